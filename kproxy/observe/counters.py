@@ -1,0 +1,208 @@
+"""The counters that the hot path increments: plain integers in slotted objects, each set of labels bounded.
+
+Everything here is written by the Trio thread alone. The collector reads it from another thread; a dict that may grow
+is therefore copied (`dict.copy` is one step for other threads) before it is walked.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+BOUNDS: Final = (
+    0.00005,
+    0.000125,
+    0.0003,
+    0.0008,
+    0.002,
+    0.005,
+    0.0125,
+    0.03,
+    0.08,
+    0.2,
+    0.5,
+    1.25,
+    3.0,
+    8.0,
+    20.0,
+    60.0,
+)
+"""Upper bounds of the latency buckets, in seconds, inclusive; about 2.5 apart, with 0.5 s (fetch.max.wait.ms) among them."""
+
+BOOTSTRAP: Final = -1
+"""The node id of the bootstrap servers, before a client knows any node."""
+
+OTHER: Final = -32768
+"""The api key, version or error code that stands for all that found no room: the smallest int16, which Kafka never uses."""
+
+MAX_APIS: Final = 1024  # (api key, version) pairs; Kafka 4.4 has about 450
+MAX_CODES: Final = 256  # error codes of one API and version; Kafka 4.4 has 135
+MAX_REFUSED: Final = 512  # (api key, reason) pairs; the keys are whatever a client sends
+MAX_SOFTWARE: Final = 100  # (name, version) pairs
+MAX_SOFTWARE_LENGTH: Final = 64  # characters of a name or a version that may become a label
+
+_SOFTWARE: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")  # KIP-511
+
+_Key = TypeVar("_Key")
+
+
+def _add(counts: dict[_Key, int], key: _Key, amount: int = 1) -> None:
+    counts[key] = counts.get(key, 0) + amount
+
+
+class Histogram:
+    """Durations in seconds by bucket; `counts[i]` are those up to `BOUNDS[i]`, the last those above all bounds."""
+
+    __slots__ = ("counts", "total")
+
+    def __init__(self) -> None:
+        self.counts = [0] * (len(BOUNDS) + 1)
+        self.total = 0.0
+
+    def observe(self, seconds: float) -> None:
+        self.counts[bisect_left(BOUNDS, seconds)] += 1
+        self.total += seconds
+
+
+@dataclass(slots=True)
+class ApiCounters:
+    """What passed of one API in one version; bytes include the frame's size field; errors are by Kafka's error code."""
+
+    api_key: int
+    api_version: int
+    requests: int = 0
+    responses: int = 0
+    request_bytes: int = 0
+    response_bytes: int = 0
+    errors: dict[int, int] = field(default_factory=dict)
+    proxy: Histogram = field(default_factory=Histogram)
+    upstream: Histogram = field(default_factory=Histogram)
+
+    def count_error(self, code: int, amount: int = 1) -> None:
+        """Count an error code that a response carried; codes beyond `MAX_CODES` distinct ones count as `OTHER`."""
+        if code not in self.errors and len(self.errors) >= MAX_CODES:
+            code = OTHER
+        _add(self.errors, code, amount)
+
+
+@dataclass(slots=True)
+class NodeCounters:
+    """One broker as the proxy reaches it. `reachable` is None until it was tried; `address` is "host:port"."""
+
+    node_id: int
+    address: str = ""
+    reachable: bool | None = None
+    connects: int = 0
+    connect_failures: dict[str, int] = field(default_factory=dict)
+    last_error: str | None = None
+
+    def connected(self) -> None:
+        self.reachable = True
+        self.last_error = None
+        self.connects += 1
+
+    def failed(self, reason: str, error: str) -> None:
+        """Count a connection that was not made; `error` is one line for people."""
+        self.reachable = False
+        self.last_error = error
+        _add(self.connect_failures, reason)
+
+
+def software_label(text: str | None) -> str:
+    """A client's software name or version as a label: itself where KIP-511 allows it, else "unknown"."""
+    if text is None or len(text) > MAX_SOFTWARE_LENGTH or not _SOFTWARE.fullmatch(text):
+        return "unknown"
+    return text
+
+
+class SoftwareCounts:
+    """Connections by the client's software (KIP-511): `active` now and `total` ever, at most `limit` pairs, then "other"."""
+
+    __slots__ = ("active", "limit", "total")
+
+    def __init__(self, limit: int = MAX_SOFTWARE) -> None:
+        self.limit = limit
+        self.active: dict[tuple[str, str], int] = {}
+        self.total: dict[tuple[str, str], int] = {}
+
+    def opened(self, name: str | None, version: str | None) -> tuple[str, str]:
+        """Count a connection; returns the pair that `closed` takes."""
+        pair = software_label(name), software_label(version)
+        if pair not in self.total and len(self.total) >= self.limit:
+            pair = "other", "other"
+        _add(self.active, pair)
+        _add(self.total, pair)
+        return pair
+
+    def closed(self, pair: tuple[str, str]) -> None:
+        self.active[pair] -= 1
+
+
+@dataclass(slots=True)
+class ClusterCounters:
+    """Everything that is counted for one virtual cluster.
+
+    `pauses`: "downstream" when the client does not take responses, "upstream" when the broker does not take requests.
+    `spliced_bytes` never came into the process; `held_bytes` is what it holds at this moment for a peer that lags or for
+    a frame that must be whole.
+    """
+
+    name: str
+    apis: dict[tuple[int, int], ApiCounters] = field(default_factory=dict)
+    connections_opened: int = 0
+    connections_active: int = 0
+    closed: dict[str, int] = field(default_factory=dict)
+    refused: dict[tuple[int, str], int] = field(default_factory=dict)
+    protocol_errors: dict[str, int] = field(default_factory=dict)
+    pauses: dict[str, int] = field(default_factory=lambda: {"downstream": 0, "upstream": 0})
+    software: SoftwareCounts = field(default_factory=SoftwareCounts)
+    nodes: dict[int, NodeCounters] = field(default_factory=dict)
+    spliced_bytes: int = 0
+    held_bytes: int = 0
+
+    def api(self, key: int, version: int) -> ApiCounters:
+        """The counters of an API in a version, made at its first use; beyond `MAX_APIS` pairs those of `OTHER`."""
+        found = self.apis.get((key, version))
+        if found is None:
+            if len(self.apis) >= MAX_APIS:
+                key = version = OTHER
+            found = self.apis.setdefault((key, version), ApiCounters(key, version))
+        return found
+
+    def node(self, node_id: int, address: str = "") -> NodeCounters:
+        """The counters of a node, made at its first use; a given address replaces the one known."""
+        found = self.nodes.setdefault(node_id, NodeCounters(node_id))
+        if address:
+            found.address = address
+        return found
+
+    def connection_opened(self) -> None:
+        self.connections_opened += 1
+        self.connections_active += 1
+
+    def connection_closed(self, reason: str) -> None:
+        self.connections_active -= 1
+        _add(self.closed, reason)
+
+    def refuse(self, api_key: int, reason: str) -> None:
+        """Count a request that was not let through; beyond `MAX_REFUSED` pairs under the api key `OTHER`."""
+        if (api_key, reason) not in self.refused and len(self.refused) >= MAX_REFUSED:
+            api_key = OTHER
+        _add(self.refused, (api_key, reason))
+
+    def protocol_error(self, reason: str) -> None:
+        _add(self.protocol_errors, reason)
+
+
+@dataclass(slots=True)
+class Counters:
+    """The whole process: one `ClusterCounters` a virtual cluster; `started_at` in seconds since the Unix epoch."""
+
+    started_at: float
+    clusters: dict[str, ClusterCounters] = field(default_factory=dict)
+
+    def cluster(self, name: str) -> ClusterCounters:
+        """The counters of a virtual cluster, made at its first use."""
+        return self.clusters.setdefault(name, ClusterCounters(name))

@@ -1,0 +1,83 @@
+"""Why a connection ended, a request was refused or bytes were wrong: one enum, so that logs, metrics and docs agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+
+class Reason(StrEnum):
+    """A reason as it stands in the label `reason` and in the log field `reason`."""
+
+    CLIENT_CLOSED = "client_closed"
+    CLIENT_RESET = "client_reset"
+    BROKER_CLOSED = "broker_closed"
+    BROKER_RESET = "broker_reset"
+    CONNECT_FAILED = "connect_failed"
+    CONNECT_TIMEOUT = "connect_timeout"
+    RESOLVE_FAILED = "resolve_failed"
+    MALFORMED_REQUEST = "malformed_request"
+    MALFORMED_RESPONSE = "malformed_response"
+    INVALID_FRAME_SIZE = "invalid_frame_size"
+    FRAME_TOO_LARGE = "frame_too_large"
+    TRUNCATED_REQUEST = "truncated_request"
+    TRUNCATED_RESPONSE = "truncated_response"
+    STALLED_FRAME = "stalled_frame"
+    STALLED_WRITE = "stalled_write"
+    IDLE_TIMEOUT = "idle_timeout"
+    TLS_ON_PLAINTEXT = "tls_on_plaintext"
+    HTTP_ON_KAFKA_PORT = "http_on_kafka_port"
+    UNKNOWN_API = "unknown_api"
+    UNSUPPORTED_VERSION = "unsupported_version"
+    REFUSED_API = "refused_api"
+    CORRELATION_MISMATCH = "correlation_mismatch"
+    CORRELATION_REUSED = "correlation_reused"
+    TOO_MANY_IN_FLIGHT = "too_many_in_flight"
+    UNMAPPED_NODE = "unmapped_node"
+    NO_FREE_PORT = "no_free_port"
+    CLIENT_LIMIT = "client_limit"
+    OUT_OF_DESCRIPTORS = "out_of_descriptors"
+    DRAINED = "drained"
+    DRAIN_DEADLINE = "drain_deadline"
+    SHUTDOWN = "shutdown"
+    INTERNAL_ERROR = "internal_error"
+
+
+EXPLAINED: Final[Mapping[Reason, str]] = MappingProxyType(
+    {
+        Reason.CLIENT_CLOSED: "the client closed the connection, nothing was lost",
+        Reason.CLIENT_RESET: "the client's socket failed or was reset: look at the client or the network before kproxy",
+        Reason.BROKER_CLOSED: "the broker closed the connection, between two frames",
+        Reason.BROKER_RESET: "the broker's socket failed or was reset: look at the broker or the network behind kproxy",
+        Reason.CONNECT_FAILED: "the broker refused the connection or has no route: check that it runs and listens",
+        Reason.CONNECT_TIMEOUT: "the broker did not accept the connection in time: check firewall and load",
+        Reason.RESOLVE_FAILED: "the broker's host name has no address: check DNS and bootstrap_servers",
+        Reason.MALFORMED_REQUEST: "the client sent bytes that are not a Kafka request",
+        Reason.MALFORMED_RESPONSE: "the broker sent bytes that are not the Kafka response that was due",
+        Reason.INVALID_FRAME_SIZE: "a frame announced a size below its header's: whoever sent it does not speak Kafka",
+        Reason.FRAME_TOO_LARGE: "a frame announced more bytes than the limit: raise the limit if the client is right",
+        Reason.TRUNCATED_REQUEST: "the client closed the connection inside a frame",
+        Reason.TRUNCATED_RESPONSE: "the broker closed the connection inside a frame",
+        Reason.STALLED_FRAME: "a frame began and its rest did not come in time",
+        Reason.STALLED_WRITE: "the peer took no bytes for too long",
+        Reason.IDLE_TIMEOUT: "no request came and none was in flight for longer than the idle limit",
+        Reason.TLS_ON_PLAINTEXT: "a TLS hello came on a plaintext port: set security.protocol=PLAINTEXT or use the TLS port",
+        Reason.HTTP_ON_KAFKA_PORT: "an HTTP request came on a Kafka port: the admin port is the one for HTTP",
+        Reason.UNKNOWN_API: "the request's api key is unknown to kproxy",
+        Reason.UNSUPPORTED_VERSION: "the request's version is outside of what broker and kproxy both know",
+        Reason.REFUSED_API: "the request's api key is known and not open to clients: it is for brokers, or switched off",
+        Reason.CORRELATION_MISMATCH: "a response's correlation id is not the one of the oldest request in flight",
+        Reason.CORRELATION_REUSED: "the client used a correlation id that it still had in flight",
+        Reason.TOO_MANY_IN_FLIGHT: "the client has more requests in flight than the limit",
+        Reason.UNMAPPED_NODE: "a client came to a node's port and the topology has no such node (any more)",
+        Reason.NO_FREE_PORT: "a node has no advertised port: the range is used up; widen it",
+        Reason.CLIENT_LIMIT: "the limit of client connections is reached",
+        Reason.OUT_OF_DESCRIPTORS: "the process has no file descriptor left: raise its limit (ulimit -n)",
+        Reason.DRAINED: "kproxy drains, and this connection had nothing left to answer",
+        Reason.DRAIN_DEADLINE: "kproxy drains, and this connection's requests were not answered by the deadline",
+        Reason.SHUTDOWN: "kproxy stopped at once",
+        Reason.INTERNAL_ERROR: "a fault in kproxy; the log has the traceback: please report it",
+    }
+)
