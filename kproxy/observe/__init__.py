@@ -1,1 +1,1 @@
-"""What kproxy counts and logs: plain integers for the hot path, their Prometheus form at the scrape, structlog for the rest."""
+"""What kproxy counts and logs: plain integers for the hot path, Prometheus' form at the scrape, structlog beside it."""

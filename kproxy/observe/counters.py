@@ -6,10 +6,11 @@ is therefore copied (`dict.copy` is one step for other threads) before it is wal
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
+
+from kproxy.observe.software import SoftwareCounts
 
 BOUNDS: Final = (
     0.00005,
@@ -29,21 +30,17 @@ BOUNDS: Final = (
     20.0,
     60.0,
 )
-"""Upper bounds of the latency buckets, in seconds, inclusive; about 2.5 apart, with 0.5 s (fetch.max.wait.ms) among them."""
+"""Upper bounds of the latency buckets, in seconds, inclusive; a factor of about 2.5 apart."""
 
 BOOTSTRAP: Final = -1
 """The node id of the bootstrap servers, before a client knows any node."""
 
 OTHER: Final = -32768
-"""The api key, version or error code that stands for all that found no room: the smallest int16, which Kafka never uses."""
+"""The api key, version or error code for all that found no room: the smallest int16, which Kafka never uses."""
 
 MAX_APIS: Final = 1024  # (api key, version) pairs; Kafka 4.4 has about 450
 MAX_CODES: Final = 256  # error codes of one API and version; Kafka 4.4 has 135
 MAX_REFUSED: Final = 512  # (api key, reason) pairs; the keys are whatever a client sends
-MAX_SOFTWARE: Final = 100  # (name, version) pairs
-MAX_SOFTWARE_LENGTH: Final = 64  # characters of a name or a version that may become a label
-
-_SOFTWARE: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")  # KIP-511
 
 _Key = TypeVar("_Key")
 
@@ -110,43 +107,13 @@ class NodeCounters:
         _add(self.connect_failures, reason)
 
 
-def software_label(text: str | None) -> str:
-    """A client's software name or version as a label: itself where KIP-511 allows it, else "unknown"."""
-    if text is None or len(text) > MAX_SOFTWARE_LENGTH or not _SOFTWARE.fullmatch(text):
-        return "unknown"
-    return text
-
-
-class SoftwareCounts:
-    """Connections by the client's software (KIP-511): `active` now and `total` ever, at most `limit` pairs, then "other"."""
-
-    __slots__ = ("active", "limit", "total")
-
-    def __init__(self, limit: int = MAX_SOFTWARE) -> None:
-        self.limit = limit
-        self.active: dict[tuple[str, str], int] = {}
-        self.total: dict[tuple[str, str], int] = {}
-
-    def opened(self, name: str | None, version: str | None) -> tuple[str, str]:
-        """Count a connection; returns the pair that `closed` takes."""
-        pair = software_label(name), software_label(version)
-        if pair not in self.total and len(self.total) >= self.limit:
-            pair = "other", "other"
-        _add(self.active, pair)
-        _add(self.total, pair)
-        return pair
-
-    def closed(self, pair: tuple[str, str]) -> None:
-        self.active[pair] -= 1
-
-
 @dataclass(slots=True)
 class ClusterCounters:
     """Everything that is counted for one virtual cluster.
 
     `pauses`: "downstream" when the client does not take responses, "upstream" when the broker does not take requests.
-    `spliced_bytes` never came into the process; `held_bytes` is what it holds at this moment for a peer that lags or for
-    a frame that must be whole.
+    `spliced_bytes` never came into the process; `held_bytes` is what it holds at this moment, for a peer that lags or
+    for a frame that must be whole.
     """
 
     name: str
