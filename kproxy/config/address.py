@@ -1,0 +1,111 @@
+"""Host and port as Kafka writes them: `host:port`, `[::1]:9092`."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+
+from kproxy.config.units import whole
+
+if TYPE_CHECKING:
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema
+
+MAX_PORT: Final = 65535
+_MAX_HOST: Final = 253
+# Underscores are no DNS, but Docker Compose and Windows hand out such names.
+_LABEL: Final = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
+_DIGITS: Final = re.compile(r"[0-9]{1,5}")
+_EXAMPLE: Final = "write host:port, for instance broker-1:9092 or [::1]:9092"
+
+
+def is_ip_literal(host: str) -> bool:
+    """Whether `host` is an IPv4 or IPv6 address (with or without a zone), not a name."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def is_wildcard(host: str) -> bool:
+    """Whether `host` stands for every address of the machine: 0.0.0.0 or ::."""
+    return is_ip_literal(host) and ipaddress.ip_address(host).is_unspecified
+
+
+def check_host(host: str) -> str:
+    """The host as it came, when it is an IP address or a host name; otherwise ValueError says what is wrong."""
+    if not host:
+        raise ValueError(f"the host is missing; {_EXAMPLE}")
+    if is_ip_literal(host):
+        return host
+    if ":" in host:
+        raise ValueError(f"{host!r} is not an IPv6 address; {_EXAMPLE}")
+    if not host.isascii():
+        raise ValueError(f"{host!r} is not ASCII; write an international name in its xn-- form")
+    name = host.removesuffix(".")
+    if len(name) > _MAX_HOST or not all(_LABEL.fullmatch(label) for label in name.split(".")):
+        raise ValueError(f"{host!r} is neither a host name nor an IP address")
+    if _DIGITS.fullmatch(name.rpartition(".")[2]):
+        raise ValueError(f"{host!r} is not an IPv4 address")
+    return host
+
+
+def split_host_port(text: str) -> tuple[str, int]:
+    """Host and port of `h:p` or `[v6]:p`; ValueError says what is wrong and what to write."""
+    text = text.strip()
+    if "://" in text:
+        raise ValueError(f"{text!r} has a scheme; {_EXAMPLE}")
+    host, colon, port = text.rpartition(":")
+    if not colon:
+        raise ValueError(f"{text!r} lacks a host or a port; {_EXAMPLE}")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+        if not is_ip_literal(host) or ":" not in host:
+            raise ValueError(f"{host!r} in brackets is not an IPv6 address; {_EXAMPLE}")
+    elif ":" in host:
+        raise ValueError(f"{text!r}: an IPv6 address needs brackets; {_EXAMPLE}")
+    if not _DIGITS.fullmatch(port) or int(port) > MAX_PORT:
+        raise ValueError(f"{port!r} is not a port (0 to {MAX_PORT})")
+    return check_host(host), int(port)
+
+
+Host = Annotated[str, AfterValidator(check_host)]
+
+
+class HostPort(BaseModel):
+    """An address; in YAML and the environment a string `host:port`. Port 0 means: any free port (listeners only)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    host: Host = Field(description="Host name, IPv4 address, or IPv6 address without brackets.")
+    port: Annotated[int, whole(0, MAX_PORT)] = Field(description="TCP port.")
+
+    @classmethod
+    def parse(cls, text: str) -> HostPort:
+        """From `h:p` or `[v6]:p`; ValueError (pydantic's ValidationError is one) says what is wrong."""
+        host, port = split_host_port(text)
+        return cls(host=host, port=port)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            host, port = split_host_port(value)
+            return {"host": host, "port": port}
+        if isinstance(value, dict | HostPort):
+            return value
+        raise ValueError(f"{value} is not an address; {_EXAMPLE}")
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        schema = handler.resolve_ref_schema(handler(core_schema))
+        text = {"type": "string", "pattern": r"^\s*(\[[0-9A-Fa-f:.%A-Za-z]+\]|[^\s:/\[\],]+):[0-9]{1,5}\s*$"}
+        written = {"title": schema.pop("title"), "description": schema.pop("description")}
+        return written | {"anyOf": [text, schema], "examples": ["broker-1:9092", "[::1]:9092"]}
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
