@@ -1,0 +1,1 @@
+"""Build time only: Kafka's message schemas -> `kproxy/wire/generated`."""

@@ -1,0 +1,40 @@
+"""`python -m codegen` writes kproxy/wire/generated; `--check` compares instead; `--extract` renews schemas.json first."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from codegen.generate import GENERATED, stale, write
+
+
+def main() -> int:
+    """0 when all is written or up to date, 1 when `--check` finds a difference."""
+    parser = argparse.ArgumentParser(prog="python -m codegen", description=__doc__)
+    parser.add_argument(
+        "--extract", action="store_true", help="make schemas.json anew from the pinned kafka-clients jar"
+    )
+    parser.add_argument("--check", action="store_true", help="fail when the generated files are not up to date")
+    options = parser.parse_args()
+    if options.extract:
+        from codegen.extract import extract  # noqa: PLC0415  # needs the jar, which nothing else here does
+
+        extract()
+    return _check() if options.check else _write()
+
+
+def _check() -> int:
+    names = stale()
+    for name in names:
+        print(f"{(GENERATED / name).relative_to(Path.cwd())} is not what the schemas give; run: python -m codegen")
+    return 1 if names else 0
+
+
+def _write() -> int:
+    print(f"{write()} files in {GENERATED}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

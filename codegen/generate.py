@@ -1,0 +1,42 @@
+"""All generated files, as texts by name; written, or compared with what is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from codegen.codecs import codec
+from codegen.messages import codec_names
+from codegen.names import snake
+from codegen.schema import load
+from codegen.table import api_table
+
+GENERATED: Final = Path(__file__).parent.parent / "kproxy" / "wire" / "generated"
+
+
+def texts() -> dict[str, str]:
+    """File name -> content."""
+    schemas = load()
+    files = {f"{snake(name)}.py": codec(schemas.messages[name], schemas.kafka_version) for name in codec_names()}
+    files["__init__.py"] = '"""What `python -m codegen` makes of Kafka\'s message schemas; one module a message."""\n'
+    files["api_table.py"] = api_table(schemas)
+    return files
+
+
+def stale() -> list[str]:
+    """Names of files that are missing, differ, or should not be there."""
+    wanted = texts()
+    there = {path.name: path.read_text(encoding="utf-8") for path in GENERATED.glob("*.py")}
+    return sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
+
+
+def write() -> int:
+    """Make the folder what it should be; how many files it has."""
+    wanted = texts()
+    GENERATED.mkdir(exist_ok=True)
+    for path in GENERATED.glob("*.py"):
+        if path.name not in wanted:
+            path.unlink()
+    for name, text in wanted.items():
+        (GENERATED / name).write_text(text, encoding="utf-8")
+    return len(wanted)

@@ -1,0 +1,38 @@
+"""Which messages get a full codec, each with its reason. Everything else passes through unread, or by a skim."""
+
+from __future__ import annotations
+
+from typing import Final
+
+CODECS: Final = {
+    "ApiVersions": "the answer is the intersection of the broker's versions and the proxy's (KIP-511, KIP-1242)",
+    "Metadata": "the topology watcher asks for it",
+    "DescribeCluster": "the topology watcher asks for it",
+    "FindCoordinator": "answered for hosted groups",
+    "SaslHandshake": "the proxy is a client of the brokers and a server of the clients",
+    "SaslAuthenticate": "the proxy is a client of the brokers and a server of the clients",
+    "GetTelemetrySubscriptions": "KIP-714 ends at the proxy",
+    "PushTelemetry": "KIP-714 ends at the proxy",
+    "IncrementalAlterConfigs": "client metrics subscriptions are set by Kafka's own tools (KIP-1106)",
+    "DescribeConfigs": "client metrics subscriptions are read by Kafka's own tools",
+    "AlterConfigs": "client metrics subscriptions are set by older tools",
+    "ListConfigResources": "client metrics subscriptions are listed by Kafka's own tools (KIP-1142)",
+    "JoinGroup": "hosted groups",
+    "SyncGroup": "hosted groups",
+    "Heartbeat": "hosted groups",
+    "LeaveGroup": "hosted groups",
+    "OffsetCommit": "hosted groups",
+    "OffsetFetch": "hosted groups",
+    "ListGroups": "hosted groups appear in the listing",
+    "DescribeGroups": "hosted groups can be described",
+    "DeleteGroups": "hosted groups can be deleted",
+}
+DATA: Final = {
+    "ConsumerProtocolSubscription": "what a member of a hosted group tells the leader",
+    "ConsumerProtocolAssignment": "what the leader assigns",
+}
+
+
+def codec_names() -> list[str]:
+    """Names of all messages with a codec."""
+    return [name + side for name in CODECS for side in ("Request", "Response")] + list(DATA)

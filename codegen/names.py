@@ -1,0 +1,17 @@
+"""Kafka's names in Python's spelling."""
+
+from __future__ import annotations
+
+import keyword
+import re
+
+
+def words(name: str) -> list[str]:
+    """`ThrottleTimeMs` -> `["Throttle", "Time", "Ms"]`."""
+    return re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z][a-z0-9]*|[A-Z]+|[a-z0-9]+", name)
+
+
+def snake(name: str) -> str:
+    """`ThrottleTimeMs` -> `throttle_time_ms`; a Python keyword gets an underscore behind it."""
+    result = "_".join(words(name)).lower()
+    return f"{result}_" if keyword.iskeyword(result) else result

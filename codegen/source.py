@@ -1,0 +1,46 @@
+"""Lines of generated Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from codegen.schema import Versions
+
+HEADER = "# Made by `python -m codegen` from the message schemas of kafka-clients {version}; not to be edited."
+
+
+class Source:
+    """Collects lines at the current indentation."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._depth = 0
+
+    def __call__(self, line: str = "") -> None:
+        self._lines.append("    " * self._depth + line if line else "")
+
+    @contextmanager
+    def block(self, opening: str) -> Iterator[None]:
+        """`opening:` and what stands indented below it."""
+        self(f"{opening}:")
+        self._depth += 1
+        yield
+        self._depth -= 1
+
+    def text(self) -> str:
+        return "\n".join(self._lines) + "\n"
+
+
+def condition(versions: Versions, within: Versions) -> str:
+    """A Python condition on `version`, which is known to lie in `within`: "True" and "False" when that decides it."""
+    shared = versions & within
+    if not shared:
+        return "False"
+    if shared == within:
+        return "True"
+    if shared.high == within.high:
+        return f"version >= {shared.low}"
+    if shared.low == within.low:
+        return f"version <= {shared.high}"
+    return f"version == {shared.low}" if shared.low == shared.high else f"{shared.low} <= version <= {shared.high}"

@@ -1,0 +1,1 @@
+"""Bytes to messages and back, nothing else; malformed bytes raise `kproxy.errors.MalformedMessageError`."""

@@ -1,0 +1,50 @@
+"""Which APIs there are, in which versions, and which header versions their requests and responses begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from kproxy.errors import UnsupportedApiError
+from kproxy.wire.generated.api_table import TABLE
+
+API_VERSIONS: Final = 18
+
+
+class ApiSpec(NamedTuple):
+    """One API. `max_version` is the newest stable one; `flexible_from` is 32767 when no version is flexible."""
+
+    key: int
+    name: str
+    min_version: int
+    max_version: int
+    flexible_from: int
+    broker: bool
+    """Whether brokers serve it to clients; False is for controllers among themselves."""
+
+
+APIS: Final[Mapping[int, ApiSpec]] = MappingProxyType({row[0]: ApiSpec(*row) for row in TABLE})
+
+
+def request_header_version(key: int, version: int) -> int:
+    """1, or 2 (with tagged fields) for a flexible request, also for versions above the newest known.
+
+    UnsupportedApiError for an unknown key.
+    """
+    return 2 if version >= _spec(key).flexible_from else 1
+
+
+def response_header_version(key: int, version: int) -> int:
+    """0, or 1 (with tagged fields) for a flexible response.
+
+    ApiVersions is always 0: a client must be able to read it before it knows any version (KIP-511).
+    """
+    return 1 if version >= _spec(key).flexible_from and key != API_VERSIONS else 0
+
+
+def _spec(key: int) -> ApiSpec:
+    try:
+        return APIS[key]
+    except KeyError:
+        raise UnsupportedApiError(f"api key {key} is not known") from None

@@ -1,0 +1,1 @@
+"""What `python -m codegen` makes of Kafka's message schemas; one module a message."""

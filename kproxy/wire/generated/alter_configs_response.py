@@ -1,0 +1,72 @@
+"""AlterConfigsResponse, versions 0 to 2."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
+from kproxy.wire.message import WireMessage, WireStruct, absent
+from kproxy.wire.primitives import Reader, Tags, Writer
+
+
+@dataclass(slots=True)
+class AlterConfigsResourceResponse(WireStruct):
+    error_code: int = 0
+    error_message: str | None = ""
+    resource_type: int = 0
+    resource_name: str = ""
+    unknown_tags: Tags = ()
+
+    @classmethod
+    def read(cls, reader: Reader, version: int) -> Self:
+        flexible = version >= 2
+        self = cls()
+        self.error_code = reader.int16()
+        self.error_message = reader.nullable_string(flexible)
+        self.resource_type = reader.int8()
+        self.resource_name = reader.string(flexible)
+        if flexible:
+            self.unknown_tags = reader.tagged_fields()
+        return self
+
+    def write(self, writer: Writer, version: int) -> None:
+        flexible = version >= 2
+        writer.int16(self.error_code)
+        writer.nullable_string(self.error_message, flexible)
+        writer.int8(self.resource_type)
+        writer.string(self.resource_name, flexible)
+        if flexible:
+            writer.tagged_fields(self.unknown_tags)
+        elif self.unknown_tags:
+            raise absent("AlterConfigsResourceResponse.unknown_tags", version)
+
+
+@dataclass(slots=True)
+class AlterConfigsResponse(WireMessage):
+    api_key: ClassVar[int] = 33
+    min_version: ClassVar[int] = 0
+    max_version: ClassVar[int] = 2
+
+    throttle_time_ms: int = 0
+    responses: list[AlterConfigsResourceResponse] = field(default_factory=list)
+    unknown_tags: Tags = ()
+
+    @classmethod
+    def read(cls, reader: Reader, version: int) -> Self:
+        flexible = version >= 2
+        self = cls()
+        self.throttle_time_ms = reader.int32()
+        self.responses = reader.structs(AlterConfigsResourceResponse, version, flexible)
+        if flexible:
+            self.unknown_tags = reader.tagged_fields()
+        return self
+
+    def write(self, writer: Writer, version: int) -> None:
+        flexible = version >= 2
+        writer.int32(self.throttle_time_ms)
+        writer.structs(self.responses, version, flexible)
+        if flexible:
+            writer.tagged_fields(self.unknown_tags)
+        elif self.unknown_tags:
+            raise absent("AlterConfigsResponse.unknown_tags", version)

@@ -1,0 +1,42 @@
+"""HeartbeatResponse, versions 0 to 4."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from kproxy.wire.message import WireMessage, absent
+from kproxy.wire.primitives import Reader, Tags, Writer
+
+
+@dataclass(slots=True)
+class HeartbeatResponse(WireMessage):
+    api_key: ClassVar[int] = 12
+    min_version: ClassVar[int] = 0
+    max_version: ClassVar[int] = 4
+
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    unknown_tags: Tags = ()
+
+    @classmethod
+    def read(cls, reader: Reader, version: int) -> Self:
+        flexible = version >= 4
+        self = cls()
+        if version >= 1:
+            self.throttle_time_ms = reader.int32()
+        self.error_code = reader.int16()
+        if flexible:
+            self.unknown_tags = reader.tagged_fields()
+        return self
+
+    def write(self, writer: Writer, version: int) -> None:
+        flexible = version >= 4
+        if version >= 1:
+            writer.int32(self.throttle_time_ms)
+        writer.int16(self.error_code)
+        if flexible:
+            writer.tagged_fields(self.unknown_tags)
+        elif self.unknown_tags:
+            raise absent("HeartbeatResponse.unknown_tags", version)

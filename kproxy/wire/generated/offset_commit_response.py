@@ -1,0 +1,102 @@
+"""OffsetCommitResponse, versions 2 to 10."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+from uuid import UUID
+
+from kproxy.wire.message import WireMessage, WireStruct, absent
+from kproxy.wire.primitives import ZERO_UUID, Reader, Tags, Writer
+
+
+@dataclass(slots=True)
+class OffsetCommitResponsePartition(WireStruct):
+    partition_index: int = 0
+    error_code: int = 0
+    unknown_tags: Tags = ()
+
+    @classmethod
+    def read(cls, reader: Reader, version: int) -> Self:
+        flexible = version >= 8
+        self = cls()
+        self.partition_index = reader.int32()
+        self.error_code = reader.int16()
+        if flexible:
+            self.unknown_tags = reader.tagged_fields()
+        return self
+
+    def write(self, writer: Writer, version: int) -> None:
+        flexible = version >= 8
+        writer.int32(self.partition_index)
+        writer.int16(self.error_code)
+        if flexible:
+            writer.tagged_fields(self.unknown_tags)
+        elif self.unknown_tags:
+            raise absent("OffsetCommitResponsePartition.unknown_tags", version)
+
+
+@dataclass(slots=True)
+class OffsetCommitResponseTopic(WireStruct):
+    name: str = ""
+    topic_id: UUID = ZERO_UUID
+    partitions: list[OffsetCommitResponsePartition] = field(default_factory=list)
+    unknown_tags: Tags = ()
+
+    @classmethod
+    def read(cls, reader: Reader, version: int) -> Self:
+        flexible = version >= 8
+        self = cls()
+        if version <= 9:
+            self.name = reader.string(flexible)
+        if version >= 10:
+            self.topic_id = reader.uuid()
+        self.partitions = reader.structs(OffsetCommitResponsePartition, version, flexible)
+        if flexible:
+            self.unknown_tags = reader.tagged_fields()
+        return self
+
+    def write(self, writer: Writer, version: int) -> None:
+        flexible = version >= 8
+        if version <= 9:
+            writer.string(self.name, flexible)
+        if version >= 10:
+            writer.uuid(self.topic_id)
+        writer.structs(self.partitions, version, flexible)
+        if flexible:
+            writer.tagged_fields(self.unknown_tags)
+        elif self.unknown_tags:
+            raise absent("OffsetCommitResponseTopic.unknown_tags", version)
+
+
+@dataclass(slots=True)
+class OffsetCommitResponse(WireMessage):
+    api_key: ClassVar[int] = 8
+    min_version: ClassVar[int] = 2
+    max_version: ClassVar[int] = 10
+
+    throttle_time_ms: int = 0
+    topics: list[OffsetCommitResponseTopic] = field(default_factory=list)
+    unknown_tags: Tags = ()
+
+    @classmethod
+    def read(cls, reader: Reader, version: int) -> Self:
+        flexible = version >= 8
+        self = cls()
+        if version >= 3:
+            self.throttle_time_ms = reader.int32()
+        self.topics = reader.structs(OffsetCommitResponseTopic, version, flexible)
+        if flexible:
+            self.unknown_tags = reader.tagged_fields()
+        return self
+
+    def write(self, writer: Writer, version: int) -> None:
+        flexible = version >= 8
+        if version >= 3:
+            writer.int32(self.throttle_time_ms)
+        writer.structs(self.topics, version, flexible)
+        if flexible:
+            writer.tagged_fields(self.unknown_tags)
+        elif self.unknown_tags:
+            raise absent("OffsetCommitResponse.unknown_tags", version)

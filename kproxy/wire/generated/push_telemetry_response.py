@@ -1,0 +1,34 @@
+"""PushTelemetryResponse, versions 0 to 0."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from kproxy.wire.message import WireMessage
+from kproxy.wire.primitives import Reader, Tags, Writer
+
+
+@dataclass(slots=True)
+class PushTelemetryResponse(WireMessage):
+    api_key: ClassVar[int] = 72
+    min_version: ClassVar[int] = 0
+    max_version: ClassVar[int] = 0
+
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    unknown_tags: Tags = ()
+
+    @classmethod
+    def read(cls, reader: Reader, version: int) -> Self:
+        self = cls()
+        self.throttle_time_ms = reader.int32()
+        self.error_code = reader.int16()
+        self.unknown_tags = reader.tagged_fields()
+        return self
+
+    def write(self, writer: Writer, version: int) -> None:
+        writer.int32(self.throttle_time_ms)
+        writer.int16(self.error_code)
+        writer.tagged_fields(self.unknown_tags)

@@ -1,0 +1,48 @@
+"""SaslAuthenticateResponse, versions 0 to 2."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from kproxy.wire.message import WireMessage, absent
+from kproxy.wire.primitives import Reader, Tags, Writer
+
+
+@dataclass(slots=True)
+class SaslAuthenticateResponse(WireMessage):
+    api_key: ClassVar[int] = 36
+    min_version: ClassVar[int] = 0
+    max_version: ClassVar[int] = 2
+
+    error_code: int = 0
+    error_message: str | None = ""
+    auth_bytes: bytes = b""
+    session_lifetime_ms: int = 0
+    unknown_tags: Tags = ()
+
+    @classmethod
+    def read(cls, reader: Reader, version: int) -> Self:
+        flexible = version >= 2
+        self = cls()
+        self.error_code = reader.int16()
+        self.error_message = reader.nullable_string(flexible)
+        self.auth_bytes = reader.blob(flexible)
+        if version >= 1:
+            self.session_lifetime_ms = reader.int64()
+        if flexible:
+            self.unknown_tags = reader.tagged_fields()
+        return self
+
+    def write(self, writer: Writer, version: int) -> None:
+        flexible = version >= 2
+        writer.int16(self.error_code)
+        writer.nullable_string(self.error_message, flexible)
+        writer.blob(self.auth_bytes, flexible)
+        if version >= 1:
+            writer.int64(self.session_lifetime_ms)
+        if flexible:
+            writer.tagged_fields(self.unknown_tags)
+        elif self.unknown_tags:
+            raise absent("SaslAuthenticateResponse.unknown_tags", version)

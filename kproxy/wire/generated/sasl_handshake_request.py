@@ -1,0 +1,28 @@
+"""SaslHandshakeRequest, versions 0 to 1."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from kproxy.wire.message import WireMessage
+from kproxy.wire.primitives import Reader, Writer
+
+
+@dataclass(slots=True)
+class SaslHandshakeRequest(WireMessage):
+    api_key: ClassVar[int] = 17
+    min_version: ClassVar[int] = 0
+    max_version: ClassVar[int] = 1
+
+    mechanism: str = ""
+
+    @classmethod
+    def read(cls, reader: Reader, version: int) -> Self:
+        self = cls()
+        self.mechanism = reader.string(False)
+        return self
+
+    def write(self, writer: Writer, version: int) -> None:
+        writer.string(self.mechanism, False)

@@ -1,0 +1,55 @@
+"""SyncGroupResponse, versions 0 to 5."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from kproxy.wire.message import WireMessage, absent
+from kproxy.wire.primitives import Reader, Tags, Writer
+
+
+@dataclass(slots=True)
+class SyncGroupResponse(WireMessage):
+    api_key: ClassVar[int] = 14
+    min_version: ClassVar[int] = 0
+    max_version: ClassVar[int] = 5
+
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    assignment: bytes = b""
+    unknown_tags: Tags = ()
+
+    @classmethod
+    def read(cls, reader: Reader, version: int) -> Self:
+        flexible = version >= 4
+        self = cls()
+        if version >= 1:
+            self.throttle_time_ms = reader.int32()
+        self.error_code = reader.int16()
+        if version >= 5:
+            self.protocol_type = reader.nullable_string(flexible)
+        if version >= 5:
+            self.protocol_name = reader.nullable_string(flexible)
+        self.assignment = reader.blob(flexible)
+        if flexible:
+            self.unknown_tags = reader.tagged_fields()
+        return self
+
+    def write(self, writer: Writer, version: int) -> None:
+        flexible = version >= 4
+        if version >= 1:
+            writer.int32(self.throttle_time_ms)
+        writer.int16(self.error_code)
+        if version >= 5:
+            writer.nullable_string(self.protocol_type, flexible)
+        if version >= 5:
+            writer.nullable_string(self.protocol_name, flexible)
+        writer.blob(self.assignment, flexible)
+        if flexible:
+            writer.tagged_fields(self.unknown_tags)
+        elif self.unknown_tags:
+            raise absent("SyncGroupResponse.unknown_tags", version)

@@ -1,0 +1,88 @@
+"""Request and response headers: what stands between a frame's size and its body."""
+
+from __future__ import annotations
+
+import struct
+from typing import Final, NamedTuple
+
+from kproxy.errors import MalformedMessageError
+from kproxy.wire.apis import APIS, request_header_version, response_header_version
+from kproxy.wire.primitives import INT32, Buffer, Reader, Tags, Writer
+
+_FIXED: Final = struct.Struct(">hhih")
+"""api key, api version, correlation id, length of the client id."""
+_NO_TAGS: Final = b"\0"
+
+
+class RequestHeader(NamedTuple):
+    """What every request begins with. `tags` are the tagged fields of header version 2, all unknown so far."""
+
+    api_key: int
+    api_version: int
+    correlation_id: int
+    client_id: str | None
+    tags: Tags = ()
+
+
+def decode_request_header(buf: Buffer, pos: int, end: int) -> tuple[RequestHeader, int]:
+    """The header that begins at `pos` (behind the frame's size), and where the body begins; `end` ends the frame.
+
+    The client id is for people to read: as in Kafka, bytes that are no UTF-8 are replaced, not refused. An unknown api
+    key is read as header version 1, so that it can be named when it is refused.
+    """
+    try:
+        key, version, correlation_id, length = _FIXED.unpack_from(buf, pos)
+        pos, start = pos + _FIXED.size + max(length, 0), pos + _FIXED.size
+        if length < -1 or pos > end:
+            raise MalformedMessageError(f"request header: client id of {length} bytes")
+        client_id = None if length < 0 else str(buf[start:pos], "utf-8", "replace")
+        tags: Tags = ()
+        if key in APIS and request_header_version(key, version) == 2:
+            tags, pos = _tags(buf, pos, end)
+    except (IndexError, struct.error) as error:
+        raise MalformedMessageError(f"request header: {error}") from error
+    return RequestHeader(key, version, correlation_id, client_id, tags), pos
+
+
+def encode_request_header(header: RequestHeader) -> bytes:
+    """The header's bytes. ValueError for a number that does not fit, UnsupportedApiError for an unknown api key."""
+    writer = Writer()
+    try:
+        writer.int16(header.api_key)
+        writer.int16(header.api_version)
+        writer.int32(header.correlation_id)
+    except struct.error as error:
+        raise ValueError(f"request header: {error}") from error
+    writer.nullable_string(header.client_id, flexible=False)
+    if request_header_version(header.api_key, header.api_version) == 2:
+        writer.tagged_fields(header.tags)
+    elif header.tags:
+        raise ValueError("request header: version 1 has no tagged fields")
+    return writer.value()
+
+
+def decode_response_header(buf: Buffer, pos: int, end: int, key: int, version: int) -> tuple[int, int]:
+    """The correlation id and where the body begins; `pos` is behind the frame's size."""
+    try:
+        (correlation_id,) = INT32.unpack_from(buf, pos)
+        pos += INT32.size
+        if response_header_version(key, version):
+            _, pos = _tags(buf, pos, end)
+    except (IndexError, struct.error) as error:
+        raise MalformedMessageError(f"response header: {error}") from error
+    if pos > end:
+        raise MalformedMessageError("response header: longer than its frame")
+    return correlation_id, pos
+
+
+def encode_response_header(correlation_id: int, key: int, version: int) -> bytes:
+    """The header's bytes, without tagged fields: there are none so far."""
+    return INT32.pack(correlation_id) + (_NO_TAGS if response_header_version(key, version) else b"")
+
+
+def _tags(buf: Buffer, pos: int, end: int) -> tuple[Tags, int]:
+    if pos < end and buf[pos] == 0:
+        return (), pos + 1
+    reader = Reader(buf[pos:end])
+    tags = reader.tagged_fields()
+    return tags, end - reader.remaining()
