@@ -75,6 +75,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def _fill(directory: Path, release: Release) -> None:
+    directory.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{release.name}-", dir=directory.parent))
     try:
         _resolve(release, scratch)
