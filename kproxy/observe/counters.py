@@ -39,7 +39,7 @@ OTHER: Final = -32768
 """The api key, version or error code for all that found no room: the smallest int16, which Kafka never uses."""
 
 MAX_APIS: Final = 1024  # (api key, version) pairs; Kafka 4.4 has about 450
-MAX_CODES: Final = 256  # error codes of one API and version; Kafka 4.4 has 135
+MAX_CODES: Final = 256  # error codes of one API and version; Kafka 4.4 has 137
 MAX_REFUSED: Final = 512  # (api key, reason) pairs; the keys are whatever a client sends
 
 _Key = TypeVar("_Key")

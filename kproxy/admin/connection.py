@@ -1,0 +1,141 @@
+"""One HTTP/1.1 connection: h11 decides what the bytes mean, Trio moves them, every wait has a deadline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from http import HTTPStatus
+
+import h11
+import structlog
+import trio
+
+from kproxy.admin.dispatch import find
+from kproxy.admin.limits import Limits, Slots
+from kproxy.admin.message import HttpError, Request, Response, error_response, split_target
+from kproxy.admin.routes import ROUTES
+from kproxy.admin.view import View
+
+_CHUNK = 16 * 1024
+_ALWAYS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+log = structlog.get_logger()
+
+
+def _joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers by lower-case name; one that came twice is a list (RFC 9110, 5.3)."""
+    headers: dict[str, str] = {}
+    for name, value in ((name.decode("latin-1"), value.decode("latin-1")) for name, value in fields):
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+async def answer(request: Request, view: View) -> Response:
+    """The response to a request, whatever happens inside of the handler."""
+    try:
+        handler, request = find(ROUTES, request)
+        return await handler(request, view)
+    except HttpError as error:
+        return error_response(error)
+    except Exception:
+        log.exception("admin request failed", method=request.method, path=request.path)
+        failure = HttpError(HTTPStatus.INTERNAL_SERVER_ERROR, "a fault in kproxy; its log has the traceback")
+        return error_response(failure)
+
+
+class Connection:
+    """Serves requests one after the other until the client, a deadline or a fault ends the connection."""
+
+    def __init__(self, stream: trio.SocketStream, view: View, limits: Limits, slots: Slots) -> None:
+        self._stream = stream
+        self._view = view
+        self._limits = limits
+        self._slots = slots
+        self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=limits.header_bytes)
+
+    async def serve(self) -> None:
+        """Raises nothing but `trio.BrokenResourceError` when the client is gone; does not close the stream."""
+        patience = self._limits.request_seconds
+        while await self._request_begins(patience):
+            if not await self._exchange():
+                await self._linger()
+                return
+            self._http.start_next_cycle()
+            patience = self._limits.idle_seconds
+
+    async def _request_begins(self, seconds: float) -> bool:
+        if self._http.trailing_data[0]:  # pipelined: it is already here
+            return True
+        data = b""
+        with self._slots.idle(seconds):
+            data = await self._stream.receive_some(_CHUNK)
+        if data:
+            self._http.receive_data(data)
+        return bool(data)
+
+    async def _exchange(self) -> bool:
+        """One request and its response; whether another may follow on this connection."""
+        try:
+            with trio.fail_after(self._limits.request_seconds):
+                request = await self._read_request()
+        except h11.RemoteProtocolError as error:
+            return await self._refuse(HttpError(HTTPStatus(error.error_status_hint), f"cannot be read: {error}"))
+        except trio.TooSlowError:
+            return await self._refuse(HttpError(HTTPStatus.REQUEST_TIMEOUT, "the request did not come in time"))
+        except HttpError as error:
+            return await self._refuse(error)
+        response = await answer(request, self._view)
+        return await self._send(response, with_body=request.method != "HEAD")
+
+    async def _refuse(self, error: HttpError) -> bool:
+        if self._http.our_state not in {h11.IDLE, h11.SEND_RESPONSE}:  # the client ended its side before a request
+            return False
+        response = error_response(error)
+        headers = {**response.headers, "Connection": "close"}  # where the next request would begin is unknown
+        await self._send(Response(response.status, response.content_type, response.body, headers))
+        return False
+
+    async def _read_request(self) -> Request:
+        head = await self._next_event()
+        if not isinstance(head, h11.Request):
+            raise h11.RemoteProtocolError(f"a request expected, {type(head).__name__} came")
+        body = bytearray()
+        while isinstance(event := await self._next_event(), h11.Data):
+            body += event.data
+            if len(body) > self._limits.body_bytes:
+                reason = f"a body of at most {self._limits.body_bytes} bytes is read"
+                raise HttpError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
+        path, query = split_target(head.target.decode("latin-1"))
+        return Request(head.method.decode("latin-1"), path, query, _joined(head.headers), bytes(body))
+
+    async def _next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        """Never `NEED_DATA`, which types cannot say."""
+        while (event := self._http.next_event()) is h11.NEED_DATA:
+            if self._http.they_are_waiting_for_100_continue:
+                go_on = h11.InformationalResponse(status_code=HTTPStatus.CONTINUE, headers=[])
+                await self._stream.send_all(self._http.send(go_on) or b"")
+            self._http.receive_data(await self._stream.receive_some(_CHUNK))
+        return event
+
+    async def _send(self, response: Response, *, with_body: bool = True) -> bool:
+        """Head and body in one go; whether the connection stays usable."""
+        headers = {
+            "Content-Type": response.content_type,
+            "Content-Length": str(len(response.body)),
+            **_ALWAYS,
+            **response.headers,
+        }
+        head = h11.Response(status_code=response.status, reason=response.status.phrase, headers=list(headers.items()))
+        parts = [self._http.send(head)]
+        if with_body:
+            parts.append(self._http.send(h11.Data(data=response.body)))
+        parts.append(self._http.send(h11.EndOfMessage()))
+        with trio.fail_after(self._limits.response_seconds):
+            await self._stream.send_all(b"".join(part for part in parts if part))
+        return self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
+
+    async def _linger(self) -> None:
+        """Let the client read the response: a close with bytes unread would reset the connection under it."""
+        with trio.move_on_after(self._limits.linger_seconds):
+            await self._stream.send_eof()
+            while await self._stream.receive_some(_CHUNK):
+                pass

@@ -1,0 +1,107 @@
+"""How each series of a virtual cluster is read off its counters: label values and numbers, nothing of Prometheus.
+
+Read from another thread than the one that counts: a dict that may grow is copied first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from operator import attrgetter
+from typing import TypeAlias
+
+from kproxy.errors import classify
+from kproxy.observe.counters import BOOTSTRAP, OTHER, ApiCounters, ClusterCounters, Histogram, NodeCounters
+from kproxy.observe.error_names import ERROR_NAMES
+from kproxy.wire.apis import APIS
+
+Labels: TypeAlias = tuple[str, ...]
+Numbers: TypeAlias = Iterator[tuple[Labels, int]]
+Histograms: TypeAlias = Iterator[tuple[Labels, Histogram]]
+Rows: TypeAlias = Callable[[ClusterCounters], Numbers | Histograms]
+
+
+def api_label(key: int) -> str:
+    """Kafka's name of an API; the number of one that kproxy does not know; "other" for what found no room."""
+    if key == OTHER:
+        return "other"
+    return APIS[key].name if key in APIS else str(key)
+
+
+def version_label(version: int) -> str:
+    return "other" if version == OTHER else str(version)
+
+
+def node_label(node_id: int) -> str:
+    return "bootstrap" if node_id == BOOTSTRAP else str(node_id)
+
+
+def error_labels(code: int, api_key: int) -> Labels:
+    """An error code's name and KIP-1050 class; a code without a name is its number."""
+    name = "other" if code == OTHER else ERROR_NAMES.get(code, str(code))
+    return name, classify(code, api_key).value
+
+
+def _apis(cluster: ClusterCounters) -> Iterator[tuple[Labels, ApiCounters]]:
+    for api in cluster.apis.copy().values():
+        yield (api_label(api.api_key), version_label(api.api_version)), api
+
+
+def _nodes(cluster: ClusterCounters) -> Iterator[tuple[str, NodeCounters]]:
+    for node in cluster.nodes.copy().values():
+        yield node_label(node.node_id), node
+
+
+def whole(field: str) -> Rows:
+    read: Callable[[ClusterCounters], int] = attrgetter(field)
+
+    def rows(cluster: ClusterCounters) -> Numbers:
+        yield (), read(cluster)
+
+    return rows
+
+
+def by_api(field: str) -> Rows:
+    read: Callable[[ApiCounters], int] = attrgetter(field)
+    return lambda cluster: ((labels, read(api)) for labels, api in _apis(cluster))
+
+
+def histograms_by_api(field: str) -> Rows:
+    read: Callable[[ApiCounters], Histogram] = attrgetter(field)
+    return lambda cluster: ((labels, read(api)) for labels, api in _apis(cluster) if any(read(api).counts))
+
+
+def by_key(field: str) -> Rows:
+    read: Callable[[ClusterCounters], dict[str, int]] = attrgetter(field)
+    return lambda cluster: (((str(key),), count) for key, count in read(cluster).copy().items())
+
+
+def by_software(field: str) -> Rows:
+    read: Callable[[ClusterCounters], dict[tuple[str, str], int]] = attrgetter(field)
+    return lambda cluster: iter(read(cluster).copy().items())
+
+
+def by_error(cluster: ClusterCounters) -> Numbers:
+    for labels, api in _apis(cluster):
+        for code, count in api.errors.copy().items():
+            yield (*labels, *error_labels(code, api.api_key)), count
+
+
+def by_refusal(cluster: ClusterCounters) -> Numbers:
+    for (key, reason), count in cluster.refused.copy().items():
+        yield (api_label(key), str(reason)), count
+
+
+def reachable_by_node(cluster: ClusterCounters) -> Numbers:
+    for label, node in _nodes(cluster):
+        if node.reachable is not None:
+            yield (label,), int(node.reachable)
+
+
+def connects_by_node(cluster: ClusterCounters) -> Numbers:
+    return (((label,), node.connects) for label, node in _nodes(cluster))
+
+
+def connect_failures_by_node(cluster: ClusterCounters) -> Numbers:
+    for label, node in _nodes(cluster):
+        for reason, count in node.connect_failures.copy().items():
+            yield (label, str(reason)), count
