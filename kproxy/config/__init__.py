@@ -1,22 +1,22 @@
 """Configuration: models, and how they are read from flags, KPROXY_* variables and a YAML file."""
 
 from kproxy.config.address import HostPort
-from kproxy.config.models import (
+from kproxy.config.cluster import NodeRange, Nodes, VirtualCluster
+from kproxy.config.loading import ConfigProblems, load
+from kproxy.config.models import Config
+from kproxy.config.process import (
     Admin,
-    Config,
     Drain,
     Limits,
     Log,
-    NodeRange,
-    Nodes,
     Timeouts,
     Topology,
-    VirtualCluster,
 )
 
 __all__ = [
     "Admin",
     "Config",
+    "ConfigProblems",
     "Drain",
     "HostPort",
     "Limits",
@@ -26,4 +26,5 @@ __all__ = [
     "Timeouts",
     "Topology",
     "VirtualCluster",
+    "load",
 ]

@@ -6,8 +6,9 @@ import ipaddress
 import re
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic import AfterValidator, Field, GetJsonSchemaHandler, model_serializer, model_validator
 
+from kproxy.config.base import Settings, also_written_as
 from kproxy.config.units import whole
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ _MAX_HOST: Final = 253
 # Underscores are no DNS, but Docker Compose and Windows hand out such names.
 _LABEL: Final = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
 _DIGITS: Final = re.compile(r"[0-9]{1,5}")
+_PATTERN: Final = r"^\s*(\[[0-9A-Za-z:.%]+\]|[^\s:/,\[\]]+):[0-9]{1,5}\s*$"
 _EXAMPLE: Final = "write host:port, for instance broker-1:9092 or [::1]:9092"
 
 
@@ -76,10 +78,8 @@ def split_host_port(text: str) -> tuple[str, int]:
 Host = Annotated[str, AfterValidator(check_host)]
 
 
-class HostPort(BaseModel):
+class HostPort(Settings):
     """An address; in YAML and the environment a string `host:port`. Port 0 means: any free port (listeners only)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     host: Host = Field(description="Host name, IPv4 address, or IPv6 address without brackets.")
     port: Annotated[int, whole(0, MAX_PORT)] = Field(description="TCP port.")
@@ -98,14 +98,16 @@ class HostPort(BaseModel):
             return {"host": host, "port": port}
         if isinstance(value, dict | HostPort):
             return value
-        raise ValueError(f"{value} is not an address; {_EXAMPLE}")
+        raise ValueError(f"{'nothing' if value is None else value} is not an address; {_EXAMPLE}")
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        schema = handler.resolve_ref_schema(handler(core_schema))
-        text = {"type": "string", "pattern": r"^\s*(\[[0-9A-Fa-f:.%A-Za-z]+\]|[^\s:/\[\],]+):[0-9]{1,5}\s*$"}
-        written = {"title": schema.pop("title"), "description": schema.pop("description")}
-        return written | {"anyOf": [text, schema], "examples": ["broker-1:9092", "[::1]:9092"]}
+        text = {"type": "string", "pattern": _PATTERN, "examples": ["broker-1:9092", "[::1]:9092"]}
+        return also_written_as(handler(core_schema), handler, text)
+
+    @model_serializer
+    def _to_text(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"

@@ -1,0 +1,44 @@
+"""What every settings model shares: frozen, strict about keys, and able to say which of its keys is at fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+Path = tuple[str | int, ...]
+
+
+class Settings(BaseModel):
+    """A group of settings."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def refuse(problems: Iterable[tuple[Path, str]]) -> NoReturn:
+    """Raises ValidationError, for use inside validators: each problem with its key, relative to the model."""
+    details = [
+        InitErrorDetails(type=PydanticCustomError("refused", "{reason}", {"reason": reason}), loc=path, input=None)
+        for path, reason in problems
+    ]
+    raise ValidationError.from_exception_data("settings", details)
+
+
+def dotted(path: Path) -> str:
+    """`clusters.0.listen`, as people name a setting."""
+    return ".".join(map(str, path))
+
+
+def split_commas(value: Any) -> Any:
+    """The parts of a string with commas; anything else passes on to pydantic."""
+    return [part for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def also_written_as(schema: JsonSchemaValue, handler: GetJsonSchemaHandler, *forms: JsonSchemaValue) -> JsonSchemaValue:
+    """The JSON Schema of a model that has short forms as well, so that editors do not flag them."""
+    mapping = handler.resolve_ref_schema(schema)
+    named = {key: mapping.pop(key) for key in ("title", "description") if key in mapping}
+    return named | {"anyOf": [*forms, mapping]}

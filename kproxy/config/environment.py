@@ -1,0 +1,129 @@
+"""Settings by flag and by KPROXY_* variable: which there are, what they set, and what else may be called KPROXY_."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from kproxy.config.address import HostPort
+from kproxy.config.base import dotted
+from kproxy.config.cluster import VirtualCluster
+from kproxy.config.document import parse_yaml
+from kproxy.config.models import Config
+from kproxy.errors import ConfigError
+
+PREFIX: Final = "KPROXY_"
+CONFIG_FILE: Final = "KPROXY_CONFIG"
+# No settings of kproxy: where the tests keep Kafka and other tools.
+NOT_SETTINGS: Final = frozenset({"KPROXY_TOOLS"})
+_CLUSTERS: Final = ("clusters",)
+# What `kproxy serve` has flags for, each named after its setting; everything has a variable.
+FLAGS: Final = frozenset(
+    {("bootstrap_servers",), ("listen",), ("advertised_host",), ("admin",), ("log", "level"), ("log", "format")}
+)
+# Kubernetes sets these in every pod beside a Service called kproxy or kproxy-anything (enableServiceLinks). What it
+# calls ..._PORT is a URL, so a misspelt setting is still told from it.
+_SERVICE_LINK: Final = re.compile(
+    r"KPROXY_(?:[A-Z0-9_]+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT_[0-9]+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)"
+)
+_SERVICE_URL: Final = re.compile(r"(?:tcp|udp|sctp)://\S+:[0-9]+")
+
+StrPath = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One value from a flag or a variable: the path in Config that it sets, and what it is called there."""
+
+    path: StrPath
+    value: Any
+    origin: str
+
+
+@cache
+def short_forms() -> frozenset[StrPath]:
+    """The settings of a virtual cluster, which flags and variables name without `clusters`: there is one only."""
+    return frozenset(_leaves(VirtualCluster))
+
+
+@cache
+def variables() -> Mapping[str, StrPath]:
+    """Every variable and the setting it means; KPROXY_LOG_LEVEL as well as KPROXY_LOG__LEVEL, for --log-level."""
+    paths = sorted({*short_forms(), *_leaves(Config), _CLUSTERS})
+    return {variable(path): path for path in paths} | {PREFIX + "_".join(path).upper(): _full(path) for path in FLAGS}
+
+
+def variable(path: StrPath) -> str:
+    """`KPROXY_LOG__LEVEL` for log.level."""
+    return PREFIX + "__".join(path).upper()
+
+
+def flag(path: StrPath) -> str:
+    """`--log-level` for log.level."""
+    return "--" + "-".join(path).replace("_", "-")
+
+
+def _full(path: StrPath) -> StrPath:
+    """`--admin` and KPROXY_ADMIN are short for admin.listen."""
+    return ("admin", "listen") if path == ("admin",) else path
+
+
+def from_flags(overrides: Mapping[str, Any]) -> list[Setting]:
+    """Settings by dotted name, as `log.level`; None means not given. A name that has no flag raises KeyError: a bug."""
+    paths = {dotted(path): path for path in FLAGS}
+    given = [(paths[name], value) for name, value in overrides.items() if value is not None]
+    return [Setting(_full(path), value, flag(path)) for path, value in given]
+
+
+def from_environment(environ: Mapping[str, str]) -> tuple[list[Setting], list[ConfigError]]:
+    """The settings among the variables, and what is wrong with them. An empty variable counts as not given."""
+    settings: dict[StrPath, Setting] = {}
+    problems: list[ConfigError] = []
+    for name in sorted(n for n, value in environ.items() if n.startswith(PREFIX) and value.strip()):
+        path = variables().get(name)
+        if path is None:
+            problems += _unknown(name, environ[name])
+        elif path in settings and settings[path].value != environ[name]:
+            problems.append(ConfigError(name, f"differs from {settings[path].origin}, which means the same"))
+        else:
+            settings[path] = Setting(path, environ[name], name)
+    return list(settings.values()), problems
+
+
+def clusters_from(setting: Setting) -> Any:
+    """The value of KPROXY_CLUSTERS: YAML, and so JSON. ConfigError as for a file."""
+    return parse_yaml(setting.value, setting.origin)[0]
+
+
+def _unknown(name: str, value: str) -> Iterator[ConfigError]:
+    if name in NOT_SETTINGS or name == CONFIG_FILE or _SERVICE_LINK.fullmatch(name):
+        return
+    if name.endswith("_PORT") and _SERVICE_URL.fullmatch(value):
+        return
+    from difflib import get_close_matches  # noqa: PLC0415 - only for a mistake
+
+    similar = get_close_matches(name, [*variables(), CONFIG_FILE], n=1, cutoff=0.7)
+    hint = f"; did you mean {similar[0]}?" if similar else ""
+    yield ConfigError(name, f"is no setting of kproxy{hint}")
+
+
+def _leaves(model: type[BaseModel], path: StrPath = ()) -> Iterator[StrPath]:
+    for name, field in model.model_fields.items():
+        group = _group(field.annotation)
+        if group:
+            yield from _leaves(group, (*path, name))
+        elif (*path, name) != _CLUSTERS:
+            yield (*path, name)
+
+
+def _group(annotation: Any) -> type[BaseModel] | None:
+    """The model that a field holds, also an optional one; an address counts as a plain value."""
+    for kind in (annotation, *getattr(annotation, "__args__", ())):
+        if isinstance(kind, type) and issubclass(kind, BaseModel) and kind is not HostPort:
+            return kind if kind is not VirtualCluster else None
+    return None

@@ -1,0 +1,85 @@
+"""What pydantic found wrong, in kproxy's words and on one line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from pydantic import BaseModel
+from pydantic_core import ErrorDetails
+
+from kproxy.config.base import Path
+
+_LONGEST: Final = 60
+_KINDS: Final = {
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_parsing_size": "must be a whole number of reasonable size",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "string_type": "must be text (in quotation marks, if it looks like something else)",
+    "tuple_type": "must be a list",
+    "dict_type": "must be a mapping",
+    "model_type": "must be a mapping",
+    "model_attributes_type": "must be a mapping",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "literal_error": "must be {expected}",
+}
+
+
+def worth_telling(errors: Sequence[ErrorDetails]) -> list[ErrorDetails]:
+    """Without the lists that pydantic calls too short only because their items were wrong."""
+    places = {error["loc"][:length] for error in errors for length in range(len(error["loc"]))}
+    return [error for error in errors if error["type"] != "too_short" or error["loc"] not in places]
+
+
+def reason(error: ErrorDetails, root: type[BaseModel]) -> str:
+    """The reason fit for one line; `root` is the model that was validated, for suggesting a key."""
+    kind, context = error["type"], error.get("ctx", {})
+    if kind == "missing":
+        return "is required"
+    if kind == "too_short":
+        return "must not be empty"
+    if kind == "extra_forbidden":
+        return _unknown_key(error["loc"], root)
+    if kind in _KINDS:
+        bounds = {name: f"{bound:g}" if isinstance(bound, float) else bound for name, bound in context.items()}
+        return f"{_KINDS[kind].format(**bounds)}, not {_shown(error['input'])}"
+    return str(context.get("error") or error["msg"])
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if value is None:
+        return "empty"
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _unknown_key(path: Path, root: type[BaseModel]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 - only for a mistake
+
+    known = sorted(_model_at(path[:-1], root).model_fields)
+    similar = get_close_matches(str(path[-1]), known, n=1)
+    return f"is no setting; did you mean {similar[0]}?" if similar else f"is no setting; here are {', '.join(known)}"
+
+
+def _model_at(path: Path, model: type[BaseModel]) -> type[BaseModel]:
+    for key in path:
+        if isinstance(key, str):
+            model = _inner(model.model_fields[key].annotation)
+    return model
+
+
+def _inner(annotation: Any) -> type[BaseModel]:
+    """The model inside tuple[X, ...] or X | None."""
+    while not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+        annotation = annotation.__args__[0]
+    return annotation
