@@ -1,0 +1,36 @@
+# kproxy: `docker run … kproxy serve --bootstrap-servers …`; every option also as a KPROXY_* variable (docs/deploy.md).
+ARG BASE=python:3.13-slim-trixie
+
+FROM ${BASE} AS build
+WORKDIR /src
+# pip lives in the builder's venv only: the runtime venv holds kproxy and its dependencies, nothing that installs.
+COPY deploy/build-requirements.lock deploy/requirements.lock deploy/
+RUN python3 -m venv /opt/build \
+ && /opt/build/bin/pip install --no-cache-dir --require-hashes -r deploy/build-requirements.lock \
+ && python3 -m venv --without-pip /opt/kproxy \
+ && /opt/build/bin/pip --python /opt/kproxy/bin/python3 install --no-cache-dir --require-hashes -r deploy/requirements.lock
+COPY pyproject.toml README.md LICENSE ./
+COPY kproxy kproxy
+RUN /opt/build/bin/pip wheel --no-cache-dir --no-index --no-deps --no-build-isolation --wheel-dir /tmp/wheel . \
+ && /opt/build/bin/pip --python /opt/kproxy/bin/python3 install --no-cache-dir --no-index --no-deps /tmp/wheel/*.whl
+COPY --chmod=755 deploy/image/healthcheck.py /opt/kproxy/bin/kproxy-healthcheck
+
+FROM ${BASE}
+LABEL org.opencontainers.image.title="kproxy" \
+      org.opencontainers.image.description="A Kafka proxy on Trio" \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=build /opt/kproxy /opt/kproxy
+ENV PATH=/opt/kproxy/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    KPROXY_ADMIN=0.0.0.0:9190
+# A number, so that Kubernetes can prove runAsNonRoot; it needs no entry in /etc/passwd and no home.
+USER 65532:65532
+WORKDIR /
+# Bootstrap, the first nodes, admin. More nodes take the following ports.
+EXPOSE 9092-9095 9190
+HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 CMD ["kproxy-healthcheck"]
+# Exec form: kproxy is PID 1 itself and drains at SIGTERM.
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["kproxy"]
+CMD ["serve"]
