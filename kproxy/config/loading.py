@@ -124,7 +124,7 @@ class _Origins:
         if path[:2] == _ONLY and path[2:]:
             return self._absent(tuple(map(str, path[2:])), why)
         if path == _CLUSTERS:
-            why = f"{why}; or give --bootstrap-servers and --listen"
+            why = f"{why}: give them in a --config file, or --bootstrap-servers and --listen"
         return ConfigError(f"{self._document.name}: {dotted(path)}" if self._document.name else dotted(path), why)
 
     @staticmethod

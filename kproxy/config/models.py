@@ -23,7 +23,6 @@ class Config(BaseSettings):
         validate_default=False,
         env_prefix="KPROXY_",
         env_nested_delimiter="__",
-        json_schema_extra={"$schema": "https://json-schema.org/draft/2020-12/schema"},
     )
 
     clusters: tuple[VirtualCluster, ...] = Field(

@@ -1,0 +1,86 @@
+"""What a configuration would listen on and what clients are told, as lines of a table for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kproxy.config.address import HostPort
+from kproxy.config.cluster import VirtualCluster
+from kproxy.config.models import Config
+from kproxy.config.ports import Claim, room
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One listener, or one run of ports: whose, for what, where, and the address that clients are told."""
+
+    cluster: str
+    purpose: str
+    listens: str
+    advertised: str
+    backend: str = ""
+
+
+def plan(config: Config) -> Iterator[Line]:
+    """Every listener of the configuration, in its order; the admin listener last."""
+    claims = config.claims()
+    for index, cluster in enumerate(config.clusters):
+        servers = ", ".join(map(str, cluster.bootstrap_servers))
+        yield Line(cluster.name, "bootstrap", _listener(cluster.listen), "", servers)
+        if cluster.nodes.ranges:
+            yield from _ranges(cluster)
+        else:
+            claim = next(c for c in claims if c.path[:3] == ("clusters", index, "nodes"))
+            yield _open(cluster, claim, room(claim, claims))
+    if config.admin:
+        yield Line("", "admin", _listener(config.admin.listen), "")
+
+
+def _ranges(cluster: VirtualCluster) -> Iterator[Line]:
+    port = cluster.first_port
+    for ids in cluster.nodes.ranges:
+        last = port + len(ids) - 1
+        shift = _shift(cluster)
+        yield Line(
+            cluster.name,
+            f"node {ids.first}" if len(ids) == 1 else f"nodes {ids}",
+            _address(cluster.listen.host, _run(port, last)),
+            _address(_told(cluster), _run(port + shift, last + shift)),
+        )
+        port = last + 1
+
+
+def _open(cluster: VirtualCluster, claim: Claim, space: int | None) -> Line:
+    """Nodes whose number is not known: upwards from the first port."""
+    if not claim.first:
+        return Line(
+            cluster.name, "nodes", _address(cluster.listen.host, "any free ports"), f"{_told(cluster)}, the same ports"
+        )
+    told, by_id = claim.first + _shift(cluster), cluster.nodes.strategy == "offset"
+    upwards = " + node id" if by_id else " and up"
+    limit = f" (below {claim.first + space})" if space is not None else ""
+    listens = _address(cluster.listen.host, f"{claim.first}{upwards}{limit}")
+    return Line(cluster.name, "nodes", listens, _address(_told(cluster), f"{told}{upwards}"))
+
+
+def _shift(cluster: VirtualCluster) -> int:
+    """How far the ports that clients are told lie above those that kproxy listens on."""
+    advertised = cluster.nodes.advertised_first_port
+    return 0 if advertised is None else advertised - cluster.first_port
+
+
+def _told(cluster: VirtualCluster) -> str:
+    return cluster.advertised_host or "<address the client reached>"
+
+
+def _listener(listen: HostPort) -> str:
+    return str(listen) if listen.port else _address(listen.host, "any free port")
+
+
+def _address(host: str, ports: str) -> str:
+    return f"[{host}]:{ports}" if ":" in host else f"{host}:{ports}"
+
+
+def _run(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}-{last}"

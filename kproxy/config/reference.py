@@ -1,0 +1,80 @@
+"""The settings as JSON Schema and as tables for the docs: `python -m kproxy.config.reference` writes both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+from typing import Any, Final
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from kproxy.config.cluster import Nodes, VirtualCluster
+from kproxy.config.environment import FLAGS, flag, variable
+from kproxy.config.models import Config
+from kproxy.config.process import Admin, Drain, Limits, Log, Timeouts, Topology
+
+BEGIN: Final = "<!-- begin: written by `python -m kproxy.config.reference` -->\n"
+END: Final = "<!-- end -->\n"
+_GROUPS: Final[tuple[tuple[str, str, type[BaseModel]], ...]] = (
+    ("clusters[]", "", VirtualCluster),
+    ("clusters[].nodes", "nodes", Nodes),
+    ("admin", "admin", Admin),
+    ("limits", "limits", Limits),
+    ("timeouts", "timeouts", Timeouts),
+    ("topology", "topology", Topology),
+    ("drain", "drain", Drain),
+    ("log", "log", Log),
+)
+
+
+def json_schema() -> str:
+    """The JSON Schema of a configuration file, with the short forms that YAML may use."""
+    schema: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Config.model_json_schema()
+    return json.dumps(schema | {"title": "kproxy configuration"}, indent=2) + "\n"
+
+
+def tables() -> str:
+    """One Markdown table for each group of settings: key, default, variable and flag, meaning."""
+    return "\n".join(_table(*group) for group in _GROUPS)
+
+
+def with_tables(page: str) -> str:
+    """The page with the tables between its two marks."""
+    before, _, rest = page.partition(BEGIN)
+    return before + BEGIN + "\n" + tables() + "\n" + END + rest.partition(END)[2]
+
+
+def _table(key: str, group: str, model: type[BaseModel]) -> str:
+    head = f"### `{key}`\n\n{model.__doc__}\n\n| Key | Default | Environment, flag | Meaning |\n|---|---|---|---|\n"
+    return head + "".join(_rows(key, group, model))
+
+
+def _rows(key: str, group: str, model: type[BaseModel]) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        path = (group, name) if group else (name,)
+        if path != ("nodes",):  # has its own table
+            yield f"| `{key}.{name}` | {_default(field)} | {_names(path)} | {field.description} |\n"
+
+
+def _names(path: tuple[str, ...]) -> str:
+    short = ("admin",) if path == ("admin", "listen") else path
+    return f"`{variable(short)}`" + (f" `{flag(short)}`" if short in FLAGS else "")
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    return "–" if field.default in (None, ()) else f"`{field.default}`"
+
+
+def _main() -> None:
+    root = FilePath(__file__).parents[2]
+    (root / "config" / "kproxy.schema.json").write_text(json_schema(), encoding="utf-8")
+    page = root / "docs" / "configuration.md"
+    page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _main()
