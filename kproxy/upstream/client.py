@@ -1,0 +1,146 @@
+"""The client: brokers by node id, any reachable one when the id does not matter."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+import trio
+
+from kproxy.errors import ErrorClass, UpstreamError
+from kproxy.upstream.broker import Broker
+from kproxy.upstream.candidates import Address, ordered
+from kproxy.upstream.dial import Dial, open_tcp
+from kproxy.upstream.handshake import Request
+from kproxy.upstream.session import Answer, Session, open_session
+from kproxy.wire.generated.metadata_request import MetadataRequest
+from kproxy.wire.generated.metadata_response import MetadataResponse
+
+MAX_RESPONSE_BYTES: Final = 32 * 2**20
+"""Enough for the metadata of 100,000 partitions; a bound for what a broken peer can make kproxy hold."""
+
+
+class UnknownNodeError(UpstreamError):
+    """A node id that no metadata named so far."""
+
+    error_class = ErrorClass.REFRESH_RETRIABLE
+
+
+class UpstreamClient:
+    """Sends kproxy's own requests to the brokers of one cluster; connections are opened at the first use and kept.
+
+    `run` must be running. Timeouts are in seconds: `connect_timeout` for name, TCP and handshake together,
+    `request_timeout` for each answer. Nothing is retried: only the caller knows what may be asked twice.
+    """
+
+    def __init__(
+        self,
+        bootstrap: Sequence[Address],
+        *,
+        connect_timeout: float = 10.0,
+        request_timeout: float = 30.0,
+        client_id: str = "kproxy",
+        max_response_bytes: int = MAX_RESPONSE_BYTES,
+        dial: Dial = open_tcp,
+        rand: Callable[[], float] = random.random,
+    ) -> None:
+        self._bootstrap = frozenset(bootstrap)
+        self._connect_timeout = connect_timeout
+        self._request_timeout = request_timeout
+        self._client_id = client_id
+        self._max_response = max_response_bytes
+        self._dial = dial
+        self._rand = rand
+        self._nodes: dict[int, Address] = {}
+        self._nursery: trio.Nursery | None = None
+        # Shuffled, so that many proxies that start together do not all ask the first server of the list.
+        shuffled = sorted(dict.fromkeys(bootstrap), key=lambda _: rand())
+        self._brokers = {address: self._broker(address) for address in shuffled}
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Holds the connections' tasks; ends only when cancelled, and every socket is closed then."""
+        try:
+            async with trio.open_nursery() as self._nursery:
+                task_status.started()
+                await trio.sleep_forever()
+        finally:
+            self._nursery = None
+
+    @property
+    def nodes(self) -> Mapping[int, Address]:
+        """The known nodes' addresses."""
+        return MappingProxyType(self._nodes)
+
+    def update(self, node_id: int, host: str, port: int) -> None:
+        """A node's address as metadata now names it; when it moved, the connection to the old address is closed."""
+        self.set_nodes({**self._nodes, node_id: (host, port)})
+
+    def set_nodes(self, nodes: Mapping[int, Address]) -> None:
+        """All nodes that there are; connections to addresses that are none's any more are closed."""
+        self._nodes = dict(nodes)
+        wanted = self._bootstrap.union(nodes.values())
+        for address in [address for address in self._brokers if address not in wanted]:
+            self._brokers.pop(address).close("the cluster no longer has a broker at this address")
+        for address in nodes.values():
+            if address not in self._brokers:
+                self._brokers[address] = self._broker(address)
+
+    async def request(
+        self, message: Request, answer: type[Answer], *, node: int | None = None, limit: float | None = None
+    ) -> Answer:
+        """The answer of the node, or of any broker that can be connected to, decoded as `answer`.
+
+        `limit` (seconds) replaces the request timeout. Raises UpstreamError: it says which broker, what went wrong
+        and what to do.
+        """
+        broker, session = await (self._any() if node is None else self._one(node))
+        try:
+            response = await session.request(message, answer, self._request_timeout if limit is None else limit)
+        except UpstreamError as error:
+            if not session.live:
+                broker.broke(session, str(error))
+            raise
+        broker.succeeded()
+        return response
+
+    async def metadata(self) -> MetadataResponse:
+        """The cluster's brokers, id and controller, without topics, as any reachable broker sees them."""
+        return await self.request(MetadataRequest(topics=[], allow_auto_topic_creation=False), MetadataResponse)
+
+    async def _one(self, node: int) -> tuple[Broker, Session]:
+        address = self._nodes.get(node)
+        if address is None:
+            raise UnknownNodeError(f"node {node} is not known; refresh the metadata, known are {sorted(self._nodes)}")
+        broker = self._brokers[address]
+        return broker, await broker.session()
+
+    async def _any(self) -> tuple[Broker, Session]:
+        errors = []
+        for broker in self._in_order():
+            try:
+                return broker, await broker.session()
+            except UpstreamError as error:
+                errors.append(str(error))
+        raise UpstreamError(f"no broker can be reached: {' | '.join(errors)}")
+
+    def _in_order(self) -> Iterator[Broker]:
+        candidates = [broker.candidate() for broker in self._brokers.values()]
+        # A broker may leave the map while an earlier one is tried.
+        yield from [self._brokers[address] for address in ordered(candidates, trio.current_time())]
+
+    def _broker(self, address: Address) -> Broker:
+        return Broker(address, self._open, self._rand, bootstrap=address in self._bootstrap)
+
+    async def _open(self, address: Address) -> Session:
+        if self._nursery is None:
+            raise UpstreamError("the upstream client does not run: start UpstreamClient.run before the first request")
+        return await open_session(
+            address,
+            self._dial,
+            self._nursery,
+            connect_timeout=self._connect_timeout,
+            client_id=self._client_id,
+            max_response=self._max_response,
+        )

@@ -1,0 +1,34 @@
+"""How a connection to a broker is opened; TLS will wrap the stream here, so that nothing above sees the difference."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Awaitable, Callable
+
+import trio
+
+Dial = Callable[[str, int], Awaitable[trio.abc.Stream]]
+
+
+async def open_tcp(host: str, port: int) -> trio.abc.Stream:
+    """A plaintext stream, to any address of `host` (happy eyeballs). Raises OSError; the caller sets the deadline."""
+    stream = await trio.open_tcp_stream(host, port)
+    # A broker that vanished without a word is noticed even while nothing is asked of it.
+    stream.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    return stream
+
+
+def reason(error: OSError) -> str:
+    """Why a dial failed, in one line: Trio hides the addresses' own errors in the cause."""
+    cause = error.__cause__
+    errors = cause.exceptions if isinstance(cause, ExceptionGroup) else [error]
+    return ", ".join(dict.fromkeys(_text(each) for each in errors))
+
+
+def _text(error: Exception) -> str:
+    if isinstance(error, socket.gaierror):
+        return "the name has no address"
+    if isinstance(error, OSError) and error.errno is not None:
+        return os.strerror(error.errno).lower()
+    return str(error)

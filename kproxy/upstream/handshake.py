@@ -1,0 +1,84 @@
+"""ApiVersions, first on each connection: what kproxy says of itself, what the answer means, which versions follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import ClassVar, Final, NamedTuple, Protocol
+
+import kproxy
+from kproxy.errors import NONE, UNSUPPORTED_VERSION, ErrorClass, UpstreamError
+from kproxy.wire.apis import APIS
+from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
+from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
+
+HELLO: Final = ApiVersionsRequest(client_software_name="kproxy", client_software_version=kproxy.__version__)
+
+
+class Request(Protocol):
+    """A generated request message."""
+
+    api_key: ClassVar[int]
+    min_version: ClassVar[int]
+    max_version: ClassVar[int]
+
+    def encode(self, version: int) -> bytes:
+        """The body."""
+
+
+class Offered(NamedTuple):
+    """The versions of one API that a broker serves, both included."""
+
+    min_version: int
+    max_version: int
+
+
+class NotOfferedError(UpstreamError):
+    """The broker serves no version of an API that kproxy knows: no retry helps, only another Kafka version."""
+
+    error_class = ErrorClass.INVALID_CONFIGURATION
+
+
+def decode_answer(body: bytes, version: int) -> ApiVersionsResponse:
+    """The response to ApiVersions `version`. Raises MalformedMessageError.
+
+    A broker that does not know the version answers in the form of v0 (KIP-511).
+    """
+    unsupported = UNSUPPORTED_VERSION.to_bytes(2, "big")
+    return ApiVersionsResponse.decode(body, 0 if body.startswith(unsupported) else version)
+
+
+def offered(answer: ApiVersionsResponse) -> Mapping[int, Offered]:
+    """What a broker serves, by api key."""
+    return MappingProxyType({api.api_key: Offered(api.min_version, api.max_version) for api in answer.api_keys})
+
+
+def next_hello(answer: ApiVersionsResponse, version: int) -> int | None:
+    """The ApiVersions version to ask with after `answer` to `version`; None when that was the answer.
+
+    Raises UpstreamError when the broker refuses even the version that it names itself.
+    """
+    if answer.error_code == NONE:
+        return None
+    own = offered(answer).get(ApiVersionsRequest.api_key)
+    # Brokers before 2.4 name no range with their refusal; each of them knows v0.
+    lower = 0 if own is None else min(own.max_version, ApiVersionsRequest.max_version)
+    if answer.error_code != UNSUPPORTED_VERSION or lower >= version:
+        raise UpstreamError(
+            f"the broker answers ApiVersions v{version} with error {answer.error_code}; its log has the reason"
+        )
+    return max(lower, 0)
+
+
+def pick(message: Request, broker: Mapping[int, Offered]) -> int:
+    """The newest version of a request that both sides know. Raises NotOfferedError when there is none."""
+    name, theirs = APIS[message.api_key].name, broker.get(message.api_key)
+    if theirs is None:
+        raise NotOfferedError(f"the broker does not serve {name}; kproxy needs a Kafka version that has it")
+    version = min(message.max_version, theirs.max_version)
+    if version < max(message.min_version, theirs.min_version):
+        raise NotOfferedError(
+            f"the broker serves {name} v{theirs.min_version} to v{theirs.max_version}, kproxy "
+            f"v{message.min_version} to v{message.max_version}; use versions of Kafka and kproxy that overlap"
+        )
+    return version

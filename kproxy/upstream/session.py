@@ -1,0 +1,98 @@
+"""A connection after its handshake: typed requests, in versions that both sides know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+import trio
+
+from kproxy.errors import MalformedMessageError, UpstreamError
+from kproxy.upstream.candidates import Address
+from kproxy.upstream.connection import Connection
+from kproxy.upstream.dial import Dial, reason
+from kproxy.upstream.handshake import HELLO, NotOfferedError, Offered, Request, decode_answer, next_hello, offered, pick
+from kproxy.wire.message import WireMessage
+
+Answer = TypeVar("Answer", bound=WireMessage)
+
+
+class Session:
+    """One broker's connection and the versions that it offered."""
+
+    def __init__(self, connection: Connection, versions: Mapping[int, Offered]) -> None:
+        self._connection = connection
+        self._versions = versions
+
+    @property
+    def live(self) -> bool:
+        """Whether requests can still be sent."""
+        return self._connection.error is None
+
+    def close(self, why: str) -> None:
+        """Ends the connection; requests in flight raise UpstreamError with `why`."""
+        self._connection.fail(why)
+
+    async def request(self, message: Request, answer: type[Answer], limit: float) -> Answer:
+        """The answer to `message` within `limit` seconds. Raises UpstreamError; NotOfferedError when nothing was asked."""
+        try:
+            version = pick(message, self._versions)
+        except NotOfferedError as error:
+            raise NotOfferedError(f"{self._connection.where}: {error}") from None
+        frame, body_at = await self._connection.exchange(message.api_key, version, message.encode(version), limit)
+        try:
+            return answer.decode(frame[body_at:], version)
+        except MalformedMessageError as error:
+            self.close(f"{error}; the broker's answer is not what its version says")
+            raise UpstreamError(str(self._connection.error)) from error
+
+
+async def open_session(
+    address: Address,
+    dial: Dial,
+    nursery: trio.Nursery,
+    *,
+    connect_timeout: float,
+    client_id: str,
+    max_response: int,
+) -> Session:
+    """Dials, shakes hands, and leaves the connection running in `nursery`, all within `connect_timeout` seconds.
+
+    Raises UpstreamError; no socket stays open then. SASL will come between the handshake and the session.
+    """
+    where = f"{address[0]}:{address[1]}"
+    with trio.move_on_after(connect_timeout):
+        connection = Connection(
+            await _dialled(address, dial, where), where, client_id=client_id, max_response=max_response
+        )
+        nursery.start_soon(connection.run)
+        try:
+            return Session(connection, await _shake_hands(connection, connect_timeout))
+        except BaseException:
+            connection.fail("the handshake did not end well")
+            raise
+    raise UpstreamError(
+        f"{where}: no connection and handshake within {connect_timeout:g} s; check the address, firewalls, and that "
+        "a Kafka broker listens there without TLS or SASL"
+    )
+
+
+async def _dialled(address: Address, dial: Dial, where: str) -> trio.abc.Stream:
+    try:
+        return await dial(*address)
+    except OSError as error:
+        raise UpstreamError(
+            f"{where}: cannot connect: {reason(error)}; check that the broker runs and that this is its address"
+        ) from error
+
+
+async def _shake_hands(connection: Connection, limit: float) -> Mapping[int, Offered]:
+    version: int | None = HELLO.max_version
+    while version is not None:
+        frame, body_at = await connection.exchange(HELLO.api_key, version, HELLO.encode(version), limit)
+        try:
+            answer = decode_answer(frame[body_at:], version)
+            version = next_hello(answer, version)
+        except (MalformedMessageError, UpstreamError) as error:
+            raise UpstreamError(f"{connection.where}: {error}") from error
+    return offered(answer)
