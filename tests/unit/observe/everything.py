@@ -1,0 +1,45 @@
+"""Counters in which every metric has a series, and as many series as a large cluster makes."""
+
+from __future__ import annotations
+
+from kproxy.observe.counters import BOOTSTRAP, Counters
+from kproxy.observe.reasons import Reason
+from kproxy.wire.apis import APIS
+
+
+def everything() -> Counters:
+    """One virtual cluster, "main", on which everything happened at least once."""
+    counters = Counters(started_at=1_700_000_000.0)
+    cluster = counters.cluster("main")
+    produce = cluster.api(0, 12)
+    produce.requests, produce.responses = 3, 2
+    produce.request_bytes, produce.response_bytes = 3000, 200
+    produce.count_error(6)
+    produce.proxy.observe(0.0001)
+    produce.upstream.observe(0.004)
+    cluster.connection_opened()
+    cluster.connection_opened()
+    cluster.connection_closed(Reason.CLIENT_CLOSED)
+    cluster.refuse(0, Reason.UNSUPPORTED_VERSION)
+    cluster.protocol_error(Reason.TLS_ON_PLAINTEXT)
+    cluster.pauses["downstream"] += 1
+    cluster.spliced_bytes, cluster.held_bytes = 1 << 20, 4096
+    cluster.software.opened("apache-kafka-java", "4.3.1")
+    cluster.node(BOOTSTRAP, "seed:9092").connected()
+    cluster.node(1001, "broker:9092").failed(Reason.CONNECT_FAILED, "connection refused")
+    return counters
+
+
+def many_series(at_least: int = 18_000) -> Counters:
+    """Counters that render to `at_least` lines: every API in several versions, with latencies."""
+    counters = Counters(started_at=1_700_000_000.0)
+    cluster = counters.cluster("large")
+    lines_of_one = 45
+    pairs = [(key, version) for version in range(20) for key in APIS][: at_least // lines_of_one + 1]
+    for key, version in pairs:
+        api = cluster.api(key, version)
+        api.requests = api.responses = 1_000
+        api.count_error(3)
+        api.proxy.observe(0.0001)
+        api.upstream.observe(0.002)
+    return counters

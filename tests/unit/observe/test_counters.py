@@ -1,0 +1,132 @@
+"""kproxy.observe.counters: what the hot path increments."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from kproxy.observe import counters as module
+from kproxy.observe.counters import BOUNDS, OTHER, ClusterCounters, Counters, Histogram
+from kproxy.observe.reasons import Reason
+
+
+def test_bounds_are_geometric_from_50_us_to_a_minute() -> None:
+    """The buckets cover what a proxy sees, each two to three times as wide as the one before."""
+    assert (BOUNDS[0], BOUNDS[-1], len(BOUNDS)) == (50e-6, 60, 16)
+    assert all(2 < wider / bound <= 3 for bound, wider in pairwise(BOUNDS))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "bucket"),
+    [(0.0, 0), (50e-6, 0), (51e-6, 1), (0.5, 10), (0.500001, 11), (60.0, 15), (60.1, 16), (-1e-9, 0)],
+)
+def test_histogram_puts_a_duration_up_to_its_bound(seconds: float, bucket: int) -> None:
+    """A bound is inclusive, as Prometheus' `le` says; the last bucket takes the rest."""
+    histogram = Histogram()
+    histogram.observe(seconds)
+    assert [i for i, count in enumerate(histogram.counts) if count] == [bucket]
+    assert histogram.total == seconds
+
+
+def test_histogram_adds_up() -> None:
+    """The total is the sum of the durations, the counts their number."""
+    histogram = Histogram()
+    for _ in range(8):
+        histogram.observe(0.25)
+    assert (sum(histogram.counts), histogram.total) == (8, 2.0)
+
+
+def test_an_api_is_made_once() -> None:
+    """The same key and version give the same object, which the relay may keep; another version gives another."""
+    cluster = ClusterCounters("main")
+    assert cluster.api(0, 12) is cluster.api(0, 12)
+    assert cluster.api(0, 11) is not cluster.api(0, 12)
+    assert (cluster.api(3, 5).api_key, cluster.api(3, 5).api_version) == (3, 5)
+
+
+def test_apis_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past the limit new pairs share one entry, and those that are known stay their own."""
+    monkeypatch.setattr(module, "MAX_APIS", 2)
+    cluster = ClusterCounters("main")
+    first = cluster.api(0, 1)
+    cluster.api(0, 2)
+    assert cluster.api(0, 3) is cluster.api(500, 9)
+    assert (cluster.api(0, 3).api_key, cluster.api(0, 3).api_version) == (OTHER, OTHER)
+    assert cluster.api(0, 1) is first
+    assert len(cluster.apis) == 3
+
+
+def test_error_codes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broker that answers random codes cannot make the labels grow."""
+    monkeypatch.setattr(module, "MAX_CODES", 2)
+    api = ClusterCounters("main").api(0, 12)
+    for code in (3, 6, 7, 8, 3):
+        api.count_error(code)
+    api.count_error(6, 5)
+    assert api.errors == {3: 2, 6: 6, OTHER: 2}
+
+
+def test_refusals_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that walks through all api keys cannot make the labels grow."""
+    monkeypatch.setattr(module, "MAX_REFUSED", 2)
+    cluster = ClusterCounters("main")
+    for key in (900, 901, 902, 903, 900):
+        cluster.refuse(key, Reason.UNKNOWN_API)
+    assert cluster.refused == {(900, "unknown_api"): 2, (901, "unknown_api"): 1, (OTHER, "unknown_api"): 2}
+
+
+def test_connections_open_and_close() -> None:
+    """Active is what was opened and not closed; each end has its reason."""
+    cluster = ClusterCounters("main")
+    for _ in range(3):
+        cluster.connection_opened()
+    cluster.connection_closed(Reason.CLIENT_CLOSED)
+    cluster.connection_closed(Reason.STALLED_FRAME)
+    assert (cluster.connections_opened, cluster.connections_active) == (3, 1)
+    assert cluster.closed == {"client_closed": 1, "stalled_frame": 1}
+
+
+def test_protocol_errors_count_by_reason() -> None:
+    """Each kind of wrong bytes has its own number."""
+    cluster = ClusterCounters("main")
+    cluster.protocol_error(Reason.TLS_ON_PLAINTEXT)
+    cluster.protocol_error(Reason.TLS_ON_PLAINTEXT)
+    assert cluster.protocol_errors == {Reason.TLS_ON_PLAINTEXT: 2}
+
+
+def test_a_node_tells_whether_it_is_reached() -> None:
+    """None before the first attempt, then what the last attempt gave, with the error as long as it holds."""
+    node = ClusterCounters("main").node(1001, "broker:9092")
+    assert (node.reachable, node.last_error) == (None, None)
+    node.failed(Reason.CONNECT_TIMEOUT, "no answer in 5 s")
+    assert (node.reachable, node.last_error, node.connect_failures) == (
+        False,
+        "no answer in 5 s",
+        {"connect_timeout": 1},
+    )
+    node.connected()
+    assert (node.reachable, node.last_error, node.connects) == (True, None, 1)
+
+
+def test_a_node_keeps_its_address_until_it_moves() -> None:
+    """Looking a node up without an address leaves the one it has."""
+    cluster = ClusterCounters("main")
+    cluster.node(7, "old:9092")
+    assert cluster.node(7).address == "old:9092"
+    assert cluster.node(7, "new:9092").address == "new:9092"
+    assert len(cluster.nodes) == 1
+
+
+def test_a_cluster_is_made_once() -> None:
+    """The same name gives the same counters."""
+    counters = Counters(started_at=0.0)
+    assert counters.cluster("a") is counters.cluster("a")
+    assert counters.cluster("a") is not counters.cluster("b")
+
+
+def test_hot_objects_have_no_dict() -> None:
+    """Slots keep them small and catch a misspelt counter."""
+    cluster = Counters(0.0).cluster("a")
+    for thing in (Counters(0.0), cluster, cluster.api(0, 0), cluster.node(1), cluster.software, Histogram()):
+        assert not hasattr(thing, "__dict__")

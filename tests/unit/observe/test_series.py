@@ -1,0 +1,60 @@
+"""kproxy.observe.series: counters to label values."""
+
+from __future__ import annotations
+
+from kproxy.observe import series
+from kproxy.observe.counters import BOOTSTRAP, OTHER, ClusterCounters
+from kproxy.observe.reasons import Reason
+from tests.unit.observe.everything import everything
+
+
+def test_labels_are_kafkas_names() -> None:
+    """APIs and nodes by name where they have one, by number where not, "other" for what found no room."""
+    assert [series.api_label(key) for key in (0, 18, 30_000, OTHER)] == ["Produce", "ApiVersions", "30000", "other"]
+    assert [series.version_label(version) for version in (0, 17, OTHER)] == ["0", "17", "other"]
+    assert [series.node_label(node) for node in (BOOTSTRAP, 0, 2147483646)] == ["bootstrap", "0", "2147483646"]
+
+
+def test_errors_have_name_and_class() -> None:
+    """The class may depend on the API: 48 is abortable from Produce (0) only."""
+    assert series.error_labels(6, 0) == ("NOT_LEADER_OR_FOLLOWER", "refresh-retriable")
+    assert series.error_labels(48, 0) == ("INVALID_TXN_STATE", "abortable")
+    assert series.error_labels(48, 28) == ("INVALID_TXN_STATE", "application-recoverable")
+    assert series.error_labels(9999, 0) == ("9999", "application-recoverable")
+    assert series.error_labels(OTHER, 0) == ("other", "application-recoverable")
+
+
+def test_rows_are_the_counters() -> None:
+    """Each reader gives exactly what was counted."""
+    cluster = everything().cluster("main")
+    assert list(series.whole("connections_opened")(cluster)) == [((), 2)]
+    assert list(series.by_api("request_bytes")(cluster)) == [(("Produce", "12"), 3000)]
+    assert list(series.by_key("pauses")(cluster)) == [(("downstream",), 1), (("upstream",), 0)]
+    assert list(series.by_software("software.total")(cluster)) == [(("apache-kafka-java", "4.3.1"), 1)]
+    assert list(series.by_error(cluster)) == [(("Produce", "12", "NOT_LEADER_OR_FOLLOWER", "refresh-retriable"), 1)]
+    assert list(series.by_refusal(cluster)) == [(("Produce", "unsupported_version"), 1)]
+    assert list(series.reachable_by_node(cluster)) == [(("bootstrap",), 1), (("1001",), 0)]
+    assert list(series.connects_by_node(cluster)) == [(("bootstrap",), 1), (("1001",), 0)]
+    assert list(series.connect_failures_by_node(cluster)) == [(("1001", "connect_failed"), 1)]
+
+
+def test_only_what_exists_has_a_row() -> None:
+    """No latency without a duration, no reachability without an attempt."""
+    cluster = ClusterCounters("quiet")
+    cluster.api(0, 12).requests = 1
+    cluster.node(7, "broker:9092")
+    assert list(series.histograms_by_api("proxy")(cluster)) == []
+    assert list(series.reachable_by_node(cluster)) == []
+    cluster.api(0, 12).proxy.observe(1.0)
+    [(labels, histogram)] = series.histograms_by_api("proxy")(cluster)
+    assert (labels, histogram) == (("Produce", "12"), cluster.api(0, 12).proxy)
+
+
+def test_counting_goes_on_while_rows_are_read() -> None:
+    """A dict that grows under the reader does not disturb it (the reader is another thread in real life)."""
+    cluster = everything().cluster("main")
+    cluster.closed[Reason.DRAINED] = 1
+    rows = series.by_key("closed")(cluster)
+    next(rows)
+    cluster.connection_closed(Reason.INTERNAL_ERROR)
+    assert list(rows) == [(("drained",), 1)]
