@@ -1,0 +1,1 @@
+"""The tests; docs/testing.md tells what runs where."""

@@ -1,0 +1,1 @@
+"""Real clients through kproxy to a real Kafka."""

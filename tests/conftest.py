@@ -1,0 +1,46 @@
+"""Real clusters for a whole session, and kproxy in front of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kproxy.demo import jars
+from kproxy.demo.kafka import Cluster
+from tests.support.backend import Backend
+from tests.support.proxy import Proxy
+
+# Ids as real clusters have them: not from 0, not adjacent, and the largest that Kafka takes.
+NODE_IDS = (7, 1001, 2147483646)
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[Backend]:
+    """Three brokers of Apache Kafka 4.3.1."""
+    with Cluster(jars.KAFKA_4_3, NODE_IDS, settings={"min.insync.replicas": 2}) as cluster:
+        yield Backend(cluster)
+
+
+@pytest.fixture(scope="session")
+def newest_kafka() -> Iterator[Backend]:
+    """One node of Apache Kafka 4.4.0."""
+    with Cluster(jars.KAFKA_4_4, (0,)) as cluster:
+        yield Backend(cluster)
+
+
+@pytest.fixture(scope="session")
+def both(kafka: Backend, newest_kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+    """One kproxy process with a virtual cluster for each of the two, from a configuration file."""
+    servers = {"kafka": kafka.cluster.bootstrap, "newest": newest_kafka.cluster.bootstrap}
+    with Proxy(tmp_path_factory.mktemp("kproxy"), servers) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def proxy(kafka: Backend, tmp_path: Path) -> Iterator[Proxy]:
+    """A kproxy of the test's own in front of the three brokers, with short deadlines."""
+    timeouts = {"stalled_frame": "1s", "first_request": "2s", "connect": "2s", "upstream_request": "3s"}
+    with Proxy(tmp_path, {"kafka": kafka.cluster.bootstrap}, timeouts=timeouts, topology={"interval": "1s"}) as proxy:
+        yield proxy

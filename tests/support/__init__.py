@@ -1,0 +1,1 @@
+"""What tests share: processes, sockets, real clients, and brokers that misbehave."""

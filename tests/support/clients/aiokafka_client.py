@@ -1,0 +1,124 @@
+"""aiokafka as a user runs it: one scenario a process, since asyncio and Trio do not share one."""
+
+from __future__ import annotations
+
+import asyncio  # noqa: TID251 - a client of its own process
+import functools
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from records import PATIENCE, compare, main, record
+
+
+async def create_and_describe(bootstrap: str, topic: str, replicas: int) -> list[tuple[int, str, int]]:
+    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
+    await admin.start()
+    await admin.create_topics([NewTopic(topic, 3, replicas)])
+    cluster = await admin.describe_cluster()
+    await admin.close()
+    return [(node["node_id"], node["host"], node["port"]) for node in cluster["brokers"]]
+
+
+async def produce(producer: AIOKafkaProducer, topic: str, seed: str, count: int) -> list[int]:
+    """The numbers of the records that were acknowledged."""
+    sent = []
+    for number in range(count):
+        key, value = record(seed, number)
+        sent.append(await producer.send(topic, value, key))
+    results = await asyncio.gather(*sent, return_exceptions=True)
+    return [number for number, result in enumerate(results) if not isinstance(result, BaseException)]
+
+
+async def drink(
+    bootstrap: str, topic: str, group: str, total: Callable[[], int | None], **settings: Any
+) -> list[tuple[bytes, bytes]]:
+    """Consume until there are as many as `total` says; None: it is not known yet."""
+    consumer = AIOKafkaConsumer(
+        topic, bootstrap_servers=bootstrap, group_id=group, auto_offset_reset="earliest", **settings
+    )
+    await consumer.start()
+    consumed: list[tuple[bytes, bytes]] = []
+    quiet = time.monotonic()
+    while (wanted := total()) is None or (len(consumed) < wanted and time.monotonic() - quiet < PATIENCE):
+        for messages in (await consumer.getmany(timeout_ms=200)).values():
+            consumed += [(message.key, message.value) for message in messages]
+            quiet = time.monotonic()
+    await consumer.commit()
+    await consumer.stop()
+    return consumed
+
+
+async def everything(bootstrap: str, topic: str, group: str, count: int, replicas: int) -> dict[str, Any]:
+    nodes = await create_and_describe(bootstrap, topic, replicas)
+    results = {}
+    produced = 0
+    for name, settings in {
+        "0": {"acks": 0},
+        "1": {"acks": 1},
+        "all": {"acks": "all"},
+        "idempotent": {"enable_idempotence": True},
+    }.items():
+        async with AIOKafkaProducer(bootstrap_servers=bootstrap, **settings) as producer:
+            acknowledged = await produce(producer, topic, name, count)
+        produced += len(acknowledged)
+        total = produced
+        consumed = await drink(bootstrap, topic, f"{group}-{name}", lambda total=total: total)
+        own = [(key, value) for key, value in consumed if key.startswith(f"{name}-".encode())]
+        results[name] = compare(name, acknowledged, own)
+    return {"nodes": nodes, "acks": results}
+
+
+async def transactions(bootstrap: str, topic: str, group: str, count: int, transactional_id: str) -> dict[str, Any]:
+    partition = TopicPartition(topic, 0)
+    result: dict[str, Any] = {}
+    acknowledged = {}
+    async with AIOKafkaProducer(bootstrap_servers=bootstrap, transactional_id=transactional_id) as producer:
+        for seed in ("first", "aborted", "last"):
+            await producer.begin_transaction()
+            acknowledged[seed] = await produce(producer, topic, seed, count)
+            await producer.send_offsets_to_transaction({partition: len(seed)}, f"{group}-offsets")
+            if seed == "aborted":
+                await producer.abort_transaction()
+            else:
+                await producer.commit_transaction()
+    async with AIOKafkaConsumer(bootstrap_servers=bootstrap, group_id=f"{group}-offsets") as reader:
+        result["committed"] = await reader.committed(partition)
+    consumed = await drink(bootstrap, topic, group, lambda: 2 * count, isolation_level="read_committed")
+    for seed, numbers in acknowledged.items():
+        own = [(key, value) for key, value in consumed if key.startswith(f"{seed}-".encode())]
+        result[seed] = compare(seed, numbers, own)
+    return result
+
+
+async def follow(bootstrap: str, topic: str, group: str, seconds: float, seed: str = "follow") -> dict[str, Any]:
+    """Produce and consume for a while, whatever happens to the brokers meanwhile."""
+    futures: list[Any] = []
+
+    async def run() -> None:
+        async with AIOKafkaProducer(bootstrap_servers=bootstrap, enable_idempotence=True, linger_ms=5) as producer:
+            end = time.monotonic() + seconds
+            while time.monotonic() < end:
+                key, value = record(seed, len(futures))
+                futures.append(await producer.send(topic, value, key))
+                await asyncio.sleep(0.001)
+            await asyncio.gather(*futures, return_exceptions=True)
+
+    def acknowledged() -> list[int]:
+        return [number for number, future in enumerate(futures) if future.done() and not future.exception()]
+
+    producing = asyncio.create_task(run())
+    consumed = await drink(bootstrap, topic, group, lambda: len(acknowledged()) if producing.done() else None)
+    await producing
+    failed = [str(future.exception()) for future in futures if future.exception()]
+    return {"produced": len(futures), "failed": failed[:3], **compare(seed, acknowledged(), consumed)}
+
+
+def blocking(scenario: Callable[..., Coroutine[Any, Any, dict[str, Any]]]) -> Callable[..., dict[str, Any]]:
+    return functools.wraps(scenario)(lambda **settings: asyncio.run(scenario(**settings)))
+
+
+if __name__ == "__main__":
+    main(everything=blocking(everything), transactions=blocking(transactions), follow=blocking(follow))

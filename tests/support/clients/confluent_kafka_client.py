@@ -1,0 +1,153 @@
+"""confluent-kafka (librdkafka) as a user runs it: one scenario a process."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+from records import PATIENCE, compare, main, record
+
+
+def nodes(bootstrap: str) -> list[tuple[int, str, int]]:
+    admin = AdminClient({"bootstrap.servers": bootstrap})  # alive until its result is there
+    cluster = admin.describe_cluster().result(30)
+    return [(node.id, node.host, node.port) for node in cluster.nodes]
+
+
+def create(bootstrap: str, topic: str, replicas: int) -> None:
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.create_topics([NewTopic(topic, 3, replicas)])[topic].result(30)
+
+
+def produce(producer: Producer, topic: str, seed: str, count: int) -> list[int]:
+    """The numbers of the records that were acknowledged."""
+    acknowledged: list[int] = []
+    for number in range(count):
+        key, value = record(seed, number)
+
+        def delivered(error: Any, message: Any, number: int = number) -> None:
+            if error is None:
+                acknowledged.append(number)
+
+        producer.produce(topic, value, key, on_delivery=delivered)
+        producer.poll(0)
+    producer.flush(30)
+    return acknowledged
+
+
+def consume(bootstrap: str, topic: str, group: str, count: int, **settings: Any) -> list[tuple[bytes, bytes]]:
+    """At least `count` records, unless patience ends first; the group's offsets are committed."""
+    consumer = Consumer(
+        {"bootstrap.servers": bootstrap, "group.id": group, "auto.offset.reset": "earliest", **settings}
+    )
+    consumer.subscribe([topic])
+    consumed: list[tuple[bytes, bytes]] = []
+    deadline = time.monotonic() + PATIENCE
+    while len(consumed) < count and time.monotonic() < deadline:
+        for message in consumer.consume(500, 0.2):
+            if message.error() is None:
+                consumed.append((message.key(), message.value()))
+    consumer.commit(asynchronous=False)
+    consumer.close()
+    return consumed
+
+
+def everything(bootstrap: str, topic: str, group: str, count: int, replicas: int) -> dict[str, Any]:
+    create(bootstrap, topic, replicas)
+    results = {}
+    produced = 0
+    for name, settings in {
+        "0": {"acks": "0"},
+        "1": {"acks": "1"},
+        "all": {"acks": "all"},
+        "idempotent": {"enable.idempotence": True},
+    }.items():
+        producer = Producer({"bootstrap.servers": bootstrap, **settings})
+        acknowledged = produce(producer, topic, name, count)
+        produced += len(acknowledged)
+        consumed = consume(bootstrap, topic, f"{group}-{name}", produced)
+        own = [(key, value) for key, value in consumed if key.startswith(f"{name}-".encode())]
+        results[name] = compare(name, acknowledged, own)
+    return {"nodes": nodes(bootstrap), "acks": results}
+
+
+def transactions(bootstrap: str, topic: str, group: str, count: int, transactional_id: str) -> dict[str, Any]:
+    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": transactional_id})
+    producer.init_transactions(30)
+    reader = Consumer({"bootstrap.servers": bootstrap, "group.id": f"{group}-offsets"})
+    acknowledged = {}
+    for seed in ("first", "aborted", "last"):
+        producer.begin_transaction()
+        acknowledged[seed] = produce(producer, topic, seed, count)
+        offsets = [TopicPartition(topic, 0, len(seed))]
+        producer.send_offsets_to_transaction(offsets, reader.consumer_group_metadata(), 30)
+        if seed == "aborted":
+            producer.abort_transaction(30)
+        else:
+            producer.commit_transaction(30)
+    committed = reader.committed([TopicPartition(topic, 0)], 30)[0].offset
+    reader.close()
+    consumed = consume(bootstrap, topic, group, 2 * count, **{"isolation.level": "read_committed"})
+    return {"committed": committed, **by_seed(acknowledged, consumed)}
+
+
+def by_seed(acknowledged: dict[str, list[int]], consumed: list[tuple[bytes, bytes]]) -> dict[str, Any]:
+    return {
+        seed: compare(seed, numbers, [(k, v) for k, v in consumed if k.startswith(f"{seed}-".encode())])
+        for seed, numbers in acknowledged.items()
+    }
+
+
+def follow(bootstrap: str, topic: str, group: str, seconds: float, seed: str = "follow") -> dict[str, Any]:
+    """Produce and consume for a while, whatever happens to the brokers meanwhile."""
+    produced, done = [0], threading.Event()
+    acknowledged: list[int] = []
+    failed: list[str] = []
+
+    def run() -> None:
+        producer = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 5})
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            number, produced[0] = produced[0], produced[0] + 1
+            key, value = record(seed, number)
+
+            def delivered(error: Any, message: Any, number: int = number) -> None:
+                if error is None:
+                    acknowledged.append(number)
+                else:
+                    failed.append(str(error))
+
+            producer.produce(topic, value, key, on_delivery=delivered)
+            producer.poll(0.001)
+        producer.flush(PATIENCE)
+        done.set()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    consumed = drink(bootstrap, topic, group, lambda: len(acknowledged) if done.is_set() else None)
+    thread.join()
+    return {"produced": produced[0], "failed": failed[:3], **compare(seed, acknowledged, consumed)}
+
+
+def drink(bootstrap: str, topic: str, group: str, total: Any) -> list[tuple[bytes, bytes]]:
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "auto.offset.reset": "earliest"})
+    consumer.subscribe([topic])
+    consumed: list[tuple[bytes, bytes]] = []
+    quiet = time.monotonic()
+    while (wanted := total()) is None or (len(consumed) < wanted and time.monotonic() - quiet < PATIENCE):
+        for message in consumer.consume(500, 0.2):
+            if message.error() is None:
+                consumed.append((message.key(), message.value()))
+                quiet = time.monotonic()
+    consumer.close()
+    return consumed
+
+
+if __name__ == "__main__":
+    try:
+        main(everything=everything, transactions=transactions, follow=follow)
+    except KafkaException as error:
+        raise SystemExit(f"KafkaException: {error}") from error

@@ -1,0 +1,135 @@
+"""kafka-python as a user runs it: one scenario a process."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from kafka import KafkaConsumer, KafkaProducer
+from kafka.admin import KafkaAdminClient
+from kafka.structs import OffsetAndMetadata, TopicPartition
+from records import PATIENCE, compare, main, record
+
+
+def nodes(bootstrap: str) -> list[tuple[int, str, int]]:
+    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    cluster = admin.describe_cluster()
+    admin.close()
+    return [(node["broker_id"], node["host"], node["port"]) for node in cluster["brokers"]]
+
+
+def create(bootstrap: str, topic: str, replicas: int) -> None:
+    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    admin.create_topics({topic: {"num_partitions": 3, "replication_factor": replicas}})
+    admin.close()
+
+
+def produce(producer: KafkaProducer, topic: str, seed: str, count: int) -> list[int]:
+    """The numbers of the records that were acknowledged."""
+    sent = []
+    for number in range(count):
+        key, value = record(seed, number)
+        sent.append(producer.send(topic, value, key))
+    producer.flush(60)
+    return [number for number, future in enumerate(sent) if future.succeeded()]
+
+
+def consume(bootstrap: str, topic: str, group: str, count: int, **settings: Any) -> list[tuple[bytes, bytes]]:
+    """At least `count` records, unless patience ends first; the group's offsets are committed."""
+    begun = time.monotonic()
+    return drink(bootstrap, topic, group, lambda: count if time.monotonic() - begun < PATIENCE else 0, **settings)
+
+
+def drink(
+    bootstrap: str, topic: str, group: str, total: Callable[[], int | None], **settings: Any
+) -> list[tuple[bytes, bytes]]:
+    """Consume until there are as many as `total` says; None: it is not known yet."""
+    consumer = KafkaConsumer(
+        topic, bootstrap_servers=bootstrap, group_id=group, auto_offset_reset="earliest", **settings
+    )
+    consumed: list[tuple[bytes, bytes]] = []
+    quiet = time.monotonic()
+    while (wanted := total()) is None or (len(consumed) < wanted and time.monotonic() - quiet < PATIENCE):
+        for messages in consumer.poll(200).values():
+            consumed += [(message.key, message.value) for message in messages]
+            quiet = time.monotonic()
+    consumer.commit()
+    consumer.close()
+    return consumed
+
+
+def everything(bootstrap: str, topic: str, group: str, count: int, replicas: int) -> dict[str, Any]:
+    create(bootstrap, topic, replicas)
+    results = {}
+    produced = 0
+    for name, settings in {
+        "0": {"acks": 0, "enable_idempotence": False},
+        "1": {"acks": 1, "enable_idempotence": False},
+        "all": {"acks": "all", "enable_idempotence": False},
+        "idempotent": {"enable_idempotence": True},
+    }.items():
+        producer = KafkaProducer(bootstrap_servers=bootstrap, **settings)
+        acknowledged = produce(producer, topic, name, count)
+        producer.close()
+        produced += len(acknowledged)
+        consumed = consume(bootstrap, topic, f"{group}-{name}", produced)
+        own = [(key, value) for key, value in consumed if key.startswith(f"{name}-".encode())]
+        results[name] = compare(name, acknowledged, own)
+    return {"nodes": nodes(bootstrap), "acks": results}
+
+
+def transactions(bootstrap: str, topic: str, group: str, count: int, transactional_id: str) -> dict[str, Any]:
+    producer = KafkaProducer(bootstrap_servers=bootstrap, transactional_id=transactional_id)
+    producer.init_transactions()
+    partition = TopicPartition(topic, 0)
+    result: dict[str, Any] = {}
+    acknowledged = {}
+    for seed in ("first", "aborted", "last"):
+        producer.begin_transaction()
+        acknowledged[seed] = produce(producer, topic, seed, count)
+        producer.send_offsets_to_transaction({partition: OffsetAndMetadata(len(seed), "", -1)}, f"{group}-offsets")
+        if seed == "aborted":
+            producer.abort_transaction()
+        else:
+            producer.commit_transaction()
+    producer.close()
+    reader = KafkaConsumer(bootstrap_servers=bootstrap, group_id=f"{group}-offsets")
+    result["committed"] = reader.committed(partition)
+    reader.close()
+    consumed = consume(bootstrap, topic, group, 2 * count, isolation_level="read_committed")
+    for seed, numbers in acknowledged.items():
+        own = [(key, value) for key, value in consumed if key.startswith(f"{seed}-".encode())]
+        result[seed] = compare(seed, numbers, own)
+    return result
+
+
+def follow(bootstrap: str, topic: str, group: str, seconds: float, seed: str = "follow") -> dict[str, Any]:
+    """Produce and consume for a while, whatever happens to the brokers meanwhile."""
+    futures: list[Any] = []
+    done = threading.Event()
+
+    def run() -> None:
+        producer = KafkaProducer(bootstrap_servers=bootstrap, enable_idempotence=True, linger_ms=5)
+        end = time.monotonic() + seconds
+        pause = threading.Event()
+        while time.monotonic() < end:
+            key, value = record(seed, len(futures))
+            futures.append(producer.send(topic, value, key))
+            pause.wait(0.001)
+        producer.flush(PATIENCE)
+        producer.close()
+        done.set()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    consumed = drink(bootstrap, topic, group, lambda: sum(f.succeeded() for f in futures) if done.is_set() else None)
+    thread.join()
+    acknowledged = [number for number, future in enumerate(futures) if future.succeeded()]
+    failed = [str(future.exception) for future in futures if not future.succeeded()]
+    return {"produced": len(futures), "failed": failed[:3], **compare(seed, acknowledged, consumed)}
+
+
+if __name__ == "__main__":
+    main(everything=everything, transactions=transactions, follow=follow)

@@ -1,0 +1,138 @@
+// kafkajs as a user runs it: `node kafkajs_client.js PACKAGE SCENARIO JSON-SETTINGS`, one scenario a process.
+"use strict";
+
+const crypto = require("node:crypto");
+const { Kafka, logLevel } = require(process.argv[2]);
+
+const PATIENCE = 60000;
+
+// The same records as records.py makes.
+function record(seed, number) {
+  const key = Buffer.from(`${seed}-${number}`);
+  const block = crypto.createHash("sha256").update(key).digest();
+  return { key, value: Buffer.concat(Array(2 + (block[0] % 31)).fill(block)) };
+}
+
+function compare(seed, acknowledged, consumed) {
+  const keys = new Set(consumed.map(({ key }) => key.toString()));
+  const right = ({ key, value }) => {
+    const text = key.toString();
+    return record(seed, Number(text.slice(text.lastIndexOf("-") + 1))).value.equals(value);
+  };
+  return {
+    acknowledged: acknowledged.length,
+    consumed: consumed.length,
+    missing: acknowledged.filter((number) => !keys.has(`${seed}-${number}`)).length,
+    duplicates: consumed.length - keys.size,
+    wrong: consumed.filter((one) => !right(one)).length,
+  };
+}
+
+const own = (seed, consumed) => consumed.filter(({ key }) => key.toString().startsWith(`${seed}-`));
+const client = (bootstrap) => new Kafka({ brokers: bootstrap.split(","), logLevel: logLevel.ERROR });
+const numbers = (count) => Array.from({ length: count }, (_, number) => number);
+
+async function drink(kafka, topic, group, total) {
+  const consumer = kafka.consumer({ groupId: group });
+  await consumer.connect();
+  await consumer.subscribe({ topic, fromBeginning: true });
+  const consumed = [];
+  let quiet = Date.now();
+  await consumer.run({
+    eachMessage: async ({ message }) => {
+      consumed.push({ key: message.key, value: message.value });
+      quiet = Date.now();
+    },
+  });
+  for (;;) {
+    const wanted = total();
+    if (wanted !== null && (consumed.length >= wanted || Date.now() - quiet > PATIENCE)) break;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  await consumer.disconnect();
+  return consumed;
+}
+
+async function everything({ bootstrap, topic, group, count, replicas }) {
+  const kafka = client(bootstrap);
+  const admin = kafka.admin();
+  await admin.connect();
+  await admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: 3, replicationFactor: replicas }] });
+  const cluster = await admin.describeCluster();
+  await admin.disconnect();
+  const results = {};
+  let produced = 0;
+  for (const [name, acks, idempotent] of [["0", 0, false], ["1", 1, false], ["all", -1, false], ["idempotent", -1, true]]) {
+    const producer = kafka.producer({ idempotent });
+    await producer.connect();
+    for (let first = 0; first < count; first += 100) {
+      const messages = numbers(Math.min(100, count - first)).map((number) => record(name, first + number));
+      await producer.send({ topic, acks, messages });
+    }
+    await producer.disconnect();
+    produced += count;
+    const total = produced;
+    const consumed = await drink(kafka, topic, `${group}-${name}`, () => total);
+    results[name] = compare(name, numbers(count), own(name, consumed));
+  }
+  return { nodes: cluster.brokers.map(({ nodeId, host, port }) => [nodeId, host, port]), acks: results };
+}
+
+async function transactions({ bootstrap, topic, group, count, transactional_id }) {
+  const kafka = client(bootstrap);
+  const producer = kafka.producer({ transactionalId: transactional_id, idempotent: true, maxInFlightRequests: 1 });
+  await producer.connect();
+  for (const seed of ["first", "aborted", "last"]) {
+    const transaction = await producer.transaction();
+    await transaction.send({ topic, messages: numbers(count).map((number) => record(seed, number)) });
+    const offset = String(seed.length);
+    await transaction.sendOffsets({ consumerGroupId: `${group}-offsets`, topics: [{ topic, partitions: [{ partition: 0, offset }] }] });
+    await (seed === "aborted" ? transaction.abort() : transaction.commit());
+  }
+  await producer.disconnect();
+  const admin = kafka.admin();
+  await admin.connect();
+  const [offsets] = await admin.fetchOffsets({ groupId: `${group}-offsets`, topics: [topic] });
+  await admin.disconnect();
+  const consumed = await drink(kafka, topic, group, () => 2 * count);
+  const result = { committed: Number(offsets.partitions.find(({ partition }) => partition === 0).offset) };
+  for (const seed of ["first", "aborted", "last"]) result[seed] = compare(seed, numbers(count), own(seed, consumed));
+  return result;
+}
+
+async function follow({ bootstrap, topic, group, seconds }) {
+  const kafka = client(bootstrap);
+  const producer = kafka.producer({ idempotent: true, maxInFlightRequests: 1, retry: { retries: 50, maxRetryTime: 1000 } });
+  await producer.connect();
+  const acknowledged = [];
+  const failed = [];
+  let produced = 0;
+  const producing = (async () => {
+    const end = Date.now() + 1000 * seconds;
+    while (Date.now() < end) {
+      const batch = numbers(20).map((number) => produced + number);
+      produced += batch.length;
+      try {
+        await producer.send({ topic, acks: -1, messages: batch.map((number) => record("follow", number)) });
+        acknowledged.push(...batch);
+      } catch (error) {
+        failed.push(String(error));
+      }
+    }
+    await producer.disconnect();
+  })();
+  let done = false;
+  producing.then(() => (done = true));
+  const consumed = await drink(kafka, topic, group, () => (done ? acknowledged.length : null));
+  await producing;
+  return { produced, failed: failed.slice(0, 3), ...compare("follow", acknowledged, consumed) };
+}
+
+const [scenario, settings] = [process.argv[3], JSON.parse(process.argv[4])];
+({ everything, transactions, follow })[scenario](settings).then(
+  (result) => console.log(JSON.stringify(result)),
+  (error) => {
+    console.error(error);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,211 @@
+"""kproxy as users run it: a process with flags or a file, asked over HTTP, ended with SIGTERM."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import yaml
+
+from kproxy.demo.kafka import Cluster
+from kproxy.demo.ports import free_port, free_ports
+from kproxy.demo.processes import kill_group, spawn
+from tests.support import proc
+from tests.support.wait import until
+
+HOST = "127.0.0.1"
+NODE_PORTS = 16
+DRAIN_SECONDS = 10
+KPROXY = str(Path(sys.executable).with_name("kproxy"))
+_SAMPLE = re.compile(r"^(?P<name>[a-z_]+)(?:\{(?P<labels>.*)\})? (?P<value>\S+)$")
+_LABEL = re.compile(r'(\w+)="([^"]*)"')
+
+
+class Proxy:
+    """A kproxy process in front of the named clusters.
+
+    As a context manager it is ready inside, and at the end it must drain: exit code 0 within the deadline, no
+    child left, no traceback in its log. A test that ends it otherwise calls `stop`, `kill` or `wait` itself.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        bootstrap_servers: Mapping[str, str],
+        *,
+        command: Sequence[str] | None = None,
+        **settings: Mapping[str, Any],
+    ) -> None:
+        self.directory = directory
+        self.ports = {name: free_ports(NODE_PORTS) for name in bootstrap_servers}
+        self.admin_port = free_port()
+        self.log = directory / f"kproxy-{self.admin_port}.log"
+        self._command = command or [KPROXY, "serve", "--config", str(self._configure(bootstrap_servers, settings))]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @classmethod
+    def of_flags(cls, directory: Path, bootstrap_servers: str) -> Self:
+        """`kproxy serve` without a file."""
+        proxy = cls(directory, {"kafka": bootstrap_servers})
+        listen, admin = f"{HOST}:{proxy.ports['kafka'][0]}", f"{HOST}:{proxy.admin_port}"
+        flags = ["--bootstrap-servers", bootstrap_servers, "--listen", listen, "--admin", admin]
+        proxy._command = [KPROXY, "serve", *flags]
+        return proxy
+
+    def bootstrap(self, cluster: str = "kafka") -> str:
+        """`host:port` at which clients bootstrap."""
+        return f"{HOST}:{self.port(cluster)}"
+
+    def port(self, cluster: str = "kafka") -> int:
+        """The bootstrap port."""
+        return self.ports[cluster][0]
+
+    def node_ports(self, cluster: str = "kafka") -> dict[int, int]:
+        """The advertised port of each node, as the API tells."""
+        for shown in self.get_json("/api/v1/clusters")["clusters"]:
+            if shown["name"] == cluster:
+                return {node["node_id"]: int(node["advertised"].rpartition(":")[2]) for node in shown["nodes"]}
+        raise AssertionError(f"no cluster {cluster} in /api/v1/clusters")
+
+    @property
+    def pid(self) -> int:
+        """The process id; it must have been started."""
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> None:
+        """Spawn it and wait until /readyz says ready."""
+        self._process = spawn(self._command, self.log)
+        until(lambda: (self.exited is None and self.ready) or self._died(), "kproxy ready", timeout=20, every=0.02)
+
+    @property
+    def exited(self) -> int | None:
+        """The exit code, or None while it runs."""
+        assert self._process is not None
+        return self._process.poll()
+
+    @property
+    def ready(self) -> bool:
+        """Whether /readyz answers 200."""
+        try:
+            return self.get("/readyz")[0] == 200
+        except OSError:
+            return False
+
+    def get(self, path: str) -> tuple[int, bytes]:
+        """Status and body of a GET on the admin port."""
+        connection = http.client.HTTPConnection(HOST, self.admin_port, timeout=5)
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+    def get_json(self, path: str) -> Any:
+        """The JSON body of a GET on the admin port."""
+        return json.loads(self.get(path)[1])
+
+    def metric(self, name: str, **labels: str) -> float:
+        """The sum of all samples of a metric that have these labels; 0.0 when there is none."""
+        total = 0.0
+        for line in self.get("/metrics")[1].decode().splitlines():
+            sample = _SAMPLE.match(line)
+            if (
+                sample
+                and sample["name"] == name
+                and labels.items() <= dict(_LABEL.findall(sample["labels"] or "")).items()
+            ):
+                total += float(sample["value"])
+        return total
+
+    def logged(self, **fields: str) -> list[dict[str, Any]]:
+        """The JSON log lines that have these fields."""
+        lines = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
+        return [line for line in lines if fields.items() <= line.items()]
+
+    @property
+    def rss(self) -> int:
+        """Resident memory in bytes."""
+        return proc.rss_bytes(self.pid)
+
+    def signal(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """Send a signal to the process alone."""
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    def wait(self, timeout: float = DRAIN_SECONDS + 5) -> int:
+        """Wait for its end; the exit code."""
+        assert self._process is not None
+        try:
+            return self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"kproxy still runs after {timeout:.0f} s:\n{self.tail()}") from None
+
+    def stop(self) -> None:
+        """SIGTERM, and check that it ends as it should."""
+        before = proc.family(self.pid)
+        self.signal()
+        code = self.wait()
+        assert code == 0, f"kproxy ended with exit code {code}:\n{self.tail()}"
+        assert not [pid for pid in before if Path(f"/proc/{pid}").exists()], "kproxy left a process behind"
+        assert "Traceback" not in self.log.read_text(), f"a traceback in kproxy's log:\n{self.tail(8000)}"
+
+    def kill(self) -> None:
+        """SIGKILL, if it still runs."""
+        if self._process is not None:
+            kill_group(self._process)
+
+    def tail(self, length: int = 3000) -> str:
+        """How the log ends."""
+        return self.log.read_text(errors="replace")[-length:]
+
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None and self.exited is None:
+                self.stop()
+        finally:
+            self.kill()
+
+    def _died(self) -> bool:
+        assert self.exited is None, f"kproxy ended with exit code {self.exited}:\n{self.tail()}"
+        return False
+
+    def _configure(self, servers: Mapping[str, str], settings: Mapping[str, Mapping[str, Any]]) -> Path:
+        clusters = [
+            {"name": name, "bootstrap_servers": servers[name], "listen": f"{HOST}:{ports[0]}"}
+            for name, ports in self.ports.items()
+        ]
+        config = {
+            "clusters": clusters,
+            "admin": {"listen": f"{HOST}:{self.admin_port}"},
+            "drain": {"deadline": f"{DRAIN_SECONDS}s"},
+            "log": {"format": "json", "level": "info"},
+            **settings,
+        }
+        path = self.directory / f"kproxy-{self.admin_port}.yaml"
+        path.write_text(yaml.safe_dump(config))
+        return path
+
+
+def in_front_of(directory: Path, cluster: Cluster, **settings: Mapping[str, Any]) -> Proxy:
+    """A kproxy with one virtual cluster, `kafka`."""
+    return Proxy(directory, {"kafka": cluster.bootstrap}, **settings)

@@ -1,0 +1,30 @@
+"""Wait for what must become true, with a deadline; never sleep for luck."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+_never = threading.Event()
+
+
+def until(probe: Callable[[], T], what: str, timeout: float = 30.0, every: float = 0.05) -> T:
+    """Call `probe` until what it returns is true, and return that; AssertionError names `what` at the deadline."""
+    deadline = time.monotonic() + timeout
+    while True:
+        found = probe()
+        if found:
+            return found
+        assert time.monotonic() < deadline, f"not within {timeout:.0f} s: {what}; last seen: {found!r}"
+        _never.wait(every)
+
+
+def stays(probe: Callable[[], bool], what: str, seconds: float, every: float = 0.05) -> None:
+    """Assert that `probe` stays true for a while: for what must not happen."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        assert probe(), what
+        _never.wait(every)
