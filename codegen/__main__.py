@@ -1,4 +1,4 @@
-"""`python -m codegen` writes kproxy/wire/generated; `--check` compares instead; `--extract` renews schemas.json first."""
+"""`python -m codegen` writes kproxy/wire/generated; `--check` compares; `--extract` renews schemas.json first."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from codegen.codecs import codec
 from codegen.messages import codec_names
 from codegen.names import snake
 from codegen.schema import load
+from codegen.skims import skims
 from codegen.table import api_table
 
 GENERATED: Final = Path(__file__).parent.parent / "kproxy" / "wire" / "generated"
@@ -20,6 +21,7 @@ def texts() -> dict[str, str]:
     files = {f"{snake(name)}.py": codec(schemas.messages[name], schemas.kafka_version) for name in codec_names()}
     files["__init__.py"] = '"""What `python -m codegen` makes of Kafka\'s message schemas; one module a message."""\n'
     files["api_table.py"] = api_table(schemas)
+    files["skims.py"] = skims(schemas)
     return files
 
 

@@ -20,6 +20,11 @@ class Source:
     def __call__(self, line: str = "") -> None:
         self._lines.append("    " * self._depth + line if line else "")
 
+    def lines(self, text: str) -> None:
+        """Ready lines, moved to the current indentation."""
+        for line in text.splitlines():
+            self(line)
+
     @contextmanager
     def block(self, opening: str) -> Iterator[None]:
         """`opening:` and what stands indented below it."""

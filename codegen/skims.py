@@ -1,0 +1,150 @@
+"""The module of skims: one function for each layout of a response that carries addresses, and the plans of streams."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from codegen.addresses import STREAMED, carries, is_host, left_alone
+from codegen.names import snake
+from codegen.schema import Field, Message, Schemas
+from codegen.source import HEADER, Source
+from codegen.streams import stream
+from codegen.walks import Walk
+
+_DOC: Final = (
+    '"""Walks over responses that carry addresses, offsets of error codes, and the plans of streamed responses."""'
+)
+_IMPORTS: Final = (
+    "from __future__ import annotations",
+    "",
+    "from kproxy.wire.address import BROKER, COMPACT_INT32, COMPACT_UINT16, CONTROLLER, STRING_INT32, Address",
+    "from kproxy.wire.primitives import Buffer",
+    "from kproxy.wire.walk import (",
+    "    ARRAY, BLOB, RUN, Step, StreamLayout, WalkFunction, int16_at, int32_at, no_length, not_at_end, skip_tags,",
+    "    uint16_at, uvarint_at,",
+    ")",
+)
+_PREFIX: Final = "PREFIX"
+SIGNATURE: Final = "(buf: Buffer, pos: int, end: int, addresses: list[Address], errors: list[int]) -> int"
+
+
+def skims(schemas: Schemas) -> str:
+    """The module's text."""
+    source = Source()
+    source(_DOC)
+    source(HEADER.format(version=schemas.kafka_version))
+    source()
+    for line in _IMPORTS:
+        source(line)
+    table: dict[tuple[int, int], str] = {}
+    layouts: dict[tuple[int, int], str] = {}
+    for response in schemas.of_kind("response"):
+        _functions(source, response, table)
+        if response.name in STREAMED:
+            _streams(source, response, layouts)
+    source()
+    _table(source, "SKIMS: dict[tuple[int, int], WalkFunction]", table)
+    _table(source, "STREAMS: dict[tuple[int, int], StreamLayout]", layouts)
+    _errors(source, schemas)
+    return source.text()
+
+
+def carries_addresses(message: Message, version: int) -> bool:
+    """Whether this version of a response has an address that must be replaced."""
+    return any(version in field.versions for field in _carriers(message))
+
+
+def _carriers(message: Message) -> list[Field]:
+    """The top-level fields of a response that are, or hold, an address."""
+    fields = message.struct.fields
+    hosts = [f for f in fields if is_host(message.struct, f) and not left_alone(f"{message.name}.{f.name}")]
+    return hosts + [f for f in fields if carries(f, f"{message.name}.{f.name}")]
+
+
+def _functions(source: Source, message: Message, table: dict[tuple[int, int], str]) -> None:
+    """One function for each run of versions that lie alike."""
+    name = last = ""
+    for version in message.versions:
+        if not carries_addresses(message, version):
+            continue
+        body = _body(message, version)
+        if body != last:
+            name, last = f"{snake(message.name)}_v{version}", body
+            source()
+            source()
+            with source.block(f"def {name}{SIGNATURE}"):
+                source.lines(body)
+        table[message.api_key or 0, version] = name
+
+
+def _body(message: Message, version: int) -> str:
+    """The walk up to the last field that holds an address; to the message's end, when only tags are behind it."""
+    source = Source()
+    walk = Walk(source, message, version)
+    plain = message.struct.plain(version)
+    wanted = [field for field in _carriers(message) if version in field.versions]
+    end = max((plain.index(f) + 1 + is_host(message.struct, f) for f in wanted if f in plain), default=len(plain))
+    walk.plain(message.struct, plain[:end], message.name)
+    if end == len(plain):
+        walk.tags(message.struct, message.name)
+        walk.settle()
+        with source.block("if pos != end"):
+            source("raise not_at_end()")
+    walk.settle()
+    source("return pos")
+    return source.text()
+
+
+def _streams(source: Source, message: Message, layouts: dict[tuple[int, int], str]) -> None:
+    """One layout for each run of versions that lie alike."""
+    name = last = ""
+    for version in message.versions:
+        if not carries_addresses(message, version):
+            continue
+        text = stream(message, version, _PREFIX)
+        if text != last:
+            name, last = f"{snake(message.name)}_v{version}", text
+            source.lines(text.replace(_PREFIX, name))
+        layouts[message.api_key or 0, version] = f"{name}_layout"
+
+
+def _table(source: Source, opening: str, table: dict[tuple[int, int], str]) -> None:
+    source()
+    source(f"{opening} = {{")
+    for key, name in table.items():
+        source(f"    {key}: {name},")
+    source("}")
+
+
+def _errors(source: Source, schemas: Schemas) -> None:
+    source()
+    source("# api key -> (first version, last version, offset of the top-level error code from the body's start)")
+    source("ERROR_OFFSETS: dict[int, tuple[tuple[int, int, int], ...]] = {")
+    for response in schemas.of_kind("response"):
+        if ranges := _error_offsets(response):
+            source(f"    {response.api_key}: {ranges},")
+    source("}")
+
+
+def _error_offsets(message: Message) -> tuple[tuple[int, int, int], ...]:
+    ranges: list[tuple[int, int, int]] = []
+    for version in message.valid:
+        offset = _error_offset(message, version)
+        if offset is None:
+            continue
+        if ranges and ranges[-1][1:] == (version - 1, offset):
+            ranges[-1] = (ranges[-1][0], version, offset)
+        else:
+            ranges.append((version, version, offset))
+    return tuple(ranges)
+
+
+def _error_offset(message: Message, version: int) -> int | None:
+    offset = 0
+    for field in message.struct.plain(version):
+        if field.name == "ErrorCode" and field.type == "int16":
+            return offset
+        if field.width is None:
+            return None
+        offset += field.width
+    return None

@@ -1,0 +1,128 @@
+"""Where broker addresses, error codes and `acks` lie in messages that are not decoded."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from kproxy.errors import MalformedMessageError, UnsupportedApiError
+from kproxy.wire.address import (
+    BROKER,
+    COMPACT_INT32,
+    COMPACT_UINT16,
+    CONTROLLER,
+    STRING_INT32,
+    Address,
+    replace_addresses,
+)
+from kproxy.wire.apis import APIS
+from kproxy.wire.generated.skims import ERROR_OFFSETS, SKIMS
+from kproxy.wire.primitives import MAX_STRING, Buffer, read_uvarint
+from kproxy.wire.stream import ResponseStream, response_stream
+from kproxy.wire.walk import WalkFunction, no_length, not_at_end, skip_tags
+
+__all__ = [
+    "BROKER",
+    "COMPACT_INT32",
+    "COMPACT_UINT16",
+    "CONTROLLER",
+    "STRING_INT32",
+    "Address",
+    "ResponseStream",
+    "Skim",
+    "Skimmed",
+    "acks",
+    "error_offset",
+    "replace_addresses",
+    "response_skim",
+    "response_stream",
+]
+
+_REQUEST_HEADER: Final = struct.Struct(">2xh4xh")
+"""Api version and length of the client id, of a request whose key is known."""
+_INT16: Final = struct.Struct(">h")
+_UNKNOWN_END: Final = 1 << 62
+_PRODUCE: Final = 0
+
+
+class Skimmed:
+    """What a skim found: the addresses by position, and the error codes other than zero on the way to them."""
+
+    __slots__ = ("addresses", "errors")
+
+    def __init__(self) -> None:
+        self.addresses: list[Address] = []
+        self.errors: list[int] = []
+
+
+Skim: TypeAlias = Callable[[Buffer, int, int], Skimmed]
+"""(buf, pos, end): `pos` is the first byte of the response's body, behind its header."""
+
+
+def response_skim(api_key: int, version: int) -> Skim | None:
+    """The skim of a response; None when it has no broker address.
+
+    UnsupportedApiError for an unknown version of an API whose responses carry addresses: it might leak one.
+    """
+    skim = _SKIMS.get((api_key, version))
+    if skim is None and api_key in _CARRIERS:
+        spec = APIS[api_key]
+        if not spec.min_version <= version <= spec.max_version:
+            raise UnsupportedApiError(f"{spec.name} v{version} is not known, so its addresses cannot be found")
+    return skim
+
+
+def error_offset(api_key: int, version: int) -> int | None:
+    """Bytes from the body's start to the top-level error code; None when there is none at a fixed place."""
+    for first, last, offset in ERROR_OFFSETS.get(api_key, ()):
+        if first <= version <= last:
+            return offset
+    return None
+
+
+def acks(buf: Buffer, pos: int, end: int) -> int | None:
+    """`acks` of a Produce request whose header begins at `pos`; None when more bytes are needed to tell."""
+    try:
+        return _acks(memoryview(buf)[pos:end])
+    except (IndexError, struct.error):
+        return None
+
+
+def _acks(view: memoryview) -> int:
+    version, length = _REQUEST_HEADER.unpack_from(view)
+    pos = _REQUEST_HEADER.size + _text(length)
+    if version < APIS[_PRODUCE].flexible_from:
+        (length,) = _INT16.unpack_from(view, pos)
+        pos += _INT16.size + _text(length)
+    else:
+        pos = skip_tags(view, pos, _UNKNOWN_END)
+        length, pos = read_uvarint(view, pos)
+        pos += _text(length - 1)
+    value: int = _INT16.unpack_from(view, pos)[0]
+    return value
+
+
+def _text(length: int) -> int:
+    """Bytes of a nullable string behind its length."""
+    if length < -1 or length > MAX_STRING:
+        raise no_length(length)
+    return max(length, 0)
+
+
+def _guarded(walk: WalkFunction) -> Skim:
+    def skim(buf: Buffer, pos: int, end: int) -> Skimmed:
+        found = Skimmed()
+        try:
+            reached = walk(buf, pos, end, found.addresses, found.errors)
+        except (IndexError, struct.error, UnicodeDecodeError) as error:
+            raise MalformedMessageError(f"response: {error}") from error
+        if reached > end:
+            raise not_at_end()
+        return found
+
+    return skim
+
+
+_SKIMS: Final = {where: _guarded(walk) for where, walk in SKIMS.items()}
+_CARRIERS: Final = frozenset(key for key, _ in SKIMS)

@@ -1,0 +1,114 @@
+"""No broker address in the last section of a response that streams, and not one byte more or less.
+
+NodeEndpoints (KIP-951) stand at the very end of a response, when the frame's length is out already. What is left over
+when they get shorter is filled by a tagged field of zeros that no client knows, and so skips (KIP-482).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from kproxy.errors import MalformedMessageError
+from kproxy.wire.address import Address, replace_addresses
+from kproxy.wire.primitives import Reader, Tags, uvarint
+from kproxy.wire.walk import StreamLayout
+
+Advertise: TypeAlias = Callable[[int, str, int], tuple[str, int]]
+"""(node id, host, port of the broker) -> host and port for the client."""
+
+_EMPTY_ARRAY: Final = b"\x01"
+_LAST_PADDING_TAG: Final = 0x7F  # far from the tags that Kafka gives out, and still one byte
+_MOST_TAGS: Final = 100  # so that a free tag is left, and their number is one byte
+
+
+def neutralised(layout: StreamLayout, tail: bytes, advertise: Advertise) -> bytes:
+    """The section of the same length, its endpoints with other addresses; without endpoints when those are longer."""
+    try:
+        endpoints, tags = _split(layout, tail)
+        if endpoints is None:
+            return tail
+        endpoints = _rewritten(layout, endpoints, advertise)
+    except (IndexError, struct.error, UnicodeDecodeError) as error:
+        raise MalformedMessageError(f"node endpoints: {error}") from error
+    prefix, fields = _section(layout, endpoints, tags)
+    if len(prefix) + len(_encoded(fields)) > len(tail):
+        prefix, fields = _section(layout, None, tags)
+    return prefix + _fitted(fields, len(tail) - len(prefix))
+
+
+def _split(layout: StreamLayout, tail: bytes) -> tuple[bytes | None, Tags]:
+    """The array of endpoints, None when there is none, and the other tagged fields."""
+    if layout.tag is None:
+        pos = layout.endpoints(tail, 0, len(tail), [], [])
+        return tail[:pos], _tags(tail[pos:])
+    tags = _tags(tail)
+    return dict(tags).get(layout.tag), tuple(field for field in tags if field[0] != layout.tag)
+
+
+def _tags(data: bytes) -> Tags:
+    reader = Reader(data)
+    tags = reader.tagged_fields()
+    reader.finish()
+    if len(tags) > _MOST_TAGS:
+        raise MalformedMessageError(f"{len(tags)} tagged fields behind the records")
+    return tags
+
+
+def _rewritten(layout: StreamLayout, endpoints: bytes, advertise: Advertise) -> bytes:
+    addresses: list[Address] = []
+    if layout.endpoints(endpoints, 0, len(endpoints), addresses, []) != len(endpoints):
+        raise MalformedMessageError("node endpoints: bytes behind the last one")
+    replacements = [advertise(address.node_id, address.host, address.port) for address in addresses]
+    return b"".join(replace_addresses(endpoints, 0, len(endpoints), addresses, replacements))
+
+
+def _section(layout: StreamLayout, endpoints: bytes | None, tags: Tags) -> tuple[bytes, Tags]:
+    """What stands before the tagged fields, and these."""
+    if layout.tag is None:
+        return endpoints or _EMPTY_ARRAY, tags
+    return b"", tags if endpoints is None else ((layout.tag, endpoints), *tags)
+
+
+def _encoded(tags: Tags) -> bytes:
+    return uvarint(len(tags)) + b"".join(uvarint(tag) + uvarint(len(data)) + data for tag, data in sorted(tags))
+
+
+def _fitted(tags: Tags, size: int) -> bytes:
+    """The section in exactly `size` bytes, which are enough for it."""
+    encoded = _encoded(tags)
+    spare = size - len(encoded)
+    if spare == 0:
+        return encoded
+    if spare == 1:  # too little for a tagged field
+        return _stretched(len(tags), 2) + encoded[1:]
+    return _padded(tags, spare)
+
+
+def _padded(tags: Tags, spare: int) -> bytes:
+    """The section with one more field, of `spare` bytes: a tag, a size, zeros."""
+    used = dict(tags)
+    tag = next(number for number in range(_LAST_PADDING_TAG, 0, -1) if number not in used)
+    width = 1
+    while len(uvarint(spare - 1 - width)) > width:
+        width += 1
+    data = bytes(spare - 1 - width)
+    before = [field for field in tags if field[0] < tag]
+    behind = [field for field in tags if field[0] > tag]
+    return (
+        uvarint(len(tags) + 1)
+        + _encoded(tuple(before))[1:]
+        + uvarint(tag)
+        + _stretched(len(data), width)
+        + data
+        + _encoded(tuple(behind))[1:]
+    )
+
+
+def _stretched(number: int, width: int) -> bytes:
+    """A varint in exactly `width` bytes, if need be more than it takes, which all readers accept."""
+    raw = uvarint(number)
+    if len(raw) == width:
+        return raw
+    return raw[:-1] + bytes((raw[-1] | 0x80,)) + b"\x80" * (width - len(raw) - 1) + b"\0"

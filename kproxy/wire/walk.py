@@ -1,0 +1,81 @@
+"""What generated skims are made of: reads at a position, and the types of their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeAlias
+
+from kproxy.errors import MalformedMessageError
+from kproxy.wire.address import Address
+from kproxy.wire.primitives import INT16, INT32, UINT16, Buffer, read_uvarint
+
+int16_at: Final[Callable[[Buffer, int], tuple[int]]] = INT16.unpack_from
+int32_at: Final[Callable[[Buffer, int], tuple[int]]] = INT32.unpack_from
+uint16_at: Final[Callable[[Buffer, int], tuple[int]]] = UINT16.unpack_from
+
+WalkFunction: TypeAlias = Callable[[Buffer, int, int, list[Address], list[int]], int]
+"""(buf, pos, end, addresses, errors) -> position behind what was walked; appends to both lists."""
+StepFunction: TypeAlias = Callable[[Buffer, int, int, list[int]], tuple[int, int, int]]
+"""(buf, pos, end, errors) -> (position reached, the count or size that stands before it, index of the step it ends).
+
+It goes on over empty arrays, so that step may be a later one than its own. A count or size of -1 is null.
+"""
+
+RUN: Final = 0
+ARRAY: Final = 1
+BLOB: Final = 2
+
+
+class Step(NamedTuple):
+    """A stretch of a streamed response."""
+
+    walk: StepFunction
+    kind: int
+    """What follows it: RUN, nothing; ARRAY, elements walked by `plan`; BLOB, bytes that need no look."""
+    plan: tuple[Step, ...]
+
+
+class StreamLayout(NamedTuple):
+    """How a response is walked as it arrives, up to the section with its node endpoints."""
+
+    plan: tuple[Step, ...]
+    endpoints: WalkFunction
+    """Walks the array of endpoints."""
+    tag: int | None
+    """The endpoints' tag; None when they are an ordinary field before the tagged section."""
+
+
+def uvarint_at(buf: Buffer, pos: int) -> tuple[int, int]:
+    """`read_uvarint`, quick for the one to three bytes that sizes of records take."""
+    first = buf[pos]
+    if first < 0x80:
+        return first, pos + 1
+    second = buf[pos + 1]
+    if second < 0x80:
+        return first & 0x7F | second << 7, pos + 2
+    third = buf[pos + 2]
+    if third < 0x80:
+        return first & 0x7F | (second & 0x7F) << 7 | third << 14, pos + 3
+    return read_uvarint(buf, pos)
+
+
+def skip_tags(buf: Buffer, pos: int, end: int) -> int:
+    """The position behind a section of tagged fields."""
+    count, pos = read_uvarint(buf, pos)
+    for _ in range(count):
+        _, pos = read_uvarint(buf, pos)
+        size, pos = read_uvarint(buf, pos)
+        pos += size
+        if pos > end:
+            raise not_at_end()
+    return pos
+
+
+def no_length(length: int) -> MalformedMessageError:
+    """The error for a length or count that cannot be."""
+    return MalformedMessageError(f"a length of {length}")
+
+
+def not_at_end() -> MalformedMessageError:
+    """The error for a message whose fields end elsewhere than itself."""
+    return MalformedMessageError("the fields do not end where the message does")
