@@ -25,6 +25,14 @@ class Source:
         for line in text.splitlines():
             self(line)
 
+    def only_if(self, when: str, line: str) -> None:
+        """A line under a condition, of which "True" and "False" are decided here."""
+        if when == "True":
+            self(line)
+        elif when != "False":
+            with self.block(f"if {when}"):
+                self(line)
+
     @contextmanager
     def block(self, opening: str) -> Iterator[None]:
         """`opening:` and what stands indented below it."""

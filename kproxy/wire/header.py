@@ -7,7 +7,9 @@ from typing import Final, NamedTuple
 
 from kproxy.errors import MalformedMessageError
 from kproxy.wire.apis import APIS, request_header_version, response_header_version
-from kproxy.wire.primitives import INT32, Buffer, Reader, Tags, Writer
+from kproxy.wire.primitives import INT32, Buffer, Tags
+from kproxy.wire.reader import Reader
+from kproxy.wire.writer import Writer
 
 _FIXED: Final = struct.Struct(">hhih")
 """api key, api version, correlation id, length of the client id."""

@@ -7,7 +7,9 @@ from abc import ABC, abstractmethod
 from typing import ClassVar, Self
 
 from kproxy.errors import MalformedMessageError, UnsupportedApiError
-from kproxy.wire.primitives import Buffer, Reader, Writer
+from kproxy.wire.primitives import Buffer
+from kproxy.wire.reader import Reader
+from kproxy.wire.writer import Writer
 
 
 class WireStruct(ABC):

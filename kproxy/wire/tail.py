@@ -12,7 +12,8 @@ from typing import Final, TypeAlias
 
 from kproxy.errors import MalformedMessageError
 from kproxy.wire.address import Address, replace_addresses
-from kproxy.wire.primitives import Reader, Tags, uvarint
+from kproxy.wire.primitives import Tags, uvarint
+from kproxy.wire.reader import Reader
 from kproxy.wire.walk import StreamLayout
 
 Advertise: TypeAlias = Callable[[int, str, int], tuple[str, int]]

@@ -7,11 +7,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from kproxy.errors import MalformedMessageError
 from kproxy.wire.address import Address
-from kproxy.wire.primitives import INT16, INT32, UINT16, Buffer, read_uvarint
-
-int16_at: Final[Callable[[Buffer, int], tuple[int]]] = INT16.unpack_from
-int32_at: Final[Callable[[Buffer, int], tuple[int]]] = INT32.unpack_from
-uint16_at: Final[Callable[[Buffer, int], tuple[int]]] = UINT16.unpack_from
+from kproxy.wire.primitives import Buffer, read_uvarint
 
 WalkFunction: TypeAlias = Callable[[Buffer, int, int, list[Address], list[int]], int]
 """(buf, pos, end, addresses, errors) -> position behind what was walked; appends to both lists."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
-
 from kproxy.wire.message import WireMessage, WireStruct, absent
-from kproxy.wire.primitives import Reader, Tags, Writer
+from kproxy.wire.primitives import Tags
+from kproxy.wire.reader import Reader
+from kproxy.wire.writer import Writer
 
 
 @dataclass(slots=True)

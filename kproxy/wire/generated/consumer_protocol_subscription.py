@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
-
 from kproxy.wire.message import WireMessage, WireStruct
-from kproxy.wire.primitives import Reader, Writer
+from kproxy.wire.reader import Reader
+from kproxy.wire.writer import Writer
 
 
 @dataclass(slots=True)

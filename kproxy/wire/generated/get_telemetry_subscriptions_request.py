@@ -6,9 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Self
 from uuid import UUID
-
 from kproxy.wire.message import WireMessage
-from kproxy.wire.primitives import ZERO_UUID, Reader, Tags, Writer
+from kproxy.wire.primitives import ZERO_UUID, Tags
+from kproxy.wire.reader import Reader
+from kproxy.wire.writer import Writer
 
 
 @dataclass(slots=True)

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 from kproxy.wire.address import BROKER, COMPACT_INT32, COMPACT_UINT16, CONTROLLER, STRING_INT32, Address
-from kproxy.wire.primitives import Buffer
+from kproxy.wire.primitives import Buffer, int16_at, int32_at, uint16_at
 from kproxy.wire.walk import (
-    ARRAY, BLOB, RUN, Step, StreamLayout, WalkFunction, int16_at, int32_at, no_length, not_at_end, skip_tags,
-    uint16_at, uvarint_at,
+    ARRAY, BLOB, RUN, Step, StreamLayout, WalkFunction, no_length, not_at_end, skip_tags, uvarint_at,
 )
 
 
