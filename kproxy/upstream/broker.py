@@ -11,7 +11,7 @@ from kproxy.upstream.backoff import full_jitter
 from kproxy.upstream.candidates import Address, Candidate
 from kproxy.upstream.session import Session
 
-Open = Callable[[Address], Awaitable[Session]]
+Open = Callable[[Address, float], Awaitable[Session]]
 
 
 class Broker:
@@ -35,11 +35,10 @@ class Broker:
         """How the broker stands in the choice of any broker."""
         return Candidate(self.address, self.bootstrap, self._failures, self._retry_at, self._last_used)
 
-    async def session(self) -> Session:
-        """The live session, or a new one once the backoff is over.
+    async def session(self, limit: float) -> Session:
+        """The live session, or once the backoff is over a new one, opened within `limit` seconds. Raises UpstreamError.
 
-        Raises UpstreamError. Backoff and connect timeout bound the wait; tasks that waited for an attempt which failed
-        fail with it, lest each of them dial the dead broker in turn.
+        Tasks that waited for an attempt which failed fail with it, lest each of them dial the dead broker in turn.
         """
         self._last_used = trio.current_time()
         seen = self._failed_dials
@@ -51,14 +50,14 @@ class Broker:
             if self._failed_dials != seen:
                 raise UpstreamError(self._error)
             await trio.sleep_until(self._retry_at)
-            return await self._dial()
+            return await self._dial(limit)
 
     def _live(self) -> Session | None:
         return self._session if self._session is not None and self._session.live else None
 
-    async def _dial(self) -> Session:
+    async def _dial(self, limit: float) -> Session:
         try:
-            self._session = await self._open(self.address)
+            self._session = await self._open(self.address, limit)
         except UpstreamError as error:
             self._failed_dials += 1
             self._failed(str(error))
@@ -73,7 +72,7 @@ class Broker:
         self._retry_at = 0.0
 
     def broke(self, session: Session, error: str) -> None:
-        """A session ended with a request unanswered: the next dial waits. One session counts once, for all it failed."""
+        """A session ended with a request unanswered: the next dial waits. A session counts once."""
         if session is self._session:
             self._session = None
             self._failed(error)

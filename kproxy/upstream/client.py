@@ -92,12 +92,39 @@ class UpstreamClient:
     ) -> Answer:
         """The answer of the node, or of any broker that can be connected to, decoded as `answer`.
 
-        `limit` (seconds) replaces the request timeout. Raises UpstreamError: it says which broker, what went wrong
-        and what to do.
+        `limit` (seconds) replaces the request timeout and, when it is shorter, the connect timeout too. Raises
+        UpstreamError: it says which broker, what went wrong and what to do.
         """
-        broker, session = await (self._any() if node is None else self._one(node))
+        request, connect = self._limits(limit)
+        broker, session = await (self._any(connect) if node is None else self._one(node, connect))
+        return await self._exchange(broker, session, message, answer, request)
+
+    async def metadata(self, *, limit: float | None = None) -> MetadataResponse:
+        """The cluster's brokers, id and controller, without topics, as the first broker sees them that answers.
+
+        `limit` (seconds) bounds each broker's connect and answer; then the next one is asked. Raises UpstreamError with
+        what each of them did.
+        """
+        message = MetadataRequest(topics=[], allow_auto_topic_creation=False)
+        request, connect = self._limits(limit)
+        errors = []
+        for broker in self._in_order():
+            try:
+                session = await broker.session(connect)
+                return await self._exchange(broker, session, message, MetadataResponse, request)
+            except UpstreamError as error:
+                errors.append(str(error))
+        raise _nobody(errors)
+
+    def _limits(self, limit: float | None) -> tuple[float, float]:
+        request = self._request_timeout if limit is None else limit
+        return request, min(request, self._connect_timeout)
+
+    async def _exchange(
+        self, broker: Broker, session: Session, message: Request, answer: type[Answer], limit: float
+    ) -> Answer:
         try:
-            response = await session.request(message, answer, self._request_timeout if limit is None else limit)
+            response = await session.request(message, answer, limit)
         except UpstreamError as error:
             if not session.live:
                 broker.broke(session, str(error))
@@ -105,25 +132,21 @@ class UpstreamClient:
         broker.succeeded()
         return response
 
-    async def metadata(self) -> MetadataResponse:
-        """The cluster's brokers, id and controller, without topics, as any reachable broker sees them."""
-        return await self.request(MetadataRequest(topics=[], allow_auto_topic_creation=False), MetadataResponse)
-
-    async def _one(self, node: int) -> tuple[Broker, Session]:
+    async def _one(self, node: int, connect: float) -> tuple[Broker, Session]:
         address = self._nodes.get(node)
         if address is None:
             raise UnknownNodeError(f"node {node} is not known; refresh the metadata, known are {sorted(self._nodes)}")
         broker = self._brokers[address]
-        return broker, await broker.session()
+        return broker, await broker.session(connect)
 
-    async def _any(self) -> tuple[Broker, Session]:
+    async def _any(self, connect: float) -> tuple[Broker, Session]:
         errors = []
         for broker in self._in_order():
             try:
-                return broker, await broker.session()
+                return broker, await broker.session(connect)
             except UpstreamError as error:
                 errors.append(str(error))
-        raise UpstreamError(f"no broker can be reached: {' | '.join(errors)}")
+        raise _nobody(errors)
 
     def _in_order(self) -> Iterator[Broker]:
         candidates = [broker.candidate() for broker in self._brokers.values()]
@@ -133,14 +156,18 @@ class UpstreamClient:
     def _broker(self, address: Address) -> Broker:
         return Broker(address, self._open, self._rand, bootstrap=address in self._bootstrap)
 
-    async def _open(self, address: Address) -> Session:
+    async def _open(self, address: Address, limit: float) -> Session:
         if self._nursery is None:
             raise UpstreamError("the upstream client does not run: start UpstreamClient.run before the first request")
         return await open_session(
             address,
             self._dial,
             self._nursery,
-            connect_timeout=self._connect_timeout,
+            connect_timeout=limit,
             client_id=self._client_id,
             max_response=self._max_response,
         )
+
+
+def _nobody(errors: list[str]) -> UpstreamError:
+    return UpstreamError(f"no broker answers: {' | '.join(errors)}")

@@ -26,7 +26,7 @@ class FrameSplitter:
         return len(self._buffer)
 
     def feed(self, data: bytes | bytearray) -> Iterator[bytes]:
-        """The frames (without their size) that `data` completes. Raises MalformedMessageError for an impossible size."""
+        """The frames (without their size) that `data` completes. MalformedMessageError for an impossible size."""
         self._buffer += data
         while len(self._buffer) >= SIZE_BYTES:
             size = self._size()

@@ -34,7 +34,7 @@ class Session:
         self._connection.fail(why)
 
     async def request(self, message: Request, answer: type[Answer], limit: float) -> Answer:
-        """The answer to `message` within `limit` seconds. Raises UpstreamError; NotOfferedError when nothing was asked."""
+        """The answer to `message` within `limit` seconds. UpstreamError; NotOfferedError when it was not asked."""
         try:
             version = pick(message, self._versions)
         except NotOfferedError as error:

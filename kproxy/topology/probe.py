@@ -1,0 +1,61 @@
+"""Asks every node for a sign of life, a bounded number at a time, and keeps who gave one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+import trio
+
+from kproxy.topology.attempt import attempted, tell
+from kproxy.topology.reachability import Reachability, flipped, observed
+from kproxy.upstream.backoff import CAP
+from kproxy.upstream.client import UpstreamClient
+from kproxy.upstream.handshake import HELLO
+from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
+
+AT_ONCE: Final = 32
+
+OnReachability = Callable[[int, bool, str | None], None]
+
+
+class Prober:
+    """A node counts as reachable when it answers ApiVersions: a port alone may be of one that hangs."""
+
+    def __init__(self, client: UpstreamClient, limit: float, on_reachability: OnReachability) -> None:
+        self._client = client
+        self._limit = limit
+        self._on_reachability = on_reachability
+        self._nodes: dict[int, Reachability] = {}
+
+    @property
+    def nodes(self) -> Mapping[int, Reachability]:
+        """What is known of each node that was probed."""
+        return MappingProxyType(self._nodes)
+
+    def forget(self, node_ids: Iterable[int]) -> None:
+        """Nodes that went or moved: what was known of them says nothing about their next appearance."""
+        for node_id in node_ids:
+            self._nodes.pop(node_id, None)
+
+    async def probe(self, node_ids: Iterable[int]) -> bool:
+        """Asks all; whether every one answered."""
+        places = trio.CapacityLimiter(AT_ONCE)
+        asked = list(node_ids)
+        async with trio.open_nursery() as nursery:
+            for node_id in asked:
+                nursery.start_soon(self._ask, node_id, places)
+        return all(self._nodes[node_id].ok for node_id in asked)
+
+    async def _ask(self, node_id: int, places: trio.CapacityLimiter) -> None:
+        async def hello() -> None:
+            await self._client.request(HELLO, ApiVersionsResponse, node=node_id, limit=self._limit / 2)
+
+        async with places:
+            # Half for the connect, half for the answer: each has a better reason to give than this deadline has.
+            error = await attempted(hello, self._limit + CAP)
+        previous = self._nodes.get(node_id)
+        current = self._nodes[node_id] = observed(previous, error, trio.current_time())
+        if flipped(previous, current):
+            tell(self._on_reachability, node_id, current.ok, current.error)

@@ -1,0 +1,80 @@
+"""What a cluster looks like at one moment, and what changed between two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from operator import itemgetter
+from types import MappingProxyType
+from typing import NamedTuple
+
+
+class Node(NamedTuple):
+    """A broker as the cluster itself names it; `host:port` is the upstream address, not the advertised one."""
+
+    id: int
+    host: str
+    port: int
+    rack: str | None = None
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port."""
+        return self.host, self.port
+
+    @property
+    def usable(self) -> bool:
+        """Whether the node can be dialled at all: a broker may announce a listener that has no address."""
+        return self.id >= 0 and bool(self.host) and 0 < self.port < 2**16
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A cluster's id, controller and nodes by id; never changed, only replaced.
+
+    Under KRaft a broker names a random node as controller, so `controller_id` says little and is no change by itself.
+    """
+
+    cluster_id: str | None
+    controller_id: int | None
+    nodes: Mapping[int, Node]
+
+    @classmethod
+    def of(cls, nodes: Iterable[Node], cluster_id: str | None = None, controller_id: int | None = None) -> Snapshot:
+        """A snapshot of the nodes that can be dialled, in the order of their ids."""
+        by_id = {node.id: node for node in sorted(nodes, key=itemgetter(0)) if node.usable}
+        return cls(cluster_id, controller_id, MappingProxyType(by_id))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a new snapshot changed, false when nothing: nodes as the new one names them, removed ones as the old did."""
+
+    added: tuple[Node, ...] = ()
+    removed: tuple[Node, ...] = ()
+    moved: tuple[Node, ...] = ()
+    cluster_changed: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.moved or self.cluster_changed)
+
+
+def diff(old: Snapshot | None, new: Snapshot) -> Change:
+    """What `new` changes; after no snapshot at all, every node is added."""
+    if old is None:
+        return Change(added=tuple(new.nodes.values()))
+    return Change(
+        added=tuple(node for node in new.nodes.values() if node.id not in old.nodes),
+        removed=tuple(node for node in old.nodes.values() if node.id not in new.nodes),
+        moved=tuple(node for node in new.nodes.values() if _moved(old.nodes.get(node.id), node)),
+        cluster_changed=_another_cluster(old, new),
+    )
+
+
+def _moved(old: Node | None, new: Node) -> bool:
+    return old is not None and old.address != new.address
+
+
+def _another_cluster(old: Snapshot, new: Snapshot) -> bool:
+    # Brokers before Metadata v2 give no cluster id: nothing known is not another cluster.
+    return None not in (old.cluster_id, new.cluster_id) and old.cluster_id != new.cluster_id
