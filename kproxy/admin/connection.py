@@ -87,8 +87,6 @@ class Connection:
         return await self._send(response, with_body=request.method != "HEAD")
 
     async def _refuse(self, error: HttpError) -> bool:
-        if self._http.our_state not in {h11.IDLE, h11.SEND_RESPONSE}:  # the client ended its side before a request
-            return False
         response = error_response(error)
         headers = {**response.headers, "Connection": "close"}  # where the next request would begin is unknown
         await self._send(Response(response.status, response.content_type, response.body, headers))
@@ -96,8 +94,9 @@ class Connection:
 
     async def _read_request(self) -> Request:
         head = await self._next_event()
-        if not isinstance(head, h11.Request):
-            raise h11.RemoteProtocolError(f"a request expected, {type(head).__name__} came")
+        assert isinstance(head, h11.Request)  # bytes are there: h11 makes a request of them, or an error
+        if not head.http_version.startswith(b"1."):
+            raise HttpError(HTTPStatus.HTTP_VERSION_NOT_SUPPORTED, "HTTP/1.1 is what is spoken here")
         body = bytearray()
         while isinstance(event := await self._next_event(), h11.Data):
             body += event.data

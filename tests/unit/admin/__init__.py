@@ -1,0 +1,1 @@
+"""Tests of kproxy.admin, on real sockets."""

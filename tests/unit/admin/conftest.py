@@ -1,0 +1,39 @@
+"""A running admin port, on a free port of the loopback."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Protocol
+
+import pytest
+import trio
+
+from kproxy.admin.limits import Limits
+from kproxy.admin.server import serve_admin
+from tests.unit.admin.memory_view import MemoryView
+
+
+class Start(Protocol):
+    async def __call__(self, limits: Limits | None = None) -> int: ...
+
+
+@pytest.fixture
+def view() -> MemoryView:
+    return MemoryView()
+
+
+@pytest.fixture
+def start(view: MemoryView, nursery: trio.Nursery) -> Start:
+    """Starts an admin port over the test's view; returns its port."""
+
+    async def start_admin(limits: Limits | None = None) -> int:
+        bound = await nursery.start(partial(serve_admin, view, "127.0.0.1", 0, limits=limits))
+        return bound[1]
+
+    return start_admin
+
+
+@pytest.fixture
+async def port(start: Start) -> int:
+    """The port of an admin port with the limits of production."""
+    return await start()

@@ -1,0 +1,62 @@
+"""A View whose facts are plain fields: the same protocol that `app` implements, without a relay behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from kproxy.admin.view import ClusterView, ConnectionView, NodeView, Readiness, State
+from kproxy.observe.counters import Counters
+from tests.unit.observe.everything import everything
+
+
+def cluster_view(name: str) -> ClusterView:
+    """A virtual cluster of one reachable and one untried broker."""
+    nodes = (
+        NodeView(7, "broker7:9092", "kproxy:9101", "rack-a", True, 1),
+        NodeView(2147483646, "broker8:9092", "kproxy:9102", None, None, 0),
+    )
+    return ClusterView(name, "abc-DEF_123", ("broker7:9092", "broker8:9092"), "0.0.0.0:9100", nodes, 2, 1)
+
+
+def connection_view(number: int, cluster: str) -> ConnectionView:
+    """An open connection of a Java client to node 7."""
+    return ConnectionView(
+        id=number,
+        cluster=cluster,
+        node=7,
+        client=f"192.0.2.1:{number}",
+        upstream="broker7:9092",
+        since="2026-01-02T03:04:05Z",
+        client_id='order "service"',
+        software_name="apache-kafka-java",
+        software_version="4.3.1",
+        requests=5,
+        responses=4,
+        bytes_in=500,
+        bytes_out=400,
+        in_flight=1,
+        paused=("downstream",),
+    )
+
+
+@dataclass
+class MemoryView:
+    """Ready, with two virtual clusters, "main" and "other", and no connection, unless told otherwise."""
+
+    counters: Counters = field(default_factory=everything)
+    ready: Readiness = field(default_factory=lambda: Readiness(State.READY))
+    virtual: tuple[ClusterView, ...] = (cluster_view("main"), cluster_view("other"))
+    open: list[ConnectionView] = field(default_factory=list)
+    fault: Exception | None = None
+
+    def readiness(self) -> Readiness:
+        if self.fault is not None:
+            raise self.fault
+        return self.ready
+
+    def clusters(self) -> Sequence[ClusterView]:
+        return self.virtual
+
+    def connections(self, cluster: str | None) -> Iterable[ConnectionView]:
+        return (connection for connection in self.open if cluster in {None, connection.cluster})
