@@ -12,6 +12,25 @@ from kproxy.demo.kafka import Cluster
 from tests.support.backend import Backend
 from tests.support.proxy import Proxy
 
+_left_out: list[str] = []
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The groups of tests that a machine may not be able to run."""
+    config.addinivalue_line("markers", "node: needs node and npm; leave them out with -m 'not node'")
+
+
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    """Remember what was left out."""
+    _left_out.extend(item.nodeid for item in items)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was left out, so that nobody takes a part for the whole."""
+    for nodeid in _left_out:
+        terminalreporter.write_line(f"left out: {nodeid}")
+
+
 # Ids as real clusters have them: not from 0, not adjacent, and the largest that Kafka takes.
 NODE_IDS = (7, 1001, 2147483646)
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import warnings
 from collections.abc import Iterator, Mapping
-
-from kafka.admin import KafkaAdminClient
-from kafka.errors import KafkaError
-from kafka.structs import TopicPartition
 
 from kproxy.demo.kafka import Cluster
 from tests.support.wait import until
+
+with warnings.catch_warnings():  # of kafka-python's own imports, which are none of ours
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from kafka.admin import KafkaAdminClient
+    from kafka.errors import KafkaError
+    from kafka.structs import TopicPartition
 
 _names = itertools.count(1)
 

@@ -54,19 +54,23 @@ class Proxy:
     @classmethod
     def of_flags(cls, directory: Path, bootstrap_servers: str) -> Self:
         """`kproxy serve` without a file."""
-        proxy = cls(directory, {"kafka": bootstrap_servers})
-        listen, admin = f"{HOST}:{proxy.ports['kafka'][0]}", f"{HOST}:{proxy.admin_port}"
+        proxy = cls(directory, {"default": bootstrap_servers})
+        listen, admin = f"{HOST}:{proxy.ports['default'][0]}", f"{HOST}:{proxy.admin_port}"
         flags = ["--bootstrap-servers", bootstrap_servers, "--listen", listen, "--admin", admin]
         proxy._command = [KPROXY, "serve", *flags]
         return proxy
 
-    def bootstrap(self, cluster: str = "kafka") -> str:
-        """`host:port` at which clients bootstrap."""
+    def bootstrap(self, cluster: str | None = None) -> str:
+        """`host:port` at which clients bootstrap; of the first virtual cluster, if none is named."""
         return f"{HOST}:{self.port(cluster)}"
 
-    def port(self, cluster: str = "kafka") -> int:
+    def port(self, cluster: str | None = None) -> int:
         """The bootstrap port."""
-        return self.ports[cluster][0]
+        return self.ports[cluster or next(iter(self.ports))][0]
+
+    def cluster_names(self) -> list[str]:
+        """The virtual clusters, as the API tells."""
+        return [shown["name"] for shown in self.get_json("/api/v1/clusters")["clusters"]]
 
     def node_ports(self, cluster: str = "kafka") -> dict[int, int]:
         """The advertised port of each node, as the API tells."""
