@@ -1,0 +1,1 @@
+"""kproxy beside HAProxy and a direct connection, against a real Kafka; docs/performance.md explains."""

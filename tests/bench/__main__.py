@@ -1,0 +1,75 @@
+"""`python -m tests.bench`: measure, print the table, write all samples to a file."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import click
+
+from kproxy.errors import KproxyError
+
+from . import machine, report
+from .idle import WANTED
+from .measure import Run
+from .options import SECTIONS, Options
+from .process import BenchError, raise_file_limit
+
+
+def _sections(_: click.Context, __: click.Parameter, value: str) -> frozenset[str]:
+    chosen = frozenset(value.split(","))
+    if unknown := chosen - set(SECTIONS):
+        raise click.BadParameter(f"{', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}")
+    return chosen
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="A tenth of the work: to see that it runs, not to judge by.")
+@click.option("--only", "sections", default=",".join(SECTIONS), callback=_sections, help="Sections, with commas.")
+@click.option("--rounds", type=click.IntRange(1, 20), default=None, help="Rounds of each section (3; quick: 1).")
+@click.option("--json", "path", type=click.Path(path_type=Path), default=Path("build/bench.json"), show_default=True)
+def main(quick: bool, sections: frozenset[str], rounds: int | None, path: Path) -> None:
+    """kproxy beside HAProxy in TCP mode and a direct connection, against a real Kafka of three brokers."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything started is ended
+    options = Options.quick(sections, rounds or 1) if quick else Options(sections, rounds or 3)
+    began, start = machine.describe(), time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="kproxy-bench-") as directory:
+        run = Run(options, Path(directory), raise_file_limit(2 * WANTED + 1000), _say)
+        failure = None
+        try:
+            run.measure()
+        except (BenchError, KproxyError) as error:
+            failure = str(error)
+    _show(run, began | {"seconds": round(time.monotonic() - start)}, path)
+    if failure is not None:
+        sys.exit(f"bench: {failure}")
+
+
+def _say(line: str) -> None:
+    print(f"[{time.strftime('%H:%M:%S')}] {line}", file=sys.stderr, flush=True)
+
+
+def _show(run: Run, facts: dict[str, object], path: Path) -> None:
+    rows = report.rows(run.samples.values)
+    print(", ".join(f"{name} {value}" for name, value in facts.items()))
+    print()
+    print(report.table(rows))
+    for note in run.samples.notes:
+        print(f"\n{note}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    whole = {
+        "machine": facts,
+        "results": report.as_json(rows),
+        "samples": run.samples.values,
+        "notes": run.samples.notes,
+    }
+    path.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
+    print(f"\nAll samples: {path}")
+
+
+if __name__ == "__main__":
+    main()

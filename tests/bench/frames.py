@@ -1,0 +1,92 @@
+"""Requests encoded once and sent many times over a plain socket: real protocol bytes at the cost of one send."""
+
+from __future__ import annotations
+
+import io
+import socket
+import struct
+from dataclasses import dataclass
+from typing import Final
+
+from kafka.record import MemoryRecordsBuilder  # type: ignore[import-untyped]
+
+from .process import BenchError
+
+_SIZE: Final = struct.Struct(">i")
+_CLIENT_ID: Final = b"\x00\x05bench"
+_CORRELATION_ID: Final = 7
+_PRODUCE_VERSION: Final = 12  # NodeEndpoints (KIP-951) can stand in the response, so a proxy cannot just pass it on
+_NO_TAGS: Final = b"\x00"
+
+
+def _compact(data: bytes) -> bytes:
+    """Length + 1 as an unsigned varint, then the bytes."""
+    rest, prefix = len(data) + 1, bytearray()
+    while rest > 0x7F:
+        prefix.append(rest & 0x7F | 0x80)
+        rest >>= 7
+    prefix.append(rest)
+    return bytes(prefix) + data
+
+
+def _frame(api_key: int, version: int, body: bytes) -> bytes:
+    header = struct.pack(">hhi", api_key, version, _CORRELATION_ID) + _CLIENT_ID + _NO_TAGS
+    return _SIZE.pack(len(header) + len(body)) + header + body
+
+
+def api_versions() -> bytes:
+    """ApiVersions v3, which is what most clients open with."""
+    return _frame(18, 3, _compact(b"bench") + _compact(b"1") + _NO_TAGS)
+
+
+def one_record_batch(value_size: int) -> bytes:
+    """A record batch (magic 2) of one record, its checksum in place."""
+    builder = MemoryRecordsBuilder(magic=2, compression_type=0, batch_size=value_size + 1024)
+    builder.append(timestamp=1_700_000_000_000, key=None, value=bytes(value_size))
+    builder.close()
+    return bytes(builder.buffer())
+
+
+@dataclass(frozen=True, slots=True)
+class OneRecordProduce:
+    """A Produce request of one record and acks=1 for partition 0, and where its response tells the error code."""
+
+    request: bytes
+    error_at: int
+
+    @classmethod
+    def to(cls, topic: str, value_size: int = 100) -> OneRecordProduce:
+        name = _compact(topic.encode())
+        partition = _SIZE.pack(0) + _compact(one_record_batch(value_size)) + _NO_TAGS
+        topics = b"\x02" + name + b"\x02" + partition + _NO_TAGS  # compact arrays of one element
+        body = b"\x00" + struct.pack(">hi", 1, 30_000) + topics + _NO_TAGS
+        error_at = 4 + 4 + 1 + 1 + len(name) + 1 + 4  # size, correlation id, tags, array, name, array, index
+        return cls(_frame(0, _PRODUCE_VERSION, body), error_at)
+
+    def check(self, response: bytes) -> None:
+        """Raise BenchError unless the response is whole, ours and without an error."""
+        size, correlation_id = struct.unpack_from(">ii", response)
+        (error,) = struct.unpack_from(">h", response, self.error_at)
+        if size + 4 != len(response) or correlation_id != _CORRELATION_ID or error:
+            raise BenchError(f"Produce was answered with error code {error}, {len(response)} bytes: {response[:80]!r}")
+
+
+def connect(address: tuple[str, int]) -> socket.socket:
+    """A connection that sends at once and gives up after 30 s."""
+    connection = socket.create_connection(address, 30)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection
+
+
+def receive(connection: socket.socket) -> bytes:
+    """One whole response, its size in front."""
+    response = io.BytesIO()
+    missing = 4
+    while missing > 0:
+        chunk = connection.recv(65536)
+        if not chunk:
+            raise BenchError(f"connection closed after {response.tell()} bytes of a response")
+        response.write(chunk)
+        if response.tell() >= 4:
+            missing = _SIZE.unpack_from(response.getvalue())[0] + 4 - response.tell()
+    return response.getvalue()

@@ -1,0 +1,47 @@
+"""What an idle connection costs: many, each after one ApiVersions round trip, as of clients without work."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import ExitStack
+from typing import Final
+
+from .frames import api_versions, connect, receive
+from .process import BenchError, rss_kib, settled_rss_kib, wait_until
+from .targets import Target
+
+WANTED: Final = 10_000
+_SPARE_FILES: Final = 200  # what a proxy opens beside its connections
+_AT_ONCE: Final = 30  # Kafka's listen backlog is 50
+
+
+def possible(file_limit: int) -> int:
+    """How many connections the limit of open files allows: a proxy needs two descriptors for each."""
+    return min(WANTED, (file_limit - _SPARE_FILES) // 2)
+
+
+def _open(target: Target, stack: ExitStack, count: int) -> None:
+    addresses = [target.addresses[number % len(target.addresses)] for number in range(count)]
+    request = api_versions()
+    for first in range(0, count, _AT_ONCE):
+        group: list[socket.socket] = []
+        for address in addresses[first : first + _AT_ONCE]:
+            connection = stack.enter_context(connect(address))
+            connection.sendall(request)
+            group.append(connection)
+        for connection in group:
+            if receive(connection)[8:10] != b"\x00\x00":
+                raise BenchError(f"{target.name}: ApiVersions was answered with an error")
+
+
+def kib_a_connection(target: Target, count: int) -> float:
+    """Resident memory that the target gained for each connection while that many were open."""
+    if target.pid is None:
+        raise BenchError(f"{target.name} has no process to measure")
+    pid = target.pid
+    before = settled_rss_kib(pid)
+    with ExitStack() as stack:
+        _open(target, stack, count)
+        after = settled_rss_kib(pid)
+    wait_until(lambda: rss_kib(pid) > 0, f"{target.name} alive after {count} connections")
+    return (after - before) / count

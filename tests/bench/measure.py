@@ -1,0 +1,175 @@
+"""The measurements of one run: rounds in which the targets take turns, so that disturbances hit all."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from kproxy.demo.kafka import Cluster
+
+from . import bulk, idle, metadata, small
+from .frames import OneRecordProduce
+from .options import START_ROUNDS, Options
+from .process import rss_kib
+from .start import start
+from .targets import KPROXY, Target, direct, haproxy, haproxy_binary, kproxy
+
+_GIB: Final = 1 << 30
+_MICROSECONDS: Final = 1e6
+_SMALL_TOPIC: Final = "bench-small"
+_WARM_UP_RECORDS: Final = 100_000
+_SETTINGS: Final = {
+    "num.network.threads": 3,
+    "num.io.threads": 8,
+    "file.delete.delay.ms": 100,  # deleted topics give their space back at once
+    "socket.listen.backlog.size": 1024,  # Kafka's 50 drops the bursts that open 10,000 connections
+    "connections.max.idle.ms": 1_800_000,
+}
+
+
+@dataclass(slots=True)
+class Samples:
+    """One value a round, by metric and target."""
+
+    values: dict[str, dict[str, list[float]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, metric: str, target: str, value: float) -> None:
+        self.values[metric][target].append(value)
+
+    def note(self, line: str) -> None:
+        if line not in self.notes:
+            self.notes.append(line)
+
+
+class Run:
+    """One run; `samples` fills while it goes on, so that an interrupted one shows what it has."""
+
+    def __init__(self, options: Options, directory: Path, file_limit: int, say: Callable[[str], None]) -> None:
+        self.options = options
+        self.samples = Samples()
+        self._directory = directory
+        self._connections = min(options.idle, idle.possible(file_limit))
+        self._say = say
+        self._deadline = time.monotonic() + options.seconds
+        if haproxy_binary() is None:
+            self.samples.note("HAProxy is not installed (Debian: apt-get install haproxy): no ratios.")
+
+    def measure(self) -> None:
+        """All sections that were asked for."""
+        if "metadata" in self.options.sections:
+            self._say("Metadata")
+            self.samples.add("metadata", KPROXY, metadata.milliseconds())
+        if self.options.sections - {"metadata"}:
+            self._say("Kafka starts")
+            # Not the harness' quick JVM: it stops at the first compiler, and the brokers must not be what limits.
+            with Cluster(front=True, heap_mb=512, options=(), settings=_SETTINGS) as cluster:
+                self._with_kafka(cluster)
+
+    def _with_kafka(self, cluster: Cluster) -> None:
+        sections = self.options.sections
+        if "start" in sections:
+            for _ in self._rounds("start", START_ROUNDS):
+                seconds, cpu, rss = start(cluster.bootstrap, self._directory)
+                self.samples.add("ready", KPROXY, seconds)
+                self.samples.add("ready_cpu", KPROXY, cpu)
+                self.samples.add("rss_start", KPROXY, rss / 1024)
+        if sections & {"produce", "fetch", "small", "latency"}:
+            self._under_load(cluster)
+        if "idle" in sections:
+            self._idle(cluster)
+
+    def _proxies(self, cluster: Cluster, stack: ExitStack) -> list[Target]:
+        proxies = [kproxy(cluster, self._directory)]
+        if haproxy_binary() is not None:
+            proxies.insert(0, haproxy(cluster, self._directory, self._connections))
+        return [stack.enter_context(proxy) for proxy in proxies]
+
+    def _under_load(self, cluster: Cluster) -> None:
+        with ExitStack() as stack:
+            targets = [direct(cluster), *self._proxies(cluster, stack)]
+            for target in targets:
+                if target.pid is not None and target.name != KPROXY:
+                    self.samples.add("rss_start", target.name, target.rss_at_start / 1024)
+            self._bulk(targets)
+            self._small(targets)
+            for target in targets:
+                if target.pid is not None:
+                    self.samples.add("rss_load", target.name, rss_kib(target.pid) / 1024)
+
+    def _bulk(self, targets: Sequence[Target]) -> None:
+        sections, records = self.options.sections & {"produce", "fetch"}, self.options.records
+        if not sections:
+            return
+        home = targets[0].bootstrap
+        bulk.create_topic(home, "bench-warm-up")
+        for target in targets:
+            bulk.produce(target.bootstrap, "bench-warm-up", _WARM_UP_RECORDS)
+            bulk.fetch(target.bootstrap, "bench-warm-up", _WARM_UP_RECORDS)
+        bulk.delete_topic(home, "bench-warm-up")
+        gib = records * bulk.RECORD_BYTES / _GIB
+        for number in self._rounds("produce and fetch", self.options.rounds):
+            for target in targets:
+                topic = f"bench-{number}-{target.name}"
+                bulk.create_topic(home, topic)
+                self._work("produce", target, gib, bulk.produce, topic)
+                if "fetch" in sections:
+                    self._work("fetch", target, gib, bulk.fetch, topic)
+                bulk.delete_topic(home, topic)
+
+    def _work(self, name: str, target: Target, gib: float, work: Callable[[str, str, int], float], topic: str) -> None:
+        before = target.cpu()
+        seconds = work(target.bootstrap, topic, self.options.records)
+        if target.pid is not None:
+            self.samples.add(f"{name}_cpu", target.name, (target.cpu() - before) / gib)
+        self.samples.add(f"{name}_rate", target.name, gib * 1024 / seconds)
+
+    def _small(self, targets: Sequence[Target]) -> None:
+        sections = self.options.sections & {"small", "latency"}
+        if not sections:
+            return
+        bulk.create_topic(targets[0].bootstrap, _SMALL_TOPIC, 1)
+        request = OneRecordProduce.to(_SMALL_TOPIC)
+        leaders = {target.name: bulk.leader_address(target.bootstrap, _SMALL_TOPIC) for target in targets}
+        for leader in leaders.values():
+            small.closed_loop(leader, request, 5_000)
+        if "small" in sections:
+            for _ in self._rounds("small requests", self.options.rounds):
+                for target in targets:
+                    self._requests(target, leaders[target.name], request)
+        if "latency" in sections:
+            for _ in self._rounds("latency", self.options.rounds):
+                for name, latencies in small.latencies(leaders, request, self.options.latencies).items():
+                    percentiles = statistics.quantiles(latencies, n=100)
+                    self.samples.add("p50", name, percentiles[49] * _MICROSECONDS)
+                    self.samples.add("p99", name, percentiles[98] * _MICROSECONDS)
+
+    def _requests(self, target: Target, leader: tuple[str, int], request: OneRecordProduce) -> None:
+        count, before, start_time = self.options.requests, target.cpu(), time.perf_counter()
+        small.closed_loop(leader, request, count)
+        self.samples.add("small_rate", target.name, count / (time.perf_counter() - start_time))
+        if target.pid is not None:
+            self.samples.add("small_cpu", target.name, (target.cpu() - before) / count * 100_000)
+
+    def _idle(self, cluster: Cluster) -> None:
+        if self._connections < self.options.idle:
+            self.samples.note(f"{self._connections} idle connections: the limit of open files allows no more.")
+        for _ in self._rounds("idle connections", 1):
+            with ExitStack() as stack:
+                for target in self._proxies(cluster, stack):
+                    self.samples.add("idle", target.name, idle.kib_a_connection(target, self._connections))
+
+    def _rounds(self, what: str, count: int) -> Iterable[int]:
+        """The rounds that there is time for; one at least."""
+        for number in range(count):
+            if number and time.monotonic() > self._deadline:
+                self.samples.note(f"{what}: {number} of {count} rounds, for lack of time.")
+                return
+            self._say(f"{what}, round {number + 1} of {count}")
+            yield number

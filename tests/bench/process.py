@@ -1,0 +1,109 @@
+"""A process under measurement: its life, the CPU time and the memory that it and its children take."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from kproxy.demo.processes import kill_group, signal_group, spawn
+from tests.support.proc import family, rss_bytes
+
+Address = tuple[str, int]
+
+_TICKS_A_SECOND: Final = os.sysconf("SC_CLK_TCK")
+_CPU_TIMES: Final = slice(
+    11, 15
+)  # utime, stime, cutime, cstime: counted after the name's parenthesis, proc_pid_stat(5)
+
+
+class BenchError(Exception):
+    """What kept a measurement from being taken, in one line."""
+
+
+def wait_until(condition: Callable[[], bool], what: str, seconds: float = 30, every: float = 0.005) -> float:
+    """Poll until the condition holds; returns the seconds it took. Raises BenchError when the time is over."""
+    start = time.perf_counter()
+    while not condition():
+        if time.perf_counter() - start > seconds:
+            raise BenchError(f"{what}: not within {seconds:.0f} s")
+        threading.Event().wait(every)
+    return time.perf_counter() - start
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of the process and all its children, all threads of each."""
+    stats = [Path(f"/proc/{member}/stat").read_text().rpartition(")")[2].split() for member in family(pid)]
+    return sum(int(ticks) for stat in stats for ticks in stat[_CPU_TIMES]) / _TICKS_A_SECOND
+
+
+def rss_kib(pid: int) -> float:
+    """Resident memory of the process and all its children."""
+    return sum(rss_bytes(member) for member in family(pid)) / 1024
+
+
+def settled_rss_kib(pid: int, seconds: float = 5) -> float:
+    """Resident memory once it has stood still for half a second, or at the end of the given time."""
+    readings = [-1.0]
+
+    def still() -> bool:
+        readings.append(rss_kib(pid))
+        return readings[-1] == readings[-2]
+
+    try:
+        wait_until(still, "steady memory", seconds, every=0.5)
+    except BenchError:
+        pass  # it still moves a little: the last reading is as good as any
+    return readings[-1]
+
+
+@contextmanager
+def running(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a command that dies with this process, its output in a file; SIGTERM at the end, SIGKILL 15 s later."""
+    process = spawn(command, log)
+    try:
+        yield process
+    finally:
+        signal_group(process, signal.SIGTERM)
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            pass
+        kill_group(process)
+
+
+def wait_serving(process: subprocess.Popen[bytes], serves: Callable[[], bool], what: str, log: Path) -> float:
+    """Wait until the process serves; returns the seconds. Raises BenchError with the end of its log when it ended."""
+    seconds = wait_until(lambda: process.poll() is not None or serves(), what, every=0.002)
+    if process.poll() is not None:
+        raise BenchError(f"{what}: it ended with {process.returncode}: {log.read_text()[-500:].strip()}")
+    return seconds
+
+
+def accepts(address: Address) -> bool:
+    """Whether something listens there."""
+    try:
+        socket.create_connection(address, 1).close()
+    except OSError:
+        return False
+    return True
+
+
+def raise_file_limit(wanted: int) -> int:
+    """Raise the limit of open files towards what is wanted, for this process and those it starts; returns the limit."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for limit in (max(wanted, hard), hard):
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, limit), limit))
+        except (ValueError, OSError):  # only root may raise the hard limit, and not everywhere
+            continue
+        return min(wanted, limit)
+    raise BenchError(f"the limit of open files cannot be set to {hard}")

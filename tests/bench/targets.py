@@ -1,0 +1,122 @@
+"""What clients connect to: the brokers themselves, HAProxy in TCP mode, kproxy."""
+
+from __future__ import annotations
+
+import http.client
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kproxy.demo.broker import HOST
+from kproxy.demo.kafka import Cluster
+from kproxy.demo.ports import free_port, free_ports
+
+from .process import Address, BenchError, accepts, cpu_seconds, rss_kib, running, wait_serving
+
+DIRECT: Final = "direct"
+HAPROXY: Final = "haproxy"
+KPROXY: Final = "kproxy"
+
+_HAPROXY_CONFIG: Final = """\
+global
+    nbthread 1
+    maxconn {connections}  # and no more: HAProxy does not start when its files might not suffice
+defaults
+    mode tcp
+    timeout connect 10s
+    timeout client 10m
+    timeout server 10m
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Something to send Kafka requests to; no process means that nothing stands between client and brokers."""
+
+    name: str
+    addresses: Sequence[Address]
+    pid: int | None = None
+    rss_at_start: float = 0
+
+    @property
+    def bootstrap(self) -> str:
+        """`host:port,...` for a client."""
+        return ",".join(f"{host}:{port}" for host, port in self.addresses)
+
+    def cpu(self) -> float:
+        """CPU seconds that the proxy has taken so far; none where there is no proxy."""
+        return cpu_seconds(self.pid) if self.pid is not None else 0.0
+
+
+def direct(cluster: Cluster) -> Target:
+    """The brokers' own listeners."""
+    return Target(DIRECT, [(HOST, broker.port) for broker in cluster.brokers.values()])
+
+
+def haproxy_binary() -> str | None:
+    """HAProxy's program: Debian puts it where only root's PATH looks."""
+    return shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin:/usr/local/sbin")
+
+
+def haproxy_version() -> str | None:
+    """The version that HAProxy tells, none without it."""
+    binary = haproxy_binary()
+    if binary is None:
+        return None
+    return subprocess.run([binary, "-v"], capture_output=True, text=True, check=True).stdout.split()[2]
+
+
+@contextmanager
+def haproxy(cluster: Cluster, directory: Path, connections: int) -> Iterator[Target]:
+    """HAProxy with one thread, as kproxy has one, and a listener for each broker, which advertises it."""
+    binary = haproxy_binary()
+    if binary is None:
+        raise BenchError("haproxy is not installed")
+    brokers = cluster.brokers.values()
+    listeners = [
+        f"listen broker_{broker.node_id}\n"
+        f"    bind {HOST}:{broker.front_advertised_port}\n"
+        f"    server broker {HOST}:{broker.front_port}\n"
+        for broker in brokers
+    ]
+    fronts = [(HOST, broker.front_advertised_port) for broker in brokers]
+    config, log = directory / "haproxy.cfg", directory / "haproxy.log"
+    config.write_text(_HAPROXY_CONFIG.format(connections=connections + 20) + "".join(listeners))
+    with running([binary, "-db", "-f", str(config)], log) as process:
+        wait_serving(process, lambda: all(accepts(front) for front in fronts), "haproxy", log)
+        yield Target(HAPROXY, fronts, process.pid, rss_kib(process.pid))
+
+
+def kproxy_command(bootstrap_servers: str) -> tuple[list[str], Address, Address]:
+    """`kproxy serve` on free ports, its bootstrap address and its admin address."""
+    program = str(Path(sys.executable).with_name("kproxy"))
+    listen, admin = (HOST, free_ports(8)[0]), (HOST, free_port())  # a port for each node follows the first
+    options = ["--listen", f"{HOST}:{listen[1]}", "--admin", f"{HOST}:{admin[1]}"]
+    return [program, "serve", "--bootstrap-servers", bootstrap_servers, *options], listen, admin
+
+
+def ready(admin: Address) -> bool:
+    """Whether kproxy's /readyz says yes."""
+    connection = http.client.HTTPConnection(*admin, timeout=1)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == http.HTTPStatus.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+@contextmanager
+def kproxy(cluster: Cluster, directory: Path) -> Iterator[Target]:
+    """`kproxy serve` as a user starts it, without a file."""
+    command, listen, admin = kproxy_command(cluster.bootstrap)
+    log = directory / "kproxy.log"
+    with running(command, log) as process:
+        wait_serving(process, lambda: ready(admin), "kproxy", log)
+        yield Target(KPROXY, [listen], process.pid, rss_kib(process.pid))
