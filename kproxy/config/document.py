@@ -14,6 +14,7 @@ from kproxy.errors import ConfigError
 
 # libyaml's loader reads the same documents about ten times faster, where PyYAML was built with it.
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_DEEPEST = 50
 # Plain text, and <<, which merges another mapping.
 _KEY_TAGS = frozenset({"tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"})
 
@@ -51,6 +52,7 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[Path, int]]:
     """The value of one YAML document and the line of each path in it. ConfigError: `name`, line, column, reason."""
     loader = None
     try:
+        _check_depth(text, name)
         loader = _Loader(text)
         node = loader.get_single_node()
         lines = {path: item.start_mark.line + 1 for path, item in _walk(node, (), frozenset())}
@@ -59,17 +61,26 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[Path, int]]:
         raise ConfigError(name, _on_one_line(error)) from None
     except (yaml.YAMLError, ValueError) as error:  # a forbidden character; 2020-13-45, which looks like a date
         raise ConfigError(name, " ".join(str(error).split())) from None
-    except RecursionError:
-        raise ConfigError(name, "is nested too deeply") from None
     finally:
         if loader is not None:
             loader.dispose()
 
 
+def _check_depth(text: str, name: str) -> None:
+    """Refuses nesting that no configuration has, before libyaml, which builds nodes recursively, runs out of stack."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise ConfigError(name, f"is nested too deeply{_where(event.start_mark)}")
+
+
 def _on_one_line(error: yaml.MarkedYAMLError) -> str:
-    mark = error.problem_mark or error.context_mark
-    where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
-    return ", ".join(filter(None, (error.context, error.problem))) + where
+    return ", ".join(filter(None, (error.context, error.problem))) + _where(error.problem_mark or error.context_mark)
+
+
+def _where(mark: Any) -> str:
+    return f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
 
 
 def _walk(node: yaml.Node | None, path: Path, around: frozenset[int]) -> Iterator[tuple[Path, yaml.Node]]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from types import UnionType
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -88,10 +89,10 @@ def from_environment(environ: Mapping[str, str]) -> tuple[list[Setting], list[Co
         path = variables().get(name)
         if path is None:
             problems += _unknown(name, environ[name])
-        elif path in settings and settings[path].value != environ[name]:
-            problems.append(ConfigError(name, f"differs from {settings[path].origin}, which means the same"))
-        else:
-            settings[path] = Setting(path, environ[name], name)
+            continue
+        first = settings.setdefault(path, Setting(path, environ[name], name))
+        if first.value != environ[name]:
+            problems.append(ConfigError(name, f"differs from {first.origin}, which means the same"))
     return list(settings.values()), problems
 
 
@@ -107,8 +108,9 @@ def _unknown(name: str, value: str) -> Iterator[ConfigError]:
         return
     from difflib import get_close_matches  # noqa: PLC0415 - only for a mistake
 
-    similar = get_close_matches(name, [*variables(), CONFIG_FILE], n=1, cutoff=0.7)
-    hint = f"; did you mean {similar[0]}?" if similar else ""
+    known = [known.removeprefix(PREFIX) for known in (*variables(), CONFIG_FILE)]
+    similar = get_close_matches(name.removeprefix(PREFIX), known, n=1)
+    hint = f"; did you mean {PREFIX}{similar[0]}?" if similar else ""
     yield ConfigError(name, f"is no setting of kproxy{hint}")
 
 
@@ -122,8 +124,7 @@ def _leaves(model: type[BaseModel], path: StrPath = ()) -> Iterator[StrPath]:
 
 
 def _group(annotation: Any) -> type[BaseModel] | None:
-    """The model that a field holds, also an optional one; an address counts as a plain value."""
-    for kind in (annotation, *getattr(annotation, "__args__", ())):
-        if isinstance(kind, type) and issubclass(kind, BaseModel) and kind is not HostPort:
-            return kind if kind is not VirtualCluster else None
-    return None
+    """The model that a field holds, also an optional one; an address counts as a plain value, and so does a list."""
+    kinds = annotation.__args__ if isinstance(annotation, UnionType) else (annotation,)
+    models = (kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel))
+    return next((model for model in models if model is not HostPort), None)

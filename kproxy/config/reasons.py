@@ -68,7 +68,7 @@ def _unknown_key(path: Path, root: type[BaseModel]) -> str:
 
     known = sorted(_model_at(path[:-1], root).model_fields)
     similar = get_close_matches(str(path[-1]), known, n=1)
-    return f"is no setting; did you mean {similar[0]}?" if similar else f"is no setting; here are {', '.join(known)}"
+    return f"is no setting; did you mean {similar[0]}?" if similar else f"is no setting; known here: {', '.join(known)}"
 
 
 def _model_at(path: Path, model: type[BaseModel]) -> type[BaseModel]:

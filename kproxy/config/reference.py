@@ -69,12 +69,12 @@ def _default(field: FieldInfo) -> str:
     return "–" if field.default in (None, ()) else f"`{field.default}`"
 
 
-def _main() -> None:
-    root = FilePath(__file__).parents[2]
+def write(root: FilePath) -> None:
+    """Both into the source tree at `root`."""
     (root / "config" / "kproxy.schema.json").write_text(json_schema(), encoding="utf-8")
     page = root / "docs" / "configuration.md"
     page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    _main()
+    write(FilePath(__file__).parents[2])

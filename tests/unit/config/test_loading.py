@@ -1,0 +1,210 @@
+"""kproxy.config.loading: which source wins, and from where each problem comes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kproxy.config import ConfigProblems, HostPort, load
+from kproxy.errors import ConfigError
+from tests.unit.config.problems import lines_of
+
+ONE = """\
+clusters:
+  - name: orders
+    bootstrap_servers: a:1
+    listen: 127.0.0.1:9092
+admin: 127.0.0.1:9190
+log: {level: warning}
+"""
+TWO = """\
+clusters:
+  - {name: a, bootstrap_servers: "a:1", listen: "h:9092"}
+  - {name: b, bootstrap_servers: "b:1", listen: "h:9192"}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file with one virtual cluster."""
+    return write(tmp_path, ONE)
+
+
+def write(directory: Path, text: str) -> Path:
+    """A configuration file with this text."""
+    path = directory / "kproxy.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_flags_only() -> None:
+    """kproxy serve --bootstrap-servers --listen needs no file."""
+    config = load(None, {"bootstrap_servers": "a:1,b:2", "listen": "0.0.0.0:9092"}, {})
+    (cluster,) = config.clusters
+    assert (cluster.name, list(map(str, cluster.bootstrap_servers)), cluster.first_port) == (
+        "default",
+        ["a:1", "b:2"],
+        9093,
+    )
+    assert config.admin is None
+
+
+def test_variables_only() -> None:
+    """A container needs no file either: every setting of a single cluster has its variable."""
+    environ = {
+        "KPROXY_NAME": "orders",
+        "KPROXY_BOOTSTRAP_SERVERS": "a:1",
+        "KPROXY_LISTEN": "[::]:9092",
+        "KPROXY_ADVERTISED_HOST": "k.example.com",
+        "KPROXY_NODES__STRATEGY": "offset",
+        "KPROXY_NODES__RANGES": "0-2,7",
+        "KPROXY_NODES__ADVERTISED_FIRST_PORT": "30000",
+        "KPROXY_ADMIN": "[::]:9190",
+        "KPROXY_LIMITS__MAX_REQUEST_BYTES": "1MiB",
+        "KPROXY_LIMITS__MAX_CONNECTIONS": "500",
+        "KPROXY_TIMEOUTS__CONNECT": "500ms",
+        "KPROXY_LOG_FORMAT": "json",
+    }
+    config = load(None, None, environ)
+    (cluster,) = config.clusters
+    assert (cluster.name, cluster.advertised_host, cluster.last_port) == ("orders", "k.example.com", 9096)
+    assert (cluster.nodes.strategy, cluster.nodes.advertised_first_port) == ("offset", 30000)
+    assert config.admin
+    assert config.admin.listen == HostPort(host="::", port=9190)
+    assert (config.limits.max_request_bytes, config.limits.max_connections) == (2**20, 500)
+    assert (config.timeouts.connect, config.log.format) == (0.5, "json")
+
+
+def test_the_real_environment_is_the_default(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
+    """KPROXY_CONFIG names the file when no flag does, and variables come from the process."""
+    monkeypatch.setenv("KPROXY_CONFIG", str(file))
+    monkeypatch.setenv("KPROXY_LOG__LEVEL", "error")
+    assert load(None).log.level == "error"
+
+
+def test_precedence(file: Path) -> None:
+    """Flags before variables before the file before defaults, setting by setting."""
+    environ = {
+        "KPROXY_LISTEN": "h:2",
+        "KPROXY_ADMIN": "h:3",
+        "KPROXY_NODES__FIRST_PORT": "7000",
+        "KPROXY_CONFIG": "/nowhere",
+    }
+    config = load(file, {"listen": "h:1", "log.level": "debug"}, environ)
+    (cluster,) = config.clusters
+    assert (cluster.name, str(cluster.listen), cluster.first_port) == ("orders", "h:1", 7000)
+    assert config.admin
+    assert (str(config.admin.listen), config.log.level, config.log.format) == ("h:3", "debug", "auto")
+
+
+def test_clusters_by_variable(tmp_path: Path) -> None:
+    """KPROXY_CLUSTERS replaces the file's, as YAML or JSON; the short forms still apply to a single one."""
+    environ = {"KPROXY_CLUSTERS": '[{"name": "x", "bootstrap_servers": ["c:1"], "listen": "h:1"}]'}
+    (cluster,) = load(write(tmp_path, TWO), {"advertised_host": "k"}, environ).clusters
+    assert (cluster.name, cluster.advertised_host) == ("x", "k")
+
+
+def test_short_forms_need_a_single_cluster(tmp_path: Path) -> None:
+    """Nobody guesses which of two clusters a flag is for."""
+    why = "is for a single virtual cluster, but 2 are configured: set it in the file"
+    assert lines_of(write(tmp_path, TWO), {"listen": "h:1"}) == [f"--listen: {why}"]
+    assert lines_of(write(tmp_path, TWO), KPROXY_NAME="x", KPROXY_ZZ="1") == [
+        "KPROXY_ZZ: is no setting of kproxy",
+        f"KPROXY_NAME: {why}",
+    ]
+
+
+def test_problems_of_the_file_name_key_and_line(tmp_path: Path) -> None:
+    """All at once; the exception itself is the first."""
+    path = write(tmp_path, ONE.replace("name: orders", "nmae: orders") + "drain: {deadline: soon}\n")
+    with pytest.raises(ConfigError) as caught:
+        load(path, {}, {})
+    assert (caught.value.key, caught.value.reason) == (f"{path}: clusters.0.name", "is required (line 2)")
+    assert isinstance(caught.value, ConfigProblems)
+    assert str(caught.value).splitlines() == [
+        f"{path}: clusters.0.name: is required (line 2)",
+        f"{path}: clusters.0.nmae: is no setting; did you mean name? (line 2)",
+        f"{path}: drain.deadline: 'soon' is not a duration; write seconds, or for instance 500ms, 10s, 2m (line 7)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "environ", "problems"),
+    [
+        ({}, {}, ["clusters: is required: give them in a --config file, or --bootstrap-servers and --listen"]),
+        ({"listen": "h:1"}, {}, ["--bootstrap-servers: is required (or KPROXY_BOOTSTRAP_SERVERS)"]),
+        ({"bootstrap_servers": "h:1"}, {}, ["--listen: is required (or KPROXY_LISTEN)"]),
+        (
+            {"listen": "h", "bootstrap_servers": "a:1"},
+            {"KPROXY_LISTEN": "h:1"},
+            ["--listen: 'h' lacks a host or a port; write host:port, for instance broker-1:9092 or [::1]:9092"],
+        ),
+        (
+            {"listen": "h:1"},
+            {"KPROXY_BOOTSTRAP_SERVERS": "a:1,b:x", "KPROXY_NODES__FIRST_PORT": "x", "KPROXY_LOG_LEVEL": "loud"},
+            [
+                "KPROXY_BOOTSTRAP_SERVERS: 'x' is not a port (0 to 65535)",
+                "KPROXY_NODES__FIRST_PORT: must be a whole number, not 'x'",
+                "KPROXY_LOG_LEVEL: must be 'debug', 'info', 'warning', 'error' or 'critical', not 'loud'",
+            ],
+        ),
+        (
+            {"listen": "h:9092", "bootstrap_servers": "a:1", "admin": "h:9093"},
+            {},
+            ["KPROXY_NODES__FIRST_PORT: port 9093 is also that of admin.listen"],
+        ),
+        ({}, {"KPROXY_CLUSTERS": "[{name: x"}, ["KPROXY_CLUSTERS: while parsing a flow mapping, did not find"]),
+        ({}, {"KPROXY_CLUSTERS": "[]"}, ["KPROXY_CLUSTERS: must not be empty"]),
+        ({}, {"KPROXY_CLUSTERS": "[{name: x, listen: 'h:1'}]"}, ["KPROXY_CLUSTERS: 0.bootstrap_servers: is required"]),
+        (
+            {"listen": "h:1"},
+            {"KPROXY_CLUSTERS": "many", "KPROXY_LISTEM": "x"},
+            ["KPROXY_LISTEM: is no setting of kproxy; did you mean KPROXY_LISTEN?", "KPROXY_CLUSTERS: must be a list"],
+        ),
+    ],
+)
+def test_problems_name_the_flag_or_variable(
+    overrides: dict[str, str], environ: dict[str, str], problems: list[str]
+) -> None:
+    """Whoever gave the value is told by the name they used."""
+    lines = lines_of(None, overrides, **environ)
+    assert len(lines) == len(problems)
+    assert all(line.startswith(problem) for line, problem in zip(lines, problems, strict=True)), lines
+
+
+def test_an_unknown_variable_spoils_a_good_file(file: Path) -> None:
+    """It would otherwise silently do nothing."""
+    assert lines_of(file, {}, KPROXY_LOG_LEVLE="debug") == [
+        "KPROXY_LOG_LEVLE: is no setting of kproxy; did you mean KPROXY_LOG_LEVEL?"
+    ]
+
+
+def test_a_variable_beside_a_wrong_file(tmp_path: Path) -> None:
+    """A group that is no mapping in the file is replaced, a list of clusters that is none is reported."""
+    path = write(tmp_path, "clusters: [orders]\nlog: loud\n")
+    assert lines_of(path, {}, KPROXY_LOG__LEVEL="info", KPROXY_LISTEN="h:1") == [
+        f"{path}: clusters.0: must be a mapping, not 'orders' (line 1)"
+    ]
+
+
+def test_without_clusters_the_file_is_named(tmp_path: Path) -> None:
+    """An empty file is a mistake of that file."""
+    path = write(tmp_path, "")
+    assert lines_of(path) == [
+        f"{path}: clusters: is required: give them in a --config file, or --bootstrap-servers and --listen"
+    ]
+
+
+def test_what_the_file_lacks_a_flag_may_give(tmp_path: Path) -> None:
+    """The file may hold only what is common to several places."""
+    config = load(write(tmp_path, "drain: {deadline: 5s}\n"), {"listen": "h:1", "bootstrap_servers": "a:1"}, {})
+    assert (config.drain.deadline, config.clusters[0].name) == (5, "default")
+
+
+def test_what_yaml_merges_has_no_line(tmp_path: Path) -> None:
+    """The key is told all the same."""
+    path = write(tmp_path, ONE.replace("log:", "<<: {drain: {deadline: x}}\nlog:"))
+    (line,) = lines_of(path)
+    assert line.startswith(f"{path}: drain.deadline: 'x' is not a duration")
+    assert "(line" not in line

@@ -1,0 +1,46 @@
+"""kproxy.config.plan: what would listen where and what clients are told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kproxy.config import Config
+from kproxy.config.plan import Line, plan
+
+REACHED = "<address the client reached>"
+
+
+def lines(admin: str | None = None, listen: str = "0.0.0.0:9092", **cluster: Any) -> list[Line]:
+    """The plan of one virtual cluster."""
+    data = {"name": "a", "bootstrap_servers": "b:1,b:2", "listen": listen} | cluster
+    return list(plan(Config.model_validate({"clusters": [data], "admin": admin})))
+
+
+@pytest.mark.parametrize(
+    ("cluster", "listens", "told"),
+    [
+        ({}, "0.0.0.0:9093 and up", f"{REACHED}:9093 and up"),
+        ({"advertised_host": "fd00::1"}, "0.0.0.0:9093 and up", "[fd00::1]:9093 and up"),
+        ({"nodes": {"strategy": "offset"}}, "0.0.0.0:9093 + node id", f"{REACHED}:9093 + node id"),
+        ({"nodes": {"first_port": 0}}, "0.0.0.0:any free ports", f"{REACHED}, the same ports"),
+        ({"nodes": {"advertised_first_port": 30000}}, "0.0.0.0:9093 and up", f"{REACHED}:30000 and up"),
+        ({"admin": "127.0.0.1:9190"}, "0.0.0.0:9093 and up (below 9190)", f"{REACHED}:9093 and up"),
+    ],
+)
+def test_nodes_whose_number_is_not_known(cluster: dict[str, Any], listens: str, told: str) -> None:
+    """Upwards from the first port, up to what stands in the way."""
+    assert lines(**cluster)[1] == Line("a", "nodes", listens, told)
+
+
+def test_ranges_admin_and_bootstrap() -> None:
+    """A line for each range with its ports, compact, on both sides; the admin listener last."""
+    nodes = {"strategy": "offset", "ranges": ["0-2", "7", "100-101"], "advertised_first_port": 30000}
+    assert lines(admin="[::1]:0", listen="[::]:9092", advertised_host="k", nodes=nodes) == [
+        Line("a", "bootstrap", "[::]:9092", "", "b:1, b:2"),
+        Line("a", "nodes 0-2", "[::]:9093-9095", "k:30000-30002"),
+        Line("a", "node 7", "[::]:9096", "k:30003"),
+        Line("a", "nodes 100-101", "[::]:9097-9098", "k:30004-30005"),
+        Line("", "admin", "[::1]:any free port", ""),
+    ]

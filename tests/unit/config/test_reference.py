@@ -1,0 +1,158 @@
+"""kproxy.config.reference and what it writes: the JSON Schema, the tables of the docs; and the examples in config/."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import BaseModel
+
+from kproxy.config import Admin, Config, Drain, Limits, Log, Nodes, Timeouts, Topology, VirtualCluster, load
+from kproxy.config.environment import variables
+from kproxy.config.reference import json_schema, tables, with_tables, write
+from tests.unit.config.json_schema import flaws
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = sorted((ROOT / "config").glob("*.yaml"))
+PAGE = ROOT / "docs" / "configuration.md"
+SCHEMA: dict[str, Any] = json.loads(json_schema())
+CLUSTER = {"name": "a", "bootstrap_servers": "a:1", "listen": "b:1"}
+
+
+def keys() -> Iterator[tuple[str, Any]]:
+    """Every setting as the docs name it, with its default."""
+    groups: dict[str, type[BaseModel]] = {
+        "clusters[]": VirtualCluster,
+        "clusters[].nodes": Nodes,
+        "admin": Admin,
+        "limits": Limits,
+        "timeouts": Timeouts,
+        "topology": Topology,
+        "drain": Drain,
+        "log": Log,
+    }
+    for group, model in groups.items():
+        yield from ((f"{group}.{name}", f) for name, f in model.model_fields.items() if name != "nodes")
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_examples_load(example: Path) -> None:
+    """Each example is what kproxy takes, without any variable."""
+    assert load(example, {}, {}).clusters
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_examples_please_an_editor(example: Path) -> None:
+    """Each names the schema in its first line and fits it, short forms included."""
+    text = example.read_text()
+    assert text.startswith("# yaml-language-server: $schema=kproxy.schema.json\n# ")
+    assert list(flaws(SCHEMA, yaml.safe_load(text), SCHEMA)) == []
+
+
+def test_the_schema_fits_every_form() -> None:
+    """Long and short forms of each setting, and what `config show` prints."""
+    nodes = {"strategy": "offset", "ranges": ["0-2", 5, {"first": 7, "last": 9}], "first_port": 9093}
+    cluster = CLUSTER | {"bootstrap_servers": ["a:1", {"host": "::1", "port": 2}], "nodes": nodes}
+    data = {"clusters": [cluster], "admin": {"listen": "[::1]:2"}, "timeouts": {"connect": 1, "stalled_frame": "5m"}}
+    assert list(flaws(SCHEMA, data, SCHEMA)) == []
+    shown = Config.model_validate(data).model_dump(mode="json")
+    assert list(flaws(SCHEMA, shown, SCHEMA)) == []
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"clusters": []},
+        {"clusters": [{}]},
+        {"clusters": [CLUSTER | {"lissten": 1}]},
+        {"clusters": [CLUSTER | {"listen": "b"}]},
+        {"clusters": [CLUSTER | {"listen": 9092}]},
+        {"clusters": [CLUSTER | {"name": "A"}]},
+        {"clusters": [CLUSTER | {"nodes": {"strategy": "random"}}]},
+        {"clusters": [CLUSTER | {"nodes": {"ranges": ["x"]}}]},
+        {"clusters": [CLUSTER | {"nodes": {"first_port": 65536}}]},
+        {"clusters": [CLUSTER], "admin": 5},
+        {"clusters": [CLUSTER], "limits": {"max_connections": 0}},
+        {"clusters": [CLUSTER], "limits": {"max_held_bytes": "1TiB"}},
+        {"clusters": [CLUSTER], "timeouts": {"connect": 0}},
+        {"clusters": [CLUSTER], "drain": {"deadline": "soon"}},
+        {"clusters": [CLUSTER], "log": {"level": "loud"}},
+    ],
+)
+def test_the_schema_marks_mistakes(data: dict[str, Any]) -> None:
+    """What kproxy refuses by form, an editor marks."""
+    assert list(flaws(SCHEMA, data, SCHEMA))
+
+
+def test_everything_in_the_schema_is_described() -> None:
+    """Editors show it on hover."""
+    for name, model in SCHEMA["$defs"].items():
+        assert model["description"], name
+        assert model["title"], name
+    text = json.dumps(SCHEMA)
+    assert all(json.dumps(field.description) in text for _, field in keys())
+
+
+def test_all_settings_names_every_setting_with_its_default() -> None:
+    """config/all-settings.yaml says of itself that it is complete and changes nothing."""
+    data = yaml.safe_load((ROOT / "config" / "all-settings.yaml").read_text())
+    written = load(ROOT / "config" / "all-settings.yaml", {}, {})
+    plain = Config.model_validate(
+        {"clusters": [{k: data["clusters"][0][k] for k in ("name", "bootstrap_servers", "listen")}]}
+    )
+    assert written == plain
+    assert _names(data["clusters"][0]) == set(VirtualCluster.model_fields) | set(Nodes.model_fields)
+    assert set(data) == set(Config.model_fields)
+    assert all(set(data[group]) == set(_model(group).model_fields) for group in data if isinstance(data[group], dict))
+
+
+def _names(mapping: dict[str, Any]) -> set[str]:
+    return set(mapping).union(*(_names(value) for value in mapping.values() if isinstance(value, dict)))
+
+
+def _model(group: str) -> type[BaseModel]:
+    model = Config.model_fields[group].annotation
+    assert isinstance(model, type)
+    assert issubclass(model, BaseModel)
+    return model
+
+
+def test_the_docs_list_every_setting_with_default_and_variable() -> None:
+    """Independently of how the table is made: a row for each key."""
+    rows = dict(re.findall(r"^\| `([^`]+)` \| (.*) \|$", PAGE.read_text(), re.MULTILINE))
+    for key, field in keys():
+        default, names, meaning = rows.pop(key).split(" | ")
+        shown = "required" if field.is_required() else "–" if field.default in (None, ()) else f"`{field.default}`"
+        assert (default, meaning) == (shown, field.description), key
+        assert names.split()[0].strip("`") in variables(), key
+    assert not [key for key in rows if "." in key and "/" not in key]
+
+
+def test_the_docs_name_every_example() -> None:
+    """Somebody looks for an example by its purpose."""
+    assert all(f"`config/{example.name}`" in PAGE.read_text() for example in EXAMPLES)
+
+
+def test_what_is_written_is_up_to_date() -> None:
+    """`python -m kproxy.config.reference` would change nothing."""
+    assert (ROOT / "config" / "kproxy.schema.json").read_text() == json_schema()
+    assert with_tables(PAGE.read_text()) == PAGE.read_text()
+    assert tables() in PAGE.read_text()
+
+
+def test_both_are_written(tmp_path: Path) -> None:
+    """Into a tree whose page has lost its tables."""
+    for directory in ("config", "docs"):
+        (tmp_path / directory).mkdir()
+    page = tmp_path / "docs" / "configuration.md"
+    page.write_text(re.sub(r"(?s)(<!-- begin.*?-->).*(<!-- end -->)", r"\1\n\2", PAGE.read_text()))
+    assert page.read_text() != PAGE.read_text()
+    write(tmp_path)
+    assert page.read_text() == PAGE.read_text()
+    assert (tmp_path / "config" / "kproxy.schema.json").read_text() == json_schema()
