@@ -1,0 +1,84 @@
+{{- /* Ports of one virtual cluster, as JSON: {bootstrap, first, nodes: [{id, port}]}; compact, as kproxy's strategy "offset". */ -}}
+{{- define "kproxy.ports" -}}
+{{- $bootstrap := int (default 9092 .port) -}}
+{{- $first := int (default (add1 $bootstrap) .nodes.firstPort) -}}
+{{- $nodes := list -}}
+{{- $ids := dict -}}
+{{- range .nodes.ranges -}}
+  {{- $from := splitList "-" . | first | int -}}
+  {{- $to := splitList "-" . | last | int -}}
+  {{- if gt $to 2147483647 -}}
+    {{- fail (printf "clusters: %s: nodes.ranges: %s: the highest node id of Kafka is 2147483647" $.name .) -}}
+  {{- end -}}
+  {{- if lt $to $from -}}
+    {{- fail (printf "clusters: %s: nodes.ranges: %s ends before it begins" $.name .) -}}
+  {{- end -}}
+  {{- if gt (add (len $nodes) (sub $to $from)) 98 -}}
+    {{- fail (printf "clusters: %s: nodes.ranges: more than 99 nodes; Kubernetes allows 100 ports for a Service: give each cluster fewer" $.name) -}}
+  {{- end -}}
+  {{- range $id := untilStep $from (int (add1 $to)) 1 -}}
+    {{- if hasKey $ids (toString $id) -}}
+      {{- fail (printf "clusters: %s: nodes.ranges: node %d is named twice" $.name $id) -}}
+    {{- end -}}
+    {{- $_ := set $ids (toString $id) true -}}
+    {{- $nodes = append $nodes (dict "id" (toString $id) "port" (add $first (len $nodes))) -}}
+  {{- end -}}
+{{- end -}}
+{{- if gt (add $first (len $nodes) -1) 65535 -}}
+  {{- fail (printf "clusters: %s: nodes.firstPort: %d leaves no room for %d nodes below 65536" .name $first (len $nodes)) -}}
+{{- end -}}
+{{- dict "bootstrap" $bootstrap "first" $first "nodes" $nodes | toJson -}}
+{{- end -}}
+
+{{- /* All virtual clusters live in one pod: no name and no port may occur twice. Renders nothing. */ -}}
+{{- define "kproxy.check" -}}
+{{- $owners := dict (toString .Values.admin.port) "admin.port" -}}
+{{- $names := list -}}
+{{- range $cluster := .Values.clusters -}}
+  {{- if has $cluster.name $names -}}
+    {{- fail (printf "clusters: the name %s is given twice" $cluster.name) -}}
+  {{- end -}}
+  {{- $names = append $names $cluster.name -}}
+  {{- $ports := include "kproxy.ports" $cluster | fromJson -}}
+  {{- range concat (list (dict "id" "bootstrap" "port" $ports.bootstrap)) $ports.nodes -}}
+    {{- $port := .port | int | toString -}}
+    {{- $owner := printf "cluster %s (%s)" $cluster.name (ternary "bootstrap" (printf "node %s" .id) (eq .id "bootstrap")) -}}
+    {{- if hasKey $owners $port -}}
+      {{- fail (printf "clusters: port %s of %s is taken by %s" $port $owner (get $owners $port)) -}}
+    {{- end -}}
+    {{- $_ := set $owners $port $owner -}}
+  {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "kproxy.serviceName" -}}
+{{- printf "%s-%s" (include "kproxy.fullname" .root) .cluster.name -}}
+{{- end -}}
+
+{{- /* kproxy's own configuration. Ports follow from the configuration alone, so every replica answers alike. */ -}}
+{{- define "kproxy.config" -}}
+{{- $clusters := list -}}
+{{- range $cluster := .Values.clusters -}}
+  {{- $ports := include "kproxy.ports" $cluster | fromJson -}}
+  {{- $nodes := dict "strategy" "offset" "first_port" (int $ports.first) "ranges" $cluster.nodes.ranges -}}
+  {{- with $cluster.nodes.advertisedFirstPort -}}
+    {{- $_ := set $nodes "advertised_first_port" (int .) -}}
+  {{- end -}}
+  {{- $host := printf "%s.%s.svc" (include "kproxy.serviceName" (dict "root" $ "cluster" $cluster)) $.Release.Namespace -}}
+  {{- $clusters = append $clusters (dict
+      "name" $cluster.name
+      "bootstrap_servers" $cluster.bootstrapServers
+      "listen" (printf "%s:%d" $.Values.bindAddress (int $ports.bootstrap))
+      "advertised_host" (default $host $cluster.advertisedHost)
+      "nodes" $nodes) -}}
+{{- end -}}
+{{- $own := dict
+    "clusters" $clusters
+    "admin" (dict "listen" (include "kproxy.admin" .))
+    "drain" (dict "deadline" (int .Values.drain.deadlineSeconds)) -}}
+{{- mergeOverwrite (deepCopy .Values.config) $own | toYaml -}}
+{{- end -}}
+
+{{- define "kproxy.admin" -}}
+{{- printf "%s:%d" .Values.bindAddress (int .Values.admin.port) -}}
+{{- end -}}

@@ -1,0 +1,149 @@
+"""The chart, rendered and linted by helm."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.deploy.support import tools
+
+CHART = tools.ROOT / "deploy" / "helm" / "kproxy"
+RELEASE, NAMESPACE = "kproxy", "messaging"
+Object = dict[str, Any]
+
+MAIN: Mapping[str, Any] = {
+    "name": "main",
+    "bootstrapServers": ["kafka-0.kafka:9092", "kafka-1.kafka:9092"],
+    "nodes": {"ranges": ["0-2"]},
+}
+_LABELLED = {"podSelector": {"matchLabels": {"kafka-client": "true"}}}
+
+# What users set, by what they want of it. Each one is rendered, validated and installed.
+VALUES: Mapping[str, Mapping[str, Any]] = {
+    "minimal": {"clusters": [MAIN]},
+    "single": {"clusters": [MAIN], "replicas": 1, "drain": {"preStopSeconds": 0}},
+    "two-clusters": {
+        "clusters": [
+            {**MAIN, "nodes": {"ranges": ["0-2", "100-101", "2147483646"]}},
+            {"name": "audit", "bootstrapServers": ["[fd00::1]:9092"], "port": 9192, "nodes": {"ranges": ["7"]}},
+        ],
+        "bindAddress": "[::]",
+    },
+    "node-port": {
+        "clusters": [
+            {
+                **MAIN,
+                "advertisedHost": "kafka.example.org",
+                "nodePort": 30092,
+                "nodes": {"ranges": ["0-2"], "advertisedFirstPort": 30093},
+            }
+        ],
+        "service": {"type": "NodePort", "externalTrafficPolicy": "Local"},
+    },
+    "load-balancer": {
+        "clusters": [{**MAIN, "advertisedHost": "kafka.example.org"}],
+        "service": {
+            "type": "LoadBalancer",
+            "annotations": {"example.org/internal": "true"},
+            "loadBalancerClass": "example.org/nlb",
+            "loadBalancerSourceRanges": ["10.0.0.0/8"],
+        },
+    },
+    "everything": {
+        "clusters": [{**MAIN, "port": 19092, "nodes": {"ranges": ["0-98"], "firstPort": 20000}}],
+        "image": {"repository": "registry.example.org/kproxy", "digest": f"sha256:{'0' * 64}", "pullPolicy": "Always"},
+        "imagePullSecrets": [{"name": "registry"}],
+        "replicas": 3,
+        "service": {"trafficDistribution": "PreferClose"},
+        "admin": {"port": 9999},
+        "drain": {"deadlineSeconds": 120, "preStopSeconds": 10},
+        "config": {"log": {"level": "debug"}, "limits": {"max_connections": 10000}, "timeouts": {"connect": "5s"}},
+        "extraEnv": [{"name": "KPROXY_TOPOLOGY__INTERVAL", "value": "10s"}],
+        "extraVolumes": [{"name": "scratch", "emptyDir": {}}],
+        "extraVolumeMounts": [{"name": "scratch", "mountPath": "/scratch"}],
+        "resources": {"requests": {"cpu": 1, "memory": "128Mi"}, "limits": {"cpu": "1500m", "memory": "1Gi"}},
+        "livenessProbe": {"initialDelaySeconds": 1},
+        "serviceAccount": {"name": "gateway", "annotations": {"example.org/team": "messaging"}},
+        "podAnnotations": {"example.org/note": "yes"},
+        "podLabels": {"team": "messaging"},
+        "nodeSelector": {"kubernetes.io/os": "linux"},
+        "tolerations": [{"key": "dedicated", "operator": "Exists"}],
+        "priorityClassName": "high",
+        "affinity": {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [{"matchExpressions": [{"key": "gpu", "operator": "DoesNotExist"}]}]
+                }
+            }
+        },
+        "podDisruptionBudget": {"maxUnavailable": "34%"},
+        "networkPolicy": {
+            "enabled": True,
+            "clients": [_LABELLED, {"ipBlock": {"cidr": "10.0.0.0/8"}}],
+            "monitoring": [{"namespaceSelector": {}}],
+        },
+        "serviceMonitor": {"enabled": True, "interval": "1m", "labels": {"release": "prometheus"}},
+        "global": {"shared": "by a parent chart"},
+    },
+}
+
+
+def helm(*arguments: str | Path, kubeconfig: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run helm; without a kubeconfig it cannot reach any cluster of the machine's user."""
+    return tools.run(tools.ensure("helm"), *arguments, env={"KUBECONFIG": str(kubeconfig or "/nonexistent")})
+
+
+def values_file(values: Mapping[str, Any], directory: Path) -> Path:
+    """The values as a file; JSON is YAML."""
+    path = directory / "values.yaml"
+    path.write_text(json.dumps(values))
+    return path
+
+
+def template(values: Mapping[str, Any], directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """`helm template` with these values."""
+    where = ("--namespace", NAMESPACE, "--kube-version", "1.34")
+    return helm("template", RELEASE, CHART, *where, "--values", values_file(values, directory), *options)
+
+
+def rendered(values: Mapping[str, Any], directory: Path) -> list[Object]:
+    """The objects that these values give."""
+    done = template(values, directory)
+    assert done.returncode == 0, done.stderr
+    return [found for found in yaml.safe_load_all(done.stdout) if found]
+
+
+def of_kind(objects: Sequence[Object], kind: str) -> list[Object]:
+    """Those of one kind, in order."""
+    return [found for found in objects if found["kind"] == kind]
+
+
+def only(objects: Sequence[Object], kind: str) -> Object:
+    """The single one of its kind."""
+    (found,) = of_kind(objects, kind)
+    return found
+
+
+def pod_of(deployment: Object) -> Object:
+    """The pod that a Deployment's controller would create."""
+    template = copy.deepcopy(deployment["spec"]["template"])
+    template["metadata"]["name"] = "probe"
+    return {"apiVersion": "v1", "kind": "Pod", **template}
+
+
+def configuration(objects: Sequence[Object]) -> str:
+    """kproxy's configuration file, as the pods see it."""
+    text: str = only(objects, "ConfigMap")["data"]["kproxy.yaml"]
+    return text
+
+
+def environment(objects: Sequence[Object]) -> dict[str, str]:
+    """The variables of kproxy's container."""
+    container = only(objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]
+    return {variable["name"]: variable["value"] for variable in container["env"]}

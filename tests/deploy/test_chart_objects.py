@@ -1,0 +1,151 @@
+"""The chart's objects: strictly valid for every Kubernetes it supports, and true to kproxy's own configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kproxy.config import Config, load
+from tests.deploy.support import chart, tools
+
+OLDEST, NEWEST = "1.30", "1.37"
+DRAIN_MARGIN = 5
+
+
+@pytest.fixture(params=chart.VALUES)
+def objects(request: pytest.FixtureRequest, tmp_path: Path) -> list[chart.Object]:
+    """What one set of values renders."""
+    return chart.rendered(chart.VALUES[request.param], tmp_path)
+
+
+def _config(objects: list[chart.Object], directory: Path) -> Config:
+    file = directory / "kproxy.yaml"
+    file.write_text(chart.configuration(objects))
+    return load(file, {}, chart.environment(objects))
+
+
+def _pod(objects: list[chart.Object]) -> dict[str, Any]:
+    spec: dict[str, Any] = chart.only(objects, "Deployment")["spec"]["template"]["spec"]
+    return spec
+
+
+@pytest.mark.parametrize("name", chart.VALUES)
+def test_lints(name: str, tmp_path: Path) -> None:
+    """helm lint --strict has no warning."""
+    values = chart.values_file(chart.VALUES[name], tmp_path)
+    done = chart.helm("lint", "--strict", chart.CHART, "--values", values)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("version", [OLDEST, NEWEST])
+def test_matches_the_schemas_of_kubernetes(version: str, tmp_path: Path) -> None:
+    """Every object of every set of values has only fields that this Kubernetes knows, of the right types."""
+    files, count = [], 0
+    for name, values in chart.VALUES.items():
+        done = chart.template(values, tmp_path)
+        files.append(tmp_path / f"{name}.yaml")
+        files[-1].write_text(done.stdout)
+        count += done.stdout.count("\nkind: ") - done.stdout.count("\nkind: ServiceMonitor")
+    done = tools.run(tools.ensure("kubernetes-validate"), "-k", version, "--strict", *files)
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    assert said.count(" passed for resource ") == count
+
+
+def test_kproxy_accepts_its_configuration(objects: list[chart.Object], tmp_path: Path) -> None:
+    """`kproxy config check` takes the ConfigMap's file, with the variables of the container."""
+    file = tmp_path / "kproxy.yaml"
+    file.write_text(chart.configuration(objects))
+    tools.output(tools.ROOT / ".venv" / "bin" / "kproxy", "config", "check", file, env=chart.environment(objects))
+
+
+def test_every_node_has_its_port_in_the_service(objects: list[chart.Object], tmp_path: Path) -> None:
+    """For each cluster the Service maps the bootstrap port and, by node id, just the ports that kproxy will bind."""
+    config = _config(objects, tmp_path)
+    services = {service["metadata"]["name"]: service for service in chart.of_kind(objects, "Service")}
+    for cluster in config.clusters:
+        ids = [node for nodes in cluster.nodes.ranges for node in range(nodes.first, nodes.last + 1)]
+        expected = {"bootstrap": cluster.listen.port}
+        expected |= {f"node-{node}": cluster.first_port + index for index, node in enumerate(ids)}
+        service = services.pop(f"kproxy-{cluster.name}")
+        assert {port["name"]: port["port"] for port in service["spec"]["ports"]} == expected
+        assert {port["name"]: port["targetPort"] for port in service["spec"]["ports"]} == expected
+        told = {
+            port["nodePort"] for port in service["spec"]["ports"] if "nodePort" in port and port["name"] != "bootstrap"
+        }
+        first = cluster.nodes.advertised_first_port
+        assert told == (set(range(first, first + len(ids))) if first else set())
+    assert list(services) == ["kproxy"]
+
+
+def test_clients_are_told_the_service(objects: list[chart.Object], tmp_path: Path) -> None:
+    """The advertised host is the Service's own name, unless the values give another."""
+    for cluster in _config(objects, tmp_path).clusters:
+        assert cluster.advertised_host in {f"kproxy-{cluster.name}.{chart.NAMESPACE}.svc", "kafka.example.org"}
+
+
+def test_the_pod_outlives_its_drain(objects: list[chart.Object], tmp_path: Path) -> None:
+    """terminationGracePeriodSeconds covers preStop and the drain deadline, so that kproxy is never killed."""
+    pod = _pod(objects)
+    hook = pod["containers"][0].get("lifecycle", {}).get("preStop", {}).get("sleep", {"seconds": 0})
+    needed = hook["seconds"] + _config(objects, tmp_path).drain.deadline
+    assert pod["terminationGracePeriodSeconds"] >= needed + DRAIN_MARGIN
+
+
+def test_probes_ask_the_admin_listener(objects: list[chart.Object], tmp_path: Path) -> None:
+    """Both probes go to the port at which kproxy's admin listener is, whatever its number."""
+    admin = _config(objects, tmp_path).admin
+    container = _pod(objects)["containers"][0]
+    ports = {port["name"]: port["containerPort"] for port in container["ports"] if "name" in port}
+    assert admin is not None
+    assert ports == {"admin": admin.listen.port}
+    paths = {kind: container[f"{kind}Probe"]["httpGet"] for kind in ("liveness", "readiness")}
+    assert paths == {
+        "liveness": {"path": "/livez", "port": "admin"},
+        "readiness": {"path": "/readyz", "port": "admin"},
+    }
+
+
+def test_selectors_find_the_pods(objects: list[chart.Object]) -> None:
+    """Services, budget, policy and spread select labels that the pods have; the monitor selects the admin Service."""
+    labels = chart.only(objects, "Deployment")["spec"]["template"]["metadata"]["labels"].items()
+    pod = _pod(objects)
+    selectors = [service["spec"]["selector"] for service in chart.of_kind(objects, "Service")]
+    selectors += [b["spec"]["selector"]["matchLabels"] for b in chart.of_kind(objects, "PodDisruptionBudget")]
+    selectors += [p["spec"]["podSelector"]["matchLabels"] for p in chart.of_kind(objects, "NetworkPolicy")]
+    selectors += [spread["labelSelector"]["matchLabels"] for spread in pod["topologySpreadConstraints"]]
+    assert all(selector.items() <= labels for selector in selectors)
+    for monitor in chart.of_kind(objects, "ServiceMonitor"):
+        wanted = monitor["spec"]["selector"]["matchLabels"].items()
+        chosen = [s for s in chart.of_kind(objects, "Service") if wanted <= s["metadata"]["labels"].items()]
+        assert [service["metadata"]["name"] for service in chosen] == ["kproxy"]
+
+
+def test_a_new_configuration_rolls_the_pods(tmp_path: Path) -> None:
+    """The pod template changes with the configuration, and with nothing else."""
+
+    def checksum(**values: Any) -> str:
+        deployment = chart.only(chart.rendered({"clusters": [chart.MAIN], **values}, tmp_path), "Deployment")
+        return str(deployment["spec"]["template"]["metadata"]["annotations"]["checksum/config"])
+
+    assert checksum() == checksum(replicas=5)
+    assert checksum() != checksum(config={"limits": {"max_connections": 5}})
+
+
+def test_no_budget_for_a_single_replica(tmp_path: Path) -> None:
+    """One replica with a budget would keep a machine from being drained for ever."""
+    kinds = {name: {found["kind"] for found in chart.rendered(chart.VALUES[name], tmp_path)} for name in chart.VALUES}
+    assert "PodDisruptionBudget" not in kinds["single"]
+    assert "PodDisruptionBudget" in kinds["minimal"]
+    assert {"NetworkPolicy", "ServiceMonitor"} <= kinds["everything"]
+    assert not {"NetworkPolicy", "ServiceMonitor"} & kinds["minimal"]
+
+
+def test_notes_name_the_bootstrap_address(tmp_path: Path) -> None:
+    """What helm prints after an install tells clients their bootstrap.servers."""
+    where = ("--namespace", chart.NAMESPACE, "--dry-run=client")
+    values = chart.values_file(chart.VALUES["minimal"], tmp_path)
+    done = chart.helm("install", chart.RELEASE, chart.CHART, *where, "--values", values)
+    assert f"bootstrap.servers=kproxy-main.{chart.NAMESPACE}.svc:9092" in done.stdout, done.stderr

@@ -1,0 +1,125 @@
+"""values.schema.json and the chart's own checks: a wrong value is refused, and the message says where and why."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.deploy.support import chart
+
+REFUSED: Mapping[str, tuple[dict[str, Any], str]] = {
+    "no clusters": ({"clusters": []}, "at '/clusters': minItems: got 0, want 1"),
+    "unknown key": ({"replica": 3}, "additional properties 'replica' not allowed"),
+    "misspelt nested key": (
+        {"service": {"tpye": "ClusterIP"}},
+        "at '/service': additional properties 'tpye' not allowed",
+    ),
+    "wrong type": ({"replicas": "two"}, "at '/replicas': got string, want integer"),
+    "unknown service type": ({"service": {"type": "ExternalName"}}, "at '/service/type'"),
+    "pull policy": ({"image": {"pullPolicy": "ifNotPresent"}}, "at '/image/pullPolicy'"),
+    "digest": ({"image": {"digest": "latest"}}, "at '/image/digest'"),
+    "generated key": ({"config": {"clusters": []}}, "at '/config/clusters': false schema"),
+    "interval": ({"serviceMonitor": {"interval": "30"}}, "at '/serviceMonitor/interval'"),
+    "bind address": ({"bindAddress": "127.0.0.1"}, "at '/bindAddress'"),
+    "quantity": ({"resources": {"limits": {"memory": "256 MB"}}}, "at '/resources/limits/memory'"),
+}
+REFUSED_CLUSTER: Mapping[str, tuple[dict[str, Any], str]] = {
+    "no ranges": ({"nodes": {}}, "at '/clusters/0/nodes': missing property 'ranges'"),
+    "empty ranges": ({"nodes": {"ranges": []}}, "at '/clusters/0/nodes/ranges': minItems: got 0, want 1"),
+    "port 0": ({"port": 0}, "at '/clusters/0/port': minimum: got 0, want 1"),
+    "server without port": ({"bootstrapServers": ["kafka"]}, "at '/clusters/0/bootstrapServers/0'"),
+    "name": ({"name": "Main"}, "at '/clusters/0/name'"),
+    "range of words": ({"nodes": {"ranges": ["all"]}}, "at '/clusters/0/nodes/ranges/0'"),
+    "a number for a range": ({"nodes": {"ranges": [1]}}, "at '/clusters/0/nodes/ranges/0': got number, want string"),
+    "range reversed": ({"nodes": {"ranges": ["2-0"]}}, "main: nodes.ranges: 2-0 ends before it begins"),
+    "node twice": ({"nodes": {"ranges": ["0-2", "2-3"]}}, "main: nodes.ranges: node 2 is named twice"),
+    "node id": ({"nodes": {"ranges": ["2147483648"]}}, "the highest node id of Kafka is 2147483647"),
+    "too many nodes": ({"nodes": {"ranges": ["0-99"]}}, "main: nodes.ranges: more than 99 nodes"),
+    "too many in parts": ({"nodes": {"ranges": ["0-60", "100-140"]}}, "main: nodes.ranges: more than 99 nodes"),
+    "no room": (
+        {"nodes": {"ranges": ["0-2"], "firstPort": 65534}},
+        "main: nodes.firstPort: 65534 leaves no room for 3 nodes below 65536",
+    ),
+    "admin's port": (
+        {"nodes": {"ranges": ["0-2"], "firstPort": 9188}},
+        "port 9190 of cluster main (node 2) is taken by admin.port",
+    ),
+    "own bootstrap port": (
+        {"nodes": {"ranges": ["0-2"], "firstPort": 9090}},
+        "port 9092 of cluster main (node 2) is taken by cluster main (bootstrap)",
+    ),
+}
+
+
+def _refusal(values: Mapping[str, Any], directory: Path) -> str:
+    done = chart.template(values, directory)
+    assert done.returncode != 0, done.stdout
+    return done.stderr
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refuses_a_wrong_value(name: str, tmp_path: Path) -> None:
+    """A wrong value outside of the clusters is refused, with its place."""
+    wrong, message = REFUSED[name]
+    assert message in _refusal({"clusters": [chart.MAIN], **wrong}, tmp_path)
+
+
+@pytest.mark.parametrize("name", REFUSED_CLUSTER)
+def test_refuses_a_wrong_cluster(name: str, tmp_path: Path) -> None:
+    """A cluster that cannot be served is refused, with its place or its name."""
+    wrong, message = REFUSED_CLUSTER[name]
+    assert message in _refusal({"clusters": [{**chart.MAIN, **wrong}]}, tmp_path)
+
+
+def test_refuses_the_chart_without_values() -> None:
+    """The defaults alone lack a cluster, which is what the message says."""
+    done = chart.helm("template", "kproxy", chart.CHART)
+    assert done.returncode != 0
+    assert "at '/clusters': minItems: got 0, want 1" in done.stderr
+
+
+def test_refuses_node_port_without_its_ports(tmp_path: Path) -> None:
+    """service.type NodePort needs what clients outside are told."""
+    message = _refusal({"clusters": [chart.MAIN], "service": {"type": "NodePort"}}, tmp_path)
+    assert "at '/clusters/0': missing property 'advertisedHost'" in message
+    assert "at '/clusters/0/nodes': missing property 'advertisedFirstPort'" in message
+
+
+def test_refuses_clusters_that_share_a_port(tmp_path: Path) -> None:
+    """All clusters live in one pod, so their ports and names must differ."""
+    other = {**chart.MAIN, "name": "audit"}
+    message = _refusal({"clusters": [chart.MAIN, other]}, tmp_path)
+    assert "port 9092 of cluster audit (bootstrap) is taken by cluster main (bootstrap)" in message
+    assert "the name main is given twice" in _refusal({"clusters": [chart.MAIN, chart.MAIN]}, tmp_path)
+
+
+def test_refuses_an_old_kubernetes(tmp_path: Path) -> None:
+    """Without the sleep action of preStop, from before 1.30, the chart says so."""
+    message = chart.template(chart.VALUES["minimal"], tmp_path, "--kube-version", "1.29").stderr
+    assert "chart requires kubeVersion: >=1.30.0-0" in message
+
+
+def test_schema_knows_every_default() -> None:
+    """Each default value stands in the schema, and each value of the schema in values.yaml: no key undocumented."""
+    defaults = yaml.safe_load((chart.CHART / "values.yaml").read_text())
+    schema = json.loads((chart.CHART / "values.schema.json").read_text())
+    assert set(schema["properties"]) - {"global"} == set(defaults)
+    for key, group in schema["properties"].items():
+        if group.get("additionalProperties") is False and "properties" in group and defaults[key]:
+            assert set(group["properties"]) == set(defaults[key]), key
+
+
+def test_schema_is_closed() -> None:
+    """Every object of the schema whose keys the chart knows refuses others."""
+    schema = json.loads((chart.CHART / "values.schema.json").read_text())
+    open_for_a_reason = {"config", "namedObjects"}
+    groups = copy.deepcopy(schema["properties"]) | schema["$defs"]
+    for name, group in groups.items():
+        if "properties" in group and name not in open_for_a_reason:
+            assert group.get("additionalProperties") is False, name

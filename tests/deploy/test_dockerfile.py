@@ -1,0 +1,79 @@
+"""The Dockerfile and what goes into the image with it, without building it."""
+
+from __future__ import annotations
+
+import http.server
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kproxy.demo.ports import free_port
+from tests.deploy.support import tools
+
+HEALTHCHECK = tools.ROOT / "deploy" / "image" / "healthcheck.py"
+
+
+class _Admin(http.server.BaseHTTPRequestHandler):
+    """Ready, but not live: the opposite of what the check asks by default."""
+
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path == "/readyz" else 503)
+        self.end_headers()
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@pytest.fixture
+def admin() -> Iterator[int]:
+    """The port of a server that answers 200 to /readyz and 503 to everything else."""
+    with http.server.HTTPServer(("127.0.0.1", 0), _Admin) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield server.server_port
+        server.shutdown()
+        thread.join()
+
+
+def _check(*arguments: str, admin: str = "") -> subprocess.CompletedProcess[str]:
+    return tools.run(sys.executable, "-IS", HEALTHCHECK, *arguments, env={"KPROXY_ADMIN": admin})
+
+
+def test_hadolint_passes() -> None:
+    """hadolint has nothing to say, not even information."""
+    assert tools.output(tools.ensure("hadolint"), "--failure-threshold", "style", "Dockerfile") == ""
+
+
+def test_hadolint_would_object(tmp_path: Path) -> None:
+    """The same call refuses what it should: an unpinned base and a cd."""
+    bad = tmp_path / "Dockerfile"
+    bad.write_text("FROM python\nRUN cd /tmp\n")
+    done = tools.run(tools.ensure("hadolint"), "--failure-threshold", "style", bad)
+    assert done.returncode != 0
+    assert {"DL3006", "DL3003"} <= set(done.stdout.split())
+
+
+def test_healthcheck_accepts_200(admin: int) -> None:
+    """An answer of 200 is healthy, whether the address is an argument or KPROXY_ADMIN."""
+    assert _check(f"127.0.0.1:{admin}", "/readyz").returncode == 0
+    assert _check(f"0.0.0.0:{admin}", "/readyz").returncode == 0
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:{}", "127.0.0.1:{}", ":{}"])
+def test_healthcheck_refuses_503(admin: int, address: str) -> None:
+    """Any other status is unhealthy, and the line says which; KPROXY_ADMIN's any-address means loopback."""
+    done = _check(admin=address.format(admin))
+    assert (done.returncode, done.stderr) == (1, f"http://127.0.0.1:{admin}/livez: HTTP/1.0 503 Service Unavailable\n")
+
+
+def test_healthcheck_refuses_silence() -> None:
+    """A port where nothing listens is unhealthy, told in one line."""
+    port = free_port()
+    done = _check(admin=f"[::]:{port}")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"http://127.0.0.1:{port}/livez: ")
+    assert done.stderr.count("\n") == 1
