@@ -1,0 +1,46 @@
+"""From a configuration to an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+import trio
+
+from kproxy.app.life import Life
+from kproxy.errors import ConfigError
+from kproxy.observe.logs import configure
+
+if TYPE_CHECKING:
+    from kproxy.config import Config, Log
+
+CONFIGURATION_ERROR = 2
+
+
+def run(config: Config) -> int:
+    """Serve until SIGTERM or SIGINT; the exit code is 0 after a drain, 1 when it was cut short, 2 for a bad setting."""
+    configure(config.log.level, _format(config.log))
+    try:
+        return trio.run(Life(config).live)
+    except BaseExceptionGroup as group:
+        mistakes, others = group.split(ConfigError)
+        if mistakes is None or others is not None:
+            raise
+        for error in _leaves(mistakes):
+            print(f"kproxy: {error}", file=sys.stderr)  # noqa: T201 - the CLI's form of an error, not a log line
+        return CONFIGURATION_ERROR
+
+
+def _format(log: Log) -> Literal["json", "console"]:
+    if log.format == "auto":
+        return "console" if sys.stderr.isatty() else "json"
+    return log.format
+
+
+def _leaves(group: BaseExceptionGroup[ConfigError]) -> Iterator[ConfigError]:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _leaves(error)
+        else:
+            yield error

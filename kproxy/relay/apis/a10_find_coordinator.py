@@ -1,0 +1,12 @@
+"""FindCoordinator (10): the coordinators' addresses are replaced; an absent one (id -1) stays absent.
+
+Version notes: up to v3 one coordinator at the top level; from v4 on a list, one for each key (KIP-699).
+"""
+
+from typing import Final
+
+from kproxy.relay.apis.addresses import replace_all
+from kproxy.relay.routes import Offer, OnResponse
+
+KEY: Final = 10
+OFFER: Final = Offer(on_response=OnResponse.WHOLE, response=replace_all)

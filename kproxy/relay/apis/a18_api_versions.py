@@ -1,0 +1,109 @@
+"""ApiVersions (18): the broker's answer, cut down to what kproxy serves too.
+
+The request goes on to the broker with the client's software name in it (KIP-511), at v4 at most: the ids that v5
+carries (KIP-1242) are checked here, so that they work in front of every broker. A mismatch answers
+REBOOTSTRAP_REQUIRED, but never where clients bootstrap: that would be a loop. A version that kproxy does not know is
+answered as Kafka does, by error 35 in a v0 body that names the versions of ApiVersions itself.
+
+Version notes: v3 is the first flexible one, its response header is not; v4 lets a feature's lowest version be 0; the
+body of a v5 response is that of v4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from struct import Struct
+from typing import Final
+
+from kproxy.errors import NONE, REBOOTSTRAP_REQUIRED, UNSUPPORTED_VERSION
+from kproxy.relay.context import Context
+from kproxy.relay.routes import Answer, Chunk, Forward, Offer, OnRequest, OnResponse, Route
+from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
+from kproxy.wire.generated.api_versions_response import ApiVersion, ApiVersionsResponse
+from kproxy.wire.header import decode_request_header
+
+KEY: Final = 18
+NEWEST: Final = 5
+NEWEST_UPSTREAM: Final = 4
+_PRODUCE: Final = 0
+_HEAD: Final = Struct(">hhi")
+_SIZE_AND_ID: Final = Struct(">ii")
+_INT32: Final = Struct(">i")
+_HEADER_BYTES: Final = 4
+
+Served = tuple[tuple[int, int, int], ...]
+
+
+def ask(context: Context, frame: memoryview) -> Forward | Answer:
+    """Send the client's request on, at a version that the broker knows, unless kproxy must answer it."""
+    _, version, correlation_id = _HEAD.unpack_from(frame)
+    if not 0 <= version <= NEWEST:
+        own = ApiVersion(api_key=KEY, min_version=0, max_version=NEWEST)
+        return _answer(correlation_id, ApiVersionsResponse(error_code=UNSUPPORTED_VERSION, api_keys=[own]), 0)
+    header, body = decode_request_header(frame, 0, len(frame))
+    request = ApiVersionsRequest.decode(frame[body:], version)
+    context.introduce(header.client_id, request.client_software_name, request.client_software_version)
+    if version <= NEWEST_UPSTREAM:
+        return Forward(_INT32.pack(len(frame)) + bytes(frame))
+    if _elsewhere(context, request):
+        return _answer(correlation_id, ApiVersionsResponse(error_code=REBOOTSTRAP_REQUIRED), version)
+    request.cluster_id, request.node_id = None, -1
+    head = _HEAD.pack(KEY, NEWEST_UPSTREAM, correlation_id) + bytes(frame[_HEAD.size : body])
+    payload = head + request.encode(NEWEST_UPSTREAM)
+    return Forward(_INT32.pack(len(payload)) + payload)
+
+
+def _elsewhere(context: Context, request: ApiVersionsRequest) -> bool:
+    """Whether the client means another cluster or node than the one it has reached (KIP-1242)."""
+    if context.node_id is None:
+        return False
+    known = context.backend.cluster_id
+    other_cluster = None not in (request.cluster_id, known) and request.cluster_id != known
+    return other_cluster or request.node_id not in (-1, context.node_id)
+
+
+def _answer(correlation_id: int, response: ApiVersionsResponse, version: int) -> Answer:
+    body = response.encode(version)
+    return Answer(_SIZE_AND_ID.pack(_HEADER_BYTES + len(body), correlation_id) + body)
+
+
+def intersect(context: Context, route: Route, frame: memoryview) -> Sequence[Chunk] | None:
+    """Cut the broker's versions down to those that kproxy serves.
+
+    An error passes as it is: with 35 a broker names only its versions of ApiVersions, and clients go by them.
+    """
+    error = int.from_bytes(frame[_HEADER_BYTES : _HEADER_BYTES + 2], "big", signed=True)
+    if error != NONE:
+        route.counters.count_error(error)
+        return None
+    return [frame[:_HEADER_BYTES], _intersected(bytes(frame[_HEADER_BYTES:]), route.version, context.backend.served)]
+
+
+@lru_cache(maxsize=256)  # one broker answers all clients alike, and many connect at a time
+def _intersected(body: bytes, version: int, served: Served) -> bytes:
+    version = min(version, NEWEST_UPSTREAM)
+    response = ApiVersionsResponse.decode(body, version)
+    ours = {key: (lowest, highest) for key, lowest, highest in served}
+    response.api_keys = [cut for entry in response.api_keys if (cut := _cut(entry, ours.get(entry.api_key)))]
+    return response.encode(version)
+
+
+def _cut(theirs: ApiVersion, ours: tuple[int, int] | None) -> ApiVersion | None:
+    if ours is None:
+        return None
+    lowest, highest = max(theirs.min_version, ours[0]), min(theirs.max_version, ours[1])
+    if theirs.api_key == _PRODUCE:
+        # librdkafka derives the record format from Produce's lowest version: brokers name 0, serve 3 (KAFKA-18659).
+        lowest = theirs.min_version
+    if theirs.api_key == KEY and theirs.max_version >= NEWEST_UPSTREAM:
+        highest = NEWEST
+    if lowest > highest:
+        return None
+    theirs.min_version, theirs.max_version = lowest, highest
+    return theirs
+
+
+OFFER: Final = Offer(
+    on_request=OnRequest.WHOLE, request=ask, on_response=OnResponse.WHOLE, response=intersect, any_version=True
+)

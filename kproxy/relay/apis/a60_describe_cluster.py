@@ -1,0 +1,12 @@
+"""DescribeCluster (60): the brokers' addresses are replaced and learnt, as in Metadata.
+
+Version notes: v1 adds EndpointType; a broker's own listener refuses the type "controllers", so what passes are brokers.
+"""
+
+from typing import Final
+
+from kproxy.relay.apis.addresses import replace_and_learn
+from kproxy.relay.routes import Offer, OnResponse
+
+KEY: Final = 60
+OFFER: Final = Offer(on_response=OnResponse.WHOLE, response=replace_and_learn)

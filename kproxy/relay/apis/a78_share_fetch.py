@@ -1,0 +1,12 @@
+"""ShareFetch (78): as Fetch; NodeEndpoints are a plain array at the end (KIP-932).
+
+Version notes: v1 is the first stable one, in Kafka 4.1.
+"""
+
+from typing import Final
+
+from kproxy.relay.apis.addresses import replace_all
+from kproxy.relay.routes import Offer, OnResponse
+
+KEY: Final = 78
+OFFER: Final = Offer(on_response=OnResponse.STREAM, response=replace_all)

@@ -1,0 +1,12 @@
+"""ShareAcknowledge (79): NodeEndpoints name new leaders, as in Produce (KIP-932).
+
+Version notes: v1 is the first stable one, in Kafka 4.1.
+"""
+
+from typing import Final
+
+from kproxy.relay.apis.addresses import replace_all
+from kproxy.relay.routes import Offer, OnResponse
+
+KEY: Final = 79
+OFFER: Final = Offer(on_response=OnResponse.WHOLE, response=replace_all)

@@ -1,0 +1,210 @@
+"""A client connection and its broker connection: reads what there is, lets the flows decide, keeps the balance."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from kproxy.observe.reasons import Reason
+from kproxy.relay.context import Context
+from kproxy.relay.endpoint import Endpoint
+from kproxy.relay.fault import Fault
+from kproxy.relay.in_flight import MAX_IN_FLIGHT, InFlight
+from kproxy.relay.requests import RequestFlow
+from kproxy.relay.responses import ResponseFlow
+from kproxy.relay.routes import Table
+from kproxy.relay.splice import PIPE_BYTES, SPLICE_FROM, NoPipeError
+
+if TYPE_CHECKING:
+    from kproxy.config import Limits
+    from kproxy.relay.pump import Pump
+
+_clock = time.monotonic
+_SPLICES: Final = 4
+"""Splices of one connection in a row, so that one large body does not keep the others waiting."""
+
+
+class Connection:
+    """`progress` is when (seconds, monotonic) bytes last moved; `upstream` is the broker's "host:port".
+
+    `end` is set once a side has said its last: the connection closes for that reason when all that is owed is out.
+    """
+
+    __slots__ = (
+        "_steady",
+        "broker",
+        "client",
+        "closed",
+        "context",
+        "draining",
+        "end",
+        "id",
+        "in_flight",
+        "opened",
+        "progress",
+        "pump",
+        "received",
+        "requests",
+        "responses",
+        "upstream",
+    )
+
+    def __init__(
+        self,
+        pump: Pump,
+        context: Context,
+        table: Table,
+        limits: Limits,
+        client: socket.socket,
+        broker: socket.socket,
+        upstream: str,
+    ) -> None:
+        self.id = pump.next_id()
+        self.pump = pump
+        self.context = context
+        self.upstream = upstream
+        self.opened = time.time()
+        self.progress = _clock()
+        self.received = 0
+        self.in_flight: InFlight = deque()
+        self.client = pump.endpoint(client, self, is_client=True)
+        self.broker = pump.endpoint(broker, self, is_client=False)
+        self.requests = RequestFlow(table, self.in_flight, context, self.broker, self.client, limits.max_request_bytes)
+        self.responses = ResponseFlow(
+            self.in_flight, context, self.client, limits.max_response_bytes, limits.max_held_bytes
+        )
+        self.closed = False
+        self.draining = False
+        self.end: Reason | None = None
+        self._steady = True
+
+    def readable(self, source: Endpoint) -> None:
+        """Take what a socket has; raises `Fault` or `MalformedMessageError` when the connection must be closed."""
+        flow: RequestFlow | ResponseFlow
+        if source.is_client:
+            flow, sink = self.requests, self.broker
+        else:
+            flow, sink = self.responses, self.client
+        if flow.passing >= SPLICE_FROM and self._splice(source, sink, flow):
+            return
+        pump = self.pump
+        try:
+            count = source.sock.recv_into(pump.scratch)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            raise source.broken(error) from error
+        if not count:
+            self._ended(source)
+            return
+        now = self.progress = _clock()
+        if source.is_client:
+            self.received += count
+        flow.feed(pump.view[:count], now)
+        flow.settle(_clock())
+        if not self._steady or sink.blocked or self.client.blocked or len(self.in_flight) > MAX_IN_FLIGHT:
+            self._balance()
+
+    def _splice(self, source: Endpoint, sink: Endpoint, flow: RequestFlow | ResponseFlow) -> bool:
+        """Move the body under way inside the kernel; returns whether anything was done, an end included."""
+        counters = self.context.backend.counters
+        for _ in range(_SPLICES):
+            if sink.blocked or flow.passing < SPLICE_FROM:
+                break
+            try:
+                moved = sink.splice_from(source, min(flow.passing, PIPE_BYTES))
+            except NoPipeError:
+                return False
+            if moved is None:
+                break
+            if not moved:
+                self._ended(source)
+                return True
+            counters.spliced_bytes += moved
+            if source.is_client:
+                self.received += moved
+            flow.moved(moved)
+        self.progress = _clock()
+        flow.settle(self.progress)
+        if not self._steady or sink.blocked:
+            self._balance()
+        return True
+
+    def writable(self, sink: Endpoint) -> None:
+        """Send what waited for this peer, and read again what was paused for it."""
+        self.progress = _clock()
+        if sink.flush():
+            self._balance()
+
+    def hung_up(self, endpoint: Endpoint) -> None:
+        """A socket that is not read at the moment was reset. What a broker said before that can still be read."""
+        if endpoint.is_client or endpoint.blocked:
+            raise Fault(Reason.CLIENT_RESET if endpoint.is_client else Reason.BROKER_RESET, "reset while paused")
+        endpoint.want(0)
+
+    def drain(self) -> None:
+        """Answer what was received, take no more, then close."""
+        self.draining = True
+        if self.client.reading:
+            self.readable(self.client)
+        if not self.closed:
+            self._balance()
+
+    def _ended(self, source: Endpoint) -> None:
+        flow = self.requests if source.is_client else self.responses
+        if flow.under_way:
+            reason = Reason.TRUNCATED_REQUEST if source.is_client else Reason.TRUNCATED_RESPONSE
+            raise Fault(reason, "the connection ended in mid-frame")
+        if source.is_client:
+            # Half-close: responses to what the client sent still go to it; the broker would drop them on an early FIN.
+            self.end = Reason.CLIENT_CLOSED
+        else:
+            self.end = Reason.BROKER_CLOSED
+            self.in_flight.clear()
+        source.pause()
+        self._balance()
+
+    @property
+    def stalled(self) -> bool:
+        """Whether a peer owes the rest of a frame, or takes nothing of what is for it."""
+        waiting = self.requests.under_way and self.client.reading
+        return waiting or self.responses.under_way or self.client.blocked or self.broker.blocked
+
+    def _balance(self) -> None:
+        """Read from each side what the other takes; close when all that was owed is out."""
+        client, broker = self.client, self.broker
+        if self.draining and not self.requests.under_way and self.end is None:
+            self.end = Reason.DRAINED
+        if self.end is not None and not self.in_flight and not client.blocked and not broker.blocked:
+            self.close(self.end)
+            return
+        takes_requests = not client.blocked and not broker.blocked and len(self.in_flight) <= MAX_IN_FLIGHT
+        self._read(client, self.end is None and takes_requests, "upstream")
+        self._read(broker, self.end is not Reason.BROKER_CLOSED and not client.blocked, "downstream")
+        self._steady = client.reading and broker.reading and not self.draining
+
+    def _read(self, endpoint: Endpoint, wanted: bool, side: str) -> None:
+        if wanted == endpoint.reading:
+            return
+        if wanted:
+            endpoint.resume()
+            return
+        endpoint.pause()
+        if self.end is None:
+            self.context.backend.counters.pauses[side] += 1
+
+    @property
+    def paused(self) -> tuple[str, ...]:
+        """The directions that backpressure holds: "upstream" when requests are not read, "downstream" responses."""
+        if self.end is not None:
+            return ()
+        sides = (("upstream", self.client), ("downstream", self.broker))
+        return tuple(side for side, endpoint in sides if not endpoint.reading)
+
+    def close(self, reason: Reason, detail: str = "") -> None:
+        """Close both sides now; the pump counts and logs why."""
+        if not self.closed:
+            self.closed = True
+            self.pump.closed(self, reason, detail)

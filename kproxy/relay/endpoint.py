@@ -1,0 +1,190 @@
+"""One non-blocking socket of a relayed connection: what it still has to send, and which events it waits for."""
+
+from __future__ import annotations
+
+import select
+import socket
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from kproxy.observe.reasons import Reason
+from kproxy.relay.fault import Fault
+from kproxy.relay.routes import Chunk
+from kproxy.relay.splice import Pipe, PipePool
+
+if TYPE_CHECKING:
+    from kproxy.relay.connection import Connection
+
+IN: Final = select.EPOLLIN
+OUT: Final = select.EPOLLOUT
+JOIN_BELOW: Final = 64 << 10
+"""Bytes up to which a frame of several chunks is joined: below that a copy is cheaper than a vector."""
+MAX_VECTOR: Final = 1000
+"""Chunks in one sendmsg; Linux takes 1,024."""
+
+
+class Endpoint:
+    """A socket in the pump. What its peer does not take waits here, or in a pipe where it was spliced."""
+
+    __slots__ = ("_epoll", "_interest", "_pending", "_pipe", "_pipes", "connection", "fd", "is_client", "sent", "sock")
+
+    def __init__(self, sock: socket.socket, is_client: bool, epoll: select.epoll, pipes: PipePool) -> None:
+        self.sock = sock
+        self.fd = sock.fileno()
+        self.is_client = is_client
+        self.connection: Connection
+        self.sent = 0
+        self._pending: deque[Chunk] | None = None
+        self._pipe: Pipe | None = None
+        self._pipes = pipes
+        self._epoll = epoll
+        self._interest = IN
+        epoll.register(self.fd, IN)
+
+    def event(self, mask: int) -> None:
+        """What epoll says of this socket."""
+        if mask & OUT:
+            self.connection.writable(self)
+        if mask & ~OUT and not self.connection.closed:
+            if self._interest & IN:
+                self.connection.readable(self)
+            else:
+                self.connection.hung_up(self)
+
+    def send(self, chunk: Chunk) -> None:
+        """Send what the peer takes now and keep a copy of the rest; raises `Fault` when the peer is gone."""
+        if self._pending is not None or self._pipe is not None:
+            self._keep(bytes(chunk))
+            return
+        sent = self._try_send(chunk)
+        if sent < len(chunk):
+            self._keep(bytes(chunk[sent:]))
+
+    def send_frame(self, size: bytes, chunks: Sequence[Chunk]) -> None:
+        """Send a frame that was put together from chunks, its size first."""
+        total = len(size) + sum(map(len, chunks))
+        if total <= JOIN_BELOW or self.blocked or len(chunks) >= MAX_VECTOR:
+            self.send(b"".join((size, *chunks)))
+            return
+        try:
+            sent = self.sock.sendmsg((size, *chunks))
+        except (BlockingIOError, InterruptedError):
+            sent = 0
+        except OSError as error:
+            raise self.broken(error) from error
+        self.sent += sent
+        if sent < total:
+            self._keep(b"".join((size, *chunks))[sent:])
+
+    def _try_send(self, chunk: Chunk) -> int:
+        try:
+            sent = self.sock.send(chunk)
+        except (BlockingIOError, InterruptedError):
+            return 0
+        except OSError as error:
+            raise self.broken(error) from error
+        self.sent += sent
+        return sent
+
+    def _keep(self, rest: bytes) -> None:
+        if self._pending is None:
+            self._pending = deque()
+            self.want(self._interest | OUT)
+        self._pending.append(rest)
+
+    def splice_from(self, source: Endpoint, count: int) -> int | None:
+        """Move up to `count` bytes from the other socket inside the kernel; returns how many left it, 0 at its end.
+
+        None when it has nothing now. Raises `NoPipeError` when there is no descriptor for a pipe.
+        """
+        pipe = self._pipes.take()
+        try:
+            moved = pipe.fill(source.fd, count)
+        except BlockingIOError:
+            self._pipes.give_back(pipe)
+            return None
+        except OSError as error:
+            self._pipes.give_back(pipe)
+            raise source.broken(error) from error
+        self._pipe = pipe
+        if not self._drain_pipe():
+            self.want(self._interest | OUT)
+        return moved
+
+    def _drain_pipe(self) -> bool:
+        pipe = self._pipe
+        if pipe is None:
+            return True
+        try:
+            while pipe.level and (moved := pipe.drain(self.fd)):
+                self.sent += moved
+        except OSError as error:
+            raise self.broken(error) from error
+        if pipe.level:
+            return False
+        self._pipes.give_back(pipe)
+        self._pipe = None
+        return True
+
+    @property
+    def blocked(self) -> bool:
+        """Whether the peer has not taken all that was sent to it."""
+        return self._pending is not None or self._pipe is not None
+
+    @property
+    def pending_bytes(self) -> int:
+        """What the process holds for this peer."""
+        return sum(map(len, self._pending)) if self._pending else 0
+
+    def flush(self) -> bool:
+        """Send what waits; returns whether all of it is out."""
+        if not self._drain_pipe():
+            return False
+        while self._pending:
+            chunk = self._pending[0]
+            sent = self._try_send(chunk)
+            if sent < len(chunk):
+                self._pending[0] = memoryview(chunk)[sent:]
+                return False
+            self._pending.popleft()
+        self._pending = None
+        self.want(self._interest & ~OUT)
+        return True
+
+    def want(self, interest: int) -> None:
+        """Wait for these events; none at all means not even a hang-up, which epoll would otherwise repeat for ever."""
+        if interest == self._interest:
+            return
+        if not self._interest:
+            self._epoll.register(self.fd, interest)
+        elif not interest:
+            self._epoll.unregister(self.fd)
+        else:
+            self._epoll.modify(self.fd, interest)
+        self._interest = interest
+
+    @property
+    def reading(self) -> bool:
+        return bool(self._interest & IN)
+
+    def pause(self) -> None:
+        """Read no more for now: the other side does not take it."""
+        self.want(self._interest & ~IN)
+
+    def resume(self) -> None:
+        self.want(self._interest | IN)
+
+    def broken(self, error: OSError) -> Fault:
+        """The fault that a failed socket call stands for."""
+        reason = Reason.CLIENT_RESET if self.is_client else Reason.BROKER_RESET
+        return Fault(reason, error.strerror or type(error).__name__)
+
+    def release(self) -> socket.socket:
+        """Leave the pump; the socket stays open and is the caller's."""
+        self.want(0)
+        self._pending = None
+        if self._pipe is not None:
+            self._pipes.give_back(self._pipe)
+            self._pipe = None
+        return self.sock

@@ -1,0 +1,193 @@
+"""All relayed sockets in one epoll, served by one Trio task: in its steady state a connection has no task."""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from itertools import count
+from typing import TYPE_CHECKING, Final, Protocol
+
+import structlog
+import trio
+
+from kproxy.errors import MalformedMessageError
+from kproxy.observe.reasons import Reason
+from kproxy.relay.connection import Connection
+from kproxy.relay.endpoint import Endpoint
+from kproxy.relay.fault import Fault
+from kproxy.relay.lingering import LINGER_SECONDS, Lingering
+from kproxy.relay.record import record_end
+from kproxy.relay.splice import PipePool
+
+if TYPE_CHECKING:
+    from kproxy.config import Limits, Timeouts
+    from kproxy.relay.context import Context
+    from kproxy.relay.routes import Table
+
+SCRATCH_BYTES: Final = 128 << 10
+"""One buffer for every read of the process: what is not sent on at once is copied out of it."""
+_EVENTS: Final = 256
+_ROUNDS: Final = 32
+"""Rounds of events before Trio's other tasks get their turn."""
+_PATIENCE: Final = 0.001
+"""Seconds to wait in epoll itself for the next event of a busy relay: a pass through Trio's scheduler costs 30 µs and
+two system calls more. Control-plane tasks may wait that long, _ROUNDS times at worst."""
+_SWEEP_SECONDS: Final = 1.0
+HALF_CLOSED_SECONDS: Final = 60.0
+"""How long a client that has closed its sending side waits for the responses it is owed."""
+
+CLIENT_IS_GONE: Final = frozenset({Reason.CLIENT_CLOSED, Reason.CLIENT_RESET, Reason.SHUTDOWN})
+
+log = structlog.get_logger("kproxy.relay")
+
+
+class _Watched(Protocol):
+    def event(self, mask: int) -> None: ...
+
+
+class Pump:
+    """Moves bytes for all connections of the process; `run` is its task."""
+
+    def __init__(self, timeouts: Timeouts) -> None:
+        self.scratch = bytearray(SCRATCH_BYTES)
+        self.view = memoryview(self.scratch)
+        self.connections: dict[int, Connection] = {}
+        self._stalled_after = timeouts.stalled_frame
+        self._epoll = select.epoll()
+        self._watched: dict[int, _Watched] = {}
+        self._lingering: dict[int, Lingering] = {}
+        self._pipes = PipePool()
+        self._ids = count(1)
+        self._emptied = trio.Event()
+
+    def next_id(self) -> int:
+        return next(self._ids)
+
+    def endpoint(self, sock: socket.socket, connection: Connection, is_client: bool) -> Endpoint:
+        """Watch a non-blocking socket on behalf of a connection."""
+        endpoint = Endpoint(sock, is_client, self._epoll, self._pipes)
+        endpoint.connection = connection
+        self._watched[endpoint.fd] = endpoint
+        return endpoint
+
+    def relay(
+        self,
+        context: Context,
+        table: Table,
+        limits: Limits,
+        client: socket.socket,
+        broker: socket.socket,
+        upstream: str,
+    ) -> Connection:
+        """Relay between two connected, non-blocking sockets, which are the pump's from now on."""
+        connection = Connection(self, context, table, limits, client, broker, upstream)
+        self.connections[connection.id] = connection
+        return connection
+
+    async def run(self) -> None:
+        """Serve all sockets until cancelled; then close what is left."""
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._sweep)
+                await self._serve()
+        finally:
+            self._close_everything()
+
+    async def _serve(self) -> None:
+        epoll, watched = self._epoll, self._watched
+        poll = epoll.poll
+        while True:
+            await trio.lowlevel.wait_readable(epoll.fileno())
+            rounds = 0
+            while events := poll(_PATIENCE, _EVENTS):
+                for fd, mask in events:
+                    endpoint = watched.get(fd)
+                    if endpoint is not None:
+                        try:
+                            endpoint.event(mask)
+                        except Exception as error:  # one connection's failure is never another's
+                            self._failed(endpoint, error)
+                rounds += 1
+                if rounds == _ROUNDS:
+                    rounds = 0
+                    await trio.lowlevel.checkpoint()
+
+    def _failed(self, watched: _Watched, error: Exception) -> None:
+        if not isinstance(watched, Endpoint):
+            log.error("a closing socket failed", exc_info=error)
+            return
+        connection = watched.connection
+        match error:
+            case Fault():
+                connection.close(error.reason, error.detail)
+            case MalformedMessageError():
+                reason = Reason.MALFORMED_REQUEST if watched.is_client else Reason.MALFORMED_RESPONSE
+                connection.close(reason, str(error))
+            case _:
+                log.error("internal error", connection=connection.id, exc_info=error)
+                connection.close(Reason.INTERNAL_ERROR, repr(error))
+
+    def closed(self, connection: Connection, reason: Reason, detail: str) -> None:
+        """Take a closed connection out; its client may still read what was sent to it."""
+        del self.connections[connection.id]
+        for endpoint in (connection.client, connection.broker):
+            del self._watched[endpoint.fd]
+        connection.broker.release().close()
+        client = connection.client.release()
+        if reason in CLIENT_IS_GONE:
+            client.close()
+        else:
+            self._linger(client)
+        record_end(connection, reason, detail)
+        if not self.connections:
+            self._emptied.set()
+
+    def _linger(self, client: socket.socket) -> None:
+        if (lingering := Lingering.begin(client, self._epoll, trio.current_time() + LINGER_SECONDS)) is not None:
+            self._watched[lingering.fd] = self._lingering[lingering.fd] = lingering
+
+    async def wait_empty(self) -> None:
+        """Wait until no connection is relayed."""
+        while self.connections:
+            self._emptied = trio.Event()
+            await self._emptied.wait()
+
+    async def _sweep(self) -> None:
+        while True:
+            await trio.sleep(_SWEEP_SECONDS)
+            now = time.monotonic()
+            for connection in list(self.connections.values()):
+                if connection.stalled and now - connection.progress > self._stalled_after:
+                    connection.close(Reason.STALLED_FRAME, f"nothing moved for {self._stalled_after:g} s in mid-frame")
+                elif connection.end is not None and now - connection.progress > HALF_CLOSED_SECONDS:
+                    connection.close(connection.end, "the broker did not answer what was in flight")
+            for lingering in list(self._lingering.values()):
+                if lingering.done or lingering.deadline < trio.current_time():
+                    self._forget(lingering)
+
+    def _forget(self, lingering: Lingering) -> None:
+        del self._lingering[lingering.fd]
+        if self._watched.get(lingering.fd) is lingering:
+            del self._watched[lingering.fd]
+        lingering.close()
+
+    def drain(self) -> None:
+        """Have every connection answer what it received, take no more, and close."""
+        for connection in list(self.connections.values()):
+            try:
+                connection.drain()
+            except Exception as error:  # one connection's failure is never another's
+                self._failed(connection.client, error)
+
+    def close_all(self, reason: Reason) -> None:
+        """Close every connection now."""
+        for connection in list(self.connections.values()):
+            connection.close(reason)
+
+    def _close_everything(self) -> None:
+        self.close_all(Reason.SHUTDOWN)
+        for lingering in list(self._lingering.values()):
+            self._forget(lingering)
+        self._pipes.close()
+        self._epoll.close()

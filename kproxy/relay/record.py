@@ -1,0 +1,71 @@
+"""A connection's last line: counted by its reason, logged once, never with a payload."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from kproxy.observe.reasons import Reason
+
+if TYPE_CHECKING:
+    from kproxy.relay.connection import Connection
+    from kproxy.relay.context import Context
+
+PROTOCOL_ERRORS: Final = frozenset(
+    {
+        Reason.MALFORMED_REQUEST,
+        Reason.MALFORMED_RESPONSE,
+        Reason.INVALID_FRAME_SIZE,
+        Reason.FRAME_TOO_LARGE,
+        Reason.TRUNCATED_REQUEST,
+        Reason.TRUNCATED_RESPONSE,
+        Reason.STALLED_FRAME,
+        Reason.TLS_ON_PLAINTEXT,
+        Reason.HTTP_ON_KAFKA_PORT,
+        Reason.UNKNOWN_API,
+        Reason.UNSUPPORTED_VERSION,
+        Reason.REFUSED_API,
+        Reason.CORRELATION_MISMATCH,
+    }
+)
+_EXPECTED: Final = frozenset({Reason.CLIENT_CLOSED, Reason.DRAINED, Reason.SHUTDOWN})
+
+log = structlog.get_logger("kproxy.connection")
+
+
+def record_end(connection: Connection, reason: Reason, detail: str) -> None:
+    """Count and log the end of a connection that was relayed."""
+    record(
+        connection.context,
+        reason,
+        detail,
+        upstream=connection.upstream,
+        seconds=round(time.time() - connection.opened, 3),
+        bytes_in=connection.received,
+        bytes_out=connection.client.sent,
+        in_flight=len(connection.in_flight),
+        connection=connection.id,
+    )
+
+
+def record(context: Context, reason: Reason, detail: str, **fields: object) -> None:
+    """Count and log the end of a client's connection, relayed or not yet."""
+    counters = context.backend.counters
+    counters.connection_closed(reason)
+    if context.software_label is not None:
+        counters.software.closed(context.software_label)
+    if reason in PROTOCOL_ERRORS:
+        counters.protocol_error(reason)
+    level = log.info if reason in _EXPECTED else log.warning
+    level(
+        "connection ended",
+        cluster=counters.name,
+        node="bootstrap" if context.node_id is None else context.node_id,
+        client=context.client,
+        client_id=context.client_id,
+        reason=str(reason),
+        **({"detail": detail} if detail else {}),
+        **fields,
+    )

@@ -1,0 +1,184 @@
+"""The client's bytes: frames found, their responses expected, spans handed on. Pure: it owns no socket and no clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from struct import Struct
+from typing import Final, Protocol
+
+from kproxy.observe.reasons import Reason
+from kproxy.relay.context import Context
+from kproxy.relay.fault import Fault
+from kproxy.relay.in_flight import Expected, InFlight
+from kproxy.relay.routes import Answer, Chunk, OnRequest, Route, Table
+from kproxy.relay.sniff import foreign_protocol
+from kproxy.wire.skim import acks
+
+_HEAD: Final = Struct(">iIi")
+"""Size, api key and version in one, correlation id: what every request begins with."""
+HEAD_BYTES: Final = _HEAD.size
+_MIN_SIZE: Final = HEAD_BYTES - 4
+_PASS: Final = OnRequest.PASS
+_ACKS: Final = OnRequest.ACKS
+
+
+class Outlet(Protocol):
+    """Where bytes go, in order; it takes all of them and keeps what the peer does not take yet."""
+
+    def send(self, chunk: Chunk) -> None:
+        """Send, or keep a copy: the chunk may lie in a buffer that is used again at once."""
+
+    def send_frame(self, size: bytes, chunks: Sequence[Chunk]) -> None:
+        """Send a frame that was put together from chunks, its size first."""
+
+
+class RequestFlow:
+    """What one client sends. `passing` bytes of the frame under way go to the broker unseen, whoever moves them."""
+
+    __slots__ = (
+        "_fresh",
+        "_held",
+        "_in_flight",
+        "_limit",
+        "_need",
+        "_routes",
+        "_table",
+        "broker",
+        "client",
+        "context",
+        "count",
+        "passing",
+    )
+
+    def __init__(
+        self, table: Table, in_flight: InFlight, context: Context, broker: Outlet, client: Outlet, limit: int
+    ) -> None:
+        self._table = table
+        self._routes = table.routes
+        self._in_flight = in_flight
+        self._limit = limit
+        self._held: bytearray | None = None
+        self._need = 0
+        self._fresh: list[Expected] = []
+        self.context = context
+        self.broker = broker
+        self.client = client
+        self.passing = 0
+        self.count = 0
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a frame has begun and is not complete."""
+        return bool(self.passing) or self._held is not None
+
+    @property
+    def held_bytes(self) -> int:
+        return len(self._held) if self._held else 0
+
+    def feed(self, buf: memoryview, now: float) -> None:
+        """Take what the client sent; raises `Fault` when it must be closed. `buf` may be used again on return."""
+        pos = 0
+        while self._held is not None:
+            take = self._held_more(buf[pos:])
+            pos += take
+            if len(self._held) < self._need:
+                return
+            whole, self._held = memoryview(self._held), None
+            self._scan(whole, 0, now)
+        self._scan(buf, pos, now)
+
+    def _held_more(self, buf: memoryview) -> int:
+        assert self._held is not None
+        take = min(self._need - len(self._held), len(buf))
+        self._held += buf[:take]
+        return take
+
+    def moved(self, count: int) -> None:
+        """`count` of the `passing` bytes went to the broker by another way (splice)."""
+        self.passing -= count
+
+    def settle(self, done: float) -> None:
+        """What was fed last is out at `done`: from then on the time is the broker's."""
+        for expected in self._fresh:
+            expected.sent = done
+        del self._fresh[: -1 if self.passing else None]
+
+    def _scan(self, buf: memoryview, pos: int, now: float) -> None:
+        start, end = pos, len(buf)
+        while pos < end:
+            if self.passing:
+                step = min(self.passing, end - pos)
+                self.passing -= step
+                pos += step
+                continue
+            if end - pos < HEAD_BYTES:
+                self._hold(buf, start, pos, HEAD_BYTES)
+                return
+            size, key_and_version, correlation_id = _HEAD.unpack_from(buf, pos)
+            if not _MIN_SIZE <= size <= self._limit:
+                raise self._bad_size(size, buf, pos)
+            route = self._routes.get(key_and_version) or self._table.route(key_and_version)
+            if route.on_request is _PASS:
+                self._expect(route, correlation_id, size, now)
+                self.passing = size + 4
+                continue
+            frame_end = pos + 4 + size
+            if route.on_request is _ACKS:
+                wanted = acks(buf, pos + 4, min(end, frame_end))
+                if wanted is None:
+                    self._hold(buf, start, pos, min(size + 4, 2 * (end - pos)))
+                    return
+                self._expect(route, correlation_id, size, now, responds=wanted != 0)
+                self.passing = size + 4
+                continue
+            if frame_end > end:
+                self._hold(buf, start, pos, size + 4)
+                return
+            if pos > start:
+                self.broker.send(buf[start:pos])
+            self._whole(route, buf[pos + 4 : frame_end], correlation_id, now)
+            pos = start = frame_end
+        if pos > start:
+            self.broker.send(buf[start:pos])
+
+    def _hold(self, buf: memoryview, start: int, pos: int, need: int) -> None:
+        """Hand on what is before `pos`; keep the rest until there are `need` bytes of it."""
+        if pos > start:
+            self.broker.send(buf[start:pos])
+        self._held = bytearray(buf[pos:])
+        self._need = need
+
+    def _expect(self, route: Route, correlation_id: int, size: int, now: float, responds: bool = True) -> None:
+        counters = route.counters
+        counters.requests += 1
+        self.count += 1
+        counters.request_bytes += size + 4
+        if responds:
+            expected = Expected(correlation_id, route, now)
+            self._in_flight.append(expected)
+            self._fresh.append(expected)
+
+    def _whole(self, route: Route, frame: memoryview, correlation_id: int, now: float) -> None:
+        handler = route.offer.request
+        assert handler is not None
+        verdict = handler(self.context, frame)
+        waiting = bool(self._in_flight)
+        self._expect(route, correlation_id, len(frame), now)
+        if not isinstance(verdict, Answer):
+            self.broker.send(verdict.frame)
+        elif waiting:
+            self._in_flight[-1].answer = verdict.frame
+        else:
+            self._in_flight.pop()
+            self._fresh.clear()
+            route.counters.responses += 1
+            route.counters.response_bytes += len(verdict.frame)
+            self.client.send(verdict.frame)
+
+    def _bad_size(self, size: int, buf: memoryview, pos: int) -> Fault:
+        reason = foreign_protocol(bytes(buf[pos : pos + HEAD_BYTES]))
+        if reason is not None:
+            return Fault(reason, "the client does not speak Kafka in plaintext")
+        if size > self._limit:
+            return Fault(Reason.FRAME_TOO_LARGE, f"a request of {size} bytes, the limit is {self._limit}")
+        return Fault(Reason.INVALID_FRAME_SIZE, f"a request of {size} bytes")

@@ -1,0 +1,267 @@
+"""The broker's bytes: each frame matched with the request it answers, rewritten where an offer says so. Pure."""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Final
+
+from kproxy.observe.reasons import Reason
+from kproxy.relay.context import Context
+from kproxy.relay.fault import Fault
+from kproxy.relay.in_flight import Expected, InFlight
+from kproxy.relay.requests import Outlet
+from kproxy.relay.routes import OnResponse, Route
+from kproxy.wire.header import decode_response_header
+from kproxy.wire.skim import ResponseStream, response_stream
+
+_HEAD: Final = Struct(">ii")
+"""Size, correlation id: what every response begins with."""
+HEAD_BYTES: Final = _HEAD.size
+_INT16: Final = Struct(">h")
+_INT32: Final = Struct(">i")
+_PASS: Final = OnResponse.PASS
+_STREAM: Final = OnResponse.STREAM
+_MAX_HEADER: Final = 64
+"""More than any response header before a stream: size, correlation id, an empty or small section of tagged fields."""
+_MAX_ELEMENT: Final = 4 << 20
+"""More than any one partition's fields before its records: aborted transactions are 16 bytes each."""
+
+
+class ResponseFlow:
+    """What one broker sends. `passing` bytes of the frame under way go to the client unseen, whoever moves them.
+
+    `limit` bounds a frame; `held_limit` bounds what is held of one that must be whole.
+    """
+
+    __slots__ = (
+        "_begun",
+        "_finished",
+        "_held",
+        "_held_limit",
+        "_in_flight",
+        "_left",
+        "_limit",
+        "_need",
+        "_start",
+        "_stream",
+        "client",
+        "context",
+        "count",
+        "passing",
+    )
+
+    def __init__(self, in_flight: InFlight, context: Context, client: Outlet, limit: int, held_limit: int) -> None:
+        self._in_flight = in_flight
+        self._limit = limit
+        self._held_limit = held_limit
+        self._held: bytearray | None = None
+        self._need = 0
+        self._start = 0  # of the span in the buffer under scan that is not handed on yet
+        self._begun: Expected | None = None
+        self._finished: list[Expected] = []
+        self._stream: ResponseStream | None = None
+        self._left = 0  # bytes of the streamed frame that the stream has not seen
+        self.context = context
+        self.client = client
+        self.passing = 0
+        self.count = 0
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a frame has begun and is not complete."""
+        return self._begun is not None or self._held is not None
+
+    @property
+    def held_bytes(self) -> int:
+        return len(self._held) if self._held else 0
+
+    def feed(self, buf: memoryview, now: float) -> None:
+        """Take what the broker sent; raises `Fault` when both must be closed. `buf` may be used again on return."""
+        pos = 0
+        while self._held is not None:
+            take = min(self._need - len(self._held), len(buf) - pos)
+            self._held += buf[pos : pos + take]
+            pos += take
+            if len(self._held) < self._need:
+                return
+            whole, self._held = memoryview(self._held), None
+            self._scan(whole, 0, now)
+        self._scan(buf, pos, now)
+
+    def moved(self, count: int) -> None:
+        """`count` of the `passing` bytes went to the client by another way (splice)."""
+        self.passing -= count
+        if not self.passing and self._stream is None:
+            self._finish()
+            self.answer()
+
+    def _scan(self, buf: memoryview, pos: int, now: float) -> None:
+        self._start, end = pos, len(buf)
+        while pos < end:
+            if self.passing:
+                step = min(self.passing, end - pos)
+                self.passing -= step
+                pos += step
+                if self.passing == 0 and self._stream is None:
+                    self._finish()
+                    self._answer_after(buf, pos)
+                continue
+            pos, need = self._walk(buf, pos) if self._stream is not None else self._begin(buf, pos, now)
+            if need:
+                self._hand_on(buf, pos)
+                self._held = bytearray(buf[pos:])
+                self._need = need
+                return
+        self._hand_on(buf, end)
+
+    def _hand_on(self, buf: memoryview, pos: int) -> None:
+        """Send the span that ends at `pos`."""
+        if pos > self._start:
+            self.client.send(buf[self._start : pos])
+        self._start = pos
+
+    def _begin(self, buf: memoryview, pos: int, now: float) -> tuple[int, int]:
+        """Look at the first bytes of a frame; returns the position reached and, to be shown more, how many bytes."""
+        there = len(buf) - pos
+        if there < HEAD_BYTES:
+            return pos, HEAD_BYTES
+        size, correlation_id = _HEAD.unpack_from(buf, pos)
+        frame = size + 4
+        expected = self._matching(size, correlation_id)
+        route = expected.route
+        if self._begun is None:
+            self._begun = expected
+            expected.first_byte = now
+        if route.on_response is _PASS:
+            return self._pass(route, buf, pos, frame)
+        if there >= frame:
+            self._whole(expected, buf, pos, frame)
+            return pos + frame, 0
+        if route.on_response is _STREAM:
+            return self._open(expected, buf, pos, frame)
+        if frame > self._held_limit:
+            detail = f"a response of {size} bytes must be held, the limit is {self._held_limit}"
+            raise Fault(Reason.FRAME_TOO_LARGE, detail, route.api_key)
+        return pos, frame
+
+    def _pass(self, route: Route, buf: memoryview, pos: int, frame: int) -> tuple[int, int]:
+        """Let a frame through as it is, once its error code was seen."""
+        if len(buf) - pos < min(route.judged, frame):
+            return pos, min(route.judged, frame)
+        if route.error_at is not None and frame >= route.judged:
+            (code,) = _INT16.unpack_from(buf, pos + route.error_at)
+            if code:
+                route.counters.count_error(code)
+        route.counters.response_bytes += frame
+        self.passing = frame
+        return pos, 0
+
+    def _matching(self, size: int, correlation_id: int) -> Expected:
+        if not self._in_flight:
+            raise Fault(Reason.MALFORMED_RESPONSE, "the broker sent what nobody asked for")
+        expected = self._in_flight[0]
+        if expected.correlation_id != correlation_id:
+            detail = f"the broker answered request {correlation_id}, next is {expected.correlation_id}"
+            raise Fault(Reason.CORRELATION_MISMATCH, detail, expected.route.api_key)
+        if not 4 <= size <= self._limit:
+            reason = Reason.FRAME_TOO_LARGE if size > self._limit else Reason.INVALID_FRAME_SIZE
+            raise Fault(reason, f"a response of {size} bytes", expected.route.api_key)
+        return expected
+
+    def _whole(self, expected: Expected, buf: memoryview, pos: int, frame: int) -> None:
+        route, end = expected.route, pos + frame
+        handler = route.offer.response
+        assert handler is not None
+        chunks = handler(self.context, route, buf[pos + 4 : end])
+        if chunks is not None:
+            self._hand_on(buf, pos)
+            frame = 4 + sum(map(len, chunks))
+            self.client.send_frame(_INT32.pack(frame - 4), chunks)
+            self._start = end
+        route.counters.response_bytes += frame
+        self._finish()
+        self._answer_after(buf, end)
+
+    def _open(self, expected: Expected, buf: memoryview, pos: int, frame: int) -> tuple[int, int]:
+        """Begin to walk a frame that is not whole in one buffer."""
+        if len(buf) - pos < min(_MAX_HEADER, frame):
+            return pos, min(_MAX_HEADER, frame)
+        route = expected.route
+        _, body = decode_response_header(buf, pos + 4, len(buf), route.api_key, route.version)
+        self._stream = response_stream(route.api_key, route.version)
+        assert self._stream is not None, f"api {route.api_key} v{route.version} does not stream"
+        self._left = frame - (body - pos)
+        route.counters.response_bytes += frame
+        return body, 0
+
+    def _walk(self, buf: memoryview, pos: int) -> tuple[int, int]:
+        """Walk a frame that streams; returns the position reached and, to be shown more, how many bytes."""
+        stream = self._stream
+        assert stream is not None
+        seen = stream.feed(buf, pos, min(len(buf), pos + self._left))
+        self._left -= seen - pos
+        there = len(buf) - seen
+        if stream.at_tail:
+            return self._tail(stream, buf, seen)
+        if stream.skip > self._left:
+            raise Fault(Reason.MALFORMED_RESPONSE, "records reach beyond their frame")
+        if stream.skip:
+            self.passing = stream.skip
+            self._left -= stream.skip
+            return seen, 0
+        if there == 0:
+            return seen, 0
+        if there >= min(self._left, _MAX_ELEMENT):
+            raise Fault(Reason.MALFORMED_RESPONSE, "a partition that does not end")
+        return seen, min(self._left, max(256, 2 * there))
+
+    def _tail(self, stream: ResponseStream, buf: memoryview, pos: int) -> tuple[int, int]:
+        """The end of a streamed frame, where NodeEndpoints are (KIP-951): its length is out, so it stays as it is."""
+        if len(buf) - pos < self._left:
+            if self._left > self._held_limit:
+                raise Fault(Reason.FRAME_TOO_LARGE, f"{self._left} bytes after the records")
+            return pos, self._left
+        end = pos + self._left
+        tail = bytes(buf[pos:end])
+        replaced = stream.neutralise(tail, self.context.advertise)
+        if replaced != tail:
+            self._hand_on(buf, pos)
+            self.client.send(replaced)
+            self._start = end
+        assert self._begun is not None
+        for code in stream.errors:
+            self._begun.route.counters.count_error(code)
+        self._stream = None
+        self._finish()
+        self._answer_after(buf, end)
+        return end, 0
+
+    def _finish(self) -> None:
+        expected = self._in_flight.popleft()
+        expected.route.counters.responses += 1
+        self.count += 1
+        self._begun = None
+        self._finished.append(expected)
+
+    def _answer_after(self, buf: memoryview, pos: int) -> None:
+        """Send the answers of the proxy's own whose turn has come, behind what ends at `pos`."""
+        if self._in_flight and self._in_flight[0].answer is not None:
+            self._hand_on(buf, pos)
+            self.answer()
+
+    def answer(self) -> None:
+        """Send the answers of the proxy's own whose turn has come."""
+        while self._in_flight and self._begun is None and (frame := self._in_flight[0].answer) is not None:
+            counters = self._in_flight.popleft().route.counters
+            counters.responses += 1
+            counters.response_bytes += len(frame)
+            self.client.send(frame)
+
+    def settle(self, done: float) -> None:
+        """What was fed last is out at `done`: observe how long each response took, and how much of it here."""
+        for expected in self._finished:
+            counters = expected.route.counters
+            upstream = expected.first_byte - expected.sent
+            counters.upstream.observe(upstream)
+            counters.proxy.observe(done - expected.received - upstream)
+        self._finished.clear()

@@ -1,0 +1,155 @@
+"""What becomes of each API: a table for each virtual cluster, by api key and version; it knows no feature by name.
+
+A room takes part by an `Offer`. Everything that no room claims passes unchanged, if Kafka's schemas know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from kproxy.observe.counters import OTHER, ApiCounters, ClusterCounters
+from kproxy.observe.reasons import Reason
+from kproxy.relay.context import Context
+from kproxy.relay.fault import Fault
+from kproxy.wire.apis import APIS, ApiSpec, response_header_version
+from kproxy.wire.skim import error_offset
+
+Chunk = bytes | memoryview
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """Send this whole frame, with its size, to the broker in place of the request."""
+
+    frame: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The proxy's own response: a whole frame with its size. It waits its turn among the broker's responses."""
+
+    frame: bytes
+
+
+class OnRequest(IntEnum):
+    """How much of a request the relay looks at."""
+
+    PASS = 0
+    """The first twelve bytes."""
+    ACKS = 1
+    """Up to `acks`: a Produce request with acks=0 has no response."""
+    WHOLE = 2
+    """All: it is held until it is complete, then handed to the offer."""
+
+
+class OnResponse(IntEnum):
+    """How much of a response the relay looks at."""
+
+    PASS = 0
+    """The correlation id, and the error code where it stands at a fixed place."""
+    WHOLE = 1
+    """All: it is held until it is complete, then handed to the offer."""
+    STREAM = 2
+    """As it arrives; only one that is complete at once goes to the offer like WHOLE."""
+
+
+RequestHandler = Callable[[Context, memoryview], Forward | Answer]
+"""Takes a whole request frame without its size."""
+ResponseHandler = Callable[[Context, "Route", memoryview], Sequence[Chunk] | None]
+"""Takes a whole response frame without its size; None leaves it as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a room does with one API; responses below version `response_from` pass as they are."""
+
+    on_request: OnRequest = OnRequest.PASS
+    on_response: OnResponse = OnResponse.PASS
+    request: RequestHandler | None = None
+    response: ResponseHandler | None = None
+    response_from: int = 0
+    refuse_below: int = 0
+    any_version: bool = False
+
+
+PASS_UNCHANGED: Final = Offer()
+
+
+class Route:
+    """What the relay does with one API in one version; `judged` bytes of a response tell its error code."""
+
+    __slots__ = ("api_key", "counters", "error_at", "judged", "offer", "on_request", "on_response", "version")
+
+    def __init__(self, spec: ApiSpec, version: int, offer: Offer, counters: ApiCounters) -> None:
+        self.api_key = spec.key
+        self.version = version
+        self.offer = offer
+        self.on_request = offer.on_request
+        self.on_response = offer.on_response if version >= offer.response_from else OnResponse.PASS
+        self.counters = counters
+        known = spec.min_version <= version <= spec.max_version
+        offset = error_offset(spec.key, version) if known else None
+        # A flexible header carries tagged fields after the correlation id: one byte, zero, from every broker there is.
+        header = 8 + (response_header_version(spec.key, version) if known else 0)
+        self.error_at = None if offset is None else header + offset
+        self.judged = 8 if self.error_at is None else self.error_at + 2
+
+
+class Table:
+    """The routes of one virtual cluster, each made at its first use."""
+
+    def __init__(
+        self, counters: ClusterCounters, offers: Mapping[int, Offer], apis: Mapping[int, ApiSpec] = APIS
+    ) -> None:
+        self.counters = counters
+        self.routes: dict[int, Route] = {}
+        self._offers = offers
+        self._apis = apis
+
+    def route(self, key_and_version: int) -> Route:
+        """The route of a request whose first four header bytes are `key_and_version`; raises `Fault` when refused."""
+        route = self.routes.get(key_and_version)
+        if route is None:
+            key, version = _int16(key_and_version >> 16), _int16(key_and_version & 0xFFFF)
+            spec = self._spec(key)
+            route = self._make(spec, version)
+            if spec.min_version <= version <= spec.max_version:  # others are as many as a client can invent
+                self.routes[key_and_version] = route
+        return route
+
+    def _spec(self, key: int) -> ApiSpec:
+        spec = self._apis.get(key)
+        if spec is None:
+            raise self._refused(key, Reason.UNKNOWN_API, f"api key {key} is not in Kafka's schemas")
+        if not spec.broker:
+            raise self._refused(key, Reason.REFUSED_API, f"{spec.name} is between brokers and controllers only")
+        return spec
+
+    def _make(self, spec: ApiSpec, version: int) -> Route:
+        offer = self._offers.get(spec.key, PASS_UNCHANGED)
+        lowest = max(spec.min_version, offer.refuse_below)
+        if lowest <= version <= spec.max_version:
+            return Route(spec, version, offer, self.counters.api(spec.key, version))
+        if offer.any_version:
+            return Route(spec, version, offer, self.counters.api(spec.key, OTHER))
+        detail = f"{spec.name} v{version} is outside {lowest}..{spec.max_version}"
+        raise self._refused(spec.key, Reason.UNSUPPORTED_VERSION, detail)
+
+    def _refused(self, key: int, reason: Reason, detail: str) -> Fault:
+        self.counters.refuse(key, reason)
+        return Fault(reason, detail, api_key=key)
+
+    def served(self) -> tuple[tuple[int, int, int], ...]:
+        """What clients may use: api key, lowest and highest version."""
+        return tuple(
+            (key, max(spec.min_version, self._offers.get(key, PASS_UNCHANGED).refuse_below), spec.max_version)
+            for key, spec in self._apis.items()
+            if spec.broker
+        )
+
+
+def _int16(value: int) -> int:
+    return value - 0x10000 if value & 0x8000 else value

@@ -1,0 +1,80 @@
+"""Large bodies move from socket to socket inside the kernel, through a pooled pipe."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from typing import Final
+
+SPLICE_FROM: Final = 64 << 10
+"""Bytes of a body still to come from which a splice is cheaper than copying through the scratch buffer."""
+PIPE_BYTES: Final = 1 << 20
+MAX_IDLE: Final = 16
+_FLAGS: Final = os.SPLICE_F_MOVE | os.SPLICE_F_NONBLOCK
+
+
+class NoPipeError(Exception):
+    """There is no descriptor for a pipe."""
+
+
+class Pipe:
+    """`level` bytes are in it."""
+
+    __slots__ = ("level", "reader", "writer")
+
+    def __init__(self) -> None:
+        self.reader, self.writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.level = 0
+        try:
+            fcntl.fcntl(self.writer, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        except OSError as error:
+            # Beyond /proc/sys/fs/pipe-user-pages-soft an unprivileged user gets 64 KiB: slower, not wrong.
+            if error.errno != errno.EPERM:
+                self.close()
+                raise
+
+    def fill(self, fd: int, count: int) -> int:
+        """Take up to `count` bytes from a socket; 0 at its end. BlockingIOError when there is nothing."""
+        moved = os.splice(fd, self.writer, count, flags=_FLAGS)
+        self.level += moved
+        return moved
+
+    def drain(self, fd: int) -> int:
+        """Give what is in it to a socket; returns how much it took."""
+        try:
+            moved = os.splice(self.reader, fd, self.level, flags=_FLAGS)
+        except BlockingIOError:
+            return 0
+        self.level -= moved
+        return moved
+
+    def close(self) -> None:
+        os.close(self.reader)
+        os.close(self.writer)
+
+
+class PipePool:
+    """Pipes that are in nobody's use: a connection has one only while a body is under way."""
+
+    def __init__(self) -> None:
+        self._idle: list[Pipe] = []
+
+    def take(self) -> Pipe:
+        """A pipe; raises `NoPipeError` when there are no descriptors left: the body is then to be copied."""
+        if self._idle:
+            return self._idle.pop()
+        try:
+            return Pipe()
+        except OSError as error:
+            raise NoPipeError(error.strerror) from error
+
+    def give_back(self, pipe: Pipe) -> None:
+        if pipe.level or len(self._idle) >= MAX_IDLE:
+            pipe.close()
+        else:
+            self._idle.append(pipe)
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.pop().close()

@@ -1,0 +1,54 @@
+"""Listening sockets: bound at once, so that a client can be told of them; accepted from by tasks."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import structlog
+import trio
+
+BACKLOG: Final = 1024
+_OUT_OF_RESOURCES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+_PAUSE_SECONDS: Final = 0.1
+
+Admit = Callable[[socket.socket], Awaitable[None]]
+
+log = structlog.get_logger("kproxy.routing")
+
+
+def _resolve(host: str, port: int) -> tuple[int, tuple[str, int]]:
+    """Address family and socket address to listen on; OSError when the host is none of this machine's names."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    family, _, _, _, address = found[0]
+    return family, (str(address[0]), int(address[1]))
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A non-blocking listening socket; OSError when the address cannot be had."""
+    family, address = _resolve(host, port)
+    listener = socket.create_server(address, family=family, backlog=BACKLOG)
+    listener.setblocking(False)
+    return listener
+
+
+async def accept(listener: socket.socket, nursery: trio.Nursery, admit: Admit) -> None:
+    """Hand every client to `admit` in a task of its own, until cancelled; then close the listener.
+
+    No client's failure ends it, nor does a shortage of descriptors: it waits until some are free.
+    """
+    with listener:
+        while True:
+            await trio.lowlevel.wait_readable(listener)
+            try:
+                while True:
+                    client, _ = listener.accept()
+                    nursery.start_soon(admit, client)
+            except BlockingIOError:
+                pass
+            except OSError as error:
+                if error.errno in _OUT_OF_RESOURCES:
+                    log.error("cannot accept", reason=error.strerror, hint="raise the limit on open files")
+                    await trio.sleep(_PAUSE_SECONDS)
