@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import socket
+import struct
 
 import pytest
 import trio
@@ -10,6 +12,7 @@ import trio.testing
 
 from kproxy.errors import UpstreamError
 from kproxy.upstream.connection import MAX_IN_FLIGHT, Connection
+from kproxy.upstream.dial import open_tcp
 from kproxy.upstream.frames import FrameSplitter
 from kproxy.wire.frame import frame
 from kproxy.wire.header import decode_request_header, encode_response_header
@@ -87,3 +90,62 @@ async def test_an_idle_connection_that_the_broker_closes(nursery: trio.Nursery) 
     await theirs.aclose()
     await trio.testing.wait_all_tasks_blocked()
     assert "closed the idle connection" in str(connection.error)
+
+
+async def test_all_that_wait_for_a_place_fail_with_the_connection(nursery: trio.Nursery) -> None:
+    """Requests beyond those in flight do not wait on when the connection has ended."""
+    connection, _theirs = pair()
+    nursery.start_soon(connection.run)
+    failed = []
+
+    async def ask(limit: float) -> None:
+        with pytest.raises(UpstreamError, match=r"within 0\.1 s"):
+            await connection.exchange(METADATA, 0, b"", limit)
+        failed.append(limit)
+
+    with trio.fail_after(5):
+        async with trio.open_nursery() as asking:
+            asking.start_soon(ask, 0.1)
+            for _ in range(MAX_IN_FLIGHT + 10):
+                asking.start_soon(ask, 60)
+    assert len(failed) == MAX_IN_FLIGHT + 11
+
+
+async def test_a_reset(nursery: trio.Nursery) -> None:
+    """A broker whose socket is reset: the request fails with the system's own reason."""
+    (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    async with listener:
+        connection = Connection(
+            await open_tcp("127.0.0.1", listener.socket.getsockname()[1]),
+            "broker:9092",
+            client_id="k",
+            max_response=1000,
+        )
+        nursery.start_soon(connection.run)
+        theirs = await listener.accept()
+    theirs.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    await theirs.aclose()
+    with pytest.raises(UpstreamError, match=r"broker:9092: (reading|sending) failed \(connection reset by peer\)"):
+        await connection.exchange(METADATA, 0, b"", 5)
+
+
+async def test_sending_to_a_peer_that_is_gone(nursery: trio.Nursery) -> None:
+    """A request that cannot be sent fails at once."""
+    ours, theirs = trio.testing.lockstep_stream_pair()
+    connection = Connection(trio.StapledStream(ours, Deaf()), "broker:9092", client_id="kproxy", max_response=1000)
+    nursery.start_soon(connection.run)
+    await theirs.aclose()
+    with trio.fail_after(5), pytest.raises(UpstreamError, match=r"sending failed \(connection closed\)"):
+        await connection.exchange(METADATA, 0, b"", 60)
+
+
+class Deaf(trio.abc.ReceiveStream):
+    """Does not hear the other end close, as behind a network that swallows packets."""
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        """Nothing, for ever."""
+        await trio.sleep_forever()
+        raise AssertionError
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
