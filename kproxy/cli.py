@@ -86,10 +86,9 @@ def serve(**flags: Any) -> int:
     --bootstrap-servers and --listen suffice: clients bootstrap at that port and reach the nodes at the following ones.
     """
     settings = _load(**flags)
-    from kproxy.app import run  # type: ignore[import-not-found,unused-ignore]
+    from kproxy.app import run
 
-    code: int = run(settings)
-    return code
+    return run(settings)
 
 
 @kproxy.command()
@@ -99,14 +98,13 @@ def serve(**flags: Any) -> int:
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Directory for the plot.")
 def demo(**options: Any) -> int:
     """Start a Kafka, kproxy in front of it, a producer and a consumer group; show, sum up and plot what happens."""
-    try:
-        from kproxy.demo import run  # type: ignore[attr-defined,unused-ignore]
+    from importlib.util import find_spec
 
-        code: int = run(**{name: value for name, value in options.items() if value is not None})
-    except ModuleNotFoundError as error:
-        if error.name not in _DEMO_LIBRARIES:
-            raise
-        return _fail(f"demo: {error.name} is missing: pip install 'kproxy[demo]'")
+    if missing := [library for library in _DEMO_LIBRARIES if find_spec(library) is None]:
+        return _fail(f"demo: {' and '.join(missing)} missing: pip install 'kproxy[demo]'")
+    from kproxy.demo import run  # type: ignore[attr-defined,unused-ignore]
+
+    code: int = run(**{name: value for name, value in options.items() if value is not None})
     return code
 
 

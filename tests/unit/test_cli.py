@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -171,6 +172,37 @@ def test_a_closed_pipe_is_no_traceback() -> None:
         schema.stdout.close()
         assert schema.stderr.read() == ""
     assert schema.returncode == 1
+
+
+def test_serve_runs_until_sigterm() -> None:
+    """From flags alone it listens; a signal ends it with exit code 0."""
+    command = [sys.executable, "-m", "kproxy", "serve", "--bootstrap-servers", "127.0.0.1:1", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen([*command, "--log-format", "json"], stderr=subprocess.PIPE, text=True) as serving:
+        try:
+            assert serving.stderr
+            listening = next(event for line in serving.stderr if (event := json.loads(line))["event"] == "listening")
+            host, _, port = listening["address"].rpartition(":")
+            socket.create_connection((host, int(port)), timeout=10).close()
+        finally:
+            serving.terminate()
+        assert serving.wait(timeout=20) == 0
+
+
+def test_a_port_in_use_is_one_line() -> None:
+    """What only binding can tell is told in the same form."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = run("serve", "--bootstrap-servers", "127.0.0.1:1", "--listen", address)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = [line for line in done.stderr.splitlines() if not line.startswith("{")]
+    assert "listen: " in line
+    assert address in line
+
+
+def test_demo_says_which_extra_it_needs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything starts."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert printed(capsys, ["demo"]) == (2, "", "demo: matplotlib missing: pip install 'kproxy[demo]'\n")
 
 
 def test_values_of_the_choices_are_those_of_the_settings() -> None:
