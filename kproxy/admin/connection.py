@@ -42,6 +42,14 @@ async def answer(request: Request, view: View) -> Response:
         return error_response(failure)
 
 
+async def linger(stream: trio.SocketStream, seconds: float) -> None:
+    """Let the client read the last response: a close with bytes unread would reset the connection under it."""
+    with trio.move_on_after(seconds):
+        await stream.send_eof()
+        while await stream.receive_some(_CHUNK):
+            pass
+
+
 class Connection:
     """Serves requests one after the other until the client, a deadline or a fault ends the connection."""
 
@@ -57,7 +65,7 @@ class Connection:
         patience = self._limits.request_seconds
         while await self._request_begins(patience):
             if not await self._exchange():
-                await self._linger()
+                await linger(self._stream, self._limits.linger_seconds)
                 return
             self._http.start_next_cycle()
             patience = self._limits.idle_seconds
@@ -131,10 +139,3 @@ class Connection:
         with trio.fail_after(self._limits.response_seconds):
             await self._stream.send_all(b"".join(part for part in parts if part))
         return self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
-
-    async def _linger(self) -> None:
-        """Let the client read the response: a close with bytes unread would reset the connection under it."""
-        with trio.move_on_after(self._limits.linger_seconds):
-            await self._stream.send_eof()
-            while await self._stream.receive_some(_CHUNK):
-                pass

@@ -8,7 +8,7 @@ from typing import Final
 import structlog
 import trio
 
-from kproxy.admin.connection import Connection
+from kproxy.admin.connection import Connection, linger
 from kproxy.admin.limits import Limits, Slots
 from kproxy.admin.view import View
 from kproxy.errors import ConfigError
@@ -30,8 +30,9 @@ async def _handle(stream: trio.SocketStream, *, view: View, limits: Limits, slot
                 if room:
                     await Connection(stream, view, limits, slots).serve()
                 else:
-                    with trio.move_on_after(limits.linger_seconds):
+                    with trio.fail_after(limits.linger_seconds):
                         await stream.send_all(_FULL)
+                    await linger(stream, limits.linger_seconds)
     except (trio.BrokenResourceError, trio.TooSlowError) as error:
         log.debug("admin client gone", error=repr(error))
     except Exception:
