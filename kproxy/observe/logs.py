@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TextIO, TypeAlias
 import structlog
 
 Format: TypeAlias = Literal["json", "console"]
-Level: TypeAlias = Literal["debug", "info", "warning", "error"]
+Level: TypeAlias = Literal["debug", "info", "warning", "error", "critical"]
 
 MAX_VALUE: Final = 512  # characters of one value: a client id may have 32,767
 
@@ -20,6 +20,7 @@ _LEVELS: Final[dict[Level, int]] = {
     "info": logging.INFO,
     "warning": logging.WARNING,
     "error": logging.ERROR,
+    "critical": logging.CRITICAL,
 }
 
 

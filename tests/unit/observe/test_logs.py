@@ -44,6 +44,7 @@ def test_the_level_holds() -> None:
     log = run("warning", "json", "log.info('quiet'); log.warning('heard'); log.error('heard too')")
     assert [json.loads(line)["event"] for line in log.splitlines()] == ["heard", "heard too"]
     assert "quiet" in run("debug", "console", "log.debug('quiet')")
+    assert run("critical", "json", "log.error('quiet'); logging.getLogger('x').error('quiet')") == ""
 
 
 def test_console_is_for_people() -> None:
