@@ -106,9 +106,9 @@ async def test_all_that_wait_for_a_place_fail_with_the_connection(nursery: trio.
     with trio.fail_after(5):
         async with trio.open_nursery() as asking:
             asking.start_soon(ask, 0.1)
-            for _ in range(MAX_IN_FLIGHT + 10):
+            for _ in range(3 * MAX_IN_FLIGHT):
                 asking.start_soon(ask, 60)
-    assert len(failed) == MAX_IN_FLIGHT + 11
+    assert len(failed) == 3 * MAX_IN_FLIGHT + 1
 
 
 async def test_a_reset(nursery: trio.Nursery) -> None:
