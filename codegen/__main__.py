@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from codegen.generate import GENERATED, stale, write
 
@@ -27,7 +26,7 @@ def main() -> int:
 def _check() -> int:
     names = stale()
     for name in names:
-        print(f"{(GENERATED / name).relative_to(Path.cwd())} is not what the schemas give; run: python -m codegen")
+        print(f"{GENERATED / name} is not what the schemas give; run: python -m codegen")
     return 1 if names else 0
 
 

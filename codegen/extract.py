@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 from typing import Any, Final
 
-from codegen.artifacts import KAFKA_CLIENTS, fetch
+from codegen.jar import SHA256, VERSION, kafka_clients
 from codegen.schema import SCHEMAS
 
 _FOLDER: Final = "common/message/"
@@ -40,11 +40,16 @@ _DATA: Final = ("ConsumerProtocolSubscription", "ConsumerProtocolAssignment")  #
 
 def extract(target: Path = SCHEMAS) -> None:
     """Write `target` from the pinned jar, which is fetched when it is not in the cache."""
-    jar = fetch(KAFKA_CLIENTS)
-    messages = [slim(raw) for raw in read_jar(jar) if raw["type"] in ("request", "response") or raw["name"] in _DATA]
+    messages = [
+        slim(raw) for raw in read_jar(kafka_clients()) if raw["type"] in ("request", "response") or raw["name"] in _DATA
+    ]
     lines = ",\n".join(json.dumps(message, separators=(",", ":")) for message in messages)
-    head = f'{{"kafka_clients":"{KAFKA_CLIENTS.version}","sha256":"{KAFKA_CLIENTS.sha256}","messages":[\n'
+    head = f'{{"kafka_clients":"{VERSION}","sha256":"{SHA256}","messages":[\n'
     target.write_text(f"{head}{lines}\n]}}\n", encoding="utf-8")
+
+
+def _wanted(raw: dict[str, Any]) -> bool:
+    return raw["type"] in ("request", "response") or raw["name"] in _DATA
 
 
 def read_jar(jar: Path) -> list[dict[str, Any]]:

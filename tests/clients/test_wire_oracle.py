@@ -1,0 +1,101 @@
+"""The wire beside kafka-clients 4.4.0 itself: every message with a codec, every response with addresses, every version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codegen.schema import Message
+from kproxy.wire.skim import error_offset, replace_addresses, response_skim, response_stream
+from tests.property import wire_contents as contents
+from tests.property.wire_messages import CASES, SCHEMAS, case_id, class_of, instances, to_json
+from tests.support.wire_oracle import WireOracle, wire_oracle
+
+EXAMPLES = settings(max_examples=10, derandomize=True, database=None, deadline=None)
+
+
+@pytest.fixture(scope="module")
+def oracle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WireOracle]:
+    """One Java process for all."""
+    with wire_oracle(tmp_path_factory.mktemp("wire-oracle")) as process:
+        yield process
+
+
+@pytest.mark.parametrize(("message", "version"), CASES, ids=case_id)
+@given(data=st.data())
+@EXAMPLES
+def test_codec(oracle: WireOracle, message: Message, version: int, data: st.DataObject) -> None:
+    """Bytes and content are the same on both sides, unknown tagged fields included."""
+    value = data.draw(instances(message, version))
+    encoded = value.encode(version)
+    opinion = oracle.check(message.name, version, encoded)
+    assert opinion.encoded == encoded
+    assert opinion.content == to_json(message.struct, value, version)
+    assert class_of(message).decode(opinion.encoded, version) == value
+
+
+@pytest.mark.parametrize("message", sorted(SCHEMAS.messages.values(), key=lambda m: m.name), ids=case_id)
+def test_versions(oracle: WireOracle, message: Message) -> None:
+    """kafka-clients knows neither more nor fewer versions of any message than the schemas say."""
+    assert oracle.versions(message.name) == ((message.valid.low, message.valid.high) if message.valid else (0, -1))
+
+
+@pytest.mark.parametrize(("key", "version"), contents.CARRIERS)
+@given(data=st.data())
+@EXAMPLES
+def test_skim(oracle: WireOracle, key: int, version: int, data: st.DataObject) -> None:
+    """A skim finds the addresses in bytes that kafka-clients wrote, and kafka-clients reads what was put in their place."""
+    name = contents.RESPONSES[key].name
+    content = data.draw(contents.contents(key, version, tags=False))
+    body = oracle.build(name, version, contents.as_json(key, version, content))
+    assert body == contents.encode(key, version, content)
+    skim = response_skim(key, version)
+    assert skim is not None
+    found = skim(body, 0, len(body)).addresses
+    assert [address[:3] for address in found] == contents.addresses(key, version, content)
+    new = [(f"node-{address.node_id}.kproxy.example.org", 19092) for address in found]
+    spliced = b"".join(replace_addresses(body, 0, len(body), found, new))
+    changed = oracle.check(name, version, spliced)
+    assert changed.encoded == spliced
+    assert changed.content == contents.as_json(key, version, contents.replaced(content, new))
+
+
+@pytest.mark.parametrize(("key", "version"), contents.STREAMED)
+@given(data=st.data(), host=st.sampled_from(["k", "10.0.0.2", "broker-1.kafka.svc.cluster.loca", "p" * 200]))
+@settings(EXAMPLES, max_examples=60)
+def test_neutralised(oracle: WireOracle, key: int, version: int, data: st.DataObject, host: str) -> None:
+    """kafka-clients reads a response whose tail was neutralised: the same in all but its endpoints."""
+    name = contents.RESPONSES[key].name
+    content = data.draw(contents.contents(key, version))
+    body = contents.encode(key, version, content)
+    stream = response_stream(key, version)
+    assert stream is not None
+    tail = stream.feed(body, 0, len(body))
+    result = body[:tail] + stream.neutralise(body[tail:], lambda node, old, port: (host, 19092))
+    before = oracle.check(name, version, body).content
+    after = oracle.check(name, version, result).content
+    endpoints = after.pop("nodeEndpoints", [])
+    old_endpoints = before.pop("nodeEndpoints", [])
+    assert after == before
+    told = [old | {"host": host, "port": 19092} for old in old_endpoints]
+    assert endpoints == told or (endpoints == [] and len(host) > min(len(old["host"]) for old in old_endpoints))
+
+
+@pytest.mark.parametrize("key", sorted(contents.RESPONSES))
+@given(data=st.data())
+@EXAMPLES
+def test_error_offset(oracle: WireOracle, key: int, data: st.DataObject) -> None:
+    """Where the table says, kafka-clients writes the top-level error code: in every API, not only in those with a codec."""
+    message = contents.RESPONSES[key]
+    version = data.draw(st.sampled_from(list(message.valid)))
+    content = data.draw(contents.contents(key, version, tags=False))
+    content |= {"ErrorCode": 0x1234} if "ErrorCode" in content else {}
+    body = oracle.build(message.name, version, contents.as_json(key, version, content))
+    offset = error_offset(key, version)
+    if offset is not None:
+        assert body[offset : offset + 2] == b"\x12\x34"
+    else:
+        assert "ErrorCode" not in content or not contents.at_fixed_place(key, version)

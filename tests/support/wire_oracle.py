@@ -1,0 +1,81 @@
+"""kafka-clients itself as a judge of messages: one long-lived Java process, asked line by line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from codegen.jar import KAFKA_CLIENTS
+from kproxy.demo import java
+from kproxy.demo.artifacts import Artifact
+from kproxy.demo.jars import Release, classpath
+
+_JSON = Artifact("com.fasterxml.jackson.core", "jackson-databind", "2.19.2")  # which kafka-clients leaves to its user
+_RELEASE = Release(f"wire-oracle-{KAFKA_CLIENTS.version}", (KAFKA_CLIENTS, _JSON))
+_SOURCE = Path(__file__).parent.parent / "clients" / "oracle" / "WireOracle.java"
+
+
+class Opinion(NamedTuple):
+    """What kafka-clients made of bytes: the same message written again, and its content."""
+
+    encoded: bytes
+    content: dict[str, Any]
+
+
+class WireOracle:
+    """Asks the process; `ValueError` with kafka-clients' reason for what it refuses."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def check(self, name: str, version: int, encoded: bytes) -> Opinion:
+        """Parse a body."""
+        again, _, content = self._ask(f"check {name} {version} {encoded.hex()}").partition(" ")
+        return Opinion(bytes.fromhex(again), json.loads(content))
+
+    def build(self, name: str, version: int, content: dict[str, Any]) -> bytes:
+        """A body with this content; names and forms are those of Kafka's JSON converters."""
+        return bytes.fromhex(self._ask(f"build {name} {version} {json.dumps(content)}"))
+
+    def versions(self, name: str) -> tuple[int, int]:
+        """The lowest and the highest version of a message."""
+        low, _, high = self._ask(f"versions {name}").partition(" ")
+        return int(low), int(high)
+
+    def _ask(self, line: str) -> str:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+        outcome, _, rest = self._process.stdout.readline().rstrip("\n").partition(" ")
+        if outcome != "ok":
+            raise ValueError(rest or "the oracle's Java process ended")
+        return rest
+
+
+@contextmanager
+def wire_oracle(scratch: Path) -> Iterator[WireOracle]:
+    """The process, compiled in `scratch` first; it ends with the block."""
+    path = classpath(_RELEASE, say=print)
+    command = [java.find_java(), "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"]
+    if compiler := shutil.which("javac"):
+        done = subprocess.run(
+            [compiler, "-cp", path, "-d", str(scratch), str(_SOURCE)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        command += [f"{path}:{scratch}", "WireOracle"]
+    else:  # a JRE compiles a single source file itself, if it has the module for that
+        command += [path, str(_SOURCE)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as process:
+        try:
+            yield WireOracle(process)
+        finally:
+            process.stdin.close()  # type: ignore[union-attr]
+            process.wait(timeout=20)
