@@ -17,7 +17,7 @@ def _deployment() -> chart.Object:
 
 
 def test_the_server_takes_it(kubernetes: ApiServer) -> None:
-    """The API server takes it, its pod meets the restricted profile, and kproxy is a sidecar in it, not an init step."""
+    """The API server takes it, its pod meets the restricted profile, and kproxy is no mere init step in it."""
     deployment = _deployment()
     kubernetes.dry_run(deployment, chart.NAMESPACE)
     stored = kubernetes.dry_run(chart.pod_of(deployment), chart.NAMESPACE)

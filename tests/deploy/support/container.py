@@ -22,14 +22,15 @@ LOCKED = (
     # A timer of systemd would run the health check; the tests run it themselves.
     *("--no-healthcheck", "--log-driver", "k8s-file", "--pull", "never"),
 )
+MAX_PROCESSES = 4096
 _numbers = itertools.count(1)
 
 
 def _limits() -> tuple[str, ...]:
-    """This process' own limits: podman asks for higher ones, which a sandbox may refuse."""
-    limits = {"nofile": resource.RLIMIT_NOFILE, "nproc": resource.RLIMIT_NPROC}
-    pairs = {name: resource.getrlimit(number) for name, number in limits.items()}
-    return tuple(part for name, (soft, hard) in pairs.items() for part in ("--ulimit", f"{name}={soft}:{hard}"))
+    """Limits within this process' own: podman would ask for higher ones, which a sandbox refuses."""
+    files, processes = resource.getrlimit(resource.RLIMIT_NOFILE)[1], resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    limits = {"nofile": files, "nproc": processes if 0 <= processes < MAX_PROCESSES else MAX_PROCESSES}
+    return tuple(part for name, limit in limits.items() for part in ("--ulimit", f"{name}={limit}:{limit}"))
 
 
 def once(image: str, *arguments: str, entrypoint: str | None = None) -> subprocess.CompletedProcess[str]:

@@ -1,0 +1,219 @@
+"""The image: locked down, in front of a real Kafka, and ended by SIGTERM."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, Producer
+
+from kproxy.demo.ports import free_ports
+from tests.deploy.support import chart, tools
+from tests.deploy.support.container import Container, once
+from tests.support import proc
+from tests.support.backend import Backend
+from tests.support.wait import until
+
+HOST = "127.0.0.1"
+UID = "65532"
+DRAIN_SECONDS = 10
+RECORDS = 500
+MAX_RSS = 60 << 20
+# What kproxy and its dependencies add to the base image; the figures are printed.
+MAX_ADDED = 60 << 20
+
+
+def _variables(servers: str, bootstrap_port: int, admin_port: int) -> dict[str, str]:
+    return {
+        "KPROXY_BOOTSTRAP_SERVERS": servers,
+        "KPROXY_LISTEN": f"{HOST}:{bootstrap_port}",
+        "KPROXY_ADMIN": f"{HOST}:{admin_port}",
+        "KPROXY_DRAIN__DEADLINE": f"{DRAIN_SECONDS}s",
+    }
+
+
+@pytest.fixture
+def ports() -> range:
+    """The bootstrap port, room for nodes, and the admin port as the last one."""
+    return free_ports(8)
+
+
+@pytest.fixture
+def container(image: str, kafka: Backend, ports: range) -> Iterator[Container]:
+    """The image with its default command, configured by variables alone."""
+    with Container(image, ports[-1], env=_variables(kafka.cluster.bootstrap, ports[0], ports[-1])) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def topic(kafka: Backend) -> str:
+    """A topic on all three brokers."""
+    return kafka.topic(name=f"image-{uuid.uuid4().hex[:8]}")
+
+
+def _produce(bootstrap: str, topic: str, count: int = RECORDS) -> set[bytes]:
+    """Acknowledged records of a run of their own."""
+    acknowledged: set[bytes] = set()
+    producer = Producer({"bootstrap.servers": bootstrap, "acks": "all", "enable.idempotence": True})
+    run = uuid.uuid4().hex
+    for number in range(count):
+        producer.produce(topic, f"{run}-{number}", on_delivery=_keep(acknowledged))
+        producer.poll(0)
+    assert producer.flush(60) == 0
+    assert len(acknowledged) == count
+    return acknowledged
+
+
+def _keep(acknowledged: set[bytes]) -> Callable[..., None]:
+    def delivered(error: object, message: object) -> None:
+        assert error is None
+        acknowledged.add(message.value())  # type: ignore[attr-defined]
+
+    return delivered
+
+
+def _consume(bootstrap: str, topic: str, wanted: set[bytes]) -> None:
+    """Read the topic in a group of its own until each wanted record was seen."""
+    settings = {"bootstrap.servers": bootstrap, "group.id": uuid.uuid4().hex, "auto.offset.reset": "earliest"}
+    consumer, missing, deadline = Consumer(settings), set(wanted), time.monotonic() + 60
+    try:
+        consumer.subscribe([topic])
+        while missing:
+            assert time.monotonic() < deadline, f"{len(missing)} of {len(wanted)} records not consumed within 60 s"
+            for message in consumer.consume(RECORDS, timeout=1):
+                assert message.error() is None
+                missing.discard(message.value())
+    finally:
+        consumer.close()
+
+
+def _told(bootstrap: str) -> dict[int, tuple[str, int]]:
+    """Where clients are told that each node is."""
+    brokers = Producer({"bootstrap.servers": bootstrap}).list_topics(timeout=20).brokers.values()
+    return {broker.id: (broker.host, broker.port) for broker in brokers}
+
+
+def test_clients_produce_and_consume(container: Container, kafka: Backend, topic: str, ports: range) -> None:
+    """Records go through the container both ways, and clients hear of no broker's own port."""
+    bootstrap = f"{HOST}:{ports[0]}"
+    _consume(bootstrap, topic, _produce(bootstrap, topic))
+    told = _told(bootstrap)
+    assert set(told) == set(kafka.cluster.brokers)
+    assert {port for _, port in told.values()} <= set(ports[1:-1])
+
+
+def test_it_has_no_rights(container: Container) -> None:
+    """PID 1 is kproxy itself: no root, no capability, no way to gain one, no process beside it."""
+    assert container.status("Uid").split() == [UID] * 4
+    assert container.status("Gid").split() == [UID] * 4
+    assert int(container.status("CapEff"), 16) == int(container.status("CapBnd"), 16) == 0
+    assert container.status("NoNewPrivs") == "1"
+    assert container.status("NSpid").split()[-1] == "1"
+    assert proc.family(container.pid) == {container.pid}
+
+
+def test_its_healthcheck_agrees(container: Container) -> None:
+    """The image's own health check finds the port from KPROXY_ADMIN, and is what the image declares."""
+    done = container.execute("kproxy-healthcheck")
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+    assert container.execute("kproxy-healthcheck", f"{HOST}:{container.admin_port}", "/nowhere").returncode == 1
+
+
+@pytest.mark.usefixtures("container")
+def test_a_wrong_port_is_unhealthy(image: str) -> None:
+    """The health check of a container whose kproxy is not there fails with one line."""
+    done = once(image, f"{HOST}:{free_ports(1)[0]}", entrypoint="kproxy-healthcheck")
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_sigterm_drains(container: Container, topic: str, ports: range) -> None:
+    """With clients connected and a consumer waiting in a fetch, SIGTERM ends it with 0 before the deadline."""
+    consumer = Consumer({"bootstrap.servers": f"{HOST}:{ports[0]}", "group.id": uuid.uuid4().hex, "log_level": 0})
+    consumer.subscribe([topic])
+    until(lambda: consumer.poll(0.1) is None and consumer.assignment(), "partitions assigned")
+    began = time.monotonic()
+    container.terminate()
+    assert container.wait(DRAIN_SECONDS + 5) == 0
+    took = time.monotonic() - began
+    consumer.close()
+    assert took < DRAIN_SECONDS + 2
+    assert "Traceback" not in container.log()
+    print(f"SIGTERM to exit with a waiting consumer: {took:.1f} s")
+
+
+def test_it_is_small(image: str, container: Container) -> None:
+    """Memory at start and what the image adds to its base stay within bounds."""
+    built = json.loads(tools.output("podman", "image", "inspect", image))[0]
+    layers = json.loads(tools.output("podman", "history", "--format", "json", image))
+    added = sum(layer["size"] for layer in layers[: _layers_of_ours(layers)])
+    rss = proc.rss_bytes(container.pid)
+    print(f"image {built['Size'] / 1e6:.0f} MB, of which kproxy {added / 1e6:.0f} MB; RSS {rss / 2**20:.0f} MiB")
+    assert added <= MAX_ADDED
+    assert rss <= MAX_RSS
+
+
+def _layers_of_ours(layers: list[dict[str, str]]) -> int:
+    """How many of the newest history entries the last stage of the Dockerfile wrote: up to its LABEL."""
+    return next(index for index, layer in enumerate(layers) if "LABEL" in layer["CreatedBy"]) + 1
+
+
+def test_serve_with_flags(image: str, kafka: Backend, topic: str, ports: range) -> None:
+    """`docker run … kproxy serve --bootstrap-servers …`: arguments go to kproxy."""
+    flags = ("--bootstrap-servers", kafka.cluster.bootstrap, "--listen", f"{HOST}:{ports[0]}")
+    with Container(image, ports[-1], "serve", *flags, "--admin", f"{HOST}:{ports[-1]}"):
+        bootstrap = f"{HOST}:{ports[0]}"
+        _consume(bootstrap, topic, _produce(bootstrap, topic, 50))
+
+
+def test_the_charts_configuration_serves(image: str, kafka: Backend, topic: str, ports: range, tmp_path: Path) -> None:
+    """The rendered ConfigMap, mounted as in the pod: each node is told at just the port that its Service maps."""
+    ranges = [str(node) for node in kafka.cluster.brokers]
+    cluster = {
+        "name": "main",
+        "bootstrapServers": kafka.cluster.bootstrap.split(","),
+        "port": ports[0],
+        "advertisedHost": HOST,
+        "nodes": {"ranges": ranges},
+    }
+    objects = chart.rendered({"clusters": [cluster], "admin": {"port": ports[-1]}}, tmp_path)
+    (tmp_path / "kproxy.yaml").write_text(chart.configuration(objects))
+    tmp_path.chmod(0o755)
+    deployment = chart.only(objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]
+    env, mounts = chart.environment(objects), {tmp_path: deployment["volumeMounts"][0]["mountPath"]}
+    with Container(image, ports[-1], *deployment["args"], env=env, mounts=mounts):
+        bootstrap = f"{HOST}:{ports[0]}"
+        _consume(bootstrap, topic, _produce(bootstrap, topic, 50))
+        (service, _) = chart.of_kind(objects, "Service")
+        mapped = {
+            port["name"]: (HOST, port["port"]) for port in service["spec"]["ports"] if port["name"] != "bootstrap"
+        }
+        assert {f"node-{node}": where for node, where in _told(bootstrap).items()} == mapped
+
+
+def test_without_settings_it_says_what_is_missing(image: str) -> None:
+    """The bare image ends with exit code 2 and names the setting, without a traceback."""
+    done = once(image)
+    assert done.returncode == 2
+    assert "--bootstrap-servers" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_it_holds_this_tree_and_nothing_to_install_with(image: str) -> None:
+    """The package is whole, file by file; pip is not there; Python is the one of the Dockerfile's base."""
+    script = (
+        "import importlib.util, json, kproxy, pathlib, sys; root = pathlib.Path(kproxy.__file__).parent;"
+        "print(json.dumps([sys.version_info[:2], importlib.util.find_spec('pip') is None,"
+        "sorted(str(p.relative_to(root)) for p in root.rglob('*') if p.is_file() and p.suffix != '.pyc')]))"
+    )
+    done = once(image, "-I", "-c", script, entrypoint="python3")
+    assert done.returncode == 0, done.stderr
+    version, no_pip, files = json.loads(done.stdout)
+    root = tools.ROOT / "kproxy"
+    here = sorted(str(p.relative_to(root)) for p in root.rglob("*") if p.is_file() and p.suffix != ".pyc")
+    assert (no_pip, files) == (True, here)
+    assert f"BASE=python:{version[0]}.{version[1]}-" in (tools.ROOT / "Dockerfile").read_text()
