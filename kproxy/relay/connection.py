@@ -89,9 +89,8 @@ class Connection:
             flow, sink = self.responses, self.client
         if flow.passing >= SPLICE_FROM and self._splice(source, sink, flow):
             return
-        pump = self.pump
         try:
-            count = source.sock.recv_into(pump.scratch)
+            count = source.receive(self.pump.scratch)
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
@@ -102,7 +101,7 @@ class Connection:
         now = self.progress = _clock()
         if source.is_client:
             self.received += count
-        flow.feed(pump.view[:count], now)
+        flow.feed(self.pump.view[:count], now)
         flow.settle(_clock())
         if not self._steady or sink.blocked or self.client.blocked or len(self.in_flight) > MAX_IN_FLIGHT:
             self._balance()

@@ -25,16 +25,38 @@ MAX_VECTOR: Final = 1000
 
 
 class Endpoint:
-    """A socket in the pump. What its peer does not take waits here, or in a pipe where it was spliced."""
+    """A socket in the pump. What its peer does not take waits here, or in a pipe where it was spliced.
 
-    __slots__ = ("_epoll", "_interest", "_pending", "_pipe", "_pipes", "connection", "fd", "is_client", "sent", "sock")
+    `blocked` says that something waits; `reading` that what the peer sends is taken.
+    """
+
+    __slots__ = (
+        "_epoll",
+        "_interest",
+        "_pending",
+        "_pipe",
+        "_pipes",
+        "_send",
+        "blocked",
+        "connection",
+        "fd",
+        "is_client",
+        "reading",
+        "receive",
+        "sent",
+        "sock",
+    )
 
     def __init__(self, sock: socket.socket, is_client: bool, epoll: select.epoll, pipes: PipePool) -> None:
         self.sock = sock
         self.fd = sock.fileno()
         self.is_client = is_client
         self.connection: Connection
+        self.receive = sock.recv_into
+        self._send = sock.send
         self.sent = 0
+        self.blocked = False
+        self.reading = True
         self._pending: deque[Chunk] | None = None
         self._pipe: Pipe | None = None
         self._pipes = pipes
@@ -46,20 +68,27 @@ class Endpoint:
         """What epoll says of this socket."""
         if mask & OUT:
             self.connection.writable(self)
-        if mask & ~OUT and not self.connection.closed:
-            if self._interest & IN:
-                self.connection.readable(self)
-            else:
-                self.connection.hung_up(self)
+            if mask == OUT or self.connection.closed:
+                return
+        if self.reading:
+            self.connection.readable(self)
+        else:
+            self.connection.hung_up(self)
 
     def send(self, chunk: Chunk) -> None:
         """Send what the peer takes now and keep a copy of the rest; raises `Fault` when the peer is gone."""
-        if self._pending is not None or self._pipe is not None:
-            self._keep(bytes(chunk))
-            return
-        sent = self._try_send(chunk)
-        if sent < len(chunk):
-            self._keep(bytes(chunk[sent:]))
+        sent = 0
+        if not self.blocked:
+            try:
+                sent = self._send(chunk)
+            except (BlockingIOError, InterruptedError):
+                pass
+            except OSError as error:
+                raise self.broken(error) from error
+            self.sent += sent
+            if sent == len(chunk):
+                return
+        self._keep(bytes(chunk[sent:]))
 
     def send_frame(self, size: bytes, chunks: Sequence[Chunk]) -> None:
         """Send a frame that was put together from chunks, its size first."""
@@ -77,21 +106,15 @@ class Endpoint:
         if sent < total:
             self._keep(b"".join((size, *chunks))[sent:])
 
-    def _try_send(self, chunk: Chunk) -> int:
-        try:
-            sent = self.sock.send(chunk)
-        except (BlockingIOError, InterruptedError):
-            return 0
-        except OSError as error:
-            raise self.broken(error) from error
-        self.sent += sent
-        return sent
-
     def _keep(self, rest: bytes) -> None:
         if self._pending is None:
             self._pending = deque()
-            self.want(self._interest | OUT)
+            self._block()
         self._pending.append(rest)
+
+    def _block(self) -> None:
+        self.blocked = True
+        self.want(self._interest | OUT)
 
     def splice_from(self, source: Endpoint, count: int) -> int | None:
         """Move up to `count` bytes from the other socket inside the kernel; returns how many left it, 0 at its end.
@@ -109,7 +132,7 @@ class Endpoint:
             raise source.broken(error) from error
         self._pipe = pipe
         if not self._drain_pipe():
-            self.want(self._interest | OUT)
+            self._block()
         return moved
 
     def _drain_pipe(self) -> bool:
@@ -128,11 +151,6 @@ class Endpoint:
         return True
 
     @property
-    def blocked(self) -> bool:
-        """Whether the peer has not taken all that was sent to it."""
-        return self._pending is not None or self._pipe is not None
-
-    @property
     def pending_bytes(self) -> int:
         """What the process holds for this peer."""
         return sum(map(len, self._pending)) if self._pending else 0
@@ -143,12 +161,19 @@ class Endpoint:
             return False
         while self._pending:
             chunk = self._pending[0]
-            sent = self._try_send(chunk)
+            try:
+                sent = self._send(chunk)
+            except (BlockingIOError, InterruptedError):
+                return False
+            except OSError as error:
+                raise self.broken(error) from error
+            self.sent += sent
             if sent < len(chunk):
                 self._pending[0] = memoryview(chunk)[sent:]
                 return False
             self._pending.popleft()
         self._pending = None
+        self.blocked = False
         self.want(self._interest & ~OUT)
         return True
 
@@ -163,10 +188,7 @@ class Endpoint:
         else:
             self._epoll.modify(self.fd, interest)
         self._interest = interest
-
-    @property
-    def reading(self) -> bool:
-        return bool(self._interest & IN)
+        self.reading = bool(interest & IN)
 
     def pause(self) -> None:
         """Read no more for now: the other side does not take it."""

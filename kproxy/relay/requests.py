@@ -16,6 +16,7 @@ from kproxy.wire.skim import acks
 
 _HEAD: Final = Struct(">iIi")
 """Size, api key and version in one, correlation id: what every request begins with."""
+_unpack_head = _HEAD.unpack_from
 HEAD_BYTES: Final = _HEAD.size
 _MIN_SIZE: Final = HEAD_BYTES - 4
 _PASS: Final = OnRequest.PASS
@@ -79,8 +80,7 @@ class RequestFlow:
         """Take what the client sent; raises `Fault` when it must be closed. `buf` may be used again on return."""
         pos = 0
         while self._held is not None:
-            take = self._held_more(buf[pos:])
-            pos += take
+            pos += self._held_more(buf[pos:])
             if len(self._held) < self._need:
                 return
             whole, self._held = memoryview(self._held), None
@@ -99,47 +99,49 @@ class RequestFlow:
 
     def settle(self, done: float) -> None:
         """What was fed last is out at `done`: from then on the time is the broker's."""
-        for expected in self._fresh:
-            expected.sent = done
-        del self._fresh[: -1 if self.passing else None]
+        fresh = self._fresh
+        if fresh:
+            for expected in fresh:
+                expected.sent = done
+            del fresh[: -1 if self.passing else None]
 
     def _scan(self, buf: memoryview, pos: int, now: float) -> None:
         start, end = pos, len(buf)
+        if self.passing:
+            pos += min(self.passing, end - pos)
+            self.passing -= pos - start
         while pos < end:
-            if self.passing:
-                step = min(self.passing, end - pos)
-                self.passing -= step
-                pos += step
-                continue
             if end - pos < HEAD_BYTES:
                 self._hold(buf, start, pos, HEAD_BYTES)
                 return
-            size, key_and_version, correlation_id = _HEAD.unpack_from(buf, pos)
+            size, key_and_version, correlation_id = _unpack_head(buf, pos)
             if not _MIN_SIZE <= size <= self._limit:
                 raise self._bad_size(size, buf, pos)
             route = self._routes.get(key_and_version) or self._table.route(key_and_version)
-            if route.on_request is _PASS:
-                self._expect(route, correlation_id, size, now)
-                self.passing = size + 4
-                continue
             frame_end = pos + 4 + size
+            responds = True
             if route.on_request is _ACKS:
                 wanted = acks(buf, pos + 4, min(end, frame_end))
                 if wanted is None:
                     self._hold(buf, start, pos, min(size + 4, 2 * (end - pos)))
                     return
-                self._expect(route, correlation_id, size, now, responds=wanted != 0)
-                self.passing = size + 4
+                responds = wanted != 0
+            elif route.on_request is not _PASS:
+                if frame_end > end:
+                    self._hold(buf, start, pos, size + 4)
+                    return
+                if pos > start:
+                    self.broker.send(buf[start:pos])
+                self._whole(route, buf[pos + 4 : frame_end], correlation_id, now)
+                pos = start = frame_end
                 continue
+            self._expect(route, correlation_id, size, now, responds)
             if frame_end > end:
-                self._hold(buf, start, pos, size + 4)
-                return
-            if pos > start:
-                self.broker.send(buf[start:pos])
-            self._whole(route, buf[pos + 4 : frame_end], correlation_id, now)
-            pos = start = frame_end
+                self.passing = frame_end - end
+                frame_end = end
+            pos = frame_end
         if pos > start:
-            self.broker.send(buf[start:pos])
+            self.broker.send(buf[start:pos] if start else buf)
 
     def _hold(self, buf: memoryview, start: int, pos: int, need: int) -> None:
         """Hand on what is before `pos`; keep the rest until there are `need` bytes of it."""
@@ -148,7 +150,7 @@ class RequestFlow:
         self._held = bytearray(buf[pos:])
         self._need = need
 
-    def _expect(self, route: Route, correlation_id: int, size: int, now: float, responds: bool = True) -> None:
+    def _expect(self, route: Route, correlation_id: int, size: int, now: float, responds: bool) -> None:
         counters = route.counters
         counters.requests += 1
         self.count += 1
@@ -163,7 +165,7 @@ class RequestFlow:
         assert handler is not None
         verdict = handler(self.context, frame)
         waiting = bool(self._in_flight)
-        self._expect(route, correlation_id, len(frame), now)
+        self._expect(route, correlation_id, len(frame), now, responds=True)
         if not isinstance(verdict, Answer):
             self.broker.send(verdict.frame)
         elif waiting:

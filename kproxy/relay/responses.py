@@ -16,7 +16,9 @@ from kproxy.wire.skim import ResponseStream, response_stream
 
 _HEAD: Final = Struct(">ii")
 """Size, correlation id: what every response begins with."""
+_unpack_head = _HEAD.unpack_from
 HEAD_BYTES: Final = _HEAD.size
+_NOTHING: Final = memoryview(b"")
 _INT16: Final = Struct(">h")
 _INT32: Final = Struct(">i")
 _PASS: Final = OnResponse.PASS
@@ -92,8 +94,8 @@ class ResponseFlow:
         """`count` of the `passing` bytes went to the client by another way (splice)."""
         self.passing -= count
         if not self.passing and self._stream is None:
-            self._finish()
-            self.answer()
+            self._start = 0
+            self._finish(_NOTHING, 0)
 
     def _scan(self, buf: memoryview, pos: int, now: float) -> None:
         self._start, end = pos, len(buf)
@@ -103,8 +105,7 @@ class ResponseFlow:
                 self.passing -= step
                 pos += step
                 if self.passing == 0 and self._stream is None:
-                    self._finish()
-                    self._answer_after(buf, pos)
+                    self._finish(buf, pos)
                 continue
             pos, need = self._walk(buf, pos) if self._stream is not None else self._begin(buf, pos, now)
             if need:
@@ -112,7 +113,8 @@ class ResponseFlow:
                 self._held = bytearray(buf[pos:])
                 self._need = need
                 return
-        self._hand_on(buf, end)
+        if pos > self._start:
+            self.client.send(buf[self._start :] if self._start else buf)
 
     def _hand_on(self, buf: memoryview, pos: int) -> None:
         """Send the span that ends at `pos`."""
@@ -125,13 +127,18 @@ class ResponseFlow:
         there = len(buf) - pos
         if there < HEAD_BYTES:
             return pos, HEAD_BYTES
-        size, correlation_id = _HEAD.unpack_from(buf, pos)
+        size, correlation_id = _unpack_head(buf, pos)
         frame = size + 4
-        expected = self._matching(size, correlation_id)
-        route = expected.route
-        if self._begun is None:
+        expected = self._begun
+        if expected is None:
+            if not self._in_flight:
+                raise Fault(Reason.MALFORMED_RESPONSE, "the broker sent what nobody asked for")
+            expected = self._in_flight[0]
+            if expected.correlation_id != correlation_id or not 4 <= size <= self._limit:
+                raise self._not_that(expected, size, correlation_id)
             self._begun = expected
             expected.first_byte = now
+        route = expected.route
         if route.on_response is _PASS:
             return self._pass(route, buf, pos, frame)
         if there >= frame:
@@ -156,31 +163,24 @@ class ResponseFlow:
         self.passing = frame
         return pos, 0
 
-    def _matching(self, size: int, correlation_id: int) -> Expected:
-        if not self._in_flight:
-            raise Fault(Reason.MALFORMED_RESPONSE, "the broker sent what nobody asked for")
-        expected = self._in_flight[0]
+    def _not_that(self, expected: Expected, size: int, correlation_id: int) -> Fault:
+        key = expected.route.api_key
         if expected.correlation_id != correlation_id:
             detail = f"the broker answered request {correlation_id}, next is {expected.correlation_id}"
-            raise Fault(Reason.CORRELATION_MISMATCH, detail, expected.route.api_key)
-        if not 4 <= size <= self._limit:
-            reason = Reason.FRAME_TOO_LARGE if size > self._limit else Reason.INVALID_FRAME_SIZE
-            raise Fault(reason, f"a response of {size} bytes", expected.route.api_key)
-        return expected
+            return Fault(Reason.CORRELATION_MISMATCH, detail, key)
+        reason = Reason.FRAME_TOO_LARGE if size > self._limit else Reason.INVALID_FRAME_SIZE
+        return Fault(reason, f"a response of {size} bytes", key)
 
     def _whole(self, expected: Expected, buf: memoryview, pos: int, frame: int) -> None:
         route, end = expected.route, pos + frame
-        handler = route.offer.response
-        assert handler is not None
-        chunks = handler(self.context, route, buf[pos + 4 : end])
+        chunks = route.respond(self.context, buf[pos + 4 : end])
         if chunks is not None:
             self._hand_on(buf, pos)
             frame = 4 + sum(map(len, chunks))
             self.client.send_frame(_INT32.pack(frame - 4), chunks)
             self._start = end
         route.counters.response_bytes += frame
-        self._finish()
-        self._answer_after(buf, end)
+        self._finish(buf, end)
 
     def _open(self, expected: Expected, buf: memoryview, pos: int, frame: int) -> tuple[int, int]:
         """Begin to walk a frame that is not whole in one buffer."""
@@ -232,20 +232,16 @@ class ResponseFlow:
         for code in stream.errors:
             self._begun.route.counters.count_error(code)
         self._stream = None
-        self._finish()
-        self._answer_after(buf, end)
+        self._finish(buf, end)
         return end, 0
 
-    def _finish(self) -> None:
-        expected = self._in_flight.popleft()
-        expected.route.counters.responses += 1
-        self.count += 1
+    def _finish(self, buf: memoryview, pos: int) -> None:
+        """The frame that ends at `pos` is complete; answers of the proxy's own whose turn has come go out behind it."""
+        in_flight = self._in_flight
+        self._finished.append(in_flight.popleft())
         self._begun = None
-        self._finished.append(expected)
-
-    def _answer_after(self, buf: memoryview, pos: int) -> None:
-        """Send the answers of the proxy's own whose turn has come, behind what ends at `pos`."""
-        if self._in_flight and self._in_flight[0].answer is not None:
+        self.count += 1
+        if in_flight and in_flight[0].answer is not None:
             self._hand_on(buf, pos)
             self.answer()
 
@@ -259,9 +255,13 @@ class ResponseFlow:
 
     def settle(self, done: float) -> None:
         """What was fed last is out at `done`: observe how long each response took, and how much of it here."""
-        for expected in self._finished:
+        finished = self._finished
+        if not finished:
+            return
+        for expected in finished:
             counters = expected.route.counters
+            counters.responses += 1
             upstream = expected.first_byte - expected.sent
             counters.upstream.observe(upstream)
             counters.proxy.observe(done - expected.received - upstream)
-        self._finished.clear()
+        finished.clear()

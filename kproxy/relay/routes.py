@@ -58,8 +58,10 @@ class OnResponse(IntEnum):
 
 RequestHandler = Callable[[Context, memoryview], Forward | Answer]
 """Takes a whole request frame without its size."""
-ResponseHandler = Callable[[Context, "Route", memoryview], Sequence[Chunk] | None]
+Respond = Callable[[Context, memoryview], Sequence[Chunk] | None]
 """Takes a whole response frame without its size; None leaves it as it is."""
+ResponseHandler = Callable[["Route"], Respond]
+"""Makes the handler of a route, so that what depends on the version is looked up once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,17 @@ PASS_UNCHANGED: Final = Offer()
 class Route:
     """What the relay does with one API in one version; `judged` bytes of a response tell its error code."""
 
-    __slots__ = ("api_key", "counters", "error_at", "judged", "offer", "on_request", "on_response", "version")
+    __slots__ = (
+        "api_key",
+        "counters",
+        "error_at",
+        "judged",
+        "offer",
+        "on_request",
+        "on_response",
+        "respond",
+        "version",
+    )
 
     def __init__(self, spec: ApiSpec, version: int, offer: Offer, counters: ApiCounters) -> None:
         self.api_key = spec.key
@@ -90,6 +102,8 @@ class Route:
         self.on_request = offer.on_request
         self.on_response = offer.on_response if version >= offer.response_from else OnResponse.PASS
         self.counters = counters
+        rewritten_by = None if self.on_response is OnResponse.PASS else offer.response
+        self.respond: Respond = _leave if rewritten_by is None else rewritten_by(self)
         known = spec.min_version <= version <= spec.max_version
         offset = error_offset(spec.key, version) if known else None
         # A flexible header carries tagged fields after the correlation id: one byte, zero, from every broker there is.
@@ -149,6 +163,10 @@ class Table:
             for key, spec in self._apis.items()
             if spec.broker
         )
+
+
+def _leave(context: Context, frame: memoryview) -> None:
+    del context, frame
 
 
 def _int16(value: int) -> int:

@@ -44,6 +44,8 @@ _REQUEST_HEADER: Final = struct.Struct(">2xh4xh")
 _INT16: Final = struct.Struct(">h")
 _UNKNOWN_END: Final = 1 << 62
 _PRODUCE: Final = 0
+_PRODUCE_FLEXIBLE: Final = APIS[_PRODUCE].flexible_from
+_HOT_ACKS: Final = 14
 
 
 class Skimmed:
@@ -83,6 +85,12 @@ def error_offset(api_key: int, version: int) -> int | None:
 
 def acks(buf: Buffer, pos: int, end: int) -> int | None:
     """`acks` of a Produce request whose header begins at `pos`; None when more bytes are needed to tell."""
+    # The shape that clients send, read at once: a short client id, no tagged fields, no transactional id.
+    if end - pos > _HOT_ACKS and buf[pos + 3] >= _PRODUCE_FLEXIBLE and not buf[pos + 8]:
+        at = pos + 10 + buf[pos + 9]
+        if at + 4 <= end and not buf[at] and not buf[at + 1]:
+            value: int = _INT16.unpack_from(buf, at + 2)[0]
+            return value
     try:
         return _acks(memoryview(buf)[pos:end])
     except (IndexError, struct.error):

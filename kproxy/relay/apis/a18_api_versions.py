@@ -18,7 +18,7 @@ from typing import Final
 
 from kproxy.errors import NONE, REBOOTSTRAP_REQUIRED, UNSUPPORTED_VERSION
 from kproxy.relay.context import Context
-from kproxy.relay.routes import Answer, Chunk, Forward, Offer, OnRequest, OnResponse, Route
+from kproxy.relay.routes import Answer, Chunk, Forward, Offer, OnRequest, OnResponse, Respond, Route
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.api_versions_response import ApiVersion, ApiVersionsResponse
 from kproxy.wire.header import decode_request_header
@@ -68,16 +68,21 @@ def _answer(correlation_id: int, response: ApiVersionsResponse, version: int) ->
     return Answer(_SIZE_AND_ID.pack(_HEADER_BYTES + len(body), correlation_id) + body)
 
 
-def intersect(context: Context, route: Route, frame: memoryview) -> Sequence[Chunk] | None:
+def intersect(route: Route) -> Respond:
     """Cut the broker's versions down to those that kproxy serves.
 
     An error passes as it is: with 35 a broker names only its versions of ApiVersions, and clients go by them.
     """
-    error = int.from_bytes(frame[_HEADER_BYTES : _HEADER_BYTES + 2], "big", signed=True)
-    if error != NONE:
-        route.counters.count_error(error)
-        return None
-    return [frame[:_HEADER_BYTES], _intersected(bytes(frame[_HEADER_BYTES:]), route.version, context.backend.served)]
+
+    def respond(context: Context, frame: memoryview) -> Sequence[Chunk] | None:
+        error = int.from_bytes(frame[_HEADER_BYTES : _HEADER_BYTES + 2], "big", signed=True)
+        if error != NONE:
+            route.counters.count_error(error)
+            return None
+        body = _intersected(bytes(frame[_HEADER_BYTES:]), route.version, context.backend.served)
+        return [frame[:_HEADER_BYTES], body]
+
+    return respond
 
 
 @lru_cache(maxsize=256)  # one broker answers all clients alike, and many connect at a time

@@ -9,21 +9,23 @@ Version notes: v2 adds the nodes with their listeners (KIP-853).
 from collections.abc import Sequence
 from typing import Final
 
-from kproxy.relay.apis.addresses import skimmed
+from kproxy.relay.apis.addresses import each
 from kproxy.relay.context import Context
-from kproxy.relay.routes import Chunk, Offer, OnResponse, Route
-from kproxy.wire.skim import replace_addresses
+from kproxy.relay.routes import Chunk, Offer, OnResponse, Respond, Route
+from kproxy.wire.skim import Address, replace_addresses
 
 KEY: Final = 55
 
 
-def mask(context: Context, route: Route, frame: memoryview) -> Sequence[Chunk] | None:
+def mask(route: Route) -> Respond:
     """Each listener's host becomes controller-ID.invalid."""
-    body, found = skimmed(route, frame)
-    if not found.addresses:
-        return None
-    told = [(f"controller-{address.node_id}.invalid", address.port) for address in found.addresses]
-    return [frame[:body], *replace_addresses(frame, body, len(frame), found.addresses, told)]
+    return each(route, _mask)
+
+
+def _mask(context: Context, frame: memoryview, body: int, addresses: list[Address]) -> Sequence[Chunk]:
+    del context
+    told = [(f"controller-{address.node_id}.invalid", address.port) for address in addresses]
+    return [frame[:body], *replace_addresses(frame, body, len(frame), addresses, told)]
 
 
 OFFER: Final = Offer(on_response=OnResponse.WHOLE, response=mask, response_from=2)

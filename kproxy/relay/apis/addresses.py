@@ -2,42 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kproxy.relay.context import Context
-from kproxy.relay.routes import Chunk, Route
+from kproxy.relay.routes import Chunk, Respond, Route
+from kproxy.wire.apis import response_header_version
 from kproxy.wire.header import decode_response_header
-from kproxy.wire.skim import Address, Skimmed, replace_addresses, response_skim
+from kproxy.wire.skim import Address, replace_addresses, response_skim
+
+Replace = Callable[[Context, memoryview, int, list[Address]], Sequence[Chunk] | None]
+"""Takes the frame, where its body begins, and the addresses in it, of which there is at least one."""
 
 
-def skimmed(route: Route, frame: memoryview) -> tuple[int, Skimmed]:
-    """Where the body begins and what is in it; its error codes are counted."""
-    _, body = decode_response_header(frame, 0, len(frame), route.api_key, route.version)
+def each(route: Route, replace: Replace) -> Respond:
+    """A handler that counts the error codes on the way to the addresses, and has these replaced."""
     skim = response_skim(route.api_key, route.version)
     assert skim is not None, f"api {route.api_key} v{route.version} carries no address"
-    found = skim(frame, body, len(frame))
-    for code in found.errors:
-        route.counters.count_error(code)
-    return body, found
+    flexible = response_header_version(route.api_key, route.version) == 1
+    plain_body = 5 if flexible else 4
+
+    def respond(context: Context, frame: memoryview) -> Sequence[Chunk] | None:
+        body = plain_body
+        if flexible and (len(frame) < body or frame[4]):
+            _, body = decode_response_header(frame, 0, len(frame), route.api_key, route.version)
+        found = skim(frame, body, len(frame))
+        for code in found.errors:
+            route.counters.count_error(code)
+        return replace(context, frame, body, found.addresses) if found.addresses else None
+
+    return respond
 
 
-def replaced(context: Context, frame: memoryview, body: int, addresses: Sequence[Address]) -> Sequence[Chunk] | None:
-    """The frame with each address as the client is told; None when nothing changes."""
-    if not addresses:
-        return None
+def replace_all(route: Route) -> Respond:
+    """For every API of which only the brokers' addresses change."""
+    return each(route, _replace)
+
+
+def replace_and_learn(route: Route) -> Respond:
+    """For responses that name all nodes: what they say is learnt before a client can act on it."""
+    return each(route, _learn)
+
+
+def _replace(context: Context, frame: memoryview, body: int, addresses: list[Address]) -> Sequence[Chunk]:
     told = [context.advertise(address.node_id, address.host, address.port) for address in addresses]
     return [frame[:body], *replace_addresses(frame, body, len(frame), addresses, told)]
 
 
-def replace_all(context: Context, route: Route, frame: memoryview) -> Sequence[Chunk] | None:
-    """The response handler for every API of which only the brokers' addresses change."""
-    body, found = skimmed(route, frame)
-    return replaced(context, frame, body, found.addresses)
-
-
-def replace_and_learn(context: Context, route: Route, frame: memoryview) -> Sequence[Chunk] | None:
-    """As `replace_all`, for responses that name all nodes: what they say is learnt before a client can act on it."""
-    body, found = skimmed(route, frame)
-    if found.addresses:
-        context.backend.learn([(address.node_id, address.host, address.port) for address in found.addresses])
-    return replaced(context, frame, body, found.addresses)
+def _learn(context: Context, frame: memoryview, body: int, addresses: list[Address]) -> Sequence[Chunk]:
+    context.backend.learn([(address.node_id, address.host, address.port) for address in addresses])
+    return _replace(context, frame, body, addresses)
