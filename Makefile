@@ -31,8 +31,9 @@ format: $(STAMP)  ## put the code into shape
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-generate: $(STAMP)  ## write kproxy/wire/generated from Kafka's message schemas
+generate: $(STAMP)  ## write what is made from other files: kproxy/wire/generated, the configuration's schema and tables
 	$(BIN)/python -m codegen
+	$(BIN)/python -m kproxy.config.reference
 
 test: $(STAMP)  ## unit, property, client and fault tests, on real Kafka (25 minutes at most)
 	$(BIN)/pytest tests/unit tests/property tests/clients tests/faults

@@ -34,7 +34,6 @@ class Reason(StrEnum):
     REFUSED_API = "refused_api"
     CORRELATION_MISMATCH = "correlation_mismatch"
     CORRELATION_REUSED = "correlation_reused"
-    TOO_MANY_IN_FLIGHT = "too_many_in_flight"
     UNMAPPED_NODE = "unmapped_node"
     NO_FREE_PORT = "no_free_port"
     CLIENT_LIMIT = "client_limit"
@@ -62,7 +61,7 @@ EXPLAINED: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.TRUNCATED_RESPONSE: "the broker closed the connection inside a frame",
         Reason.STALLED_FRAME: "a frame began and its rest did not come in time",
         Reason.STALLED_WRITE: "the peer took no bytes for too long",
-        Reason.IDLE_TIMEOUT: "no request came and none was in flight for longer than the idle limit",
+        Reason.IDLE_TIMEOUT: "a connection said nothing for longer than timeouts.first_request",
         Reason.TLS_ON_PLAINTEXT: "a TLS hello came on a plaintext port: set security.protocol to PLAINTEXT",
         Reason.HTTP_ON_KAFKA_PORT: "an HTTP request came on a Kafka port: the admin port is the one for HTTP",
         Reason.UNKNOWN_API: "the request's api key is unknown to kproxy",
@@ -70,8 +69,7 @@ EXPLAINED: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.REFUSED_API: "the request's api key is not open to clients: it is for brokers, or switched off",
         Reason.CORRELATION_MISMATCH: "a response's correlation id is not the one of the oldest request in flight",
         Reason.CORRELATION_REUSED: "the client used a correlation id that it still had in flight",
-        Reason.TOO_MANY_IN_FLIGHT: "the client has more requests in flight than the limit",
-        Reason.UNMAPPED_NODE: "a client came to a node's port and the topology has no such node (any more)",
+        Reason.UNMAPPED_NODE: "a broker named a node for which the configuration has no port: see nodes.ranges",
         Reason.NO_FREE_PORT: "a node has no advertised port: the range is used up; widen it",
         Reason.CLIENT_LIMIT: "the limit of client connections is reached",
         Reason.OUT_OF_DESCRIPTORS: "the process has no file descriptor left: raise its limit (ulimit -n)",

@@ -166,10 +166,13 @@ class Connection:
         self._balance()
 
     @property
-    def stalled(self) -> bool:
-        """Whether a peer owes the rest of a frame, or takes nothing of what is for it."""
-        waiting = self.requests.under_way and self.client.reading
-        return waiting or self.responses.under_way or self.client.blocked or self.broker.blocked
+    def waits_for(self) -> Reason | None:
+        """What it would be closed for if nothing moved for too long; None while no peer owes anything at once."""
+        if self.client.blocked or self.broker.blocked:
+            return Reason.STALLED_WRITE
+        if self.responses.under_way or (self.requests.under_way and self.client.reading):
+            return Reason.STALLED_FRAME
+        return None
 
     def _balance(self) -> None:
         """Read from each side what the other takes; close when all that was owed is out."""

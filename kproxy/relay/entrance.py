@@ -6,6 +6,7 @@ the brokers nothing.
 
 from __future__ import annotations
 
+import errno
 import socket
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Protocol
@@ -131,13 +132,22 @@ class Entrance:
                 try:
                     stream = await open_tcp(host, port)
                 except OSError as refused:
-                    failure, error = Reason.CONNECT_FAILED, reason(refused)
+                    failure, error = _failure(refused), reason(refused)
                 else:
                     destination.dialled(node_id, (host, port), None, "")
                     return _plain(stream), f"{host}:{port}"
             destination.dialled(node_id, (host, port), failure, error)
             fault = Fault(failure, f"{host}:{port}: {error}")
         raise fault
+
+
+def _failure(error: OSError) -> Reason:
+    if isinstance(error, socket.gaierror):
+        return Reason.RESOLVE_FAILED
+    causes = error.__cause__.exceptions if isinstance(error.__cause__, ExceptionGroup) else (error,)
+    if any(isinstance(cause, OSError) and cause.errno in (errno.EMFILE, errno.ENFILE) for cause in causes):
+        return Reason.OUT_OF_DESCRIPTORS
+    return Reason.CONNECT_FAILED
 
 
 def _plain(stream: trio.abc.Stream) -> socket.socket:

@@ -28,6 +28,7 @@ PROTOCOL_ERRORS: Final = frozenset(
         Reason.UNSUPPORTED_VERSION,
         Reason.REFUSED_API,
         Reason.CORRELATION_MISMATCH,
+        Reason.CORRELATION_REUSED,
     }
 )
 _EXPECTED: Final = frozenset({Reason.CLIENT_CLOSED, Reason.DRAINED, Reason.SHUTDOWN})

@@ -156,9 +156,18 @@ class RequestFlow:
         self.count += 1
         counters.request_bytes += size + 4
         if responds:
+            if self._in_flight:
+                self._check_new(correlation_id, route)
             expected = Expected(correlation_id, route, now)
             self._in_flight.append(expected)
             self._fresh.append(expected)
+
+    def _check_new(self, correlation_id: int, route: Route) -> None:
+        """A client that has an id twice in flight could not tell the responses apart."""
+        for expected in self._in_flight:
+            if expected.correlation_id == correlation_id:
+                detail = f"correlation id {correlation_id} is still in flight"
+                raise Fault(Reason.CORRELATION_REUSED, detail, route.api_key)
 
     def _whole(self, route: Route, frame: memoryview, correlation_id: int, now: float) -> None:
         handler = route.offer.request
