@@ -1,11 +1,11 @@
-"""The wire beside kafka-clients 4.4.0 itself: every message with a codec, every response with addresses, every version."""
+"""The wire beside kafka-clients itself: every message with a codec, every response with addresses, every version."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from codegen.schema import Message
@@ -14,7 +14,8 @@ from tests.property import wire_contents as contents
 from tests.property.wire_messages import CASES, SCHEMAS, case_id, class_of, instances, to_json
 from tests.support.wire_oracle import WireOracle, wire_oracle
 
-EXAMPLES = settings(max_examples=10, derandomize=True, database=None, deadline=None)
+# Without shrinking: thousands of questions more to a process outside would take minutes.
+EXAMPLES = settings(max_examples=8, derandomize=True, database=None, deadline=None, phases=[Phase.generate])
 
 
 @pytest.fixture(scope="module")
@@ -37,17 +38,17 @@ def test_codec(oracle: WireOracle, message: Message, version: int, data: st.Data
     assert class_of(message).decode(opinion.encoded, version) == value
 
 
-@pytest.mark.parametrize("message", sorted(SCHEMAS.messages.values(), key=lambda m: m.name), ids=case_id)
+@pytest.mark.parametrize("message", SCHEMAS.of_kind("request") + SCHEMAS.of_kind("response"), ids=case_id)
 def test_versions(oracle: WireOracle, message: Message) -> None:
     """kafka-clients knows neither more nor fewer versions of any message than the schemas say."""
-    assert oracle.versions(message.name) == ((message.valid.low, message.valid.high) if message.valid else (0, -1))
+    assert oracle.versions(message.name) == (message.valid.low, message.valid.high)
 
 
 @pytest.mark.parametrize(("key", "version"), contents.CARRIERS)
 @given(data=st.data())
 @EXAMPLES
 def test_skim(oracle: WireOracle, key: int, version: int, data: st.DataObject) -> None:
-    """A skim finds the addresses in bytes that kafka-clients wrote, and kafka-clients reads what was put in their place."""
+    """A skim finds the addresses in what kafka-clients wrote, and kafka-clients reads what was put in their place."""
     name = contents.RESPONSES[key].name
     content = data.draw(contents.contents(key, version, tags=False))
     body = oracle.build(name, version, contents.as_json(key, version, content))
@@ -60,7 +61,7 @@ def test_skim(oracle: WireOracle, key: int, version: int, data: st.DataObject) -
     spliced = b"".join(replace_addresses(body, 0, len(body), found, new))
     changed = oracle.check(name, version, spliced)
     assert changed.encoded == spliced
-    assert changed.content == contents.as_json(key, version, contents.replaced(content, new))
+    assert changed.content == contents.replaced(oracle.check(name, version, body).content, new)
 
 
 @pytest.mark.parametrize(("key", "version"), contents.STREAMED)
@@ -88,7 +89,7 @@ def test_neutralised(oracle: WireOracle, key: int, version: int, data: st.DataOb
 @given(data=st.data())
 @EXAMPLES
 def test_error_offset(oracle: WireOracle, key: int, data: st.DataObject) -> None:
-    """Where the table says, kafka-clients writes the top-level error code: in every API, not only in those with a codec."""
+    """Where the table says, kafka-clients writes the top-level error code, in every API there is."""
     message = contents.RESPONSES[key]
     version = data.draw(st.sampled_from(list(message.valid)))
     content = data.draw(contents.contents(key, version, tags=False))

@@ -77,6 +77,7 @@ def _primitives(field: Field) -> st.SearchStrategy[Any]:
         return st.integers(-(2**bits), 2**bits - 1)
     by_type: dict[str, st.SearchStrategy[Any]] = {
         "bool": st.booleans(),
+        "float64": st.floats(allow_nan=False, allow_infinity=False),
         "uint16": st.integers(0, 2**16 - 1),
         "uuid": st.binary(min_size=16, max_size=16),
         "string": st.text(max_size=8) | st.just("t" * 200),
@@ -87,8 +88,12 @@ def _primitives(field: Field) -> st.SearchStrategy[Any]:
 
 
 def encode(key: int, version: int, content: Content) -> bytes:
-    """The body."""
-    message = RESPONSES[key]
+    """The body of a response."""
+    return encode_message(RESPONSES[key], version, content)
+
+
+def encode_message(message: Message, version: int, content: Content) -> bytes:
+    """The body of any message."""
     return _struct_bytes(message, message.struct, version, content)
 
 
@@ -195,7 +200,7 @@ def _errors(struct_: Struct, version: int, content: Content) -> Iterator[int]:
 
 
 def replaced(content: Any, new: list[tuple[str, int]]) -> Any:
-    """The content with the addresses of `new` in the order of the bytes."""
+    """The content, or its JSON, with the addresses of `new` in the order of the bytes."""
     return _replaced(content, iter(new))
 
 
@@ -205,8 +210,9 @@ def _replaced(content: Any, new: Iterator[tuple[str, int]]) -> Any:
     if not isinstance(content, dict):
         return content
     fields = {name: _replaced(value, new) for name, value in content.items()}
-    if "Host" in fields:
-        fields["Host"], fields["Port"] = next(new)
+    for host, port in (("Host", "Port"), ("host", "port")):
+        if host in fields:
+            fields[host], fields[port] = next(new)
     return fields
 
 
