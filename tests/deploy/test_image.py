@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from confluent_kafka import Consumer, Producer
 
 from kproxy.demo.ports import free_ports
@@ -116,8 +117,10 @@ def test_it_has_no_rights(container: Container) -> None:
     assert proc.family(container.pid) == {container.pid}
 
 
-def test_its_healthcheck_agrees(container: Container) -> None:
-    """The image's own health check finds the port from KPROXY_ADMIN, and is what the image declares."""
+def test_its_healthcheck_agrees(image: str, container: Container) -> None:
+    """The health check that the image declares finds the port from KPROXY_ADMIN, and tells 200 from 404."""
+    declared = json.loads(tools.output("podman", "image", "inspect", image))[0]["Healthcheck"]["Test"]
+    assert declared == ["CMD", "kproxy-healthcheck"]
     done = container.execute("kproxy-healthcheck")
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
     assert container.execute("kproxy-healthcheck", f"{HOST}:{container.admin_port}", "/nowhere").returncode == 1
@@ -193,6 +196,20 @@ def test_the_charts_configuration_serves(image: str, kafka: Backend, topic: str,
             port["name"]: (HOST, port["port"]) for port in service["spec"]["ports"] if port["name"] != "bootstrap"
         }
         assert {f"node-{node}": where for node, where in _told(bootstrap).items()} == mapped
+
+
+def test_the_sidecars_variables_serve(image: str, kafka: Backend, topic: str, ports: range) -> None:
+    """As in the sidecar example, on other ports: the application's only address is the loopback interface."""
+    deployment = yaml.safe_load((tools.ROOT / "deploy" / "examples" / "sidecar.yaml").read_text())
+    (sidecar,) = deployment["spec"]["template"]["spec"]["initContainers"]
+    env = {variable["name"]: variable["value"] for variable in sidecar["env"]}
+    env |= _variables(kafka.cluster.bootstrap, ports[0], ports[-1])
+    with Container(image, ports[-1], *sidecar["args"], env=env):
+        bootstrap = f"{HOST}:{ports[0]}"
+        _consume(bootstrap, topic, _produce(bootstrap, topic, 50))
+        told = _told(bootstrap)
+        assert {host for host, _ in told.values()} == {HOST}
+        assert not {port for _, port in told.values()} & kafka.cluster.ports
 
 
 def test_without_settings_it_says_what_is_missing(image: str) -> None:

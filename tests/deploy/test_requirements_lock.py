@@ -72,7 +72,8 @@ def test_locks_are_what_the_script_writes(tmp_path: Path) -> None:
         _copy(f"deploy/{name}", tmp_path)
     tools.output(tmp_path / "deploy" / "tools" / "lock")
     for name in LOCKS:
-        assert (tmp_path / "deploy" / name).read_text() == (DEPLOY / name).read_text()
+        written = (tmp_path / "deploy" / name).read_text()
+        assert written == (DEPLOY / name).read_text(), f"deploy/{name} is old: run deploy/tools/lock"
 
 
 def _copy(part: str, target: Path) -> None:
