@@ -16,6 +16,8 @@ _SIZE: Final = struct.Struct(">i")
 _CLIENT_ID: Final = b"\x00\x05bench"
 _CORRELATION_ID: Final = 7
 _PRODUCE_VERSION: Final = 12  # NodeEndpoints (KIP-951) can stand in the response, so a proxy cannot just pass it on
+_FETCH_VERSION: Final = 16  # the first with NodeEndpoints
+_TOPIC_ID: Final = bytes(15) + b"\x01"
 _NO_TAGS: Final = b"\x00"
 
 
@@ -53,6 +55,7 @@ class OneRecordProduce:
 
     request: bytes
     error_at: int
+    name: bytes
 
     @classmethod
     def to(cls, topic: str, value_size: int = 100) -> OneRecordProduce:
@@ -61,7 +64,13 @@ class OneRecordProduce:
         topics = b"\x02" + name + b"\x02" + partition + _NO_TAGS  # compact arrays of one element
         body = b"\x00" + struct.pack(">hi", 1, 30_000) + topics + _NO_TAGS
         error_at = 4 + 4 + 1 + 1 + len(name) + 1 + 4  # size, correlation id, tags, array, name, array, index
-        return cls(_frame(0, _PRODUCE_VERSION, body), error_at)
+        return cls(_frame(0, _PRODUCE_VERSION, body), error_at, name)
+
+    def response(self) -> bytes:
+        """What a broker answers: offset 0, no error."""
+        answer = struct.pack(">hqqq", 0, 0, -1, 0) + b"\x01\x00\x00\x00" + _SIZE.pack(0) + _NO_TAGS
+        head = _SIZE.pack(_CORRELATION_ID) + b"\x00" + b"\x02" + self.name + b"\x02" + _SIZE.pack(0)
+        return _SIZE.pack(len(head) + len(answer)) + head + answer
 
     def check(self, response: bytes) -> None:
         """Raise BenchError unless the response is whole, ours and without an error."""
@@ -90,3 +99,24 @@ def receive(connection: socket.socket) -> bytes:
         if response.tell() >= 4:
             missing = _SIZE.unpack_from(response.getvalue())[0] + 4 - response.tell()
     return response.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """A Fetch request and a response of many partitions, whose records no client will look at."""
+
+    request: bytes
+    response: bytes
+
+    @classmethod
+    def of(cls, partitions: int, records_bytes: int) -> Fetch:
+        # max wait, min and max bytes, isolation level, session id and epoch; no topic, none forgotten, no rack
+        wanted = struct.pack(">iiibii", 500, 1, 1 << 30, 0, 0, -1) + b"\x01\x01\x01" + _NO_TAGS
+        blob = _compact(bytes(records_bytes))
+        parts = b"".join(
+            struct.pack(">ihqqq", index, 0, 1, 1, 0) + b"\x00" + _SIZE.pack(-1) + blob + _NO_TAGS
+            for index in range(partitions)
+        )
+        topics = b"\x02" + _TOPIC_ID + bytes([partitions + 1]) + parts + _NO_TAGS
+        body = _SIZE.pack(_CORRELATION_ID) + _NO_TAGS + struct.pack(">ihi", 0, 0, 0) + topics + _NO_TAGS
+        return cls(_frame(1, _FETCH_VERSION, wanted), _SIZE.pack(len(body)) + body)

@@ -1,0 +1,38 @@
+"""What the relay asks of a virtual cluster, without listeners and brokers: the address map and counters of `serve`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from kproxy.observe.counters import ClusterCounters
+from kproxy.relay.apis import OFFERS
+from kproxy.relay.context import Context
+from kproxy.relay.routes import Table
+from kproxy.routing.address_map import AddressMap
+from kproxy.routing.ports import AutomaticPorts
+
+PROXY_HOST: Final = "proxy.example.org"
+
+
+class VirtualCluster:
+    """A backend for connections that are relayed without a process around them; its ports are not listened on."""
+
+    def __init__(self) -> None:
+        self.counters = ClusterCounters("bench")
+        self.cluster_id = "bench"
+        self.table = Table(self.counters, OFFERS)
+        self.served = self.table.served()
+        self._addresses = AddressMap(AutomaticPorts(20_000), lambda node_id, port: port, PROXY_HOST)
+
+    def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
+        """As `kproxy.relay.context.Backend` says."""
+        return self._addresses.advertise(node_id, host, port, local_host)
+
+    def learn(self, nodes: Sequence[tuple[int, str, int]]) -> None:
+        """As `kproxy.relay.context.Backend` says."""
+        self._addresses.learn(nodes)
+
+    def context(self) -> Context:
+        """A client that came in by the bootstrap listener."""
+        return Context(self, None, "127.0.0.1:1", "127.0.0.1")
