@@ -9,6 +9,7 @@ import pytest
 
 from kproxy.config import Config, load
 from tests.deploy.support import chart, tools
+from tests.support.proxy import KPROXY
 
 OLDEST, NEWEST = "1.30", "1.37"
 DRAIN_MARGIN = 5
@@ -58,7 +59,7 @@ def test_kproxy_accepts_its_configuration(objects: list[chart.Object], tmp_path:
     """`kproxy config check` takes the ConfigMap's file, with the variables of the container."""
     file = tmp_path / "kproxy.yaml"
     file.write_text(chart.configuration(objects))
-    tools.output(tools.ROOT / ".venv" / "bin" / "kproxy", "config", "check", file, env=chart.environment(objects))
+    tools.output(KPROXY, "config", "check", file, env=chart.environment(objects))
 
 
 def test_every_node_has_its_port_in_the_service(objects: list[chart.Object], tmp_path: Path) -> None:
