@@ -117,7 +117,7 @@ def _default(field: Field) -> Any:
         return {inner.name: _default(inner) for inner in field.struct.fields}
     if field.element in ("string", "bytes", "records"):
         return None if field.default == "null" else ""
-    return int(field.default or 0)
+    return field.default == "true" if field.element == "bool" else int(field.default or 0)
 
 
 def _field_bytes(message: Message, field: Field, version: int, value: Any) -> bytes:

@@ -1,0 +1,71 @@
+"""Reading schemas."""
+
+from __future__ import annotations
+
+import pytest
+
+from codegen.jar import SHA256, VERSION
+from codegen.schema import NO_VERSIONS, OPEN, Versions, load, parse_message
+
+RAW = {
+    "name": "XRequest",
+    "type": "request",
+    "apiKey": 7,
+    "validVersions": "0-4",
+    "flexibleVersions": "2+",
+    "latestVersionUnstable": True,
+    "fields": [
+        {"name": "B", "type": "Common", "versions": "0+"},
+        {"name": "T", "type": "int32", "versions": "2+", "taggedVersions": "2+", "tag": 1, "default": -1},
+        {"name": "S", "type": "string", "versions": "2+", "taggedVersions": "2+", "tag": 0},
+        {"name": "A", "type": "[]Own", "versions": "1-3", "fields": [{"name": "C", "type": "bool", "versions": "1+"}]},
+    ],
+    "commonStructs": [{"name": "Common", "fields": [{"name": "D", "type": "uuid", "versions": "0+"}]}],
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "versions"),
+    [
+        ("3", Versions(3, 3)),
+        ("0-2", Versions(0, 2)),
+        ("4+", Versions(4, OPEN)),
+        ("none", NO_VERSIONS),
+        (None, NO_VERSIONS),
+    ],
+)
+def test_versions(text: str | None, versions: Versions) -> None:
+    """Every form that Kafka writes."""
+    assert Versions.parse(text) == versions
+
+
+def test_versions_are_a_range() -> None:
+    """Membership, intersection, emptiness, iteration."""
+    assert 2 in Versions(1, 3)
+    assert "2" not in Versions(1, 3)
+    assert Versions(1, 3) & Versions(3, OPEN) == Versions(3, 3)
+    assert not Versions(1, 2) & Versions(3, 4)
+    assert list(Versions(1, 3)) == [1, 2, 3]
+
+
+def test_message() -> None:
+    """Structs of its own and common ones, the unstable version, what stands where in a version."""
+    message = parse_message(RAW)
+    assert (message.name, message.valid, message.versions) == ("XRequest", Versions(0, 4), Versions(0, 3))
+    assert [struct.name for struct in message.structs] == ["Common", "Own"]
+    assert [field.name for field in message.struct.plain(2)] == ["B", "A"]
+    assert [field.name for field in message.struct.tagged(2)] == ["S", "T"]
+    assert [field.name for field in message.struct.plain(0)] == ["B"]
+
+
+def test_unknown_struct() -> None:
+    """A type that is nowhere defined is named."""
+    with pytest.raises(ValueError, match="B: no struct Common"):
+        parse_message({**RAW, "commonStructs": []})
+
+
+def test_committed_extraction_is_of_the_pinned_jar() -> None:
+    """Whoever moves the pin must extract anew."""
+    schemas = load()
+    assert (schemas.kafka_version, schemas.jar_sha256) == (VERSION, SHA256)
+    assert len(schemas.of_kind("request")) == len(schemas.of_kind("response")) > 80

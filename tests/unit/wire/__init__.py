@@ -1,0 +1,1 @@
+"""The wire by itself, byte by byte."""

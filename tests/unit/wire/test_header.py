@@ -1,0 +1,93 @@
+"""Headers."""
+
+from __future__ import annotations
+
+import pytest
+
+from kproxy.errors import MalformedMessageError, UnsupportedApiError
+from kproxy.wire.header import (
+    RequestHeader,
+    decode_request_header,
+    decode_response_header,
+    encode_request_header,
+    encode_response_header,
+)
+
+PLAIN = RequestHeader(3, 8, 7, "me")
+FLEXIBLE = RequestHeader(3, 9, 7, None, ((1, b"x"), (5, b"")))
+
+
+@pytest.mark.parametrize(
+    ("header", "raw"),
+    [
+        (PLAIN, b"\x00\x03\x00\x08\x00\x00\x00\x07\x00\x02me"),
+        (FLEXIBLE, b"\x00\x03\x00\x09\x00\x00\x00\x07\xff\xff\x02\x01\x01x\x05\x00"),
+        (FLEXIBLE._replace(tags=()), b"\x00\x03\x00\x09\x00\x00\x00\x07\xff\xff\x00"),
+    ],
+)
+def test_request_header(header: RequestHeader, raw: bytes) -> None:
+    """Both versions, both ways, at any place."""
+    assert encode_request_header(header) == raw
+    assert decode_request_header(b"." + raw + b"body", 1, len(raw) + 5) == (header, 1 + len(raw))
+
+
+def test_request_header_of_an_unknown_key() -> None:
+    """It can be read, so that it can be named when it is refused, but not written."""
+    header = RequestHeader(999, 1, 7, "me")
+    raw = b"\x03\xe7\x00\x01\x00\x00\x00\x07\x00\x02me"
+    assert decode_request_header(raw, 0, len(raw)) == (header, len(raw))
+    with pytest.raises(UnsupportedApiError):
+        encode_request_header(header)
+
+
+def test_client_id_that_is_no_text() -> None:
+    """Kafka replaces such bytes and serves the client."""
+    raw = b"\x00\x03\x00\x08\x00\x00\x00\x07\x00\x01\xff"
+    assert decode_request_header(raw, 0, len(raw))[0].client_id == "\ufffd"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"\x00\x03\x00",
+        b"\x00\x03\x00\x08\x00\x00\x00\x07\x00\x09me",
+        b"\x00\x03\x00\x08\x00\x00\x00\x07\xff\xfe",
+        b"\x00\x03\x00\x09\x00\x00\x00\x07\xff\xff",
+        b"\x00\x03\x00\x09\x00\x00\x00\x07\xff\xff\x01\x01\x09",
+    ],
+    ids=["cut", "client id beyond the end", "client id below null", "no tags", "tag beyond the end"],
+)
+def test_malformed_request_header(raw: bytes) -> None:
+    """Whole it would have been a header; bytes behind the frame's end do not make it one."""
+    with pytest.raises(MalformedMessageError):
+        decode_request_header(raw + bytes(20), 0, len(raw))
+
+
+def test_request_header_that_cannot_be_written() -> None:
+    """Numbers that do not fit, and tagged fields where version 1 has none."""
+    with pytest.raises(ValueError, match="request header"):
+        encode_request_header(PLAIN._replace(correlation_id=2**31))
+    with pytest.raises(ValueError, match="no tagged fields"):
+        encode_request_header(PLAIN._replace(tags=((1, b""),)))
+
+
+@pytest.mark.parametrize(
+    ("version", "raw"), [(8, b"\x00\x00\x00\x07"), (9, b"\x00\x00\x00\x07\x00")], ids=["plain", "flexible"]
+)
+def test_response_header(version: int, raw: bytes) -> None:
+    """Both versions, both ways."""
+    assert encode_response_header(7, 3, version) == raw
+    assert decode_response_header(b"." + raw + b"body", 1, len(raw) + 5, 3, version) == (7, 1 + len(raw))
+
+
+def test_response_header_with_tags() -> None:
+    """They are skipped."""
+    assert decode_response_header(b"\x00\x00\x00\x07\x01\x05\x01xbody", 0, 12, 3, 9) == (7, 8)
+
+
+@pytest.mark.parametrize(("raw", "version"), [(b"\x00\x00", 8), (b"\x00\x00\x00\x07", 9), (b"\x00\x00\x00\x07\x01", 9)])
+def test_malformed_response_header(raw: bytes, version: int) -> None:
+    """Cut short, with more in the buffer behind it or nothing."""
+    for buf in (raw, raw + bytes(20)):
+        with pytest.raises(MalformedMessageError):
+            decode_response_header(buf, 0, len(raw), 3, version)

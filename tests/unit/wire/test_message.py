@@ -1,0 +1,94 @@
+"""Whole messages: which versions, which bytes, which values."""
+
+from __future__ import annotations
+
+import pytest
+
+from kproxy.errors import MalformedMessageError, UnsupportedApiError
+from kproxy.wire.generated.api_versions_response import ApiVersion, ApiVersionsResponse
+from kproxy.wire.generated.metadata_request import MetadataRequest, MetadataRequestTopic
+from kproxy.wire.generated.sasl_handshake_request import SaslHandshakeRequest
+
+
+def test_known_bytes() -> None:
+    """A request as a client sends it."""
+    body = MetadataRequest(topics=[MetadataRequestTopic(name="t")], allow_auto_topic_creation=False).encode(9)
+    assert body == b"\x02\x02t\x00\x00\x00\x00\x00"
+    assert MetadataRequest.decode(body, 9).topics == [MetadataRequestTopic(name="t")]
+
+
+def test_null_and_empty_differ() -> None:
+    """No topics at all is not the same as all topics."""
+    assert MetadataRequest(topics=None).encode(1) == b"\xff\xff\xff\xff"
+    assert MetadataRequest(topics=[]).encode(1) == b"\x00\x00\x00\x00"
+
+
+@pytest.mark.parametrize("version", [-1, 14])
+def test_unknown_version(version: int) -> None:
+    """Neither decoded nor encoded."""
+    with pytest.raises(UnsupportedApiError, match="MetadataRequest has versions 0-13"):
+        MetadataRequest.decode(b"", version)
+    with pytest.raises(UnsupportedApiError, match="MetadataRequest has versions 0-13"):
+        MetadataRequest().encode(version)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"\x02", b"\x02\x03\xff\xff\x00\x00\x00\x00\x00", b"\x01\x01\x00\x00\x00.", b"\x02\x00\x00\x00\x00\x00\x00"],
+    ids=["nothing", "cut", "no UTF-8", "bytes behind", "null where none may be"],
+)
+def test_malformed(body: bytes) -> None:
+    """One exception for all, naming the message and the version."""
+    with pytest.raises(MalformedMessageError, match="MetadataRequest v9: "):
+        MetadataRequest.decode(body, 9)
+
+
+def test_field_that_a_version_lacks() -> None:
+    """Set to other than its default it is refused, as Kafka does; at its default it is left out."""
+    with pytest.raises(ValueError, match=r"MetadataRequest\.allow_auto_topic_creation is set, but version 3"):
+        MetadataRequest(allow_auto_topic_creation=False).encode(3)
+    assert MetadataRequest().encode(3) == b"\x00\x00\x00\x00"
+
+
+def test_ignorable_field_that_a_version_lacks() -> None:
+    """What Kafka calls ignorable is dropped without a word."""
+    assert ApiVersionsResponse(throttle_time_ms=5).encode(0) == b"\x00\x00\x00\x00\x00\x00"
+
+
+def test_unknown_tags_need_a_flexible_version() -> None:
+    """They cannot be written where there is no room for them."""
+    with pytest.raises(ValueError, match="unknown_tags is set, but version 2"):
+        ApiVersionsResponse(unknown_tags=((9, b""),)).encode(2)
+
+
+def test_known_and_unknown_tags_together() -> None:
+    """All in ascending order, whatever is known; the unknown ones survive."""
+    body = ApiVersionsResponse(
+        finalized_features_epoch=7, zk_migration_ready=True, unknown_tags=((2**20, b"x"),)
+    ).encode(3)
+    assert body == bytes.fromhex("0000 01 00000000 03 01 08 0000000000000007 03 01 01 808040 01 78")
+    assert ApiVersionsResponse.decode(body, 3).unknown_tags == ((2**20, b"x"),)
+
+
+def test_tagged_field_with_bytes_behind_its_value() -> None:
+    """A tagged field is exactly as long as it says."""
+    with pytest.raises(MalformedMessageError, match="1 bytes behind"):
+        ApiVersionsResponse.decode(bytes.fromhex("0000 01 00000000 01 03 02 01 00"), 3)
+
+
+def test_number_out_of_range() -> None:
+    """A value that its type cannot hold is the caller's error."""
+    with pytest.raises(ValueError, match="ApiVersionsResponse v0"):
+        ApiVersionsResponse(api_keys=[ApiVersion(api_key=40_000)]).encode(0)
+
+
+def test_null_where_none_may_be() -> None:
+    """A null that a version does not allow is named."""
+    with pytest.raises(ValueError, match=r"MetadataRequest\.topics may not be null in version 0"):
+        MetadataRequest(topics=None).encode(0)
+
+
+def test_message_without_flexible_versions() -> None:
+    """It has no unknown tags to carry."""
+    assert SaslHandshakeRequest(mechanism="PLAIN").encode(1) == b"\x00\x05PLAIN"
+    assert not hasattr(SaslHandshakeRequest(), "unknown_tags")

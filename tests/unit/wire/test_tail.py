@@ -1,0 +1,99 @@
+"""The tail of a streamed response: no address of a broker, no byte more or less."""
+
+from __future__ import annotations
+
+import pytest
+
+from kproxy.errors import MalformedMessageError
+from kproxy.wire.primitives import uvarint
+from kproxy.wire.skim import response_stream
+
+HOST = b"broker-1.kafka"
+
+
+def endpoints(host: bytes = HOST) -> bytes:
+    """An array of one."""
+    return b"\x02" + b"\x00\x00\x00\x07" + uvarint(len(host) + 1) + host + b"\x00\x00\x23\x84" + b"\x00\x00"
+
+
+def fetch_tail(*unknown: tuple[int, bytes], array: bytes | None = None) -> bytes:
+    """The tagged section that ends a Fetch response."""
+    fields = sorted([(0, endpoints() if array is None else array), *unknown])
+    return uvarint(len(fields)) + b"".join(uvarint(tag) + uvarint(len(data)) + data for tag, data in fields)
+
+
+def neutralised(tail: bytes, host: str, *, key: int = 1, version: int = 17) -> bytes:
+    """The tail with `host` for every node."""
+    stream = response_stream(key, version)
+    assert stream is not None
+    result = stream.neutralise(tail, lambda node_id, old, port: (host, 9092))
+    assert len(result) == len(tail)
+    return result
+
+
+def test_host_of_the_same_length() -> None:
+    """Nothing but the host changes."""
+    assert neutralised(fetch_tail(), "proxy-22.kafka") == fetch_tail(array=endpoints(b"proxy-22.kafka"))
+
+
+def test_shorter_host() -> None:
+    """The rest is a tagged field of zeros that nobody knows."""
+    expected = b"\x02" + b"\x00" + bytes([len(endpoints(b"proxy"))]) + endpoints(b"proxy") + b"\x7f\x07" + bytes(7)
+    assert neutralised(fetch_tail(), "proxy") == expected
+
+
+def test_host_shorter_by_one() -> None:
+    """One byte holds no tagged field: the number of fields is written in two."""
+    expected = b"\x81\x00" + b"\x00" + bytes([len(endpoints()) - 1]) + endpoints(b"proxy-1.kafka")
+    assert neutralised(fetch_tail(), "proxy-1.kafka") == expected
+
+
+def test_longer_host() -> None:
+    """Without endpoints the client asks for metadata instead; unknown fields stay."""
+    result = neutralised(fetch_tail((3, b"keep")), "kproxy.example.org")
+    size = len(endpoints())
+    assert result == b"\x02" + b"\x03\x04keep" + b"\x7f" + bytes([size]) + bytes(size)
+
+
+def test_padding_stands_among_other_fields_by_its_tag() -> None:
+    """Ascending order is kept, and a tag that is taken is not taken again."""
+    result = neutralised(fetch_tail((127, b"a"), (500, b"b")), "proxy-1")
+    assert result.index(b"\x7e") < result.index(b"\x7f\x01a") < result.index(uvarint(500) + b"\x01b")
+
+
+@pytest.mark.parametrize("spare", [2, 3, 128, 129, 130, 131, 132, 16_400])
+def test_padding_of_any_size(spare: int) -> None:
+    """Also where the size of the padding needs a byte more than the padding leaves."""
+    result = neutralised(fetch_tail(array=endpoints(b"b" * (spare + 1))), "k")
+    assert result.endswith(b"\x00" * min(spare - 4, 100) if spare > 4 else b"")
+
+
+def test_no_endpoints() -> None:
+    """Nothing is done to a tail that has none."""
+    assert neutralised(b"\x01\x05\x02ab", "k") == b"\x01\x05\x02ab"
+
+
+@pytest.mark.parametrize(("host", "array"), [("k", endpoints(b"k")), ("kproxy.example.org", b"\x01")])
+def test_share_fetch(host: str, array: bytes) -> None:
+    """The endpoints are an array of their own before the tagged fields."""
+    result = neutralised(endpoints() + b"\x00", host, key=78, version=1)
+    spare = len(endpoints()) - len(array)
+    assert result == array + b"\x01\x7f" + bytes([spare - 2]) + bytes(spare - 2)
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        b"",
+        b"\x01\x00\x02",
+        fetch_tail() + b"x",
+        fetch_tail(array=endpoints() + b"x"),
+        fetch_tail(array=endpoints(b"\xff\xfe")),
+        b"\x66" + b"".join(bytes((tag, 0)) for tag in range(102)),
+    ],
+    ids=["nothing", "cut", "bytes behind", "bytes behind endpoints", "no UTF-8", "too many fields"],
+)
+def test_malformed(tail: bytes) -> None:
+    """One exception."""
+    with pytest.raises(MalformedMessageError):
+        neutralised(tail, "k")
