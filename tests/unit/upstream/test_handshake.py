@@ -42,6 +42,14 @@ def test_a_refusal_is_read_in_the_form_of_v0() -> None:
     assert decode_answer(refusal(ApiVersion(18, 0, 3)).encode(0), NEWEST).api_keys == [ApiVersion(18, 0, 3)]
 
 
+@pytest.mark.parametrize("rest", ["01 0012 0000 0002 00000000", "", "7fffffff"])
+def test_a_refusal_that_cannot_be_read_names_no_range(rest: str) -> None:
+    """What librdkafka's mock cluster answers (the first case) is a refusal still, and v0 follows."""
+    answer = decode_answer(b"\0\x23" + bytes.fromhex(rest), NEWEST)
+    assert (answer.error_code, answer.api_keys) == (35, [])
+    assert next_hello(answer, NEWEST) == 0
+
+
 def test_garbage_is_malformed() -> None:
     """A body that is no ApiVersions answer raises the one exception for it."""
     with pytest.raises(MalformedMessageError):
