@@ -90,7 +90,7 @@ class Connection:
         if flow.passing >= SPLICE_FROM and self._splice(source, sink, flow):
             return
         try:
-            count = source.receive(self.pump.scratch)
+            count = source.receive(self.pump.glance if source.large else self.pump.scratch)
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
@@ -103,6 +103,9 @@ class Connection:
             self.received += count
         flow.feed(self.pump.view[:count], now)
         flow.settle(_clock())
+        source.large = flow.passing >= SPLICE_FROM
+        if source.large and not sink.blocked and self._splice(source, sink, flow):
+            return
         if not self._steady or sink.blocked or self.client.blocked or len(self.in_flight) > MAX_IN_FLIGHT:
             self._balance()
 

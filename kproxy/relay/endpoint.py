@@ -27,7 +27,8 @@ MAX_VECTOR: Final = 1000
 class Endpoint:
     """A socket in the pump. What its peer does not take waits here, or in a pipe where it was spliced.
 
-    `blocked` says that something waits; `reading` that what the peer sends is taken.
+    `blocked` says that something waits; `reading` that what the peer sends is taken; `large` that its last frame was
+    one to splice, so that of the next one only the head is to be copied.
     """
 
     __slots__ = (
@@ -41,6 +42,7 @@ class Endpoint:
         "connection",
         "fd",
         "is_client",
+        "large",
         "reading",
         "receive",
         "sent",
@@ -57,6 +59,7 @@ class Endpoint:
         self.sent = 0
         self.blocked = False
         self.reading = True
+        self.large = False
         self._pending: deque[Chunk] | None = None
         self._pipe: Pipe | None = None
         self._pipes = pipes

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 SCRATCH_BYTES: Final = 128 << 10
 """One buffer for every read of the process: what is not sent on at once is copied out of it."""
+GLANCE_BYTES: Final = 4 << 10
+"""What is read of a frame whose body is probably to be spliced."""
 _EVENTS: Final = 256
 _ROUNDS: Final = 32
 """Rounds of events before Trio's other tasks get their turn."""
@@ -52,6 +54,7 @@ class Pump:
     def __init__(self, timeouts: Timeouts) -> None:
         self.scratch = bytearray(SCRATCH_BYTES)
         self.view = memoryview(self.scratch)
+        self.glance = self.view[:GLANCE_BYTES]
         self.connections: dict[int, Connection] = {}
         self._stalled_after = timeouts.stalled_frame
         self._epoll = select.epoll()

@@ -7,7 +7,7 @@ import fcntl
 import os
 from typing import Final
 
-SPLICE_FROM: Final = 64 << 10
+SPLICE_FROM: Final = 16 << 10
 """Bytes of a body still to come from which a splice is cheaper than copying through the scratch buffer."""
 PIPE_BYTES: Final = 1 << 20
 MAX_IDLE: Final = 16
