@@ -123,6 +123,8 @@ class RequestFlow:
             if route.on_request is _ACKS:
                 wanted = acks(buf, pos + 4, min(end, frame_end))
                 if wanted is None:
+                    if frame_end <= end:
+                        raise Fault(Reason.MALFORMED_REQUEST, "a Produce request that ends before its acks", 0)
                     self._hold(buf, start, pos, min(size + 4, 2 * (end - pos)))
                     return
                 responds = wanted != 0
@@ -155,12 +157,12 @@ class RequestFlow:
         counters.requests += 1
         self.count += 1
         counters.request_bytes += size + 4
+        expected = Expected(correlation_id, route, now)
+        self._fresh.append(expected)  # with acks=0 too: the last of them is the frame that may be under way
         if responds:
             if self._in_flight:
                 self._check_new(correlation_id, route)
-            expected = Expected(correlation_id, route, now)
             self._in_flight.append(expected)
-            self._fresh.append(expected)
 
     def _check_new(self, correlation_id: int, route: Route) -> None:
         """A client that has an id twice in flight could not tell the responses apart."""

@@ -1,0 +1,1 @@
+"""The relay, without and with sockets."""

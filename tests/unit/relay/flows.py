@@ -1,0 +1,224 @@
+"""Both flows of one connection, without sockets: what is fed, and all that can be seen of what became of it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from kproxy.errors import MalformedMessageError
+from kproxy.observe.counters import ClusterCounters
+from kproxy.observe.reasons import Reason
+from kproxy.relay.apis import OFFERS
+from kproxy.relay.context import Context
+from kproxy.relay.fault import Fault
+from kproxy.relay.in_flight import InFlight
+from kproxy.relay.requests import RequestFlow
+from kproxy.relay.responses import ResponseFlow
+from kproxy.relay.routes import Chunk, Table
+from tests.unit.relay import frames
+
+Side = Literal["client", "broker"]
+Script = Sequence[tuple[Side, bytes]]
+Cut = Callable[[bytes], Iterable[bytes]]
+KIB = 1 << 10
+LIMIT = 64 << 20
+POISON = b"\xdd"
+
+
+class Wire:
+    """An outlet that keeps all it is given."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+
+    def send(self, chunk: Chunk) -> None:
+        assert len(chunk), "nothing is no chunk"
+        self.data += chunk
+
+    def send_frame(self, size: bytes, chunks: Sequence[Chunk]) -> None:
+        for chunk in (size, *chunks):
+            self.data += chunk
+
+
+class Cluster:
+    """A backend whose nodes are advertised as `host` and a port made from their id."""
+
+    def __init__(self, host: str = "proxy.example", cluster_id: str | None = "cluster-1") -> None:
+        self.counters = ClusterCounters("test")
+        self.cluster_id = cluster_id
+        self.host = host
+        self.learnt: list[list[frames.Endpoint]] = []
+        self.told: list[tuple[int, str, int, str]] = []
+
+    @property
+    def served(self) -> tuple[tuple[int, int, int], ...]:
+        return Table(self.counters, OFFERS).served()
+
+    def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
+        self.told.append((node_id, host, port, local_host))
+        return self.host, port_of(node_id)
+
+    def learn(self, nodes: Sequence[frames.Endpoint]) -> None:
+        self.learnt.append(list(nodes))
+
+
+def port_of(node_id: int) -> int:
+    """The port that a node is advertised with."""
+    return 19092 + node_id % 1000
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that can be seen from outside, times apart."""
+
+    to_broker: bytes
+    to_client: bytes
+    in_flight: tuple[tuple[int, int, int, bytes | None], ...]
+    """(correlation id, api key, version, answer of the proxy's own)"""
+    counted: tuple[object, ...]
+    counts: tuple[int, int]
+    under_way: tuple[bool, bool]
+    reason: Reason | None
+    learnt: tuple[object, ...]
+
+
+class Relay:
+    """One connection; what it is fed lies in a buffer that is overwritten at once, as the pump's is."""
+
+    def __init__(
+        self,
+        cluster: Cluster | None = None,
+        *,
+        node_id: int | None = 7,
+        limit: int = LIMIT,
+        response_limit: int = LIMIT,
+        held_limit: int = LIMIT,
+    ) -> None:
+        self.cluster = cluster or Cluster()
+        self.table = Table(self.cluster.counters, OFFERS)
+        self.context = Context(self.cluster, node_id, "client:1", "127.0.0.1")
+        self.in_flight: InFlight = deque()
+        self.broker, self.client = Wire(), Wire()
+        self.requests = RequestFlow(self.table, self.in_flight, self.context, self.broker, self.client, limit)
+        self.responses = ResponseFlow(self.in_flight, self.context, self.client, response_limit, held_limit)
+        self.now = 100.0
+        self.reason: Reason | None = None
+        self.detail = ""
+
+    def feed(self, side: Side, data: bytes) -> None:
+        """Feed one piece; a fault is kept, and nothing is taken after it."""
+        if self.reason is not None:
+            return
+        flow = self.requests if side == "client" else self.responses
+        scratch = bytearray(data)
+        self.now += 0.001
+        try:
+            flow.feed(memoryview(scratch), self.now)
+        except Fault as fault:
+            self.reason, self.detail = fault.reason, fault.detail
+        except MalformedMessageError as error:
+            self.reason = Reason.MALFORMED_REQUEST if side == "client" else Reason.MALFORMED_RESPONSE
+            self.detail = str(error)
+        else:
+            flow.settle(self.now)
+        scratch[:] = POISON * len(scratch)
+
+    def play(self, script: Script, cut: Cut) -> Relay:
+        for side, data in script:
+            for piece in cut(data):
+                self.feed(side, piece)
+        return self
+
+    def errors(self) -> dict[tuple[int, int], dict[int, int]]:
+        """Error codes counted, by api key and version."""
+        return {key: dict(api.errors) for key, api in self.cluster.counters.apis.items() if api.errors}
+
+    def outcome(self) -> Outcome:
+        counters = self.cluster.counters
+        counted = (
+            (
+                (*key, api.requests, api.responses, api.request_bytes, api.response_bytes, *sorted(api.errors.items()))
+                for key, api in sorted(counters.apis.items())
+            ),
+            sorted(counters.refused.items()),
+        )
+        return Outcome(
+            bytes(self.broker.data),
+            bytes(self.client.data),
+            tuple((e.correlation_id, e.route.api_key, e.route.version, e.answer) for e in self.in_flight),
+            (*counted[0], *counted[1]),
+            (self.requests.count, self.responses.count),
+            (self.requests.under_way, self.responses.under_way),
+            self.reason,
+            tuple(map(tuple, self.cluster.learnt)),
+        )
+
+
+def whole(data: bytes) -> Iterator[bytes]:
+    yield data
+
+
+def bytewise(data: bytes) -> Iterator[bytes]:
+    for value in data:
+        yield bytes((value,))
+
+
+def by(size: int) -> Cut:
+    """Pieces of `size` bytes."""
+    return lambda data: (data[pos : pos + size] for pos in range(0, len(data), size))
+
+
+CUTS: tuple[Cut, ...] = (bytewise, by(2), by(3), by(7), by(11), by(13), by(64), by(100), by(KIB))
+_PING, _PONG = frames.heartbeat(-1234)
+
+
+def play(script: Script, make: Callable[[], Relay] = Relay) -> Relay:
+    """Feed a script whole, byte by byte, in other pieces and with trailing data; all must come to the same.
+
+    Where it ends by a fault, what was forwarded before may be less in larger pieces, and never anything else.
+    Returns the relay that was fed whole.
+    """
+    relay = make().play(script, whole)
+    expected = relay.outcome()
+    for cut in CUTS:
+        assert_same(make().play(script, cut).outcome(), expected)
+    _trailing(script, make, expected)
+    return relay
+
+
+def assert_same(found: Outcome, expected: Outcome) -> None:
+    """Two outcomes are the same; after a fault, those of what was cut more finely go as far or further."""
+    if expected.reason is None:
+        assert found == expected
+        return
+    assert found.reason is expected.reason
+    assert found.to_broker.startswith(expected.to_broker)
+    assert found.to_client.startswith(expected.to_client)
+
+
+def _trailing(script: Script, make: Callable[[], Relay], expected: Outcome) -> None:
+    """The next frames right behind: one more exchange where the script leaves nothing open, then half of another."""
+    longer = list(script)
+    over = not expected.in_flight and not any(expected.under_way) and expected.reason is None
+    for side, extra in (("client", _PING), ("broker", _PONG)):
+        last = max((index for index, step in enumerate(longer) if step[0] == side), default=None)
+        if last is not None:
+            longer[last] = (longer[last][0], longer[last][1] + (extra if over else b"") + extra[:5])
+        elif over:
+            longer.append(("client" if side == "client" else "broker", extra + extra[:5]))
+    if any(expected.under_way):
+        return
+    found = make().play(longer, whole).outcome()
+    if expected.reason is not None:
+        assert found.reason is expected.reason
+        return
+    grown = replace(
+        expected,
+        to_broker=expected.to_broker + (_PING if over else b""),
+        to_client=expected.to_client + (_PONG if over else b""),
+    )
+    assert (found.to_broker, found.to_client, found.in_flight) == (grown.to_broker, grown.to_client, grown.in_flight)
+    sides = {side for side, _ in longer}
+    assert found.under_way == ("client" in sides, "broker" in sides)

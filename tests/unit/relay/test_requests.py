@@ -1,0 +1,360 @@
+"""What a client sends: what goes to the broker, what is expected of it, and what ends the connection."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+
+import pytest
+
+from kproxy.observe.reasons import Reason
+from kproxy.relay.apis import OFFERS
+from kproxy.relay.requests import HEAD_BYTES
+from kproxy.wire.apis import APIS, ApiSpec
+from kproxy.wire.frame import frame
+from tests.unit.relay import frames
+from tests.unit.relay.flows import KIB, Cluster, Relay, by, bytewise, play, whole
+
+OPEN = [spec for spec in APIS.values() if spec.broker]
+CLOSED = [spec for spec in APIS.values() if not spec.broker]
+API_VERSIONS = 18
+LONG = "i" * 300
+
+
+def lowest(key: int) -> int:
+    """The lowest version that is let through."""
+    offer = OFFERS.get(key)
+    return max(APIS[key].min_version, offer.refuse_below if offer else 0)
+
+
+def waiting(relay: Relay) -> list[tuple[int, int, int]]:
+    """Correlation id, api key and version of what is in flight."""
+    return [(e.correlation_id, e.route.api_key, e.route.version) for e in relay.in_flight]
+
+
+@pytest.mark.parametrize("spec", OPEN, ids=lambda spec: spec.name)
+def test_every_api_goes_to_the_broker_as_it_came(spec: ApiSpec) -> None:
+    """All versions, one after another, byte for byte, and each is waited for; ApiVersions v5 alone is made v4."""
+    versions = [version for version in frames.versions(spec.key, lowest(spec.key)) if (spec.key, version) != (18, 5)]
+    sent = [frames.request(spec.key, version, 100 + version) for version in versions]
+    # Acks of a request that names nothing are 0, which is not waited for.
+    sent = [frames.produce(version, 100 + version) for version in versions] if spec.key == 0 else sent
+    relay = play([("client", b"".join(sent))])
+    assert relay.broker.data == b"".join(sent)
+    assert waiting(relay) == [(100 + version, spec.key, version) for version in versions]
+    assert relay.requests.count == len(sent)
+    for version, one in zip(versions, sent, strict=True):
+        counted = relay.cluster.counters.apis[spec.key, version]
+        assert (counted.requests, counted.request_bytes) == (1, len(one))
+
+
+def test_pipelined_requests_keep_their_order() -> None:
+    """Two hundred requests of several kinds, waited for in the order in which they were sent."""
+    kinds = [lambda n: frames.request(2, 7, n), lambda n: frames.produce(9, n), lambda n: frames.request(1, 13, n)]
+    sent = b"".join(kinds[number % 3](number) for number in range(200))
+    relay = play([("client", sent)])
+    assert relay.broker.data == sent
+    assert [entry[0] for entry in waiting(relay)] == list(range(200))
+
+
+def test_extreme_correlation_ids() -> None:
+    """Any int32 is one."""
+    ids = [-(2**31), -1, 0, 2**31 - 1]
+    relay = play([("client", b"".join(frames.heartbeat(number)[0] for number in ids))])
+    assert [entry[0] for entry in waiting(relay)] == ids
+
+
+@pytest.mark.parametrize("client_id", [None, "", "c1", LONG, "k" * 32767])
+@pytest.mark.parametrize("transactional_id", [None, "", "t1", LONG])
+@pytest.mark.parametrize("version", frames.versions(0))
+def test_produce_is_waited_for_unless_acks_is_0(
+    version: int, transactional_id: str | None, client_id: str | None
+) -> None:
+    """Every version, with and without the ids that stand before `acks`; the broker gets all of them."""
+    sent = [
+        frames.produce(version, 10 + acks, acks, transactional_id=transactional_id, client_id=client_id)
+        for acks in (0, 1, 0, -1, 0)
+    ]
+    relay = Relay().play([("client", b"".join(sent))], whole)
+    assert waiting(relay) == [(11, 0, version), (9, 0, version)]
+    cut = Relay().play([("client", b"".join(sent))], by(97))
+    assert cut.outcome() == relay.outcome()
+    assert relay.broker.data == b"".join(sent)
+
+
+@pytest.mark.parametrize("version", frames.versions(0))
+def test_produce_cut_anywhere_before_acks(version: int) -> None:
+    """The head of a Produce request is held until `acks` is there, wherever the cut is."""
+    sent = frames.produce(version, 1, 0) + frames.produce(version, 2, 1, transactional_id="t1")
+    expected = Relay().play([("client", sent)], whole).outcome()
+    assert [entry[0] for entry in expected.in_flight] == [2]
+    for at in range(1, len(sent)):
+        relay = Relay()
+        relay.feed("client", sent[:at])
+        relay.feed("client", sent[at:])
+        assert relay.outcome() == expected
+
+
+def test_produce_with_unknown_tagged_fields_in_its_header() -> None:
+    """`acks` is found behind tagged fields that nobody knows yet, and they go on."""
+    body = frames.produce(12, 1, 0)[4:]
+    plain = 10 + 2  # the fixed part and the client id, "c1"
+    tags = b"\x02" + b"\x05\x03abc" + b"\x90\x03\x80\x02" + b"x" * 256
+    sent = frame(body[:plain], tags, body[plain + 1 :])
+    relay = play([("client", sent)])
+    assert (waiting(relay), bytes(relay.broker.data)) == ([], sent)
+
+
+@pytest.mark.parametrize("version", frames.versions(0))
+def test_produce_that_ends_before_acks_is_refused(version: int) -> None:
+    """A frame that is complete and yet has no `acks`: it once hung the whole process when more bytes followed."""
+    before_acks = frames.produce(version, 1, transactional_id="t1")[4:].index(b"t1") + 2
+    for size in range(8, before_acks + 2):
+        sent = frame(frames.produce(version, 1, transactional_id="t1")[4 : 4 + size])
+        for behind in (b"", b"x", sent, b"y" * 500):
+            for cut in (whole, bytewise):
+                relay = Relay().play([("client", sent + behind)], cut)
+                assert (relay.reason, bytes(relay.broker.data)) == (Reason.MALFORMED_REQUEST, b"")
+
+
+@pytest.mark.parametrize("version", [3, 9])
+@pytest.mark.parametrize("what", ["client id", "transactional id"])
+def test_produce_with_an_impossible_length_is_refused(version: int, what: str) -> None:
+    """A length below -1, or above what Kafka takes."""
+    sent = bytearray(frames.produce(version, 1, transactional_id="t1"))
+    at = sent.index(b"c1" if what == "client id" else b"t1")
+    if what == "transactional id" and version >= 9:
+        sent[at - 1 : at + 2] = b"\xff\xff\x7f"
+    else:
+        sent[at - 2 : at] = b"\xff\xfe"
+    assert play([("client", bytes(sent))]).reason is Reason.MALFORMED_REQUEST
+
+
+def test_a_large_request_streams() -> None:
+    """Its head goes out with the first bytes, the rest as it comes; nothing of it is held."""
+    sent = frames.produce(12, 1, records=bytes(300 * KIB))
+    relay = Relay()
+    relay.feed("client", sent[: 64 * KIB])
+    assert len(relay.broker.data) == 64 * KIB
+    assert (relay.requests.passing, relay.requests.held_bytes) == (len(sent) - 64 * KIB, 0)
+    assert relay.requests.under_way
+    relay.feed("client", sent[64 * KIB :])
+    assert relay.broker.data == sent
+    assert not relay.requests.under_way
+    assert play([("client", sent)]).broker.data == sent
+
+
+@pytest.mark.parametrize("acks", [0, 1])
+def test_bytes_moved_by_splice_count_as_passed(acks: int) -> None:
+    """What the kernel moved is not looked at; the next frame is found behind it."""
+    sent = frames.produce(12, 1, acks, records=bytes(300 * KIB))
+    relay = Relay()
+    relay.feed("client", sent[: 64 * KIB])
+    while relay.requests.passing > KIB:
+        relay.requests.moved(min(relay.requests.passing - 100, 100_000))
+        relay.requests.settle(relay.now)
+    last = relay.requests.passing
+    assert relay.requests.under_way
+    relay.feed("client", sent[-last:] + frames.heartbeat(2)[0])
+    assert waiting(relay) == [(1, 0, 12), (2, 12, 3)][1 - acks :]
+    assert relay.broker.data[64 * KIB :] == sent[-last:] + frames.heartbeat(2)[0]
+
+
+def test_a_request_moved_to_its_end() -> None:
+    """Splice takes the last byte too."""
+    sent = frames.produce(12, 1, records=bytes(100 * KIB))
+    relay = Relay()
+    relay.feed("client", sent[:KIB])
+    relay.requests.moved(relay.requests.passing)
+    assert not relay.requests.under_way
+    relay.feed("client", frames.heartbeat(2)[0])
+    assert [entry[0] for entry in waiting(relay)] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("size", "reason"),
+    [
+        (-(2**31), Reason.INVALID_FRAME_SIZE),
+        (-1, Reason.INVALID_FRAME_SIZE),
+        (0, Reason.INVALID_FRAME_SIZE),
+        (7, Reason.INVALID_FRAME_SIZE),
+        (1025, Reason.FRAME_TOO_LARGE),
+        (2**31 - 1, Reason.FRAME_TOO_LARGE),
+    ],
+)
+def test_impossible_sizes(size: int, reason: Reason) -> None:
+    """Refused by the size alone, at the beginning and behind a good request; the broker sees nothing of it."""
+    head = size.to_bytes(4, "big", signed=True) + frames.heartbeat(5)[0][4:12]
+    ping, pong = frames.heartbeat(1)
+    for script in (
+        [("client", head)],
+        [("client", ping), ("broker", pong), ("client", head)],
+        [("client", ping + head)],
+    ):
+        relay = play(script, lambda: Relay(limit=KIB))
+        assert relay.reason is reason
+        assert str(size) in relay.detail
+        assert relay.broker.data in (b"", ping)
+
+
+def test_the_largest_request_is_let_through() -> None:
+    """The limit is inclusive."""
+    sent = frames.raw_request(12, 3, 1, bytes(KIB - 8))
+    assert play([("client", sent)], lambda: Relay(limit=KIB)).broker.data == sent
+
+
+def test_a_request_of_eight_bytes_is_let_through() -> None:
+    """Key, version and correlation id: what is missing is the broker's to refuse."""
+    sent = frames.raw_request(12, 3, 1)
+    assert play([("client", sent)]).broker.data == sent
+
+
+@pytest.mark.parametrize(
+    ("first", "reason"),
+    [
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\xaa\xbb", Reason.TLS_ON_PLAINTEXT),
+        (b"\x16\x03\x03\x00\xf4\x01\x00\x00\xf0\x03\x03\x00\x00", Reason.TLS_ON_PLAINTEXT),
+        (b"GET /metrics HTTP/1.1\r\n", Reason.HTTP_ON_KAFKA_PORT),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", Reason.HTTP_ON_KAFKA_PORT),
+        (b"\xff" * 20, Reason.INVALID_FRAME_SIZE),
+    ],
+)
+def test_other_protocols_are_named(first: bytes, reason: Reason) -> None:
+    """A TLS hello and HTTP get a reason of their own."""
+    assert play([("client", first)]).reason is reason
+
+
+@pytest.mark.parametrize("spec", CLOSED, ids=lambda spec: spec.name)
+def test_apis_of_controllers_are_refused(spec: ApiSpec) -> None:
+    """What brokers and controllers say to each other is not for clients."""
+    relay = play([("client", frames.raw_request(spec.key, spec.max_version, 1))])
+    assert relay.reason is Reason.REFUSED_API
+    assert relay.cluster.counters.refused == {(spec.key, "refused_api"): 1}
+
+
+@pytest.mark.parametrize("key", [-1, 4, 7, 95, 4096, 32767, -32768])
+def test_unknown_keys_are_refused(key: int) -> None:
+    """Also those that Kafka had once, and negative ones; the broker sees nothing of them."""
+    relay = play([("client", frames.raw_request(key, 0, 1, b"rest"))])
+    assert (relay.reason, bytes(relay.broker.data)) == (Reason.UNKNOWN_API, b"")
+    assert str(key) in relay.detail
+
+
+@pytest.mark.parametrize("spec", [spec for spec in OPEN if spec.key != API_VERSIONS], ids=lambda spec: spec.name)
+def test_versions_outside_the_schemas_are_refused(spec: ApiSpec) -> None:
+    """One below the lowest, one above the highest, and the ends of int16; nothing is kept for them."""
+    for version in (lowest(spec.key) - 1, spec.max_version + 1, -32768, 32767):
+        relay = play([("client", frames.raw_request(spec.key, version, 1))])
+        assert relay.reason is Reason.UNSUPPORTED_VERSION
+        assert relay.table.routes == {}
+        assert f"v{version} " in relay.detail
+        assert relay.cluster.counters.refused == {(spec.key, "unsupported_version"): 1}
+
+
+def test_sasl_handshake_v0_is_refused() -> None:
+    """Bare tokens would follow it; v1 passes."""
+    assert play([("client", frames.request(17, 0, 1))]).reason is Reason.UNSUPPORTED_VERSION
+    assert play([("client", frames.request(17, 1, 1))]).reason is None
+
+
+def test_a_correlation_id_twice_in_flight_is_refused() -> None:
+    """The client could not tell the responses apart; once answered, an id may come again."""
+    (ping, pong), (other, other_pong) = frames.heartbeat(1), frames.heartbeat(2)
+    assert play([("client", ping + other + ping)]).reason is Reason.CORRELATION_REUSED
+    assert play([("client", ping + other), ("broker", pong + other_pong), ("client", ping)]).reason is None
+
+
+def test_an_id_of_a_request_without_response_may_come_again() -> None:
+    """With acks=0 nothing is in flight."""
+    assert play([("client", frames.produce(9, 1, 0) * 3 + frames.heartbeat(1)[0])]).reason is None
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        pytest.param(lambda: (50 << 20).to_bytes(4, "big") + frames.produce(12, 1)[4:64], id="Produce"),
+        pytest.param(lambda: (50 << 20).to_bytes(4, "big") + frames.request(18, 4, 1)[4:], id="ApiVersions"),
+        pytest.param(lambda: (50 << 20).to_bytes(4, "big") + frames.produce(12, 1)[4:18], id="half of Produce"),
+        pytest.param(lambda: (50 << 20).to_bytes(4, "big") + frames.heartbeat(1)[0][4:], id="Heartbeat"),
+    ],
+)
+def test_nothing_is_allocated_for_a_claimed_size(head: Callable[[], bytes]) -> None:
+    """Fifty megabytes announced, some bytes sent: some bytes kept."""
+    relay, first = Relay(), head()
+    relay.feed("client", frames.heartbeat(99)[0])  # what is made once
+    tracemalloc.start()
+    try:
+        relay.feed("client", first)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert relay.requests.under_way
+    assert peak < 64 * KIB
+
+
+def test_what_is_held_is_told() -> None:
+    """A head that is not complete is held; a body that passes is not."""
+    relay = Relay()
+    assert (relay.requests.held_bytes, relay.requests.under_way) == (0, False)
+    relay.feed("client", frames.heartbeat(1)[0][: HEAD_BYTES - 1])
+    assert (relay.requests.held_bytes, relay.requests.under_way) == (HEAD_BYTES - 1, True)
+    relay.feed("client", frames.heartbeat(1)[0][HEAD_BYTES - 1 :])
+    assert (relay.requests.held_bytes, relay.requests.under_way) == (0, False)
+
+
+def test_a_request_is_sent_when_its_last_byte_is() -> None:
+    """The broker's time begins when it has all of a request; a frame under way is not out yet."""
+    relay = Relay()
+    small, large = frames.heartbeat(1)[0], frames.produce(12, 2, records=bytes(200))
+    relay.requests.feed(memoryview(small + large[:100]), 1.0)
+    relay.requests.settle(2.0)
+    relay.requests.feed(memoryview(large[100:]), 3.0)
+    relay.requests.settle(4.0)
+    relay.requests.settle(5.0)
+    assert [(e.received, e.sent) for e in relay.in_flight] == [(1.0, 2.0), (1.0, 4.0)]
+
+
+def test_a_request_without_response_under_way_leaves_others_times_alone() -> None:
+    """A request before a long Produce with acks=0 was out before it, not after."""
+    relay = Relay()
+    small, large = frames.heartbeat(1)[0], frames.produce(12, 2, 0, records=bytes(200))
+    relay.requests.feed(memoryview(small + large[:100]), 1.0)
+    relay.requests.settle(2.0)
+    relay.requests.feed(memoryview(large[100:]), 3.0)
+    relay.requests.settle(4.0)
+    assert [(e.received, e.sent) for e in relay.in_flight] == [(1.0, 2.0)]
+
+
+@pytest.mark.parametrize("version", [6, 99, -1, 32767, -32768])
+def test_the_proxys_own_answer_goes_out_at_once_when_nothing_is_in_flight(version: int) -> None:
+    """The broker hears nothing of it; three in a row are answered in order."""
+    sent = b"".join(frames.raw_request(API_VERSIONS, version, number, b"any") for number in (1, 2, 3))
+    relay = play([("client", sent)])
+    assert (bytes(relay.broker.data), waiting(relay)) == (b"", [])
+    assert [answer[:6] for answer in frames.split(bytes(relay.client.data))] == [
+        number.to_bytes(4, "big") + b"\0\x23" for number in (1, 2, 3)
+    ]
+
+
+def test_an_own_answer_behind_a_request_without_response_does_not_wait() -> None:
+    """Nothing comes back for acks=0, so there is nothing to wait for."""
+    relay = play([("client", frames.produce(9, 1, 0) + frames.raw_request(API_VERSIONS, 99, 2))])
+    assert relay.client.data[4:8] == (2).to_bytes(4, "big")
+
+
+def test_what_stands_before_a_held_request_is_not_kept_back() -> None:
+    """Requests before an incomplete ApiVersions, or before an incomplete head, go out at once."""
+    ping, _ = frames.heartbeat(1)
+    for behind in (frames.request(API_VERSIONS, 4, 2)[:-1], frames.heartbeat(2)[0][:7], frames.produce(9, 3)[:14]):
+        relay = Relay()
+        relay.feed("client", ping + behind)
+        assert (bytes(relay.broker.data), relay.requests.held_bytes) == (ping, len(behind))
+
+
+def test_tables_are_shared_by_connections() -> None:
+    """Routes are made once for a cluster, and what one client may not do does not show in another's."""
+    cluster = Cluster()
+    first, second = Relay(cluster), Relay(cluster)
+    first.feed("client", frames.raw_request(4095, 0, 1))
+    second.feed("client", frames.heartbeat(1)[0])
+    assert (first.reason, second.reason) == (Reason.UNKNOWN_API, None)
