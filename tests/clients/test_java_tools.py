@@ -7,18 +7,21 @@ import re
 
 import pytest
 
-from tests.clients.conftest import Side
 from tests.support.client import java_3_9, java_4_4
+from tests.support.side import Side
 
 TOOLS = "org.apache.kafka.tools"
 GROUPS = f"{TOOLS}.consumer.group.ConsumerGroupCommand"
 RECORDS = 20_000
 
 
-def produce(side: Side, topic: str, *arguments: str, records: int = RECORDS, classpath: str | None = None) -> str:
-    """kafka-producer-perf-test: 1 kB records as fast as they go."""
+def produce(
+    side: Side, topic: str, *arguments: str, records: int = RECORDS, size: str = "1000", classpath: str | None = None
+) -> str:
+    """kafka-producer-perf-test, as fast as it goes: records of 1 kB, or numbered ones without a size."""
+    payload = ("--record-size", size) if size else ("--payload-monotonic",)
     # --bootstrap-server is not known to the 3.9 tool: the setting serves every version
-    command = ("--topic", topic, "--num-records", str(records), "--record-size", "1000", "--throughput", "-1")
+    command = ("--topic", topic, "--num-records", str(records), *payload, "--throughput", "-1")
     settings = ("--producer-props", f"bootstrap.servers={side.bootstrap}", "acks=all")
     return side.java_bare(f"{TOOLS}.ProducerPerformance", *command, *arguments, *settings, classpath=classpath)
 
@@ -50,7 +53,9 @@ def test_topics_and_configs(side: Side) -> None:
     assert "retention.ms=7654321" in side.java("kafka.admin.ConfigCommand", "--describe", *entity)
     for node_id in side.backend.cluster.brokers:
         entity = ("--entity-type", "brokers", "--entity-name", str(node_id))
-        assert f"node.id={node_id}" in side.java("kafka.admin.ConfigCommand", "--describe", "--all", *entity)
+        change = ("--alter", *entity, "--add-config", f"log.cleaner.io.buffer.load.factor=0.{node_id % 9 + 1}")
+        side.java("kafka.admin.ConfigCommand", *change)
+        assert f"load.factor=0.{node_id % 9 + 1}" in side.java("kafka.admin.ConfigCommand", "--describe", *entity)
 
     side.java(f"{TOOLS}.TopicCommand", "--delete", "--topic", topic)
     assert topic not in side.java(f"{TOOLS}.TopicCommand", "--list").split()
@@ -107,10 +112,10 @@ def test_transactional_producer(side: Side) -> None:
     """kafka-producer-perf-test in transactions; a read_committed console consumer reads each record once."""
     topic, transactional_id, count = side.backend.topic(), side.fresh("tx"), 2000
     transactions = ("--transactional-id", transactional_id, "--transaction-duration-ms", "50")
-    assert f"{count} records sent" in produce(side, topic, *transactions, records=count)
-    arguments = ("--topic", topic, "--from-beginning", "--isolation-level", "read_committed", "--timeout-ms", "10000")
-    output = side.java(f"{TOOLS}.consumer.ConsoleConsumer", *arguments)
-    assert sum(len(line) == 1000 for line in output.splitlines()) == count
+    assert f"{count} records sent" in produce(side, topic, *transactions, records=count, size="")
+    limits = ("--from-beginning", "--isolation-level", "read_committed", "--max-messages", str(count))
+    output = side.java(f"{TOOLS}.consumer.ConsoleConsumer", "--topic", topic, *limits, "--timeout-ms", "60000")
+    assert sorted(int(line) for line in output.splitlines() if line.isdigit()) == list(range(count))
     assert transactional_id in side.java(f"{TOOLS}.TransactionsCommand", "list")
 
 
@@ -120,7 +125,7 @@ def test_addresses_that_an_admin_asks_for(side: Side) -> None:
     versions = side.java(f"{TOOLS}.BrokerApiVersionsCommand")
     shown = {int(node): int(port) for port, node in re.findall(r"127\.0\.0\.1:(\d+) \(id: (\d+)", versions)}
     assert shown == ports
-    endpoints = side.java(f"{TOOLS}.ClusterTool", "list-endpoints")
+    endpoints = side.java_bare(f"{TOOLS}.ClusterTool", "list-endpoints", "--bootstrap-server", side.bootstrap)
     assert all(f"{node_id} " in endpoints and str(port) in endpoints for node_id, port in ports.items())
     voters = side.java(f"{TOOLS}.MetadataQuorumCommand", "describe", "--status")
     assert all(str(node_id) in voters for node_id in ports)

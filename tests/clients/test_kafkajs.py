@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.clients.conftest import Side
 from tests.clients.test_python_clients import check_everything, check_transactions
+from tests.support.side import Side
 
 pytestmark = pytest.mark.node
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.clients.conftest import Side
 from tests.support.client import PYTHON_CLIENTS, script
+from tests.support.side import Side
 
 COUNT = 300
 WHOLE = {"acknowledged": COUNT, "consumed": COUNT, "missing": 0, "duplicates": 0, "wrong": 0}

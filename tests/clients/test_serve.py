@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.clients.conftest import Side
 from tests.clients.test_python_clients import check_everything
 from tests.support.backend import Backend
 from tests.support.proxy import Proxy
+from tests.support.side import Side
 
 
 def test_flags_alone(kafka: Backend, tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.clients.conftest import Side
 from tests.support.client import running, script
+from tests.support.side import Side
 
 
 def test_a_client_past_the_proxy_is_caught(three: Side) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from kproxy.demo.kafka import Cluster
 from tests.support.wait import until
@@ -13,7 +14,7 @@ from tests.support.wait import until
 with warnings.catch_warnings():  # of kafka-python's own imports, which are none of ours
     warnings.simplefilter("ignore", DeprecationWarning)
     from kafka.admin import KafkaAdminClient
-    from kafka.errors import KafkaError
+    from kafka.errors import KafkaError, RetriableError
     from kafka.structs import TopicPartition
 
 _names = itertools.count(1)
@@ -64,17 +65,33 @@ class Backend:
         with self.admin() as admin:
             until(lambda: self._in_sync(admin, topic), f"{topic} in sync", timeout)
 
+    @contextlib.contextmanager
+    def paused(self, node_id: int) -> Iterator[None]:
+        """SIGSTOP a broker, and SIGCONT whatever happens."""
+        self.cluster.brokers[node_id].pause()
+        try:
+            yield
+        finally:
+            self.cluster.brokers[node_id].resume()
+
     def end_offsets(self, topic: str) -> dict[int, int]:
         """The log end offset of each partition."""
         partitions = self.leaders(topic)
         with self.admin() as admin:
-            found = admin.list_partition_offsets({TopicPartition(topic, p): -1 for p in partitions})
+            found = until(lambda: self._end_offsets(admin, topic, partitions), f"end offsets of {topic}")
         return {key.partition: value.offset for key, value in found.items()}
 
     def _elect(self, admin: KafkaAdminClient, topic: str) -> dict[int, int]:
         with contextlib.suppress(KafkaError):  # ELECTION_NOT_NEEDED, or not in sync yet: asked again
             admin.elect_leaders(0, [topic], raise_errors=False)
         return self._leaders(admin, topic)
+
+    @staticmethod
+    def _end_offsets(admin: KafkaAdminClient, topic: str, partitions: Iterable[int]) -> Any:
+        try:
+            return admin.list_partition_offsets({TopicPartition(topic, p): -1 for p in partitions})
+        except RetriableError:  # a new leader does not know its high watermark yet
+            return None
 
     @staticmethod
     def _leaders(admin: KafkaAdminClient, topic: str) -> dict[int, int]:

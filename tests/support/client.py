@@ -75,6 +75,13 @@ def java_tool(main_class: str, *arguments: str, classpath: str | None = None) ->
     return java.command(classpath or java_4_3(), main_class, *arguments, options=(*java.QUICK, LOGGING))
 
 
+def idempotent(directory: Path) -> tuple[str, str]:
+    """Arguments that make the verifiable producer, which does not retry by itself, as stubborn as Java's default."""
+    settings = directory / "idempotent.properties"
+    settings.write_text("enable.idempotence=true\nretries=2147483647\n")
+    return "--command-config", str(settings)
+
+
 def script(client: str, scenario: str, **settings: Any) -> list[str]:
     """The command of a client's script in tests/support/clients: a scenario with its settings."""
     spoken = json.dumps(settings)

@@ -49,6 +49,8 @@ def drink(
     consumer = KafkaConsumer(
         topic, bootstrap_servers=bootstrap, group_id=group, auto_offset_reset="earliest", **settings
     )
+    # 3.0.12 may stop for good, with Kafka itself too, when it joins its group before it knows the topic.
+    consumer.partitions_for_topic(topic)
     consumed: list[tuple[bytes, bytes]] = []
     quiet = time.monotonic()
     while (wanted := total()) is None or (len(consumed) < wanted and time.monotonic() - quiet < PATIENCE):

@@ -1,0 +1,135 @@
+"""Bytes that are no Kafka request, sent to a live kproxy in front of a real Kafka."""
+
+from __future__ import annotations
+
+import http.client
+import random
+import ssl
+import struct
+
+import pytest
+
+from tests.support.footprint import nothing_kept
+from tests.support.healthy import Healthy
+from tests.support.proxy import Proxy
+from tests.support.raw import HOST, METADATA, RawClient, api_versions, frame, metadata, request
+from tests.support.wait import until
+
+FLOOD = 200
+_noise = random.Random(20261121)
+
+# What is sent -> the reason in the log line and in kproxy_protocol_errors_total.
+BAD_BYTES = {
+    "negative size": (struct.pack(">i", -1) + bytes(100), "invalid_frame_size"),
+    "size zero": (struct.pack(">i", 0) + bytes(100), "invalid_frame_size"),
+    "size below a header": (struct.pack(">i", 7) + bytes(100), "invalid_frame_size"),
+    "size over the limit": (struct.pack(">ihhi", 2**31 - 1, METADATA, 1, 1) + bytes(100), "frame_too_large"),
+    "random bytes": (b"\xff" + _noise.randbytes(4095), "invalid_frame_size"),
+    "random bytes in a frame": (frame(b"\x7f" + _noise.randbytes(4095)), "unknown_api"),
+    "unknown api key": (request(9999, 0, 1), "unknown_api"),
+    "version above the maximum": (request(METADATA, 99, 1), "unsupported_version"),
+    "negative version": (request(METADATA, -1, 1), "unsupported_version"),
+    "client id beyond the frame": (
+        frame(struct.pack(">hhih", METADATA, 1, 1, 30_000) + bytes(8)),
+        "malformed_request",
+    ),
+}
+
+
+@pytest.mark.parametrize(("sent", "reason"), BAD_BYTES.values(), ids=BAD_BYTES)
+def test_bad_bytes(proxy: Proxy, healthy: Healthy, sent: bytes, reason: str) -> None:
+    """First bytes, or after a good request: closed, counted and logged by its reason; nothing kept of a flood."""
+    with RawClient(proxy.port()) as warm_up:
+        warm_up.ask(api_versions(1))
+    with nothing_kept(proxy):
+        for number in range(FLOOD):
+            with RawClient(proxy.port()) as client:
+                if number % 2:
+                    client.ask(api_versions(1))
+                client.send(sent)
+                client.wait_closed(5)
+    check_counted(proxy, reason, FLOOD)
+
+
+def test_tls_hello(proxy: Proxy, healthy: Healthy) -> None:
+    """A TLS client is closed at once, and the log says what to set."""
+    context = ssl.create_default_context()
+    for _ in range(FLOOD):
+        with RawClient(proxy.port()) as client, pytest.raises((ssl.SSLError, ConnectionError)):
+            context.wrap_socket(client.socket, server_hostname="kafka.example.com")
+    check_counted(proxy, "tls_on_plaintext", FLOOD)
+
+
+def test_http_request(proxy: Proxy, healthy: Healthy) -> None:
+    """So is an HTTP client."""
+    for _ in range(FLOOD):
+        client = http.client.HTTPConnection(HOST, proxy.port(), timeout=5)
+        client.request("GET", "/metrics")
+        with pytest.raises((http.client.HTTPException, ConnectionError)):
+            client.getresponse()
+        client.close()
+    check_counted(proxy, "http_on_kafka_port", FLOOD)
+
+
+def test_half_a_frame_then_silence(proxy: Proxy, healthy: Healthy) -> None:
+    """Half of a request and nothing more: closed after timeouts.stalled_frame (1 s here), however many there are."""
+    with nothing_kept(proxy):
+        clients = [RawClient(proxy.port()) for _ in range(FLOOD)]
+        for number, client in enumerate(clients):
+            client.send(metadata(number)[: 5 + number % 12])
+        for client in clients:
+            client.wait_closed(5)
+            client.close()
+    check_counted(proxy, "stalled_frame", FLOOD)
+
+
+def test_half_a_frame_then_gone(proxy: Proxy, healthy: Healthy) -> None:
+    """Half of a request and FIN: the broker is not left waiting for the rest."""
+    with nothing_kept(proxy):
+        for _ in range(FLOOD):
+            with RawClient(proxy.port()) as client:
+                client.ask(api_versions(1))
+                client.send(metadata(2)[:9])
+    check_counted(proxy, "truncated_request", FLOOD)
+
+
+def test_silence(proxy: Proxy, healthy: Healthy) -> None:
+    """Nothing is ever said: closed after timeouts.first_request (2 s here), and no broker is dialled for it."""
+    dialled = proxy.metric("kproxy_upstream_connects_total")
+    clients = [RawClient(proxy.port()) for _ in range(FLOOD)]
+    for client in clients:
+        assert client.wait_closed(5) == b""
+        client.close()
+    check_counted(proxy, "idle_timeout", FLOOD, protocol_error=False)
+    assert proxy.metric("kproxy_upstream_connects_total") - dialled < FLOOD / 10
+
+
+def test_reused_correlation_ids(proxy: Proxy, healthy: Healthy) -> None:
+    """Kafka does not mind, so kproxy does not: each request gets its own response, in order."""
+    with RawClient(proxy.port()) as client:
+        client.send(api_versions(7), metadata(7), api_versions(7), metadata(7))
+        answers = [client.receive() for _ in range(4)]
+    assert [correlation_id for correlation_id, _ in answers] == [7] * 4
+    bodies = [body for _, body in answers]
+    assert bodies[0] == bodies[2] != bodies[1] == bodies[3]
+
+
+def test_api_versions_above_the_maximum(proxy: Proxy, healthy: Healthy) -> None:
+    """Answered as Kafka does: error 35 and the supported range in a version 0 body; the connection goes on."""
+    with RawClient(proxy.port()) as client:
+        answer = client.ask(api_versions(1, version=99))
+        error, count, api_key, _, highest = struct.unpack_from(">hihhh", answer)
+        assert (error, api_key) == (35, 18)
+        assert count >= 1
+        assert highest >= 4
+        assert struct.unpack_from(">h", client.ask(api_versions(2)))[0] == 0
+
+
+def check_counted(proxy: Proxy, reason: str, count: int, *, protocol_error: bool = True) -> None:
+    """Each was counted once by its reason, and has its log line, which tells the client's address."""
+    until(lambda: proxy.metric("kproxy_connections_closed_total", reason=reason) >= count, f"{count} x {reason}")
+    if protocol_error:
+        assert proxy.metric("kproxy_protocol_errors_total", reason=reason) == count
+    lines = proxy.logged(reason=reason)
+    assert len(lines) == count
+    assert all(line["client"].startswith(HOST) and line["level"] for line in lines)

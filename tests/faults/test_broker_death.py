@@ -1,0 +1,95 @@
+"""Brokers that die, come back or stall under load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.backend import Backend
+from tests.support.client import idempotent, java_tool, script
+from tests.support.healthy import Healthy
+from tests.support.proxy import Proxy
+from tests.support.side import Side
+from tests.support.wait import stays, until
+
+TOOLS = "org.apache.kafka.tools"
+SECONDS = 30
+
+
+def test_kill_and_restart_under_load(proxy: Proxy, kafka: Backend, tmp_path: Path) -> None:
+    """kill -9 of a broker and its return, librdkafka and Java with acks=all: none lost, none doubled, all read."""
+    side = Side(proxy, "kafka", kafka, tmp_path)
+    ours, javas, count = kafka.topic(), kafka.topic(), 6000
+    victim = kafka.leaders(ours)[0]
+    following = script(
+        "confluent_kafka", "follow", bootstrap=side.bootstrap, topic=ours, group=side.fresh("group"), seconds=SECONDS
+    )
+    server = ("--bootstrap-server", side.bootstrap, "--topic", javas)
+    pace = ("--max-messages", str(count), "--throughput", str(count // SECONDS))
+    producing = java_tool(f"{TOOLS}.VerifiableProducer", *server, *pace, *idempotent(tmp_path))
+    consuming = java_tool(
+        f"{TOOLS}.VerifiableConsumer", *server, "--group-id", side.fresh("g"), "--max-messages", str(count), "--verbose"
+    )
+    with side.running(following) as client, side.running(consuming) as consumer, side.running(producing) as producer:
+        for topic in (ours, javas):
+            until(lambda topic=topic: sum(kafka.end_offsets(topic).values()) > 200, "load")
+        kafka.cluster.brokers[victim].kill()
+        try:
+            until(lambda: victim not in kafka.leaders(ours).values(), "other leaders")
+            before = sum(kafka.end_offsets(ours).values())
+            until(lambda: sum(kafka.end_offsets(ours).values()) > before + 200, "progress without the broker")
+            assert proxy.metric("kproxy_upstream_reachable", node=str(victim)) == 0
+        finally:
+            kafka.cluster.restart(victim)
+        for topic in (ours, javas):
+            kafka.wait_in_sync(topic)
+        assert client.process.poll() is None, "the load ended before the broker was back: the test proves nothing"
+        result = client.result(timeout=SECONDS + 90)
+        producer.wait()
+        consumer.wait()
+    assert result["acknowledged"] > 1000
+    assert {key: result[key] for key in ("failed", "missing", "duplicates", "wrong")} == {
+        "failed": [],
+        "missing": 0,
+        "duplicates": 0,
+        "wrong": 0,
+    }
+    sent = [int(line["value"]) for line in producer.lines() if line["name"] == "producer_send_success"]
+    seen = [int(line["value"]) for line in consumer.lines() if line["name"] == "record_data"]
+    assert sorted(sent) == list(range(count))
+    assert set(seen) == set(sent)
+    assert sum(kafka.end_offsets(javas).values()) == count, "the log itself has duplicates"
+    until(lambda: proxy.metric("kproxy_upstream_reachable", node=str(victim)) == 1, "the broker to be reachable again")
+
+
+def test_stalled_broker_stalls_only_its_own_clients(proxy: Proxy, kafka: Backend) -> None:
+    """SIGSTOP: clients of the other nodes and of the admin port notice nothing; it is told, and over with SIGCONT."""
+    ports = proxy.node_ports()
+    victim, *others = ports
+    with Healthy(ports[others[0]]) as one, Healthy(ports[others[1]]) as other:
+        until(lambda: proxy.get_json("/readyz")["state"] == "ready", "ready")
+        with kafka.paused(victim):
+            served = len(one.round_trips)
+            until(lambda: len(one.round_trips) > served + 50, "service beside a stalled broker")
+            stays(lambda: proxy.get("/livez")[0] == 200, "the admin port stalled", seconds=1)
+        assert max(one.slowest, other.slowest) < 2.0
+    with Healthy(ports[victim]) as back:
+        until(lambda: len(back.round_trips) > 10, "service by the broker after SIGCONT")
+
+
+def test_kproxy_restarts_under_load(proxy: Proxy, kafka: Backend, tmp_path: Path) -> None:
+    """kproxy itself ends by SIGTERM and starts again, twice: nothing is lost or doubled."""
+    side = Side(proxy, "kafka", kafka, tmp_path)
+    topic = kafka.topic()
+    command = script(
+        "confluent_kafka", "follow", bootstrap=side.bootstrap, topic=topic, group=side.fresh("group"), seconds=12
+    )
+    with side.running(command) as client:
+        for _ in range(2):
+            before = sum(kafka.end_offsets(topic).values())
+            until(lambda before=before: sum(kafka.end_offsets(topic).values()) > before + 200, "load")
+            proxy.stop()
+            proxy.start()
+        assert client.process.poll() is None
+        result = client.result()
+    assert result["acknowledged"] == result["produced"] == result["consumed"] > 500
+    assert (result["missing"], result["duplicates"], result["wrong"]) == (0, 0, 0)

@@ -1,0 +1,52 @@
+"""A client that does nothing wrong, beside others that do: it must not notice them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import TracebackType
+from typing import Self
+
+from tests.support.raw import RawClient, api_versions, metadata
+
+EVERY = 0.02
+
+
+class Healthy:
+    """Asks for metadata again and again on one connection, in a thread; notes each round trip in seconds."""
+
+    def __init__(self, port: int) -> None:
+        self.round_trips: list[float] = []
+        self.error: Exception | None = None
+        self._client = RawClient(port)
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"healthy at {port}", daemon=True)
+
+    @property
+    def slowest(self) -> float:
+        """The longest round trip, in seconds."""
+        return max(self.round_trips)
+
+    def __enter__(self) -> Self:
+        self._client.ask(api_versions(0))
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._done.set()
+        self._thread.join()
+        self._client.close()
+        if error is None:
+            assert self.error is None, f"the client beside was affected: {self.error!r}"
+            assert self.round_trips, "the client beside never got an answer"
+
+    def _run(self) -> None:
+        try:
+            while not self._done.wait(EVERY):
+                begun = time.monotonic()
+                self._client.ask(metadata(len(self.round_trips)))
+                self.round_trips.append(time.monotonic() - begun)
+        except Exception as error:  # told by __exit__
+            self.error = error

@@ -1,0 +1,88 @@
+"""A virtual cluster as a client's test sees it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.backend import Backend
+from tests.support.client import Running, java_tool, running
+from tests.support.proxy import Proxy
+
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the proxy's virtual clusters, with the real cluster behind it."""
+
+    proxy: Proxy
+    name: str
+    backend: Backend
+    directory: Path
+
+    @property
+    def bootstrap(self) -> str:
+        """Where clients bootstrap."""
+        return self.proxy.bootstrap(self.name)
+
+    @property
+    def replicas(self) -> int:
+        """As many as there are brokers, at most three."""
+        return min(3, len(self.backend.cluster.brokers))
+
+    def fresh(self, kind: str) -> str:
+        """A name that no other test uses."""
+        return f"{kind}-{next(_numbers)}"
+
+    @contextmanager
+    def running(self, command: Sequence[str]) -> Iterator[Running]:
+        """Run a client; at the end, whatever it did, it must have been connected to the proxy's ports only."""
+        opened = self._opened()
+        with running(command, self.directory) as client:
+            yield client
+        self.check_ports(client.watch.ports)
+        assert self._opened() > opened, "the client never came to the proxy"
+
+    def run(self, command: Sequence[str], timeout: float = 120) -> str:
+        """Run a client to its end; its output."""
+        with self.running(command) as client:
+            return client.wait(timeout)
+
+    def java(self, main_class: str, *arguments: str, classpath: str | None = None) -> str:
+        """Run one of Kafka's tools with `--bootstrap-server` at the proxy."""
+        return self.java_bare(main_class, "--bootstrap-server", self.bootstrap, *arguments, classpath=classpath)
+
+    def java_bare(self, main_class: str, *arguments: str, classpath: str | None = None) -> str:
+        """Run one of Kafka's tools to its end; its output names no broker's own port."""
+        output = self.run(java_tool(main_class, *arguments, classpath=classpath))
+        self.check_text(output)
+        return output
+
+    def check_ports(self, ports: set[int]) -> None:
+        """No port that a client was connected to is a broker's own."""
+        direct = ports & self.backend.cluster.ports
+        assert not direct, f"the client connected to the brokers' own ports {sorted(direct)}"
+
+    def _opened(self) -> float:
+        return self.proxy.metric("kproxy_connections_opened_total", cluster=self.name)
+
+    def check_text(self, text: str) -> None:
+        """No broker's own address in what a client shows."""
+        shown = [port for port in self.backend.cluster.ports if f"127.0.0.1:{port}" in text]
+        assert not shown, f"brokers' own ports {shown} in: {text[-2000:]}"
+
+    def check_nodes(self, nodes: Sequence[tuple[int, str, int]]) -> None:
+        """What a client was told of the nodes (id, host, port): each broker's id, at the proxy's address for it."""
+        ports = self.proxy.node_ports(self.name)
+        assert {node_id: (host, port) for node_id, host, port in nodes} == {
+            node_id: ("127.0.0.1", ports[node_id]) for node_id in self.backend.cluster.brokers
+        }
+
+
+def leader_port(proxy: Proxy, kafka: Backend, topic: str) -> int:
+    """The advertised port of the node that leads partition 0."""
+    return proxy.node_ports()[kafka.leaders(topic)[0]]
