@@ -41,7 +41,7 @@ class Session:
             raise NotOfferedError(f"{self._connection.where}: {error}") from None
         frame, body_at = await self._connection.exchange(message.api_key, version, message.encode(version), limit)
         try:
-            return answer.decode(frame[body_at:], version)
+            return answer.decode(frame[body_at:], version, exact=False)
         except MalformedMessageError as error:
             self.close(f"{error}; the broker's answer is not what its version says")
             raise UpstreamError(str(self._connection.error)) from error

@@ -36,13 +36,17 @@ class WireMessage(WireStruct):
     max_version: ClassVar[int]
 
     @classmethod
-    def decode(cls, data: Buffer, version: int) -> Self:
-        """Exactly one body. MalformedMessageError for any other bytes, UnsupportedApiError for an unknown version."""
+    def decode(cls, data: Buffer, version: int, *, exact: bool = True) -> Self:
+        """Exactly one body. MalformedMessageError for any other bytes, UnsupportedApiError for an unknown version.
+
+        Not `exact`: bytes behind the last field do not matter, as they do not to Kafka's own clients.
+        """
         cls._check(version)
         reader = Reader(data)
         try:
             message = cls.read(reader, version)
-            reader.finish()
+            if exact:
+                reader.finish()
         except (IndexError, struct.error, UnicodeDecodeError) as error:
             raise MalformedMessageError(f"{cls.__name__} v{version}: {error}") from error
         except MalformedMessageError as error:

@@ -215,6 +215,14 @@ async def test_a_handshake_that_fails(
     await eventually(lambda: broker.open == 0, "the connection is closed")
 
 
+async def test_bytes_behind_an_answer_do_no_harm(broker: ScriptedBroker, start: Start) -> None:
+    """Kafka's own clients ignore them, and librdkafka's mock cluster sends them."""
+    broker.answer.cluster_id = "with a tail"
+    broker.script[METADATA] = script.bodied(broker.answer.encode(12) + b"\0")
+    client = await start(broker.address)
+    assert (await client.metadata()).cluster_id == "with a tail"
+
+
 async def test_an_answer_to_no_request_ends_the_connection(broker: ScriptedBroker, start: Start) -> None:
     """A second answer to one request is not kept for the next one."""
     client = await start(broker.address)

@@ -70,6 +70,13 @@ def test_known_and_unknown_tags_together() -> None:
     assert ApiVersionsResponse.decode(body, 3).unknown_tags == ((2**20, b"x"),)
 
 
+@pytest.mark.parametrize("behind", [b"", b"\0", b"\xff" * 9])
+def test_bytes_behind_that_do_not_matter(behind: bytes) -> None:
+    """Where the caller says so, and only there: librdkafka's mock cluster ends Metadata with a byte too many."""
+    request = MetadataRequest(topics=None)
+    assert MetadataRequest.decode(request.encode(12) + behind, 12, exact=False) == request
+
+
 def test_tagged_field_with_bytes_behind_its_value() -> None:
     """A tagged field is exactly as long as it says."""
     with pytest.raises(MalformedMessageError, match="1 bytes behind"):
