@@ -144,7 +144,7 @@ class Connection:
         """A socket that is not read at the moment was reset. What a broker said before that can still be read."""
         if endpoint.is_client or endpoint.blocked:
             raise Fault(Reason.CLIENT_RESET if endpoint.is_client else Reason.BROKER_RESET, "reset while paused")
-        endpoint.want(0)
+        endpoint.mute()
 
     def drain(self) -> None:
         """Answer what was received, take no more, then close."""

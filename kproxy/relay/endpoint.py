@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 IN: Final = select.EPOLLIN
 OUT: Final = select.EPOLLOUT
+GONE: Final = select.EPOLLHUP | select.EPOLLERR
 JOIN_BELOW: Final = 64 << 10
 """Bytes up to which a frame of several chunks is joined: below that a copy is cheaper than a vector."""
 MAX_VECTOR: Final = 1000
@@ -37,6 +38,7 @@ class Endpoint:
         "_pending",
         "_pipe",
         "_pipes",
+        "_registered",
         "_send",
         "blocked",
         "connection",
@@ -66,6 +68,7 @@ class Endpoint:
         self._epoll = epoll
         self._interest = IN
         epoll.register(self.fd, IN)
+        self._registered = True
 
     def event(self, mask: int) -> None:
         """What epoll says of this socket."""
@@ -75,7 +78,7 @@ class Endpoint:
                 return
         if self.reading:
             self.connection.readable(self)
-        else:
+        elif mask & GONE:  # otherwise an earlier event of this round has paused it
             self.connection.hung_up(self)
 
     def send(self, chunk: Chunk) -> None:
@@ -181,17 +184,23 @@ class Endpoint:
         return True
 
     def want(self, interest: int) -> None:
-        """Wait for these events; none at all means not even a hang-up, which epoll would otherwise repeat for ever."""
+        """Wait for these events; for a reset always."""
         if interest == self._interest:
             return
-        if not self._interest:
-            self._epoll.register(self.fd, interest)
-        elif not interest:
-            self._epoll.unregister(self.fd)
-        else:
+        if self._registered:
             self._epoll.modify(self.fd, interest)
+        else:
+            self._epoll.register(self.fd, interest)
+            self._registered = True
         self._interest = interest
         self.reading = bool(interest & IN)
+
+    def mute(self) -> None:
+        """Wait for nothing until `resume`, not even for a reset: epoll would repeat it for ever."""
+        if self._registered:
+            self._epoll.unregister(self.fd)
+        self._registered = self.reading = False
+        self._interest = 0
 
     def pause(self) -> None:
         """Read no more for now: the other side does not take it."""
@@ -207,7 +216,7 @@ class Endpoint:
 
     def release(self) -> socket.socket:
         """Leave the pump; the socket stays open and is the caller's."""
-        self.want(0)
+        self.mute()
         self._pending = None
         if self._pipe is not None:
             self._pipes.give_back(self._pipe)

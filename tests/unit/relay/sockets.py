@@ -1,0 +1,249 @@
+"""Real sockets around a real pump: a client, a broker, what they say, and what must not be left behind."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import socket
+import struct
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+
+import trio
+
+from kproxy.config import Limits, Timeouts
+from kproxy.observe.counters import ClusterCounters
+from kproxy.observe.reasons import Reason
+from kproxy.relay.apis import OFFERS
+from kproxy.relay.connection import Connection
+from kproxy.relay.context import Context
+from kproxy.relay.pump import Pump
+from kproxy.relay.routes import Table
+from kproxy.wire.frame import frame
+
+HOST = "127.0.0.1"
+KIB, MIB = 1 << 10, 1 << 20
+FETCH, HEARTBEAT, API_VERSIONS = 1, 12, 18
+PASSING = 4
+"""A version of Fetch whose responses pass unseen, so that any bytes do for a body."""
+RESET = struct.pack("ii", 1, 0)
+
+
+def request(correlation_id: int, body: bytes = b"", key: int = FETCH, version: int = PASSING) -> bytes:
+    """A request that passes by its head."""
+    return frame(struct.pack(">hhi", key, version, correlation_id), body)
+
+
+def response(correlation_id: int, body: bytes = b"") -> bytes:
+    """A response that passes by its head."""
+    return frame(struct.pack(">i", correlation_id), body)
+
+
+def noise(size: int, seed: int = 1) -> bytes:
+    """Bytes in which every cut and every exchange shows."""
+    return random.Random(seed).randbytes(size)
+
+
+class Backend:
+    """A virtual cluster as the relay asks for it; `servers` are what it has dialled."""
+
+    def __init__(self, *servers: tuple[str, int]) -> None:
+        self.counters = ClusterCounters("test")
+        self.cluster_id: str | None = None
+        self.table = Table(self.counters, OFFERS)
+        self.served = self.table.served()
+        self.servers = servers
+        self.dials: list[tuple[int | None, tuple[str, int], Reason | None, str]] = []
+
+    def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
+        return local_host, 19092 + node_id
+
+    def learn(self, nodes: Sequence[tuple[int, str, int]]) -> None:
+        pass
+
+    def upstreams(self, node_id: int | None) -> Sequence[tuple[str, int]]:
+        return self.servers
+
+    def dialled(self, node_id: int | None, address: tuple[str, int], failure: Reason | None, error: str) -> None:
+        self.dials.append((node_id, address, failure, error))
+
+    @property
+    def ended(self) -> dict[str, int]:
+        """Connections that ended, by reason."""
+        return dict(self.counters.closed)
+
+
+def pair(*, receive: int | None = None, send: int | None = None) -> tuple[socket.socket, socket.socket]:
+    """Both ends of a TCP connection, the far one and the pump's, with buffers of so many bytes."""
+    with socket.create_server((HOST, 0)) as listener:
+        far = socket.socket()
+        if receive is not None:
+            far.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)
+        far.connect(listener.getsockname())
+        near, _ = listener.accept()
+    if send is not None:
+        near.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send)
+    for end in (far, near):
+        end.setblocking(False)
+        end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return far, near
+
+
+class Peer:
+    """The far end of a relayed socket; every wait of it has the test's deadline."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        self.stream = trio.SocketStream(trio.socket.from_stdlib_socket(sock))
+
+    async def send(self, *chunks: bytes) -> None:
+        """Send, in one go as far as the kernel takes it."""
+        await self.stream.send_all(b"".join(chunks))
+
+    async def send_cut(self, data: bytes, seed: int = 1) -> None:
+        """Send in pieces of any size from one byte to 200 KiB, so that reads end anywhere."""
+        dice, pos = random.Random(seed), 0
+        while pos < len(data):
+            size = dice.choice((1, 3, 11, 700, 5000, 70_000, 200 * KIB))
+            await self.stream.send_all(data[pos : pos + size])
+            pos += size
+
+    async def receive(self, size: int) -> bytes:
+        """Exactly so many bytes."""
+        data = bytearray()
+        while len(data) < size:
+            part = await self.stream.receive_some(min(size - len(data), MIB))
+            assert part, f"closed after {len(data)} of {size} bytes"
+            data += part
+        return bytes(data)
+
+    async def receive_all(self) -> bytes:
+        """What comes until the other side closes."""
+        return b"".join([part async for part in self.stream])
+
+    def half_close(self) -> None:
+        """Say no more, listen on."""
+        self.stream.socket.shutdown(socket.SHUT_WR)
+
+    async def close(self) -> None:
+        """FIN."""
+        await self.stream.aclose()
+
+    async def reset(self) -> None:
+        """RST instead of FIN."""
+        self.stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        await self.stream.aclose()
+
+
+@dataclass
+class Relayed:
+    """One connection in a pump."""
+
+    pump: Pump
+    backend: Backend
+    connection: Connection
+    client: Peer
+    broker: Peer
+
+    async def exchange(self, correlation_id: int, asked: bytes = b"asked", answered: bytes = b"answered") -> None:
+        """One request and its response, both as they were sent."""
+        there, back = request(correlation_id, asked), response(correlation_id, answered)
+        await self.client.send(there)
+        assert await self.broker.receive(len(there)) == there
+        await self.broker.send(back)
+        assert await self.client.receive(len(back)) == back
+
+    async def ended(self, *reasons: Reason) -> None:
+        """Wait for the connection's end, which must have one of these reasons; nothing of it is left in the pump."""
+        await eventually(lambda: self.connection.closed, "the connection's end")
+        assert set(self.backend.ended) <= set(reasons)
+        assert self.connection.id not in self.pump.connections
+        assert self.backend.counters.connections_active == len(self.pump.connections)
+
+
+@dataclass
+class Stage:
+    """A running pump and what it relays."""
+
+    pump: Pump
+    backend: Backend = field(default_factory=Backend)
+    limits: Limits = field(default_factory=Limits)
+    _peers: list[Peer] = field(default_factory=list)
+
+    def relay(self, *, buffer: int | None = None, limits: Limits | None = None) -> Relayed:
+        """A connection more; `buffer` bytes are what the sockets' buffers hold, about."""
+        client, inner_client = pair(receive=buffer, send=buffer)
+        broker, inner_broker = pair(receive=buffer, send=buffer)
+        context = Context(self.backend, None, "client:1", HOST)
+        self.backend.counters.connection_opened()
+        connection = self.pump.relay(
+            context, self.backend.table, limits or self.limits, inner_client, inner_broker, "broker:9092"
+        )
+        relayed = Relayed(self.pump, self.backend, connection, Peer(client), Peer(broker))
+        self._peers += (relayed.client, relayed.broker)
+        return relayed
+
+    def quiet(self) -> bool:
+        """Whether no socket is ready: what is ready and not taken would be reported again at once, for ever."""
+        return not self.pump._epoll.poll(0)
+
+    async def close(self) -> None:
+        """Close what the tests have left open."""
+        for peer in self._peers:
+            await peer.close()
+
+
+@asynccontextmanager
+async def stage(
+    *, stalled_frame: float = 30.0, limits: Limits | None = None, seconds: float = 60
+) -> AsyncIterator[Stage]:
+    """A running pump; at the end it has closed everything, and nothing spins."""
+    before = open_files()
+    with trio.fail_after(seconds):
+        async with trio.open_nursery() as nursery:
+            running = Stage(Pump(Timeouts(stalled_frame=stalled_frame)), limits=limits or Limits())
+            nursery.start_soon(running.pump.run)
+            try:
+                yield running
+                await eventually(running.quiet, "a quiet epoll")
+            finally:
+                await running.close()
+                nursery.cancel_scope.cancel()
+    assert running.backend.counters.connections_active == 0
+    assert open_files() == before, "descriptors are left open"
+
+
+def open_files() -> int:
+    """How many descriptors this process has."""
+    return len(os.listdir("/proc/self/fd"))
+
+
+@contextmanager
+def no_descriptors() -> Iterator[None]:
+    """No new descriptor can be had meanwhile."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lowest_free = os.dup(0)
+    os.close(lowest_free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+async def eventually(true: Callable[[], bool], what: str, seconds: float = 10) -> None:
+    """Wait until `true()`; AssertionError names `what` at the deadline."""
+    with trio.move_on_after(seconds):
+        while not true():  # noqa: ASYNC110  (what is waited for has no event)
+            await trio.sleep(0.005)
+    assert true(), f"not within {seconds} s: {what}"
+
+
+async def stays(true: Callable[[], bool], what: str, seconds: float) -> None:
+    """Assert that `true()` holds for a while."""
+    with trio.move_on_after(seconds):
+        while True:
+            assert true(), what
+            await trio.sleep(0.01)

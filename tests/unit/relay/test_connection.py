@@ -1,0 +1,578 @@
+"""One relayed connection over real sockets: all that passes, in any pieces, at any pace, to any end."""
+
+from __future__ import annotations
+
+import select
+from collections.abc import Awaitable, Callable
+
+import pytest
+import trio
+import trio.lowlevel
+
+from kproxy.config import Limits
+from kproxy.observe.reasons import Reason
+from kproxy.relay.in_flight import MAX_IN_FLIGHT
+from tests.unit.relay import frames
+from tests.unit.relay.sockets import (
+    KIB,
+    MIB,
+    Peer,
+    Relayed,
+    eventually,
+    no_descriptors,
+    noise,
+    request,
+    response,
+    stage,
+    stays,
+)
+
+SMALL = 32 * KIB
+HELD = 600 * KIB
+"""What the process may hold for one connection: a read of the scratch buffer and some, never what waits behind it."""
+
+
+async def test_a_request_and_its_response_pass_unchanged() -> None:
+    """Both arrive as they were sent, and are counted with their sizes."""
+    async with stage() as running:
+        relayed = running.relay()
+        await relayed.exchange(1)
+        api = running.backend.counters.apis[1, 4]
+        assert (api.requests, api.responses) == (1, 1)
+        assert (api.request_bytes, api.response_bytes) == (len(request(1, b"asked")), len(response(1, b"answered")))
+        assert relayed.connection.received == len(request(1, b"asked"))
+        assert relayed.connection.client.sent == len(response(1, b"answered"))
+        assert api.proxy.counts != [0] * len(api.proxy.counts)
+
+
+async def test_pipelined_requests_are_answered_in_order() -> None:
+    """Five hundred requests in a row, in any pieces, and responses in other pieces: every byte is at its place."""
+    async with stage() as running:
+        relayed = running.relay()
+        asked = b"".join(request(number, noise(number % 37, number)) for number in range(500))
+        answered = b"".join(response(number, noise(number % 211, number)) for number in range(500))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(relayed.client.send_cut, asked)
+            assert await relayed.broker.receive(len(asked)) == asked
+            assert len(relayed.connection.in_flight) == 500
+            nursery.start_soon(relayed.broker.send_cut, answered, 2)
+            assert await relayed.client.receive(len(answered)) == answered
+        assert not relayed.connection.in_flight
+        assert (relayed.connection.requests.count, relayed.connection.responses.count) == (500, 500)
+
+
+BODIES = {
+    "produce": lambda number: (
+        frames.produce(9, number, records=noise(3 * MIB, number)),
+        frames.produced(9, number),
+    ),
+    "fetch that passes": lambda number: (request(number), response(number, noise(3 * MIB, number))),
+    "fetch that streams": lambda number: (
+        request(number, version=16),
+        frames.fetched(16, number, [(0, noise(2 * MIB, number)), (0, noise(MIB + 13, -number))]),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BODIES)
+@pytest.mark.parametrize("seed", range(3))
+async def test_large_bodies_are_spliced(kind: str, seed: int) -> None:
+    """Megabytes in pieces of any size arrive byte by byte as sent, and most of them never enter the process."""
+    async with stage() as running:
+        relayed = running.relay()
+        pairs = [BODIES[kind](number) for number in range(1, 4)]
+        asked, answered = (b"".join(side) for side in zip(*pairs, strict=True))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(relayed.client.send_cut, asked, seed)
+            assert await relayed.broker.receive(len(asked)) == asked
+            nursery.start_soon(relayed.broker.send_cut, answered, seed)
+            assert await relayed.client.receive(len(answered)) == answered
+        assert running.backend.counters.spliced_bytes > len(asked + answered) // 2
+        assert relayed.connection.received == len(asked)
+        assert relayed.connection.client.sent == len(answered)
+        assert not relayed.connection.requests.under_way
+        assert not relayed.connection.responses.under_way
+
+
+async def test_without_a_pipe_bodies_are_copied() -> None:
+    """When no descriptor is left for a pipe the same bytes arrive, copied."""
+    async with stage() as running:
+        relayed = running.relay()
+        asked, answered = frames.produce(9, 1, records=noise(3 * MIB)), frames.produced(9, 1)
+        with no_descriptors():
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(relayed.client.send_cut, asked)
+                assert await relayed.broker.receive(len(asked)) == asked
+            await relayed.broker.send(answered)
+            assert await relayed.client.receive(len(answered)) == answered
+        assert running.backend.counters.spliced_bytes == 0
+
+
+async def test_both_directions_at_once() -> None:
+    """Large requests and large responses cross on one connection with small buffers."""
+    async with stage() as running:
+        relayed = running.relay(buffer=SMALL)
+        asked = [request(number, noise(MIB, number)) for number in range(1, 7)]
+        answered = [response(number, noise(MIB, -number)) for number in range(1, 7)]
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(relayed.client.send_cut, b"".join(asked))
+            nursery.start_soon(_answer_all, relayed.broker, asked, answered)
+            assert await relayed.client.receive(sum(map(len, answered))) == b"".join(answered)
+
+
+async def _answer_all(broker: Peer, asked: list[bytes], answered: list[bytes]) -> None:
+    """Take each request while the response to the one before is on its way."""
+    send, receive = trio.open_memory_channel[bytes](len(asked))
+
+    async def answer() -> None:
+        async for back in receive:
+            await broker.send_cut(back, 3)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(answer)
+        async with send:
+            for there, back in zip(asked, answered, strict=True):
+                assert await broker.receive(len(there)) == there
+                await send.send(back)
+
+
+def held(relayed: Relayed) -> int:
+    """Bytes in the process for this connection."""
+    connection = relayed.connection
+    return (
+        connection.client.pending_bytes
+        + connection.broker.pending_bytes
+        + connection.requests.held_bytes
+        + connection.responses.held_bytes
+    )
+
+
+@pytest.mark.parametrize("size", [500, 12 * KIB, 2 * MIB], ids=["small", "copied", "spliced"])
+async def test_slow_client_pauses_the_broker(size: int) -> None:
+    """A client that does not read: the broker is not read either, nothing piles up, and in the end all arrives."""
+    async with stage() as running:
+        relayed, beside = running.relay(buffer=SMALL), running.relay()
+        count = 16 * MIB // size
+        answered = [response(number, noise(size, number)) for number in range(count)]
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_ask_and_answer, relayed, answered)
+            pauses = running.backend.counters.pauses
+            await eventually(lambda: relayed.connection.paused == ("upstream", "downstream"), "a pause", 20)
+            assert pauses["downstream"] == 1
+            await stays(lambda: held(relayed) < HELD, "bytes pile up", 0.3)
+            assert running.quiet()
+            await beside.exchange(1)
+            assert await relayed.client.receive(sum(map(len, answered))) == b"".join(answered)
+        assert relayed.connection.paused == ()
+        assert held(relayed) == 0
+
+
+async def _ask_and_answer(relayed: Relayed, answers: list[bytes]) -> None:
+    """Five hundred requests, then their answers, and so on."""
+    for start in range(0, len(answers), 500):
+        numbers = range(start, min(start + 500, len(answers)))
+        await relayed.client.send(*map(request, numbers))
+        await relayed.broker.receive(len(numbers) * len(request(0)))
+        await relayed.broker.send(*(answers[number] for number in numbers))
+
+
+@pytest.mark.parametrize("size", [500, 12 * KIB, 2 * MIB], ids=["small", "copied", "spliced"])
+async def test_slow_broker_pauses_the_client(size: int) -> None:
+    """A broker that does not read: the client has to wait, nothing piles up, and in the end all arrives in order."""
+    async with stage() as running:
+        relayed, beside = running.relay(buffer=SMALL), running.relay()
+        count = min(16 * MIB // size, MAX_IN_FLIGHT - 1)
+        asked = b"".join(request(number, noise(size, number)) for number in range(count))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(relayed.client.send, asked)
+            await eventually(lambda: relayed.connection.paused == ("upstream",), "a pause")
+            assert running.backend.counters.pauses == {"upstream": 1, "downstream": 0}
+            await stays(lambda: held(relayed) < HELD, "bytes pile up", 0.3)
+            assert running.quiet()
+            await beside.exchange(1)
+            assert await relayed.broker.receive(len(asked)) == asked
+        assert relayed.connection.paused == ()
+        assert held(relayed) == 0
+
+
+async def test_responses_pass_while_the_broker_takes_no_requests() -> None:
+    """A broker that answers and does not read is still read: else both would wait for ever."""
+    async with stage() as running:
+        relayed = running.relay(buffer=SMALL)
+        await relayed.client.send(request(1))
+        await relayed.broker.receive(len(request(1)))
+        big = request(2, noise(4 * MIB))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(relayed.client.send, big)
+            await eventually(lambda: relayed.connection.broker.blocked, "a blocked broker")
+            nursery.start_soon(relayed.broker.send, response(1, noise(2 * MIB)))
+            assert await relayed.client.receive(8 + 2 * MIB) == response(1, noise(2 * MIB))
+            assert await relayed.broker.receive(len(big)) == big
+
+
+async def test_too_many_requests_in_flight_pause_the_client() -> None:
+    """A client that never waits is read no further than MAX_IN_FLIGHT and a buffer; answers let it go on."""
+    async with stage() as running:
+        relayed = running.relay()
+        count = 20 * MAX_IN_FLIGHT
+        asked = b"".join(request(number, b"-" * 100) for number in range(count))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(relayed.client.send, asked)
+            nursery.start_soon(relayed.broker.receive, len(asked))
+            await eventually(lambda: relayed.connection.paused == ("upstream",), "a pause")
+            assert len(relayed.connection.in_flight) < 3 * MAX_IN_FLIGHT
+            answered = b"".join(response(number) for number in range(count))
+            nursery.start_soon(_answer_as_asked, relayed, count)
+            assert await relayed.client.receive(len(answered)) == answered
+
+
+async def _answer_as_asked(relayed: Relayed, count: int) -> None:
+    done = 0
+    while done < count:
+        there = relayed.connection.requests.count
+        await relayed.broker.send(*(response(number) for number in range(done, there)))
+        done = there
+        await trio.lowlevel.checkpoint()
+
+
+async def test_a_socket_paused_in_the_same_round_was_not_reset() -> None:
+    """An event of a socket that an earlier event of the same round has paused is stale, and no sign of a reset."""
+    async with stage() as running:
+        relayed = running.relay(buffer=SMALL)
+        connection = relayed.connection
+        await in_flight(relayed)
+        await _fill(relayed.broker, response(1, noise(8 * MIB)))
+        assert connection.paused == ("upstream", "downstream")
+        for endpoint in (connection.client, connection.broker):
+            endpoint.event(select.EPOLLIN)
+        assert not connection.closed
+        running.quiet()
+
+
+async def test_half_close_by_the_client() -> None:
+    """What a client asked before its FIN is answered; only then is its connection closed, and the broker's."""
+    async with stage() as running:
+        relayed = running.relay()
+        asked = request(1) + request(2)
+        await relayed.client.send(asked)
+        relayed.client.half_close()
+        assert await relayed.broker.receive(len(asked)) == asked
+        await eventually(lambda: relayed.connection.end is Reason.CLIENT_CLOSED, "the half-close")
+        assert running.quiet()
+        answered = response(1, noise(MIB)) + response(2)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(relayed.broker.send, answered)
+            assert await relayed.client.receive_all() == answered
+        assert await relayed.broker.receive_all() == b""
+        await relayed.ended(Reason.CLIENT_CLOSED)
+
+
+async def test_half_close_with_nothing_in_flight() -> None:
+    """A client that owes nothing and is owed nothing is gone at once, and so is its broker connection."""
+    async with stage() as running:
+        relayed = running.relay()
+        await relayed.exchange(1)
+        relayed.client.half_close()
+        assert await relayed.client.receive_all() == b""
+        assert await relayed.broker.receive_all() == b""
+        await relayed.ended(Reason.CLIENT_CLOSED)
+
+
+async def test_half_close_while_the_broker_is_slow() -> None:
+    """Requests that wait for the broker when the client says its last still reach it, and are answered."""
+    async with stage() as running:
+        relayed = running.relay(buffer=SMALL)
+        asked = request(1, noise(2 * MIB))
+
+        async def ask() -> None:
+            await relayed.client.send(asked)
+            relayed.client.half_close()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ask)
+            await eventually(lambda: relayed.connection.broker.blocked, "a slow broker")
+            assert await relayed.broker.receive(len(asked)) == asked
+        await relayed.broker.send(response(1))
+        assert await relayed.client.receive_all() == response(1)
+        await relayed.ended(Reason.CLIENT_CLOSED)
+
+
+async def test_the_end_in_mid_frame() -> None:
+    """A side that closes inside of a frame is told apart from one that closes between two."""
+    async with stage() as running:
+        cut_request, cut_response, spliced = running.relay(), running.relay(), running.relay()
+        await cut_request.client.send(request(1, b"rest")[:-1])
+        await cut_request.client.close()
+        await eventually(lambda: running.backend.ended == {Reason.TRUNCATED_REQUEST: 1}, "a truncated request")
+        await in_flight(cut_response)
+        await cut_response.broker.send(response(1, b"rest")[:-1])
+        await cut_response.broker.close()
+        await eventually(lambda: running.backend.ended.get(Reason.TRUNCATED_RESPONSE) == 1, "a truncated response")
+        await spliced.client.send(request(1, noise(4 * MIB))[: 3 * MIB])
+        spliced.client.half_close()
+        assert len(await spliced.broker.receive_all()) == 3 * MIB
+        await eventually(lambda: running.backend.ended.get(Reason.TRUNCATED_REQUEST) == 2, "a truncated body")
+
+
+@pytest.mark.parametrize("size", [200 * KIB, 4 * MIB])
+async def test_the_broker_closes_while_the_client_is_slow(size: int) -> None:
+    """Whatever a broker sent before it closed arrives, however late the client reads it."""
+    async with stage() as running:
+        relayed = running.relay(buffer=SMALL)
+        await relayed.client.send(request(1))
+        await relayed.broker.receive(len(request(1)))
+        answered = response(1, noise(size))
+
+        async def answer_and_close() -> None:
+            await relayed.broker.send(answered)
+            await relayed.broker.close()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(answer_and_close)
+            await eventually(lambda: relayed.connection.client.blocked, "a slow client")
+            assert running.quiet()
+            assert await relayed.client.receive_all() == answered
+        await relayed.ended(Reason.BROKER_CLOSED)
+
+
+async def test_the_broker_resets_while_the_client_is_slow() -> None:
+    """What a broker said before a reset is read after it, and reaches a client that was slow."""
+    async with stage() as running:
+        relayed = running.relay(buffer=SMALL)
+        await relayed.client.send(request(1) + request(2))
+        await relayed.broker.receive(2 * len(request(1)))
+        first, second = response(1, noise(120 * KIB)), response(2, noise(8 * KIB))
+        await relayed.broker.send(first)
+        await eventually(lambda: relayed.connection.client.blocked, "a slow client")
+        await relayed.broker.send(second)
+        await relayed.broker.reset()
+        await eventually(running.quiet, "a quiet epoll")
+        assert not relayed.connection.closed
+        assert (await relayed.client.receive(len(first + second))) == first + second
+        await relayed.ended(Reason.BROKER_RESET)
+
+
+async def idle(relayed: Relayed) -> None:
+    """An exchange, then nothing."""
+    await relayed.exchange(1)
+
+
+async def in_flight(relayed: Relayed) -> None:
+    """A request that the broker does not answer."""
+    await relayed.client.send(request(1))
+    await relayed.broker.receive(len(request(1)))
+
+
+async def request_under_way(relayed: Relayed) -> None:
+    """Half of a request."""
+    await relayed.client.send(request(1, b"rest")[:-1])
+    await relayed.broker.receive(len(request(1, b"rest")) - 1)
+
+
+async def response_under_way(relayed: Relayed) -> None:
+    """Half of a response."""
+    await in_flight(relayed)
+    await relayed.broker.send(response(1, b"rest")[:-1])
+    await relayed.client.receive(len(response(1, b"rest")) - 1)
+
+
+async def client_slow(relayed: Relayed) -> None:
+    """Small responses wait in the process for the client."""
+    many = 600
+    await relayed.client.send(*(request(number) for number in range(many)))
+    await relayed.broker.receive(many * len(request(1)))
+    await _fill(relayed.broker, b"".join(response(number, noise(5 * KIB)) for number in range(many)))
+    await eventually(lambda: relayed.connection.client.blocked, "a slow client")
+
+
+async def client_slow_pipe(relayed: Relayed) -> None:
+    """A part of a large response waits in a pipe for the client."""
+    await in_flight(relayed)
+    await _fill(relayed.broker, response(1, noise(8 * MIB)))
+    await eventually(lambda: relayed.connection.client._pipe is not None, "a pipe that holds bytes")
+
+
+async def broker_slow(relayed: Relayed) -> None:
+    """Small requests wait in the process for the broker."""
+    await _fill(relayed.client, b"".join(request(number, noise(5 * KIB)) for number in range(600)))
+    await eventually(lambda: relayed.connection.broker.blocked, "a slow broker")
+
+
+async def broker_slow_pipe(relayed: Relayed) -> None:
+    """A part of a large request waits in a pipe for the broker."""
+    await _fill(relayed.client, request(1, noise(8 * MIB)))
+    await eventually(lambda: relayed.connection.broker._pipe is not None, "a pipe that holds bytes")
+
+
+async def half_closed(relayed: Relayed) -> None:
+    """The client has said its last, and is owed a response."""
+    await in_flight(relayed)
+    relayed.client.half_close()
+    await eventually(lambda: relayed.connection.end is not None, "the half-close")
+
+
+async def _fill(peer: Peer, data: bytes) -> None:
+    """Send until nobody takes more."""
+    with trio.move_on_after(0.3):
+        await peer.send(data)
+
+
+STATES = (
+    idle,
+    in_flight,
+    request_under_way,
+    response_under_way,
+    client_slow,
+    client_slow_pipe,
+    broker_slow,
+    broker_slow_pipe,
+)
+
+
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
+async def test_a_client_that_resets(state: Callable[[Relayed], Awaitable[None]]) -> None:
+    """In every state a client's reset ends its own connection, at once and as what it is; others notice nothing."""
+    async with stage() as running:
+        relayed, beside = running.relay(buffer=SMALL), running.relay()
+        await state(relayed)
+        await relayed.client.reset()
+        await relayed.ended(Reason.CLIENT_RESET)
+        await eventually(running.quiet, "a quiet epoll")
+        await beside.exchange(1)
+
+
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
+async def test_a_broker_that_resets(state: Callable[[Relayed], Awaitable[None]]) -> None:
+    """In every state a broker's reset ends the connection as what it is, once the client has what it was sent."""
+    async with stage() as running:
+        relayed, beside = running.relay(buffer=SMALL), running.relay()
+        await state(relayed)
+        await relayed.broker.reset()
+        await eventually(running.quiet, "a quiet epoll")
+        await _drained(relayed.client)
+        await relayed.ended(Reason.BROKER_RESET)
+        await beside.exchange(1)
+
+
+async def _drained(peer: Peer) -> None:
+    try:
+        await peer.receive_all()
+    except trio.BrokenResourceError:
+        pass
+
+
+async def test_resets_after_a_half_close() -> None:
+    """A half-closed client is not read any more; its reset, and its broker's, are noticed all the same."""
+    async with stage() as running:
+        client_gone, broker_gone = running.relay(), running.relay()
+        await half_closed(client_gone)
+        await half_closed(broker_gone)
+        await client_gone.client.reset()
+        await client_gone.ended(Reason.CLIENT_RESET)
+        await broker_gone.broker.reset()
+        await broker_gone.ended(Reason.CLIENT_RESET, Reason.BROKER_RESET)
+        assert running.backend.ended == {Reason.CLIENT_RESET: 1, Reason.BROKER_RESET: 1}
+
+
+async def test_drain_answers_what_was_received() -> None:
+    """Requests in flight are answered, a request that has begun is completed and answered, later ones are not read."""
+    async with stage() as running:
+        relayed = running.relay()
+        begun = request(2, noise(300 * KIB))
+        await relayed.client.send(request(1) + begun[: 100 * KIB])
+        await relayed.broker.receive(len(request(1)) + 100 * KIB)
+        running.pump.drain()
+        await relayed.client.send(begun[100 * KIB :])
+        assert await relayed.broker.receive(len(begun) - 100 * KIB) == begun[100 * KIB :]
+        await eventually(lambda: not relayed.connection.client.reading, "reading no more")
+        await relayed.client.send(request(3))
+        await relayed.broker.send(response(1) + response(2))
+        assert await relayed.client.receive_all() == response(1) + response(2)
+        assert await relayed.broker.receive_all() == b""
+        await relayed.ended(Reason.DRAINED)
+
+
+async def test_drain_closes_idle_connections_at_once() -> None:
+    """Who waits for nothing is parted from, as drained."""
+    async with stage() as running:
+        relayed = running.relay()
+        await relayed.exchange(1)
+        running.pump.drain()
+        assert relayed.connection.closed
+        await relayed.ended(Reason.DRAINED)
+        assert await relayed.client.receive_all() == b""
+
+
+async def test_drain_sees_what_has_just_arrived() -> None:
+    """A request that lies in the socket when the drain begins was received: it is answered."""
+    async with stage() as running:
+        relayed = running.relay()
+        relayed.client.sock.send(request(1))
+        running.pump.drain()
+        assert await relayed.broker.receive(len(request(1))) == request(1)
+        await relayed.broker.send(response(1))
+        assert await relayed.client.receive_all() == response(1)
+        await relayed.ended(Reason.DRAINED)
+
+
+async def test_drain_of_garbage_closes_that_connection_alone() -> None:
+    """What lies in a socket when the drain begins may be anything; it ends its own connection for its own reason."""
+    async with stage() as running:
+        relayed, beside = running.relay(), running.relay()
+        await in_flight(beside)
+        relayed.client.sock.send(b"\xff" * 64)
+        running.pump.drain()
+        await relayed.ended(Reason.INVALID_FRAME_SIZE)
+        await beside.broker.send(response(1))
+        assert await beside.client.receive_all() == response(1)
+
+
+async def test_drain_with_a_slow_client() -> None:
+    """A drained connection closes when its client has everything, not before."""
+    async with stage() as running:
+        relayed = running.relay(buffer=SMALL)
+        await in_flight(relayed)
+        answered = response(1, noise(4 * MIB))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(relayed.broker.send, answered)
+            await eventually(lambda: relayed.connection.client.blocked, "a slow client")
+            running.pump.drain()
+            assert not relayed.connection.closed
+            assert await relayed.client.receive_all() == answered
+        await relayed.ended(Reason.DRAINED)
+
+
+async def test_own_answers_wait_their_turn() -> None:
+    """An answer of the proxy's own goes out behind the broker's response to the request before."""
+    async with stage() as running:
+        relayed = running.relay()
+        unknown = request(2, b"\xff\xff", key=18, version=99)
+        await relayed.client.send(request(1) + unknown)
+        await relayed.broker.receive(len(request(1)))
+        await relayed.broker.send(response(1))
+        assert await relayed.client.receive(len(response(1))) == response(1)
+        own = await relayed.client.receive(4)
+        body = await relayed.client.receive(int.from_bytes(own, "big"))
+        assert body[:6] == b"\0\0\0\x02\0\x23"
+
+
+async def test_a_response_beyond_its_limit() -> None:
+    """A size above the limit is refused before its body comes."""
+    async with stage(limits=Limits(max_response_bytes=1 * MIB, max_request_bytes=1 * MIB)) as running:
+        large_response, large_request = running.relay(), running.relay()
+        await in_flight(large_response)
+        await large_response.broker.send(response(1, noise(2 * MIB))[:100])
+        await eventually(lambda: running.backend.ended == {Reason.FRAME_TOO_LARGE: 1}, "the end")
+        await large_request.client.send(request(1, noise(2 * MIB))[:100])
+        await eventually(lambda: running.backend.ended == {Reason.FRAME_TOO_LARGE: 2}, "the end")
+        assert running.backend.counters.protocol_errors == {Reason.FRAME_TOO_LARGE: 2}
+
+
+async def test_closing_twice_counts_once() -> None:
+    """Whoever closes second changes nothing."""
+    async with stage() as running:
+        relayed = running.relay()
+        relayed.connection.close(Reason.SHUTDOWN)
+        relayed.connection.close(Reason.INTERNAL_ERROR)
+        assert running.backend.ended == {Reason.SHUTDOWN: 1}
