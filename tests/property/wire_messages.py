@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode, urlsafe_b64encode
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from hypothesis import strategies as st
@@ -36,9 +36,9 @@ _PRIMITIVES: dict[str, st.SearchStrategy[Any]] = {
     "string": st.text(max_size=12) | st.sampled_from(["", "x" * 127, "x" * 128, "ж" * 100]),
     "bytes": st.binary(max_size=20) | st.sampled_from([b"", bytes(126), bytes(127), bytes(300)]),
 }
-_TAME: dict[str, st.SearchStrategy[Any]] = {
-    "ErrorCode": st.integers(-1, 119),
-    "RetentionTimeMs": st.integers(-1, 10**9),
+_TAME: dict[tuple[str, str], st.SearchStrategy[Any]] = {
+    ("Code", "int16"): st.integers(-1, 119),
+    ("Ms", "int64"): st.integers(-1, 10**9),
 }
 _TAGS: st.SearchStrategy[Tags] = st.dictionaries(
     st.integers(_FIRST_UNKNOWN_TAG, _LAST_TAG), st.binary(max_size=8), max_size=3
@@ -69,35 +69,33 @@ def _cached(name: str, version: int, tame: bool) -> st.SearchStrategy[Any]:
     message = SCHEMAS.messages[name]
     module = import_module(f"kproxy.wire.generated.{snake(message.name)}")
     tags = _TAGS if version in message.flexible and not tame else None
-    return _instances(module, message.struct, version, tags, depth=0)
+    return _Maker(module, version, tags, tame).instances(message.struct, 0)
 
 
-def _instances(
-    module: Any, struct: Struct, version: int, tags: st.SearchStrategy[Tags] | None, depth: int
-) -> st.SearchStrategy[WireStruct]:
-    fields = {
-        snake(field.name): _values(module, field, version, tags, depth)
-        for field in struct.fields
-        if version in field.versions
-    }
-    kind = getattr(module, struct.name)
-    if tags is not None:
-        fields["unknown_tags"] = tags
-    return st.builds(kind, **fields)
+class _Maker(NamedTuple):
+    """What is the same for all structs of one strategy."""
 
+    module: Any
+    version: int
+    tags: st.SearchStrategy[Tags] | None
+    tame: bool
 
-def _values(
-    module: Any, field: Field, version: int, tags: st.SearchStrategy[Tags] | None, depth: int
-) -> st.SearchStrategy[Any]:
-    if field.struct:
-        values = _instances(module, field.struct, version, tags, depth + 1)
-    elif tags is None and (words(field.name)[-1], field.type) in _TAME:
-        values = _TAME[words(field.name)[-1], field.type]
-    else:
-        values = _PRIMITIVES[field.element]
-    if field.is_array:
-        values = st.lists(values, max_size=max(1, 3 - depth))
-    return st.none() | values if version in field.nullable else values
+    def instances(self, struct: Struct, depth: int) -> st.SearchStrategy[WireStruct]:
+        """Objects of a struct's class, `depth` arrays deep."""
+        fields = {snake(f.name): self._values(f, depth) for f in struct.fields if self.version in f.versions}
+        if self.tags is not None:
+            fields["unknown_tags"] = self.tags
+        return st.builds(getattr(self.module, struct.name), **fields)
+
+    def _values(self, field: Field, depth: int) -> st.SearchStrategy[Any]:
+        values = self.instances(field.struct, depth + 1) if field.struct else self._primitives(field)
+        if field.is_array:
+            values = st.lists(values, max_size=max(1, 3 - depth))
+        return st.none() | values if self.version in field.nullable else values
+
+    def _primitives(self, field: Field) -> st.SearchStrategy[Any]:
+        tame = _TAME.get((words(field.name)[-1], field.type)) if self.tame else None
+        return _PRIMITIVES[field.element] if tame is None else tame
 
 
 def to_json(struct: Struct, value: Any, version: int) -> dict[str, Any]:
