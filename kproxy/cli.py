@@ -102,7 +102,7 @@ def demo(**options: Any) -> int:
 
     if missing := [library for library in _DEMO_LIBRARIES if find_spec(library) is None]:
         return _fail(f"demo: {' and '.join(missing)} missing: pip install 'kproxy[demo]'")
-    from kproxy.demo import run  # type: ignore[attr-defined,unused-ignore]
+    from kproxy.demo import run
 
     code: int = run(**{name: value for name, value in options.items() if value is not None})
     return code

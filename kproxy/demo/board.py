@@ -1,0 +1,113 @@
+"""What the demo knows so far: one state, from which screen, summary, plot and JSON are made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from kproxy.demo.scrape import Scrape, in_proxy_quantile
+
+SHORTEST: Final = 0.2
+"""Seconds; rates over less than this are noise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The rates and latencies between two samples. `at` is in seconds, the rest as named; None: nothing to measure."""
+
+    at: float
+    asked_per_s: int
+    produced_per_s: float
+    consumed_per_s: float
+    p50_ms: float | None
+    p99_ms: float | None
+    in_kproxy_p50_ms: float | None
+    in_kproxy_p99_ms: float | None
+    requests_per_s: float
+    cpu_percent: float
+    rss_mb: float
+    connections: int
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A broker, as clients are told and as it is; `connections` are those of clients that kproxy holds for it."""
+
+    node_id: int
+    told: str
+    own: str
+    connections: int
+
+
+@dataclass(slots=True)
+class Board:
+    """`told` is what the clients themselves say they were told; `verdict` is there when the load has ended."""
+
+    backend: str
+    bootstrap: str
+    admin: str
+    own: Mapping[int, str]
+    seconds: float
+    nodes: Sequence[Node] = ()
+    told: Mapping[int, str] = field(default_factory=dict)
+    members: dict[str, Sequence[int]] = field(default_factory=dict)
+    moments: list[Moment] = field(default_factory=list)
+    at: float = 0.0
+    connections: int = 0
+    acknowledged: int = 0
+    received: int = 0
+    in_kproxy_ms: tuple[float | None, float | None] = (None, None)
+    first: Scrape | None = None
+    last: Scrape | None = None
+    verdict: Mapping[str, Any] | None = None
+    _scraped_at: float = 0.0
+
+    def begin(self, scrape: Scrape) -> None:
+        """The load begins; what kproxy did before is not part of it."""
+        self.first = self.last = scrape
+
+    def see_connections(self, nodes: Sequence[Mapping[str, Any]], connections: Sequence[Mapping[str, Any]]) -> None:
+        """What /api/v1/clusters and /api/v1/connections say now."""
+        self.connections = len(connections)
+        held = [connection["node"] for connection in connections]
+        self.nodes = [
+            Node(node["node_id"], node["advertised"], node["upstream"], held.count(node["node_id"])) for node in nodes
+        ]
+
+    def see_sample(self, sample: Mapping[str, Any], scrape: Scrape) -> None:
+        """A sample of the workload, and what /metrics said at the same time."""
+        assert self.first is not None, "begin comes first"
+        assert self.last is not None, "begin comes first"
+        received = sum(sample["received"])
+        elapsed = sample["at"] - self.at
+        if elapsed < SHORTEST:
+            return
+        self.moments.append(self._moment(sample, received, scrape, self.last, elapsed))
+        self.in_kproxy_ms = _ms(scrape, self.first)
+        self.at, self.acknowledged, self.received, self.last = sample["at"], sample["acknowledged"], received, scrape
+
+    def _moment(
+        self, sample: Mapping[str, Any], received: int, scrape: Scrape, before: Scrape, elapsed: float
+    ) -> Moment:
+        p50, p99 = _ms(scrape, before)
+        return Moment(
+            at=sample["at"],
+            asked_per_s=sample["rate"],
+            produced_per_s=(sample["acknowledged"] - self.acknowledged) / elapsed,
+            consumed_per_s=(received - self.received) / elapsed,
+            p50_ms=sample["p50_ms"],
+            p99_ms=sample["p99_ms"],
+            in_kproxy_p50_ms=p50,
+            in_kproxy_p99_ms=p99,
+            requests_per_s=(sum(scrape.requests.values()) - sum(before.requests.values())) / elapsed,
+            cpu_percent=(scrape.cpu_seconds - before.cpu_seconds) / elapsed * 100,
+            rss_mb=scrape.rss_bytes / 1e6,
+            connections=self.connections,
+        )
+
+
+def _ms(scrape: Scrape, before: Scrape) -> tuple[float | None, float | None]:
+    seconds = (in_proxy_quantile(scrape, before, fraction) for fraction in (0.5, 0.99))
+    p50, p99 = (None if value is None else value * 1000 for value in seconds)
+    return p50, p99

@@ -1,0 +1,62 @@
+"""What must be true at the end of the demo, each as a line that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from kproxy.demo.board import Board
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Whether it is so, and what was found."""
+
+    ok: bool
+    found: str
+
+
+def check(board: Board, peers: AbstractSet[int], sockets: int) -> list[Check]:
+    """All checks; `peers` are the remote ports of every one of the clients' `sockets`."""
+    return [_delivered(board), _lost(board), _duplicates(board), _told(board), _sockets(board, peers, sockets)]
+
+
+def _delivered(board: Board) -> Check:
+    verdict = board.verdict or {}
+    sent, acknowledged, received = (verdict.get(name, 0) for name in ("sent", "acknowledged", "received"))
+    if sent == acknowledged == received > 0:
+        return Check(True, f"{sent:,} records sent, acknowledged and received")
+    return Check(False, f"{sent:,} records sent, {acknowledged:,} acknowledged, {received:,} received")
+
+
+def _lost(board: Board) -> Check:
+    lost = (board.verdict or {}).get("lost")
+    return Check(lost == 0, f"{'no' if lost == 0 else lost} acknowledged record lost")
+
+
+def _duplicates(board: Board) -> Check:
+    duplicates = (board.verdict or {}).get("duplicates")
+    return Check(duplicates == 0, f"{'no' if duplicates == 0 else duplicates} duplicate")
+
+
+def _told(board: Board) -> Check:
+    """The clients' own view of the nodes' addresses, against what kproxy says it tells."""
+    advertised = {node.node_id: node.told for node in board.nodes}
+    leaked = sorted(set(board.told.values()) & set(board.own.values()))
+    if board.told and dict(board.told) == advertised and not leaked:
+        return Check(True, f"clients were told {len(board.told)} nodes, all at kproxy's ports")
+    return Check(False, f"clients were told {dict(board.told)}, kproxy advertises {advertised}")
+
+
+def _sockets(board: Board, peers: AbstractSet[int], sockets: int) -> Check:
+    around = sorted(peers & {_port(address) for address in board.own.values()})
+    if around:
+        return Check(False, f"clients connected past kproxy, to the brokers' own ports {around}")
+    known = {_port(board.bootstrap), *(_port(node.told) for node in board.nodes)}
+    if not peers or peers - known:
+        return Check(False, f"{sockets} client sockets, at ports {sorted(peers)}; kproxy's are {sorted(known)}")
+    return Check(True, f"{sockets} client sockets, each to kproxy, none to a broker's own port")
+
+
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2])

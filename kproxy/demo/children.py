@@ -1,0 +1,86 @@
+"""The demo's own child processes: each with a log file, read as it grows, and noticed when it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from kproxy.demo.processes import ToolError, kill_group, spawn, wait_until
+
+_ENDED_LINES = 3
+
+
+class Child:
+    """A Python module as a process; as a context manager it is gone at the end, whatever happened.
+
+    Args:
+        name: as messages call it.
+        arguments: of the interpreter, as `-m` and a module.
+        log: gets both outputs; what an earlier run left in it goes.
+    """
+
+    def __init__(self, name: str, arguments: Sequence[str], log: Path) -> None:
+        self.name = name
+        self.log = log
+        log.write_bytes(b"")
+        self._read = 0
+        self._process = spawn([sys.executable, *arguments], log, env=_without_settings())
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """The JSON lines that are new since the last call; other lines are for people, in the log."""
+        with self.log.open("rb") as log:
+            log.seek(self._read)
+            whole, newline, _ = log.read().rpartition(b"\n")
+        self._read += len(whole) + len(newline)
+        for line in whole.splitlines():
+            if line.startswith(b"{"):
+                yield json.loads(line)
+
+    def check(self) -> None:
+        """Raises ToolError when the process has ended."""
+        code = self._process.poll()
+        if code is not None:
+            raise ToolError(f"{self.name} ended with exit code {code}: {self._last_words()} (see {self.log})")
+
+    def wait_until(self, happened: Callable[[], bool], what: str, timeout: float) -> None:
+        """As `processes.wait_until`, about this process."""
+        wait_until(happened, f"{self.name}: {what}", timeout=timeout, process=self._process)
+
+    def end(self, timeout: float) -> int:
+        """SIGTERM, and the exit code. Raises ToolError when it takes longer than `timeout` seconds."""
+        self._process.terminate()
+        return self.wait(timeout)
+
+    def wait(self, timeout: float) -> int:
+        """The exit code. Raises ToolError when it takes longer than `timeout` seconds."""
+        try:
+            return self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise ToolError(f"{self.name} did not end within {timeout:.0f} s (see {self.log})") from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        kill_group(self._process)
+
+    def _last_words(self) -> str:
+        lines = self.log.read_text(errors="replace").strip().splitlines()
+        return " | ".join(lines[-_ENDED_LINES:])[-400:] or "it said nothing"
+
+
+def _without_settings() -> dict[str, str]:
+    """The demo shows what its flags say, not what this shell has set for another kproxy."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("KPROXY_")}

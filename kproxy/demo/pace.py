@@ -1,0 +1,30 @@
+"""How fast the producer sends: a staircase of rates, as a function of time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+STAIRS = (1_000, 2_000, 4_000, 8_000)
+"""Records a second, each for an equal share of the time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Rates in records a second, one after the other, for `seconds` altogether."""
+
+    rates: Sequence[int]
+    seconds: float
+
+    def rate(self, elapsed: float) -> int:
+        """The rate that is meant now; 0 after the end."""
+        return self.rates[self._step(elapsed)] if elapsed < self.seconds else 0
+
+    def due(self, elapsed: float) -> int:
+        """How many records should have been sent after `elapsed` seconds."""
+        elapsed = min(elapsed, self.seconds)
+        step, length = self._step(elapsed), self.seconds / len(self.rates)
+        return int(sum(self.rates[:step]) * length + self.rates[step] * (elapsed - step * length))
+
+    def _step(self, elapsed: float) -> int:
+        return min(int(elapsed * len(self.rates) / self.seconds), len(self.rates) - 1)

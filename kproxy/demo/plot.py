@@ -1,0 +1,132 @@
+"""The picture of a run: throughput, latency, and what it cost kproxy, over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from kproxy.demo import figures
+from kproxy.demo.board import Board, Moment
+from kproxy.demo.record import SIZE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_INK: Final = "#1f2933"
+_FAINT: Final = "#9aa5b1"
+_GRID: Final = "#e4e7eb"
+_BLUE: Final = "#2563eb"
+_GREEN: Final = "#059669"
+_ORANGE: Final = "#ea580c"
+_STYLE: Final[dict[Any, Any]] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+    "text.color": _INK,
+    "axes.labelcolor": _INK,
+    "axes.edgecolor": _FAINT,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "grid.color": _GRID,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+}
+
+
+def plot(board: Board, passed: bool, file: Path) -> None:
+    """Write the picture as PNG."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(10, 9.2), dpi=130, facecolor="white")
+        throughput, latency, cost = figure.subplots(3, 1, sharex=True, height_ratios=(3, 3, 2))
+        _throughput(throughput, board.moments)
+        _latency(latency, board.moments)
+        _cost(cost, board.moments)
+        cost.set_xlabel("seconds since the first record")
+        cost.set_xlim(0, max((moment.at for moment in board.moments), default=1))
+        _title(figure, board, passed)
+        figure.subplots_adjust(left=0.09, right=0.91, top=0.86, bottom=0.065, hspace=0.32)
+        figure.savefig(file)
+
+
+def _title(figure: Figure, board: Board, passed: bool) -> None:
+    verdict = board.verdict or {}
+    figure.text(0.09, 0.955, f"kproxy in front of {board.backend}, {len(board.own)} brokers", size=15, weight="bold")
+    p50, p99 = figures.latency(verdict["p50_ms"]), figures.latency(verdict["p99_ms"])
+    told = (
+        f"{verdict['received']:,} records of {SIZE} bytes, produced to consumed in {p50} (p50), {p99} (p99); "
+        f"{verdict['lost']} lost, {verdict['duplicates']} twice" + ("" if passed else "; NOT ALL CHECKS PASSED")
+    )
+    figure.text(0.09, 0.925, told, size=10.5, color=_INK if passed else "#b91c1c")
+
+
+def _series(moments: Sequence[Moment], name: str) -> tuple[list[float], list[float]]:
+    """The middle of each interval, and the value there; a moment without one leaves a gap."""
+    middles, values, begin = [], [], 0.0
+    for moment in moments:
+        value = getattr(moment, name)
+        middles.append((begin + moment.at) / 2)
+        values.append(float("nan") if value is None else value)
+        begin = moment.at
+    return middles, values
+
+
+def _throughput(axes: Axes, moments: Sequence[Moment]) -> None:
+    axes.set_title("Throughput")
+    axes.fill_between(*_series(moments, "produced_per_s"), color=_BLUE, alpha=0.12, linewidth=0)
+    axes.plot(*_series(moments, "produced_per_s"), color=_BLUE, linewidth=2, label="produced")
+    axes.plot(*_series(moments, "consumed_per_s"), color=_GREEN, linewidth=2, linestyle=(0, (4, 2)), label="consumed")
+    axes.plot(*_series(moments, "asked_per_s"), color=_FAINT, linewidth=1, drawstyle="steps-mid", label="meant")
+    axes.set_ylabel("records/s")
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.legend(loc="upper left", ncols=3)
+    right = axes.secondary_yaxis("right", functions=(_mib, _records))
+    right.set_ylabel("MiB/s, each way")
+
+
+def _mib(records: Any) -> Any:
+    return records * SIZE / 2**20
+
+
+def _records(mib: Any) -> Any:
+    return mib * 2**20 / SIZE
+
+
+def _latency(axes: Axes, moments: Sequence[Moment]) -> None:
+    axes.set_title("Latency: produced to consumed, and the part that kproxy adds to a request")
+    for name, color, style, label in (
+        ("p99_ms", _BLUE, "--", "p99"),
+        ("p50_ms", _BLUE, "-", "p50, produced to consumed"),
+        ("in_kproxy_p99_ms", _ORANGE, "--", "p99"),
+        ("in_kproxy_p50_ms", _ORANGE, "-", "p50, within kproxy"),
+    ):
+        axes.plot(*_series(moments, name), color=color, linestyle=style, linewidth=2, label=label)
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: figures.latency(value)))
+    axes.legend(loc="upper left", bbox_to_anchor=(0, 0.62), ncols=2)
+
+
+def _cost(axes: Axes, moments: Sequence[Moment]) -> None:
+    axes.set_title("What it costs kproxy")
+    axes.fill_between(*_series(moments, "cpu_percent"), color=_ORANGE, alpha=0.12, linewidth=0)
+    axes.plot(*_series(moments, "cpu_percent"), color=_ORANGE, linewidth=2, label="CPU")
+    axes.set_ylabel("CPU, % of a core")
+    axes.set_ylim(bottom=0)
+    right = axes.twinx()
+    right.plot(*_series(moments, "rss_mb"), color=_FAINT, linewidth=2, label="memory")
+    right.set_ylabel("memory, MB")
+    right.set_ylim(0, max((moment.rss_mb for moment in moments), default=1) * 1.6)
+    right.grid(visible=False)
+    lines = axes.get_lines() + right.get_lines()
+    axes.legend(lines, [str(line.get_label()) for line in lines], loc="upper left", ncols=2)

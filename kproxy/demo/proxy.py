@@ -1,0 +1,83 @@
+"""kproxy itself: `kproxy serve` as users run it, and what its admin port tells."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from kproxy.demo import scrape
+from kproxy.demo.children import Child
+from kproxy.demo.ports import free_ports
+from kproxy.demo.processes import ToolError
+
+HOST: Final = "127.0.0.1"
+_READY_TIMEOUT: Final = 30.0
+_ANSWER_TIMEOUT: Final = 10.0
+_DRAIN_TIMEOUT: Final = 15.0
+_OK: Final = 200
+
+
+class Proxy(Child):
+    """`kproxy serve` in front of `nodes` brokers, on adjacent ports: bootstrap, the nodes, the admin port."""
+
+    def __init__(self, bootstrap_servers: str, nodes: int, log: Path) -> None:
+        ports = free_ports(nodes + 2)
+        self.bootstrap = f"{HOST}:{ports[0]}"
+        self.admin = f"{HOST}:{ports[-1]}"
+        flags = ("--bootstrap-servers", bootstrap_servers, "--listen", self.bootstrap, "--admin", self.admin)
+        super().__init__("kproxy serve", ("-m", "kproxy", "serve", *flags, "--log-format", "json"), log)
+
+    def wait_ready(self) -> None:
+        """Wait until /readyz says ready; ToolError when it does not come to that."""
+        self.wait_until(self._is_ready, "not ready", _READY_TIMEOUT)
+
+    def scrape(self) -> scrape.Scrape:
+        """A look at /metrics."""
+        return scrape.read(self._get("/metrics"))
+
+    def nodes(self) -> Sequence[Mapping[str, Any]]:
+        """The nodes of the virtual cluster, of /api/v1/clusters."""
+        (cluster,) = json.loads(self._get("/api/v1/clusters"))["clusters"]
+        nodes: Sequence[Mapping[str, Any]] = cluster["nodes"]
+        return nodes
+
+    def connections(self) -> Sequence[Mapping[str, Any]]:
+        """The client connections, of /api/v1/connections."""
+        connections: Sequence[Mapping[str, Any]] = json.loads(self._get("/api/v1/connections?limit=1000"))[
+            "connections"
+        ]
+        return connections
+
+    def drain(self) -> None:
+        """End it as an orchestrator does. Raises ToolError when that is not clean."""
+        code = self.end(_DRAIN_TIMEOUT)
+        if code:
+            raise ToolError(f"kproxy serve ended with exit code {code} after SIGTERM (see {self.log})")
+
+    def _is_ready(self) -> bool:
+        try:
+            return self._ask("/readyz")[0] == _OK
+        except OSError:
+            return False
+
+    def _get(self, path: str) -> str:
+        try:
+            status, body = self._ask(path)
+        except (OSError, http.client.HTTPException) as error:
+            self.check()
+            raise ToolError(f"kproxy serve: no answer to GET {path}: {error} (see {self.log})") from error
+        if status != _OK:
+            raise ToolError(f"kproxy serve: GET {path} answers {status}: {body[:200]}")
+        return body
+
+    def _ask(self, path: str) -> tuple[int, str]:
+        connection = http.client.HTTPConnection(self.admin, timeout=_ANSWER_TIMEOUT)
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+        finally:
+            connection.close()

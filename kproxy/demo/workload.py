@@ -1,0 +1,238 @@
+"""The clients, as a process of their own: a producer and the members of a consumer group, each in a thread.
+
+Prints a JSON line for each thing that happens: `addresses` (where the clients were told that the nodes are),
+`assigned`, `sample` (twice a second), and at last `verdict`. An error ends the process with a line that says which.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import threading
+import time
+from array import array
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from kproxy.demo import record
+from kproxy.demo.latency import quantile
+from kproxy.demo.pace import Pace
+from kproxy.demo.tally import Tally, compare
+
+TOPIC: Final = "demo"
+GROUP: Final = "demo-group"
+PARTITIONS: Final = 4
+MEMBERS: Final = 2
+EVERY: Final = 0.5
+START_TIMEOUT: Final = 30.0
+CATCH_UP_TIMEOUT: Final = 15.0
+# A mock partition keeps about 5 MB: the producer waits for the group before that is full.
+MOST_UNREAD: Final = 4_000
+_RETRYABLE: Final = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._PARTITION_EOF, KafkaError._TRANSPORT)
+
+
+def say(kind: str, **fields: Any) -> None:
+    """One line for the parent; written at once, because threads share the output."""
+    sys.stdout.write(json.dumps({"kind": kind, **fields}) + "\n")
+    sys.stdout.flush()
+
+
+class Member:
+    """A consumer of the group, and what it received."""
+
+    def __init__(self, name: str, settings: Mapping[str, str | int]) -> None:
+        self.name = name
+        self.partitions: list[int] = []
+        self.tally = Tally()
+        self.fresh: deque[float] = deque()
+        self.done = threading.Event()
+        self._consumer = Consumer({**settings, "client.id": name, "group.id": GROUP, "auto.offset.reset": "earliest"})
+
+    def consume(self) -> None:
+        """Receive until `done` is set, then leave the group."""
+        self._consumer.subscribe([TOPIC], on_assign=self._assigned)
+        try:
+            while not self.done.is_set():
+                message = self._consumer.poll(0.1)
+                if message is not None:
+                    self._receive(message)
+        finally:
+            self._consumer.close()
+
+    def _assigned(self, _consumer: Consumer, partitions: Sequence[TopicPartition]) -> None:
+        self.partitions = sorted(partition.partition for partition in partitions)
+        say("assigned", member=self.name, partitions=self.partitions)
+
+    def _receive(self, message: Message) -> None:
+        error = message.error()
+        if error is None:
+            number, sent_ns = record.decode(message.value() or b"")
+            self.tally.see(number)
+            self.fresh.append((time.monotonic_ns() - sent_ns) / 1e6)
+        elif error.code() not in _RETRYABLE:
+            raise KafkaException(error)
+
+
+class Source:
+    """The producer: sends at a pace, and counts what the brokers acknowledge."""
+
+    def __init__(self, settings: Mapping[str, str | int], members: Sequence[Member]) -> None:
+        own = {"client.id": "demo-producer", "enable.idempotence": "true", "linger.ms": 5, "retry.backoff.ms": 50}
+        self.producer = Producer({**settings, **own})
+        self.acknowledged = Tally()
+        self.sent = 0
+        self._members = members
+
+    def produce(self, pace: Pace) -> None:
+        """Send all that the pace asks for, and wait until the brokers have it."""
+        began = time.monotonic()
+        while (elapsed := time.monotonic() - began) < pace.seconds:
+            received = sum(member.tally.total for member in self._members)
+            for _ in range(min(pace.due(elapsed), received + MOST_UNREAD) - self.sent):
+                self._send()
+            self.producer.poll(0.002)
+        self.producer.flush(CATCH_UP_TIMEOUT)
+
+    def _send(self) -> None:
+        value = record.encode(self.sent, time.monotonic_ns())
+        self.producer.produce(TOPIC, value, partition=self.sent % PARTITIONS, on_delivery=self._delivered)
+        self.sent += 1
+
+    def _delivered(self, error: KafkaError | None, message: Message) -> None:
+        if error is None:
+            self.acknowledged.see(record.decode(message.value() or b"")[0])
+
+
+class Workload:
+    """All clients together, and the lines about them."""
+
+    def __init__(self, bootstrap: str, fetch_wait_ms: int, pace: Pace) -> None:
+        self._settings = settings = {"bootstrap.servers": bootstrap, "broker.address.family": "v4"}
+        fetch = {"fetch.wait.max.ms": fetch_wait_ms, "fetch.error.backoff.ms": 50}
+        self.members = [Member(f"demo-member-{n}", {**settings, **fetch}) for n in range(1, MEMBERS + 1)]
+        self.source = Source(settings, self.members)
+        self.pace = pace
+        self._latencies = array("f")
+        self._failed = threading.Event()
+
+    def create_topic(self, replicas: int | None) -> None:
+        """Through the proxy, like everything; a mock cluster makes a topic when a producer asks where it is."""
+        if replicas:
+            topic = NewTopic(TOPIC, PARTITIONS, replicas)
+            admin = AdminClient({**self._settings, "client.id": "demo-admin"})
+            admin.create_topics([topic])[TOPIC].result(START_TIMEOUT)
+        self._wait(self._topic_is_there, START_TIMEOUT, f"no topic {TOPIC} with {PARTITIONS} partitions")
+
+    def _topic_is_there(self) -> bool:
+        return len(self.source.producer.list_topics(TOPIC, START_TIMEOUT).topics[TOPIC].partitions) == PARTITIONS
+
+    def run(self) -> None:
+        """Start the group, then the producer; end when all that was acknowledged was received, or did not come."""
+        consumers = [self._thread(member.consume, member.name) for member in self.members]
+        self._wait(self._all_assigned, START_TIMEOUT, f"{GROUP} has no assignment")
+        self._tell_addresses()
+        source = self._thread(lambda: self.source.produce(self.pace), "demo-producer")
+        began = time.monotonic()
+        while source.is_alive():
+            source.join(EVERY)
+            self._sample(time.monotonic() - began)
+        self._wait(self._caught_up, CATCH_UP_TIMEOUT, None)
+        self._sample(time.monotonic() - began)
+        for member in self.members:
+            member.done.set()
+        for consumer in consumers:
+            consumer.join(CATCH_UP_TIMEOUT)
+        self._tell_verdict()
+
+    def _thread(self, work: Any, name: str) -> threading.Thread:
+        thread = threading.Thread(target=self._guard, args=(work, name), name=name, daemon=True)
+        thread.start()
+        return thread
+
+    def _guard(self, work: Any, name: str) -> None:
+        try:
+            work()
+        except Exception as error:  # a thread's exception would be printed and forgotten
+            say("failed", message=f"{name}: {error}")
+            self._failed.set()
+
+    def _wait(self, happened: Any, timeout: float, complaint: str | None) -> None:
+        deadline = time.monotonic() + timeout
+        while not happened() and time.monotonic() < deadline:
+            if self._failed.wait(0.02):
+                sys.exit(1)
+        if complaint is not None and not happened():
+            say("failed", message=f"{complaint} after {timeout:.0f} s")
+            sys.exit(1)
+
+    def _all_assigned(self) -> bool:
+        return sum(len(member.partitions) for member in self.members) == PARTITIONS and all(
+            member.partitions for member in self.members
+        )
+
+    def _caught_up(self) -> bool:
+        return sum(member.tally.total for member in self.members) >= self.source.acknowledged.total
+
+    def _tell_addresses(self) -> None:
+        brokers = self.source.producer.list_topics(timeout=START_TIMEOUT).brokers
+        say("addresses", nodes={node: f"{broker.host}:{broker.port}" for node, broker in brokers.items()})
+
+    def _sample(self, at: float) -> None:
+        if self._failed.is_set():
+            sys.exit(1)
+        fresh = sorted(member.fresh.popleft() for member in self.members for _ in range(len(member.fresh)))
+        self._latencies.extend(fresh)
+        received = [member.tally.total for member in self.members]
+        say(
+            "sample",
+            at=round(at, 3),
+            rate=self.pace.rate(at),
+            acknowledged=self.source.acknowledged.total,
+            received=received,
+            p50_ms=quantile(fresh, 0.5),
+            p99_ms=quantile(fresh, 0.99),
+        )
+
+    def _tell_verdict(self) -> None:
+        verdict = compare(self.source.acknowledged, [member.tally for member in self.members])
+        ordered = sorted(self._latencies)
+        p50, p99, most = (quantile(ordered, fraction) for fraction in (0.5, 0.99, 1.0))
+        say(
+            "verdict",
+            sent=self.source.sent,
+            acknowledged=verdict.acknowledged,
+            received=verdict.received,
+            lost=verdict.lost,
+            duplicates=verdict.duplicates,
+            p50_ms=p50,
+            p99_ms=p99,
+            max_ms=most,
+        )
+
+
+def main() -> None:
+    """Parse, connect, run."""
+    parser = argparse.ArgumentParser(prog="kproxy.demo.workload")
+    parser.add_argument("bootstrap")
+    parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--rates", type=int, nargs="+", required=True)
+    parser.add_argument("--fetch-wait-ms", type=int, default=500)
+    parser.add_argument("--replicas", type=int, help="create the topic, with so many replicas")
+    given = parser.parse_args()
+    workload = Workload(given.bootstrap, given.fetch_wait_ms, Pace(given.rates, given.seconds))
+    try:
+        workload.create_topic(given.replicas)
+        workload.run()
+    except (KafkaException, TimeoutError) as error:
+        say("failed", message=str(error))
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
