@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,7 +34,6 @@ METRICS: Final = (
     Metric("p50", "latency p50, µs", digits=0),
     Metric("p50", "latency p50 added over direct, µs", digits=0, goal=1.3, ratio=True, over_direct=True),
     Metric("p99", "latency p99, µs", digits=0),
-    Metric("p99", "latency p99 added over direct, µs", digits=0, over_direct=True),
     Metric("idle", "an idle connection, KiB", goal=4),
     Metric("rss_start", "RSS at start, MiB", digits=1, goal=60),
     Metric("rss_load", "RSS after load, MiB", digits=1),
@@ -79,12 +78,20 @@ class Row:
         return "" if value is None else f"{value:,.{self.digits}f}"
 
 
-def _over(values: ByTarget, base: str, combine: Callable[[float, float], float]) -> dict[str, list[float]]:
+def _over_direct(values: ByTarget) -> dict[str, list[float]]:
+    """What each proxy adds to the direct connection, round by round."""
+    direct = values.get(DIRECT, ())
     return {
-        name: [combine(value, other) for value, other in zip(rounds, values[base], strict=False)]
+        name: [value - base for value, base in zip(rounds, direct, strict=False)]
         for name, rounds in values.items()
-        if name != base
+        if name != DIRECT
     }
+
+
+def _ratios(values: ByTarget) -> list[float]:
+    """kproxy's figure by HAProxy's, for each round in which the latter is one to compare with."""
+    pairs = zip(values[KPROXY], values.get(HAPROXY, ()), strict=False)
+    return [value / base for value, base in pairs if base > 0]
 
 
 def rows(samples: Mapping[str, ByTarget]) -> list[Row]:
@@ -93,10 +100,10 @@ def rows(samples: Mapping[str, ByTarget]) -> list[Row]:
     for metric in METRICS:
         values: ByTarget = samples.get(metric.key, {})
         if metric.over_direct:
-            values = _over(values, DIRECT, lambda value, base: value - base) if DIRECT in values else {}
-        if KPROXY not in values:
+            values = _over_direct(values)
+        if not values.get(KPROXY):
             continue
-        ratios = _over(values, HAPROXY, lambda value, base: value / base)[KPROXY] if values.get(HAPROXY) else []
+        ratios = _ratios(values) if metric.goal is None or metric.ratio else []
         figures = {name: statistics.median(rounds) for name, rounds in values.items() if rounds}
         found.append(Row(metric.title, figures, ratios, metric.digits, metric.goal, metric.ratio))
     return found

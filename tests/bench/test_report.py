@@ -1,0 +1,50 @@
+"""The table: medians, ratios by round, goals."""
+
+from __future__ import annotations
+
+import pytest
+
+from .report import Row, rows, table
+
+
+def one(samples: dict[str, dict[str, list[float]]], title: str) -> Row:
+    (row,) = [row for row in rows(samples) if row.title == title]
+    return row
+
+
+@pytest.mark.parametrize(("kproxy", "met"), [(1.25, True), (1.26, False)])
+def test_a_goal_for_the_ratio_is_judged_by_it(kproxy: float, met: bool) -> None:
+    """At most 1.25 times HAProxy's CPU is met, more is missed."""
+    row = one({"produce_cpu": {"haproxy": [1.0], "kproxy": [kproxy]}}, "produce, CPU s/GiB")
+    assert row.ratio == kproxy
+    assert row.met is met
+
+
+def test_ratios_pair_the_rounds() -> None:
+    """The ratio is the median of the rounds' own, so a round in which the machine was slow for both changes nothing."""
+    row = one({"produce_cpu": {"haproxy": [1.0, 9.0, 2.0], "kproxy": [1.1, 9.9, 2.2]}}, "produce, CPU s/GiB")
+    assert row.ratios == pytest.approx([1.1, 1.1, 1.1])
+    assert row.figures == {"haproxy": 2.0, "kproxy": 2.2}
+
+
+def test_added_latency_is_over_direct_in_the_same_round() -> None:
+    """What a proxy adds is its figure less the direct one; a round where HAProxy added nothing has no ratio."""
+    samples = {"p50": {"direct": [100.0, 200.0], "haproxy": [140.0, 199.0], "kproxy": [150.0, 260.0]}}
+    row = one(samples, "latency p50 added over direct, µs")
+    assert row.figures == {"haproxy": 19.5, "kproxy": 55.0}
+    assert row.ratios == [1.25]
+    assert row.met is True
+
+
+def test_without_haproxy_goals_for_ratios_are_not_judged() -> None:
+    """Figures stand, but nothing is said of a goal that cannot be judged; an absolute one still is."""
+    samples = {"produce_cpu": {"kproxy": [1.0]}, "idle": {"kproxy": [4.5]}}
+    assert one(samples, "produce, CPU s/GiB").met is None
+    assert one(samples, "an idle connection, KiB").met is False
+
+
+def test_what_was_not_measured_has_no_row() -> None:
+    """A run of some sections shows these only, in lines of equal length."""
+    found = rows({"ready": {"kproxy": [0.4]}})
+    assert [row.title for row in found] == ["serve ready after, s"]
+    assert len({len(line) for line in table(found).splitlines()}) == 1
