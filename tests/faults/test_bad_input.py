@@ -12,7 +12,7 @@ import pytest
 from tests.support.footprint import nothing_kept
 from tests.support.healthy import Healthy
 from tests.support.proxy import Proxy
-from tests.support.raw import HOST, METADATA, RawClient, api_versions, frame, metadata, request
+from tests.support.raw import API_VERSIONS, HOST, METADATA, RawClient, api_versions, frame, metadata, request
 from tests.support.wait import until
 
 FLOOD = 200
@@ -30,7 +30,7 @@ BAD_BYTES = {
     "version above the maximum": (request(METADATA, 99, 1), "unsupported_version"),
     "negative version": (request(METADATA, -1, 1), "unsupported_version"),
     "client id beyond the frame": (
-        frame(struct.pack(">hhih", METADATA, 1, 1, 30_000) + bytes(8)),
+        frame(struct.pack(">hhih", API_VERSIONS, 1, 1, 30_000) + bytes(8)),
         "malformed_request",
     ),
 }
@@ -104,14 +104,29 @@ def test_silence(proxy: Proxy, healthy: Healthy) -> None:
     assert proxy.metric("kproxy_upstream_connects_total") - dialled < FLOOD / 10
 
 
-def test_reused_correlation_ids(proxy: Proxy, healthy: Healthy) -> None:
-    """Kafka does not mind, so kproxy does not: each request gets its own response, in order."""
+def test_correlation_id_in_use(proxy: Proxy, healthy: Healthy) -> None:
+    """An id that is still in flight cannot tell its response from the other's: closed, and the reason says so."""
+    for _ in range(FLOOD):
+        with RawClient(proxy.port()) as client:
+            client.send(metadata(7), metadata(7))
+            client.wait_closed(5)
+    check_counted(proxy, "correlation_reused", FLOOD, protocol_error=False)
+
+
+def test_correlation_id_used_again(proxy: Proxy, healthy: Healthy) -> None:
+    """Once its response has come an id is free: clients that always send the same one are served."""
     with RawClient(proxy.port()) as client:
-        client.send(api_versions(7), metadata(7), api_versions(7), metadata(7))
-        answers = [client.receive() for _ in range(4)]
-    assert [correlation_id for correlation_id, _ in answers] == [7] * 4
-    bodies = [body for _, body in answers]
-    assert bodies[0] == bodies[2] != bodies[1] == bodies[3]
+        for ask in (metadata, api_versions, metadata):
+            assert client.ask(ask(7))
+
+
+def test_request_that_only_the_broker_reads(proxy: Proxy, healthy: Healthy) -> None:
+    """What kproxy passes unread the broker judges: it closes, and the log names it as the one that did."""
+    for _ in range(FLOOD):
+        with RawClient(proxy.port()) as client:
+            client.send(request(METADATA, 1, 1, b"\x7f" * 20))
+            client.wait_closed(5)
+    check_counted(proxy, "broker_closed", FLOOD, protocol_error=False)
 
 
 def test_api_versions_above_the_maximum(proxy: Proxy, healthy: Healthy) -> None:

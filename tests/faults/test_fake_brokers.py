@@ -17,7 +17,8 @@ from tests.support.wait import until
 
 FLOOD = 50
 BEHAVIOURS = {
-    fake_broker.garbage: "invalid_frame_size",
+    fake_broker.garbage: "correlation_mismatch",
+    fake_broker.negative_size: "invalid_frame_size",
     fake_broker.dies_in_mid_frame: "truncated_response",
     fake_broker.stalls_in_mid_frame: "stalled_frame",
     fake_broker.wrong_correlation_id: "correlation_mismatch",

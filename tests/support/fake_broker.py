@@ -65,8 +65,13 @@ def _hang_up(connection: socket.socket) -> None:
 
 
 def garbage(connection: socket.socket, correlation_id: int) -> None:
-    """Bytes whose first four are no size."""
+    """Bytes that are neither a size nor a correlation id."""
     connection.sendall(b"\xde\xad\xbe\xef" * 64)
+
+
+def negative_size(connection: socket.socket, correlation_id: int) -> None:
+    """The right correlation id in a frame of less than nothing."""
+    connection.sendall(struct.pack(">ii", -1, correlation_id) + bytes(250))
 
 
 def dies_in_mid_frame(connection: socket.socket, correlation_id: int) -> None:
@@ -92,4 +97,4 @@ def too_large(connection: socket.socket, correlation_id: int) -> None:
 
 def not_the_message(connection: socket.socket, correlation_id: int) -> None:
     """A whole frame with the right id whose body is not the message that is due."""
-    connection.sendall(frame(struct.pack(">i", correlation_id) + b"\xff" * 60))
+    connection.sendall(frame(struct.pack(">i", correlation_id) + b"\x7f" * 60))
