@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,7 +18,8 @@ from kproxy.relay.entrance import Entrance
 from kproxy.relay.fault import Fault
 from kproxy.relay.routes import Table
 from kproxy.routing.address_map import AddressMap
-from kproxy.routing.listeners import accept, listen
+from kproxy.routing.claims import claimed_by_others
+from kproxy.routing.listeners import OUT_OF_RESOURCES, accept, listen
 from kproxy.routing.ports import AutomaticPorts, NoPortError, OffsetPorts
 from kproxy.topology.watcher import Watcher
 from kproxy.upstream.client import UpstreamClient
@@ -37,6 +39,8 @@ class Cluster:
     def __init__(self, settings: VirtualCluster, config: Config, counters: ClusterCounters) -> None:
         self.settings = settings
         self.counters = counters
+        self._index = config.clusters.index(settings)
+        self._claimed = claimed_by_others(config, self._index)
         self.table = Table(counters, OFFERS)
         self.served = self.table.served()
         self.listen = (settings.listen.host, settings.listen.port)
@@ -58,17 +62,26 @@ class Cluster:
 
     def start(self, work: trio.Nursery, doors: trio.Nursery, entrance: Entrance) -> None:
         """Bind what can be bound now, accept clients, and begin to watch the backend; raises `ConfigError`."""
-        host, port = self.listen
-        try:
-            listener = listen(host, port)
-        except OSError as error:
-            raise ConfigError(f"clusters.{self.settings.name}.listen", f"{host}:{port}: {error.strerror}") from error
-        self.listen = (host, listener.getsockname()[1])
-        self.addresses = self._address_map(work, doors, entrance)
+        listener = self._listen()
+        self.listen = (self.listen[0], listener.getsockname()[1])
         doors.start_soon(accept, listener, work, partial(entrance.admit, self, None))
-        self.addresses.bind_known()
+        self.addresses = self._address_map(work, doors, entrance)
+        try:
+            self.addresses.bind_known()
+        except NoPortError as error:
+            raise ConfigError(self._key("nodes.first_port"), str(error)) from error
         work.start_soon(self._client.run)
         work.start_soon(self.watcher.run)
+
+    def _key(self, setting: str) -> str:
+        return f"clusters.{self._index}.{setting}"
+
+    def _listen(self) -> socket.socket:
+        try:
+            return listen(*self.listen)
+        except OSError as error:
+            reason = f"cannot listen on {self.settings.listen}: {error.strerror}"
+            raise ConfigError(self._key("listen"), reason) from error
 
     def _address_map(self, work: trio.Nursery, doors: trio.Nursery, entrance: Entrance) -> AddressMap:
         nodes = self.settings.nodes
@@ -76,7 +89,7 @@ class Cluster:
         strategy = (
             OffsetPorts(first, tuple((span.first, span.last) for span in nodes.ranges))
             if nodes.strategy == "offset"
-            else AutomaticPorts(first)
+            else AutomaticPorts(first, self._claimed)
         )
         shift = 0 if nodes.advertised_first_port is None else nodes.advertised_first_port - first
         return AddressMap(strategy, self._binder(work, doors, entrance), self.settings.advertised_host, shift)
@@ -85,9 +98,14 @@ class Cluster:
         def bind(node_id: int, port: int) -> int | None:
             try:
                 listener = listen(self.listen[0], port)
-            except OSError:
+            except OSError as error:
+                if error.errno in OUT_OF_RESOURCES:
+                    raise NoPortError(Reason.OUT_OF_DESCRIPTORS, f"node {node_id}: {error.strerror}") from error
                 return None
             bound: int = listener.getsockname()[1]
+            if doors.cancel_scope.cancel_called:  # draining: nobody new is let in, by this door neither
+                listener.close()
+                return bound
             doors.start_soon(accept, listener, work, partial(entrance.admit, self, node_id))
             log.info("node has a port", cluster=self.counters.name, node=node_id, port=bound)
             return bound
@@ -111,6 +129,7 @@ class Cluster:
             self.addresses.learn(nodes)
         except NoPortError as error:
             raise Fault(error.reason, str(error)) from error
+        self.watcher.learn(nodes)
 
     def upstreams(self, node_id: int | None) -> Sequence[tuple[str, int]]:
         """Addresses to dial: a node's own; or every bootstrap server in turn, then the nodes that are known."""

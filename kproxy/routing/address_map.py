@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from kproxy.errors import ConfigError
 from kproxy.observe.reasons import Reason
 from kproxy.routing.ports import NoPortError, PortStrategy
 
 Bind = Callable[[int, int], int | None]
-"""Takes a node id and a port; listens there for the node, returns the port bound, or None when it is taken."""
+"""Takes a node id and a port; listens there for the node, returns the port bound, or None when it is taken.
+
+Raises `NoPortError` when no other port could be had either.
+"""
 
 
 @dataclass(slots=True)
@@ -40,12 +42,9 @@ class AddressMap:
         return MappingProxyType(self._nodes)
 
     def bind_known(self) -> None:
-        """Listen for every node that the configuration names; raises `ConfigError` when a port is taken."""
+        """Listen for every node that the configuration names; raises `NoPortError` when a port is taken."""
         for node_id in self._ports.known():
-            try:
-                self._node(node_id)
-            except NoPortError as error:
-                raise ConfigError("nodes.first_port", str(error)) from error
+            self._node(node_id)
 
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
         """What a client that came in at `local_host` is told for a node that is at host:port.
@@ -78,13 +77,11 @@ class AddressMap:
         return node
 
     def _bound(self, node_id: int) -> int:
-        candidates = self._ports.candidates(node_id)
-        for candidate in candidates:
+        for candidate in self._ports.candidates(node_id):
             if candidate in self._taken:
                 continue
             port = self._bind(node_id, candidate)
             if port is not None:
                 self._taken.add(port)
                 return port
-        detail = f"no port from {candidates[0]} to {candidates[-1]} is free for node {node_id}"
-        raise NoPortError(Reason.NO_FREE_PORT, detail)
+        raise NoPortError(Reason.NO_FREE_PORT, self._ports.exhausted(node_id))

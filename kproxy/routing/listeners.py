@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import socket
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Any, Final
 
 import structlog
 import trio
 
 BACKLOG: Final = 1024
-_OUT_OF_RESOURCES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+OUT_OF_RESOURCES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _PAUSE_SECONDS: Final = 0.1
 
 Admit = Callable[[socket.socket], Awaitable[None]]
@@ -19,19 +19,20 @@ Admit = Callable[[socket.socket], Awaitable[None]]
 log = structlog.get_logger("kproxy.routing")
 
 
-def _resolve(host: str, port: int) -> tuple[int, tuple[str, int]]:
+def listen(host: str, port: int) -> socket.socket:
+    """A non-blocking listening socket; OSError when the address cannot be had. `::` takes IPv4 clients too."""
+    family, address = _resolve(host, port)
+    both = family == socket.AF_INET6 and address[0] == "::" and socket.has_dualstack_ipv6()
+    listener = socket.create_server(address, family=family, backlog=BACKLOG, dualstack_ipv6=both)
+    listener.setblocking(False)
+    return listener
+
+
+def _resolve(host: str, port: int) -> tuple[int, tuple[Any, ...]]:
     """Address family and socket address to listen on; OSError when the host is none of this machine's names."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     family, _, _, _, address = found[0]
-    return family, (str(address[0]), int(address[1]))
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A non-blocking listening socket; OSError when the address cannot be had."""
-    family, address = _resolve(host, port)
-    listener = socket.create_server(address, family=family, backlog=BACKLOG)
-    listener.setblocking(False)
-    return listener
+    return family, address
 
 
 async def accept(listener: socket.socket, nursery: trio.Nursery, admit: Admit) -> None:
@@ -39,16 +40,20 @@ async def accept(listener: socket.socket, nursery: trio.Nursery, admit: Admit) -
 
     No client's failure ends it, nor does a shortage of descriptors: it waits until some are free.
     """
+    short = False
     with listener:
         while True:
             await trio.lowlevel.wait_readable(listener)
             try:
                 while True:
                     client, _ = listener.accept()
+                    short = False
                     nursery.start_soon(admit, client)
             except BlockingIOError:
                 pass
             except OSError as error:
-                if error.errno in _OUT_OF_RESOURCES:
-                    log.error("cannot accept", reason=error.strerror, hint="raise the limit on open files")
+                if error.errno in OUT_OF_RESOURCES:
+                    if not short:  # a line for each shortage, not for each attempt
+                        log.error("cannot accept", reason=error.strerror, hint="raise the limit on open files")
+                    short = True
                     await trio.sleep(_PAUSE_SECONDS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,6 +10,9 @@ from kproxy.errors import ErrorClass, KproxyError
 from kproxy.observe.reasons import Reason
 
 MAX_PORT: Final = 65535
+
+Span = tuple[int, int]
+"""First and last port, inclusive."""
 
 
 class NoPortError(KproxyError):
@@ -32,11 +35,12 @@ class OffsetPorts:
     first_port: int
     ranges: Sequence[tuple[int, int]] = ()
 
-    def candidates(self, node_id: int) -> Sequence[int]:
+    def candidates(self, node_id: int) -> Iterable[int]:
         """The one port that the node has; raises `NoPortError` when it has none."""
         port = self.first_port + self._place(node_id)
-        if port > MAX_PORT:
-            raise NoPortError(Reason.UNMAPPED_NODE, f"node {node_id} would get port {port}: give nodes.ranges")
+        if not 0 < port <= MAX_PORT:
+            detail = f"node {node_id} would get port {port}, {MAX_PORT} is the highest: give nodes.ranges"
+            raise NoPortError(Reason.UNMAPPED_NODE, detail)
         return (port,)
 
     def _place(self, node_id: int) -> int:
@@ -53,21 +57,41 @@ class OffsetPorts:
         """The nodes whose ports are known before any broker was asked."""
         return [node_id for first, last in self.ranges for node_id in range(first, last + 1)]
 
+    def exhausted(self, node_id: int) -> str:
+        """Why none of the candidates could be had."""
+        return f"port {next(iter(self.candidates(node_id)))} of node {node_id} is taken by another process"
+
 
 @dataclass(frozen=True, slots=True)
 class AutomaticPorts:
-    """The next port from `first_port` on that can be bound, in the order in which nodes are seen; 0: any free one."""
+    """The next port from `first_port` on that can be bound, in the order in which nodes are seen; 0: any free one.
+
+    Ports in `claimed`, which the configuration gives to others, are passed over even while nobody listens there.
+    """
 
     first_port: int
+    claimed: Sequence[Span] = ()
 
-    def candidates(self, node_id: int) -> Sequence[int]:
+    def candidates(self, node_id: int) -> Iterable[int]:
         """The ports to try, in order; a port that is taken is passed over."""
         del node_id
-        return range(self.first_port, MAX_PORT + 1) if self.first_port else (0,)
+        if not self.first_port:
+            return (0,)
+        return (port for port in range(self.first_port, MAX_PORT + 1) if not self._is_claimed(port))
+
+    def _is_claimed(self, port: int) -> bool:
+        return any(first <= port <= last for first, last in self.claimed)
 
     def known(self) -> Sequence[int]:
         """None: nodes are seen before they have ports."""
         return ()
+
+    def exhausted(self, node_id: int) -> str:
+        """Why none of the candidates could be had."""
+        if not self.first_port:
+            return f"no port is free for node {node_id}"
+        others = " that no other setting claims" if self.claimed else ""
+        return f"no port from {self.first_port} on{others} is free for node {node_id}"
 
 
 PortStrategy = OffsetPorts | AutomaticPorts
