@@ -77,7 +77,7 @@ def _functions(source: Source, message: Message, table: dict[tuple[int, int], st
 
 
 def _body(message: Message, version: int) -> str:
-    """The walk up to the last field that holds an address; to the message's end, when only tags are behind it."""
+    """The walk up to the last field that holds an address; over the tagged fields too, when only they are behind it."""
     source = Source()
     walk = Walk(source, message, version)
     plain = message.struct.plain(version)
@@ -86,9 +86,6 @@ def _body(message: Message, version: int) -> str:
     walk.plain(message.struct, plain[:end], message.name)
     if end == len(plain):
         walk.tags(message.struct, message.name)
-        walk.settle()
-        with source.block("if pos != end"):
-            source("raise not_at_end()")
     walk.settle()
     source("return pos")
     return source.text()

@@ -27,34 +27,34 @@ _MOST_TAGS: Final = 100  # so that a free tag is left, and their number is one b
 def neutralised(layout: StreamLayout, tail: bytes, advertise: Advertise) -> bytes:
     """The section of the same length, its endpoints with other addresses; without endpoints when those are longer."""
     try:
-        endpoints, tags = _split(layout, tail)
+        endpoints, tags, behind = _split(layout, tail)
         if endpoints is None:
             return tail
         endpoints = _rewritten(layout, endpoints, advertise)
     except (IndexError, struct.error, UnicodeDecodeError) as error:
         raise MalformedMessageError(f"node endpoints: {error}") from error
+    room = len(tail) - len(behind)
     prefix, fields = _section(layout, endpoints, tags)
-    if len(prefix) + len(_encoded(fields)) > len(tail):
+    if len(prefix) + len(_encoded(fields)) > room:
         prefix, fields = _section(layout, None, tags)
-    return prefix + _fitted(fields, len(tail) - len(prefix))
+    return prefix + _fitted(fields, room - len(prefix)) + behind
 
 
-def _split(layout: StreamLayout, tail: bytes) -> tuple[bytes | None, Tags]:
-    """The array of endpoints, None when there is none, and the other tagged fields."""
+def _split(layout: StreamLayout, tail: bytes) -> tuple[bytes | None, Tags, bytes]:
+    """The array of endpoints, None when there is none; the other tagged fields; bytes behind, which clients ignore."""
     if layout.tag is None:
         pos = layout.endpoints(tail, 0, len(tail), [], [])
-        return tail[:pos], _tags(tail[pos:])
-    tags = _tags(tail)
-    return dict(tags).get(layout.tag), tuple(field for field in tags if field[0] != layout.tag)
+        return tail[:pos], *_tags(tail[pos:])
+    tags, behind = _tags(tail)
+    return dict(tags).get(layout.tag), tuple(field for field in tags if field[0] != layout.tag), behind
 
 
-def _tags(data: bytes) -> Tags:
+def _tags(data: bytes) -> tuple[Tags, bytes]:
     reader = Reader(data)
     tags = reader.tagged_fields()
-    reader.finish()
     if len(tags) > _MOST_TAGS:
         raise MalformedMessageError(f"{len(tags)} tagged fields behind the records")
-    return tags
+    return tags, data[len(data) - reader.remaining() :]
 
 
 def _rewritten(layout: StreamLayout, endpoints: bytes, advertise: Advertise) -> bytes:

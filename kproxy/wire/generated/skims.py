@@ -119,8 +119,6 @@ def produce_response_v10(buf: Buffer, pos: int, end: int, addresses: list[Addres
                 raise no_length(size)
         else:
             pos = limit
-    if pos != end:
-        raise not_at_end()
     return pos
 
 
@@ -227,8 +225,6 @@ def produce_response_v13(buf: Buffer, pos: int, end: int, addresses: list[Addres
                 raise no_length(size)
         else:
             pos = limit
-    if pos != end:
-        raise not_at_end()
     return pos
 
 
@@ -331,8 +327,6 @@ def fetch_response_v16(buf: Buffer, pos: int, end: int, addresses: list[Address]
                 raise no_length(size)
         else:
             pos = limit
-    if pos != end:
-        raise not_at_end()
     return pos
 
 
@@ -590,8 +584,6 @@ def find_coordinator_response_v0(buf: Buffer, pos: int, end: int, addresses: lis
     pos += n
     addresses.append(Address(node, str(buf[host:pos], "utf-8"), int32_at(buf, pos)[0], start, pos + 4, STRING_INT32, None, BROKER))
     pos += 4
-    if pos != end:
-        raise not_at_end()
     return pos
 
 
@@ -617,8 +609,6 @@ def find_coordinator_response_v1(buf: Buffer, pos: int, end: int, addresses: lis
     pos += n
     addresses.append(Address(node, str(buf[host:pos], "utf-8"), int32_at(buf, pos)[0], start, pos + 4, STRING_INT32, None, BROKER))
     pos += 4
-    if pos != end:
-        raise not_at_end()
     return pos
 
 
@@ -647,8 +637,6 @@ def find_coordinator_response_v3(buf: Buffer, pos: int, end: int, addresses: lis
         pos = skip_tags(buf, pos + 4, end)
     else:
         pos += 5
-    if pos != end:
-        raise not_at_end()
     return pos
 
 
@@ -697,8 +685,6 @@ def find_coordinator_response_v4(buf: Buffer, pos: int, end: int, addresses: lis
         pos = skip_tags(buf, pos, end)
     else:
         pos += 1
-    if pos != end:
-        raise not_at_end()
     return pos
 
 
@@ -781,8 +767,6 @@ def vote_response_v1(buf: Buffer, pos: int, end: int, addresses: list[Address], 
                 raise no_length(size)
         else:
             pos = limit
-    if pos != end:
-        raise not_at_end()
     return pos
 
 
@@ -865,8 +849,6 @@ def begin_quorum_epoch_response_v1(buf: Buffer, pos: int, end: int, addresses: l
                 raise no_length(size)
         else:
             pos = limit
-    if pos != end:
-        raise not_at_end()
     return pos
 
 
@@ -949,8 +931,6 @@ def end_quorum_epoch_response_v1(buf: Buffer, pos: int, end: int, addresses: lis
                 raise no_length(size)
         else:
             pos = limit
-    if pos != end:
-        raise not_at_end()
     return pos
 
 
@@ -1083,8 +1063,6 @@ def describe_quorum_response_v2(buf: Buffer, pos: int, end: int, addresses: list
         pos = skip_tags(buf, pos, end)
     else:
         pos += 1
-    if pos != end:
-        raise not_at_end()
     return pos
 
 
@@ -1177,8 +1155,6 @@ def fetch_snapshot_response_v1(buf: Buffer, pos: int, end: int, addresses: list[
                 raise no_length(size)
         else:
             pos = limit
-    if pos != end:
-        raise not_at_end()
     return pos
 
 
@@ -1448,8 +1424,6 @@ def share_fetch_response_v1(buf: Buffer, pos: int, end: int, addresses: list[Add
         pos = skip_tags(buf, pos, end)
     else:
         pos += 1
-    if pos != end:
-        raise not_at_end()
     return pos
 
 
@@ -1674,8 +1648,6 @@ def share_acknowledge_response_v1(buf: Buffer, pos: int, end: int, addresses: li
         pos = skip_tags(buf, pos, end)
     else:
         pos += 1
-    if pos != end:
-        raise not_at_end()
     return pos
 
 
@@ -1765,8 +1737,6 @@ def share_acknowledge_response_v2(buf: Buffer, pos: int, end: int, addresses: li
         pos = skip_tags(buf, pos, end)
     else:
         pos += 1
-    if pos != end:
-        raise not_at_end()
     return pos
 
 
@@ -1803,8 +1773,6 @@ def update_raft_voter_response_v0(buf: Buffer, pos: int, end: int, addresses: li
                 raise no_length(size)
         else:
             pos = limit
-    if pos != end:
-        raise not_at_end()
     return pos
 
 
