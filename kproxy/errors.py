@@ -59,7 +59,7 @@ class KproxyError(Exception):
 
 
 class MalformedMessageError(KproxyError):
-    """Bytes that are not the Kafka message they should be. The only exception that `kproxy.wire` raises for any input."""
+    """Bytes that are not the Kafka message they should be; `kproxy.wire` raises no other exception for any input."""
 
 
 class UnsupportedApiError(KproxyError):
