@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Final, NoReturn
 
 import click
 
@@ -18,6 +19,9 @@ from .idle import WANTED
 from .measure import Run
 from .options import SECTIONS, Options
 from .process import BenchError, raise_file_limit
+
+_MOST_SECONDS: Final = 14 * 60
+"""Rounds are dropped before that; this ends a run in which something hangs."""
 
 
 def _sections(_: click.Context, __: click.Parameter, value: str) -> frozenset[str]:
@@ -35,6 +39,8 @@ def _sections(_: click.Context, __: click.Parameter, value: str) -> frozenset[st
 def main(quick: bool, sections: frozenset[str], rounds: int | None, path: Path) -> None:
     """kproxy beside HAProxy in TCP mode and a direct connection, against a real Kafka of three brokers."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything started is ended
+    signal.signal(signal.SIGALRM, _out_of_time)
+    signal.alarm(_MOST_SECONDS)
     options = Options.quick(sections, rounds or 1) if quick else Options(sections, rounds or 3)
     began, start = machine.describe(), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="kproxy-bench-") as directory:
@@ -44,9 +50,15 @@ def main(quick: bool, sections: frozenset[str], rounds: int | None, path: Path) 
             run.measure()
         except (BenchError, KproxyError) as error:
             failure = str(error)
+        finally:
+            signal.alarm(0)
     _show(run, began | {"seconds": round(time.monotonic() - start)}, path)
     if failure is not None:
         sys.exit(f"bench: {failure}")
+
+
+def _out_of_time(*_: object) -> NoReturn:
+    raise BenchError(f"stopped after {_MOST_SECONDS} s: the table has what was measured until then")
 
 
 def _say(line: str) -> None:
