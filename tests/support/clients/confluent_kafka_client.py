@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
@@ -101,8 +102,9 @@ def by_seed(acknowledged: dict[str, list[int]], consumed: list[tuple[bytes, byte
     }
 
 
-def follow(bootstrap: str, topic: str, group: str, seconds: float, seed: str = "follow") -> dict[str, Any]:
-    """Produce and consume for a while, whatever happens to the brokers meanwhile."""
+def follow(bootstrap: str, topic: str, group: str, seconds: float, stop: str = "") -> dict[str, Any]:
+    """Produce and consume, whatever happens to the brokers meanwhile, for a while or until the file `stop` is there."""
+    seed = "follow"
     produced, done = [0], threading.Event()
     acknowledged: list[int] = []
     failed: list[str] = []
@@ -110,7 +112,7 @@ def follow(bootstrap: str, topic: str, group: str, seconds: float, seed: str = "
     def run() -> None:
         producer = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 5})
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        while time.monotonic() < end and not (stop and Path(stop).exists()):
             number, produced[0] = produced[0], produced[0] + 1
             key, value = record(seed, number)
 
