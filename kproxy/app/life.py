@@ -78,6 +78,7 @@ class Life:
                 self.pump.drain()
                 await self.entrance.wait_empty()
                 await self.pump.wait_empty()
+                await self.pump.wait_delivered()
             nursery.cancel_scope.cancel()
         if scope.cancelled_caught:
             log.warning("drain deadline", connections=len(self.pump.connections), deadline=deadline)

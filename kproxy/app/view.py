@@ -23,7 +23,14 @@ class LifeView:
 
     @property
     def counters(self) -> Counters:
-        return self._life.counters
+        """As they are counted; what is held is summed up now, because the hot path keeps no account of it."""
+        counters = self._life.counters
+        held = dict.fromkeys(counters.clusters, 0)
+        for connection in self._life.pump.connections.values():
+            held[connection.context.backend.counters.name] += connection.held_bytes
+        for name, cluster in counters.clusters.items():
+            cluster.held_bytes = held[name]
+        return counters
 
     def readiness(self) -> Readiness:
         """Draining and starting before all else; degraded while a backend or a node of it is out of reach."""

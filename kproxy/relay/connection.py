@@ -208,6 +208,12 @@ class Connection:
         sides = (("upstream", self.client), ("downstream", self.broker))
         return tuple(side for side, endpoint in sides if not endpoint.reading)
 
+    @property
+    def held_bytes(self) -> int:
+        """What the process holds for a peer that lags and for frames that must be whole."""
+        flows = self.requests.held_bytes + self.responses.held_bytes
+        return flows if self._steady else flows + self.client.pending_bytes + self.broker.pending_bytes
+
     def close(self, reason: Reason, detail: str = "") -> None:
         """Close both sides now; the pump counts and logs why."""
         if not self.closed:

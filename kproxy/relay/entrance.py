@@ -65,14 +65,14 @@ class Entrance:
         except Fault as fault:
             client.close()
             record(context, fault.reason, fault.detail)
-        except trio.Cancelled:
-            client.close()
-            record(context, Reason.SHUTDOWN, "")
-            raise
         except Exception as error:  # one client's failure is never another's
             client.close()
             log.error("internal error", client=context.client, exc_info=error)
             record(context, Reason.INTERNAL_ERROR, repr(error))
+        except BaseException:  # cancelled; while dialling, Trio has it in a group
+            client.close()
+            record(context, Reason.SHUTDOWN, "")
+            raise
         finally:
             self.waiting -= 1
             if not self.waiting:
@@ -100,10 +100,11 @@ class Entrance:
         broker, address = await self._dial(destination, context.node_id)
         connection = self._pump.relay(context, destination.table, self._limits, client, broker, address)
         if self.draining:
-            connection.drain()
+            self._pump.part(connection)
 
     async def _first_bytes(self, client: socket.socket) -> None:
-        with trio.move_on_after(self._timeouts.first_request) as scope:
+        # Accepted, but not seen here before the drain began: as new as a client that comes now.
+        with trio.move_on_after(0 if self.draining else self._timeouts.first_request) as scope:
             self._silent.add(scope)
             try:
                 await trio.lowlevel.wait_readable(client)

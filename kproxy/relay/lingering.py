@@ -6,8 +6,11 @@ client has not read yet.
 
 from __future__ import annotations
 
+import fcntl
 import select
 import socket
+import sys
+import termios
 from typing import Final
 
 LINGER_SECONDS: Final = 2.0
@@ -47,6 +50,14 @@ class Lingering:
         except OSError:
             pass
         self._finish()
+
+    @property
+    def undelivered(self) -> bool:
+        """Whether the client's kernel has not taken everything yet, and a reset would destroy the rest."""
+        if self.done:
+            return False
+        queued = fcntl.ioctl(self.fd, termios.TIOCOUTQ, bytes(4))
+        return int.from_bytes(queued, sys.byteorder) > 0
 
     def _finish(self) -> None:
         if not self.done:

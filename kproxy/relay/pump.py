@@ -36,6 +36,7 @@ _PATIENCE: Final = 0.001
 """Seconds to wait in epoll itself for the next event of a busy relay: a pass through Trio's scheduler costs 30 µs and
 two system calls more. Control-plane tasks may wait that long, _ROUNDS times at worst."""
 _SWEEP_SECONDS: Final = 1.0
+_DELIVERY_SECONDS: Final = 0.02
 HALF_CLOSED_SECONDS: Final = 60.0
 """How long a client that has closed its sending side waits for the responses it is owed."""
 
@@ -83,8 +84,15 @@ class Pump:
         broker: socket.socket,
         upstream: str,
     ) -> Connection:
-        """Relay between two connected, non-blocking sockets, which are the pump's from now on."""
-        connection = Connection(self, context, table, limits, client, broker, upstream)
+        """Relay between two connected, non-blocking sockets, which are the pump's from now on.
+
+        Raises OSError or ValueError when they cannot be watched, or the pump has stopped; only the broker's is closed.
+        """
+        try:
+            connection = Connection(self, context, table, limits, client, broker, upstream)
+        except BaseException:
+            broker.close()
+            raise
         self.connections[connection.id] = connection
         return connection
 
@@ -156,6 +164,11 @@ class Pump:
             self._emptied = trio.Event()
             await self._emptied.wait()
 
+    async def wait_delivered(self) -> None:
+        """Wait until clients that were closed have taken what was sent to them, as long as sockets linger for that."""
+        while any(one.undelivered for one in self._lingering.values()):  # noqa: ASYNC110 (the kernel does not tell)
+            await trio.sleep(_DELIVERY_SECONDS)
+
     async def _sweep(self) -> None:
         while True:
             await trio.sleep(_SWEEP_SECONDS)
@@ -179,10 +192,14 @@ class Pump:
     def drain(self) -> None:
         """Have every connection answer what it received, take no more, and close."""
         for connection in list(self.connections.values()):
-            try:
-                connection.drain()
-            except Exception as error:  # one connection's failure is never another's
-                self._failed(connection.client, error)
+            self.part(connection)
+
+    def part(self, connection: Connection) -> None:
+        """Have one connection answer what it received, take no more, and close."""
+        try:
+            connection.drain()
+        except Exception as error:  # one connection's failure is never another's
+            self._failed(connection.client, error)
 
     def close_all(self, reason: Reason) -> None:
         """Close every connection now."""

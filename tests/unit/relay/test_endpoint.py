@@ -1,0 +1,295 @@
+"""One socket of a relayed connection: what is sent, what waits, and which events it asks for."""
+
+from __future__ import annotations
+
+import select
+import socket
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from kproxy.observe.reasons import Reason
+from kproxy.relay.endpoint import JOIN_BELOW, MAX_VECTOR, Endpoint
+from kproxy.relay.fault import Fault
+from kproxy.relay.splice import PipePool
+from tests.unit.relay.sockets import KIB, MIB, RESET, noise, pair
+
+IN, OUT, ERR, HUP = select.EPOLLIN, select.EPOLLOUT, select.EPOLLERR, select.EPOLLHUP
+
+
+class Calls:
+    """Stands where a connection does: notes what an endpoint calls."""
+
+    def __init__(self) -> None:
+        self.made: list[str] = []
+        self.closed = False
+        self.closes_when_writable = False
+
+    def readable(self, endpoint: Endpoint) -> None:
+        self.made.append("readable")
+
+    def writable(self, endpoint: Endpoint) -> None:
+        self.made.append("writable")
+        self.closed = self.closes_when_writable
+
+    def hung_up(self, endpoint: Endpoint) -> None:
+        self.made.append("hung_up")
+
+
+class Bench:
+    """Endpoints in one epoll, with small buffers, and their far ends."""
+
+    def __init__(self) -> None:
+        self.epoll = select.epoll()
+        self.pipes = PipePool()
+        self._ends: list[socket.socket] = []
+
+    def endpoint(self, *, is_client: bool = True, buffer: int = 16 * KIB) -> tuple[Endpoint, socket.socket]:
+        far, near = pair(receive=buffer, send=buffer)
+        self._ends += (far, near)
+        endpoint = Endpoint(near, is_client, self.epoll, self.pipes)
+        endpoint.connection = Calls()  # type: ignore[assignment]
+        return endpoint, far
+
+    def events(self) -> dict[int, int]:
+        return dict(self.epoll.poll(0.05))
+
+    def close(self) -> None:
+        for end in self._ends:
+            end.close()
+        self.pipes.close()
+        self.epoll.close()
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    made = Bench()
+    yield made
+    made.close()
+
+
+def everything(far: socket.socket, endpoint: Endpoint) -> bytes:
+    """Read the far end until all that waited is out and has come."""
+    data = bytearray()
+    done = False
+    while True:
+        try:
+            data += far.recv(MIB)
+        except BlockingIOError:
+            if done and not select.select([far], [], [], 0.05)[0]:
+                return bytes(data)
+        done = not endpoint.blocked or endpoint.flush()
+
+
+def reset(far: socket.socket) -> None:
+    far.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+    far.close()
+
+
+def test_what_the_peer_takes_is_sent_at_once(bench: Bench) -> None:
+    """Nothing waits, no event is asked for."""
+    endpoint, far = bench.endpoint()
+    endpoint.send(b"one")
+    endpoint.send(memoryview(b"two"))
+    endpoint.send_frame(b"size", [b"three", memoryview(b"four")])
+    assert everything(far, endpoint) == b"onetwosizethreefour"
+    assert endpoint.sent == 19
+    assert not endpoint.blocked
+    assert endpoint.pending_bytes == 0
+
+
+def test_what_it_does_not_take_waits_in_order(bench: Bench) -> None:
+    """A copy of the rest is kept, though the buffer is used again, and later chunks queue up behind it."""
+    endpoint, far = bench.endpoint()
+    data, scratch = noise(MIB), bytearray(MIB)
+    scratch[:] = data
+    endpoint.send(memoryview(scratch))
+    scratch[:] = bytes(MIB)
+    assert endpoint.blocked
+    assert endpoint.pending_bytes == MIB - endpoint.sent > 0
+    endpoint.send(b"second")
+    endpoint.send_frame(b"size", [b"third"])
+    assert not endpoint.flush()
+    assert everything(far, endpoint) == data + b"secondsizethird"
+    assert endpoint.sent == MIB + 15
+    assert not endpoint.blocked
+    assert endpoint.pending_bytes == 0
+
+
+def test_large_frames_go_out_as_a_vector(bench: Bench) -> None:
+    """Above JOIN_BELOW chunks are not joined; what does not fit waits in order, also when nothing fits."""
+    endpoint, far = bench.endpoint()
+    chunks = [noise(JOIN_BELOW, 1), memoryview(noise(MIB, 2)), b"end"]
+    endpoint.send_frame(b"size", chunks)
+    assert endpoint.blocked
+    assert everything(far, endpoint) == b"".join((b"size", *chunks))
+    full, other = bench.endpoint()
+    sent = 0
+    try:
+        while True:
+            sent += full.sock.send(b"0" * 64 * KIB)
+    except BlockingIOError:
+        pass
+    full.send_frame(b"size", chunks)
+    assert full.sent == 0
+    assert everything(other, full)[sent:] == b"".join((b"size", *chunks))
+
+
+def test_a_large_frame_that_fits_leaves_nothing(bench: Bench) -> None:
+    """One system call sends it all."""
+    endpoint, far = bench.endpoint(buffer=4 * MIB)
+    chunks = [noise(JOIN_BELOW), b"end"]
+    endpoint.send_frame(b"size", chunks)
+    assert not endpoint.blocked
+    assert everything(far, endpoint) == b"".join((b"size", *chunks))
+
+
+def test_frames_of_very_many_chunks(bench: Bench) -> None:
+    """The kernel takes 1,024 in a vector; more are joined."""
+    endpoint, far = bench.endpoint()
+    chunks = [noise(100, index) for index in range(3 * MAX_VECTOR)]
+    endpoint.send_frame(b"size", chunks)
+    assert everything(far, endpoint) == b"".join((b"size", *chunks))
+
+
+@pytest.mark.parametrize(("is_client", "reason"), [(True, Reason.CLIENT_RESET), (False, Reason.BROKER_RESET)])
+def test_a_peer_that_is_gone(bench: Bench, is_client: bool, reason: Reason) -> None:
+    """Every way of sending ends by the fault of the side it is, with the kernel's word for it."""
+    for way in ("send", "send_frame", "flush", "splice_to", "splice_from", "drain"):
+        endpoint, far = bench.endpoint(is_client=is_client)
+        other, feeding = bench.endpoint(is_client=not is_client, buffer=MIB)
+        if way in ("flush", "drain"):
+            if way == "flush":
+                endpoint.send(noise(MIB))
+            else:
+                feeding.send(noise(900 * KIB))
+                endpoint.splice_from(other, MIB)
+            assert endpoint.blocked
+        if way == "splice_to":
+            feeding.send(noise(KIB))
+        reset(far)
+        select.select([endpoint.sock], [], [], 5)
+        ways: dict[str, Callable[[], object]] = {
+            "send": lambda: endpoint.send(b"x"),  # noqa: B023
+            "send_frame": lambda: endpoint.send_frame(b"size", [noise(2 * JOIN_BELOW)]),  # noqa: B023
+            "flush": endpoint.flush,
+            "drain": endpoint.flush,
+            "splice_to": lambda: endpoint.splice_from(other, MIB),  # noqa: B023
+            "splice_from": lambda: other.splice_from(endpoint, MIB),  # noqa: B023
+        }
+        with pytest.raises(Fault) as caught:
+            ways[way]()
+        assert caught.value.reason is reason, way
+        assert caught.value.detail in ("Connection reset by peer", "Broken pipe")
+        endpoint.release()
+        other.release()
+
+
+def test_splice_from_a_socket_to_one_that_is_slow(bench: Bench) -> None:
+    """Bytes wait in the pipe, outside of the process; None says that there is nothing now, 0 that it has ended."""
+    sink, far_sink = bench.endpoint()
+    source, far_source = bench.endpoint(is_client=False, buffer=2 * MIB)
+    assert sink.splice_from(source, MIB) is None
+    data = noise(900 * KIB)
+    far_source.send(data[: 100 * KIB])
+    moved = sink.splice_from(source, MIB)
+    assert moved is not None
+    assert sink.blocked
+    assert sink.pending_bytes == 0
+    sink.send(b"behind it")
+    assert sink.pending_bytes == 9
+    assert everything(far_sink, sink) == data[:moved] + b"behind it"
+    assert sink.sent == moved + 9
+    far_source.close()
+    while sink.splice_from(source, MIB):
+        everything(far_sink, sink)
+    assert sink.splice_from(source, MIB) == 0
+    assert not sink.blocked
+
+
+def test_a_pipe_with_bytes_in_it_is_not_used_again(bench: Bench) -> None:
+    """A connection that ends leaves its bytes to nobody."""
+    sink, _ = bench.endpoint()
+    source, far_source = bench.endpoint(is_client=False, buffer=2 * MIB)
+    far_source.send(noise(100 * KIB))
+    sink.splice_from(source, MIB)
+    assert sink.blocked
+    assert sink.release() is sink.sock
+    assert sink.pending_bytes == 0
+    assert bench.pipes.take().level == 0
+
+
+def test_events_are_asked_for_and_no_others(bench: Bench) -> None:
+    """Readable is reported while reading, writable while something waits, and neither makes epoll repeat itself."""
+    endpoint, far = bench.endpoint()
+    assert bench.events() == {}
+    far.send(b"x")
+    assert bench.events() == {endpoint.fd: IN}
+    endpoint.pause()
+    assert not endpoint.reading
+    assert bench.events() == {}
+    endpoint.resume()
+    assert endpoint.reading
+    assert bench.events() == {endpoint.fd: IN}
+    endpoint.pause()
+    endpoint.send(noise(MIB))
+    while bench.events():
+        assert not endpoint.flush()
+    everything(far, endpoint)
+    assert bench.events() == {}
+    endpoint.resume()
+    endpoint.resume()
+    assert bench.events() == {endpoint.fd: IN}
+
+
+def test_a_reset_is_reported_even_while_paused(bench: Bench) -> None:
+    """Until the socket is muted: what is done then can be read later."""
+    endpoint, far = bench.endpoint()
+    endpoint.pause()
+    reset(far)
+    assert bench.events()[endpoint.fd] & (HUP | ERR)
+    endpoint.mute()
+    assert bench.events() == {}
+    endpoint.mute()
+    endpoint.resume()
+    assert bench.events()[endpoint.fd] & IN
+
+
+def test_a_released_socket_is_open_and_watched_no_more(bench: Bench) -> None:
+    """It is the caller's."""
+    endpoint, far = bench.endpoint()
+    far.send(b"x")
+    assert endpoint.release().fileno() == endpoint.fd
+    assert bench.events() == {}
+
+
+@pytest.mark.parametrize(
+    ("mask", "reading", "calls"),
+    [
+        (IN, True, ["readable"]),
+        (IN | HUP | ERR, True, ["readable"]),
+        (OUT, True, ["writable"]),
+        (OUT, False, ["writable"]),
+        (OUT | IN, True, ["writable", "readable"]),
+        (OUT | HUP, False, ["writable", "hung_up"]),
+        (HUP | ERR, False, ["hung_up"]),
+        (ERR, False, ["hung_up"]),
+        (IN, False, []),
+        (OUT | IN, False, ["writable"]),
+    ],
+)
+def test_an_event_becomes_the_call_it_means(bench: Bench, mask: int, reading: bool, calls: list[str]) -> None:
+    """Stale ones mean nothing: a socket that is paused is neither read nor taken for dead."""
+    endpoint, _ = bench.endpoint()
+    if not reading:
+        endpoint.pause()
+    endpoint.event(mask)
+    assert endpoint.connection.made == calls  # type: ignore[attr-defined]
+
+
+def test_a_connection_that_closed_while_writing_is_not_read(bench: Bench) -> None:
+    """The first half of an event may end it."""
+    endpoint, _ = bench.endpoint()
+    endpoint.connection.closes_when_writable = True  # type: ignore[attr-defined]
+    endpoint.event(OUT | IN)
+    assert endpoint.connection.made == ["writable"]  # type: ignore[attr-defined]

@@ -1,0 +1,329 @@
+"""The pump: many connections in one task, and nothing that one of them does matters to another, or to Trio."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+import pytest
+import trio
+import trio.testing
+
+from kproxy.config import Limits, Timeouts
+from kproxy.observe.reasons import Reason
+from kproxy.relay import pump as pump_module
+from kproxy.relay.connection import Connection
+from kproxy.relay.context import Context
+from kproxy.relay.endpoint import Endpoint
+from kproxy.relay.pump import Pump
+from tests.unit.relay.sockets import (
+    HOST,
+    KIB,
+    MIB,
+    Backend,
+    Relayed,
+    eventually,
+    noise,
+    open_files,
+    pair,
+    request,
+    response,
+    stage,
+    stays,
+)
+
+
+@pytest.fixture
+def quick_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deadlines are looked at twenty times as often."""
+    monkeypatch.setattr(pump_module, "_SWEEP_SECONDS", 0.05)
+
+
+async def test_many_connections_at_once() -> None:
+    """A hundred connections, each with its own bytes: nobody gets those of another."""
+    async with stage() as running:
+        many = [running.relay() for _ in range(100)]
+
+        async def talk(number: int, relayed: Relayed) -> None:
+            for turn in range(5):
+                seed = 1000 * number + turn
+                await relayed.exchange(turn, noise(seed % 50 * KIB, seed), noise(seed % 30 * KIB, -seed))
+
+        async with trio.open_nursery() as nursery:
+            for number, relayed in enumerate(many):
+                nursery.start_soon(talk, number, relayed)
+        assert len(running.pump.connections) == 100
+        assert list(running.pump.connections) == sorted(running.pump.connections)
+
+
+async def test_an_unexpected_exception_ends_one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bug that one connection meets is logged and counted as internal, and the others go on."""
+    async with stage() as running:
+        broken, beside = running.relay(), running.relay()
+        readable = Connection.readable
+
+        def fail(connection: Connection, source: Endpoint) -> None:
+            if connection is broken.connection:
+                raise ZeroDivisionError("a bug")
+            readable(connection, source)
+
+        monkeypatch.setattr(Connection, "readable", fail)
+        await broken.client.send(request(1))
+        await broken.ended(Reason.INTERNAL_ERROR)
+        await beside.exchange(1)
+
+
+async def test_a_bug_in_a_closing_socket_is_survived() -> None:
+    """What is watched and no connection cannot end the pump either."""
+    async with stage() as running:
+        far, near = pair()
+
+        met: list[int] = []
+
+        class Broken:
+            def event(self, mask: int) -> None:
+                met.append(mask)
+                near.recv(1)
+                raise ZeroDivisionError("a bug")
+
+        running.pump._watched[near.fileno()] = Broken()
+        running.pump._epoll.register(near.fileno(), 1)
+        far.send(b"x")
+        await eventually(lambda: met == [1], "the bug")
+        await running.relay().exchange(1)
+        del running.pump._watched[near.fileno()]
+        far.close()
+        near.close()
+
+
+async def test_malformed_bytes_of_either_side() -> None:
+    """Told apart by the side that sent them, and counted as protocol errors."""
+    async with stage() as running:
+        bad_request, bad_response, unasked = running.relay(), running.relay(), running.relay()
+        await bad_request.client.send(request(1, b"\x7f", key=18, version=3))
+        await bad_request.ended(Reason.MALFORMED_REQUEST)
+        await bad_response.client.send(request(1, b"\xff\xff", key=18, version=0))
+        await bad_response.broker.send(response(1, b"\0\0\x7f\xff\xff\xff"))
+        await bad_response.ended(Reason.MALFORMED_REQUEST, Reason.MALFORMED_RESPONSE)
+        await unasked.broker.send(response(1))
+        await unasked.ended(Reason.MALFORMED_REQUEST, Reason.MALFORMED_RESPONSE)
+        assert running.backend.counters.protocol_errors == {Reason.MALFORMED_REQUEST: 1, Reason.MALFORMED_RESPONSE: 2}
+
+
+async def test_events_of_closed_and_reused_descriptors() -> None:
+    """A connection that closes in the round in which both its sockets are ready: the second event finds nobody."""
+    async with stage() as running:
+        for _ in range(20):
+            doomed = running.relay()
+            fds = (doomed.connection.client.fd, doomed.connection.broker.fd)
+            doomed.client.sock.send(b"\xff" * 64)
+            doomed.broker.sock.send(b"\xff" * 64)
+            await eventually(lambda: doomed.connection.closed, "the end")  # noqa: B023
+            await doomed.client.close()
+            await doomed.broker.close()
+            assert not any(isinstance(running.pump._watched.get(fd), Endpoint) for fd in fds)
+            fresh = running.relay()
+            await fresh.exchange(1)
+            await fresh.client.close()
+            await fresh.ended(Reason.CLIENT_CLOSED, Reason.INVALID_FRAME_SIZE, Reason.MALFORMED_RESPONSE)
+
+
+async def test_an_event_of_a_descriptor_nobody_watches() -> None:
+    """It is passed over."""
+    async with stage() as running:
+        far, near = pair()
+        running.pump._epoll.register(near.fileno(), 1)
+        far.send(b"x")
+        await running.relay().exchange(1)
+        running.pump._epoll.unregister(near.fileno())
+        far.close()
+        near.close()
+
+
+async def test_other_tasks_run_under_constant_traffic() -> None:
+    """While large bodies stream without a pause, a task that sleeps for a moment is woken soon."""
+    async with stage() as running:
+        several = [running.relay() for _ in range(3)]
+        late: list[float] = []
+
+        async def stream(relayed: Relayed) -> None:
+            frame = request(1, noise(8 * MIB))
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(relayed.client.send, frame)
+                await relayed.broker.receive(len(frame))
+
+        async def tick() -> None:
+            while True:
+                due = trio.current_time() + 0.005
+                await trio.sleep(0.005)
+                late.append(trio.current_time() - due)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(tick)
+            async with trio.open_nursery() as streams:
+                for relayed in several:
+                    streams.start_soon(stream, relayed)
+            nursery.cancel_scope.cancel()
+        assert len(late) > 5
+        assert max(late) < 0.5
+
+
+async def test_a_trickle_does_not_starve_the_others() -> None:
+    """Events a fraction of a millisecond apart keep the pump in its epoll; Trio gets its turn all the same."""
+    async with stage() as running:
+        relayed = running.relay()
+        done = False
+
+        def trickle(count: int) -> None:
+            with socket.socket(fileno=relayed.client.sock.detach()) as sock:
+                sock.setblocking(True)
+                frame = request(1, bytes(count))
+                for position in range(len(frame)):
+                    sock.send(frame[position : position + 1])
+                sock.recv(100)
+
+        turns = 0
+        async with trio.open_nursery() as nursery:
+
+            async def run() -> None:
+                nonlocal done
+                await trio.to_thread.run_sync(trickle, 3000)
+                done = True
+
+            nursery.start_soon(run)
+            began = time.monotonic()
+            await eventually(lambda: relayed.connection.requests.count == 1, "the request's head")
+            while not done:
+                await trio.sleep(0.002)
+                turns += 1
+                if not relayed.connection.requests.under_way and relayed.connection.in_flight:
+                    relayed.broker.sock.send(response(1))
+                    await eventually(lambda: not relayed.connection.in_flight, "the response")
+            assert turns > 20 * (time.monotonic() - began)
+
+
+async def test_an_idle_pump_uses_no_cpu() -> None:
+    """Connections that say nothing cost nothing."""
+    async with stage() as running:
+        several = [running.relay() for _ in range(20)]
+        for relayed in several:
+            await relayed.exchange(1)
+        began = time.thread_time()
+        await trio.sleep(1.0)
+        assert time.thread_time() - began < 0.1
+
+
+@pytest.mark.usefixtures("quick_sweeps")
+async def test_frames_that_stall() -> None:
+    """A frame whose rest does not come, from either side, and a peer that takes nothing are ended, idle ones not."""
+    async with stage(stalled_frame=0.3) as running:
+        idle, slow_broker = running.relay(), running.relay()
+        await idle.exchange(1)
+        await slow_broker.client.send(request(1))
+        await slow_broker.broker.receive(len(request(1)))
+        half_request, half_response, stuck = running.relay(), running.relay(), running.relay(buffer=32 * KIB)
+        await half_request.client.send(request(1, b"rest")[:-1])
+        await eventually(lambda: half_request.connection.closed, "the end of half a request")
+        assert running.backend.ended == {Reason.STALLED_FRAME: 1}
+        await half_response.client.send(request(1))
+        await half_response.broker.receive(len(request(1)))
+        await half_response.broker.send(response(1, b"rest")[:-1])
+        await eventually(lambda: half_response.connection.closed, "the end of half a response")
+        assert running.backend.ended == {Reason.STALLED_FRAME: 2}
+        await stuck.client.send(request(1))
+        await stuck.broker.receive(len(request(1)))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(stuck.broker.send, response(1, noise(4 * MIB)))
+            await eventually(lambda: stuck.connection.client.blocked, "a client that takes nothing")
+            nursery.cancel_scope.cancel()
+        await eventually(lambda: stuck.connection.closed, "its end")
+        assert running.backend.ended == {Reason.STALLED_FRAME: 2, Reason.STALLED_WRITE: 1}
+        assert not idle.connection.closed
+        assert not slow_broker.connection.closed
+
+
+@pytest.mark.usefixtures("quick_sweeps")
+async def test_a_slow_frame_is_not_a_stalled_one() -> None:
+    """As long as bytes come a frame may take longer than the limit."""
+    async with stage(stalled_frame=0.5) as running:
+        relayed = running.relay()
+        frame = request(1, bytes(16))
+        for position in range(len(frame)):
+            await relayed.client.send(frame[position : position + 1])
+            await trio.sleep(0.04)
+        assert await relayed.broker.receive(len(frame)) == frame
+        assert not relayed.connection.closed
+
+
+@pytest.mark.usefixtures("quick_sweeps")
+async def test_a_half_closed_connection_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that has said its last waits for its responses, but not for a broker that does not answer."""
+    monkeypatch.setattr(pump_module, "HALF_CLOSED_SECONDS", 0.3)
+    async with stage() as running:
+        relayed = running.relay()
+        await relayed.client.send(request(1))
+        relayed.client.half_close()
+        await relayed.broker.receive(len(request(1)))
+        await stays(lambda: not relayed.connection.closed, "closed too soon", 0.15)
+        await relayed.ended(Reason.CLIENT_CLOSED)
+        assert await relayed.client.receive_all() == b""
+
+
+async def test_waiting_for_the_last_to_go() -> None:
+    """`wait_empty` returns when no connection is left, and at once when there is none."""
+    async with stage() as running:
+        await running.pump.wait_empty()
+        one, other = running.relay(), running.relay()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(running.pump.wait_empty)
+            await trio.testing.wait_all_tasks_blocked()
+            one.connection.close(Reason.SHUTDOWN)
+            await trio.sleep(0.02)
+            assert nursery.child_tasks
+            other.connection.close(Reason.SHUTDOWN)
+
+
+async def test_cancellation_closes_everything() -> None:
+    """Connections, pipes that hold bytes, and closing sockets: nothing is left, each connection ended by shutdown."""
+    before = open_files()
+    backend = Backend()
+    far: list[socket.socket] = []
+    async with trio.open_nursery() as nursery:
+        pump = Pump(Timeouts())
+        nursery.start_soon(pump.run)
+        for _ in range(3):
+            client, inner_client = pair(receive=16 * KIB, send=16 * KIB)
+            broker, inner_broker = pair()
+            far += (client, broker)
+            context = Context(backend, None, "client:1", HOST)
+            backend.counters.connection_opened()
+            pump.relay(context, backend.table, Limits(), inner_client, inner_broker, "broker:9092")
+        far[0].send(b"\xff" * 64)
+        far[2].send(request(1))
+        far[3].send(response(1, noise(MIB))[: 200 * KIB])
+        await eventually(lambda: len(pump.connections) == 2, "one connection's end")
+        assert pump._lingering
+        await trio.sleep(0.05)
+        nursery.cancel_scope.cancel()
+    assert backend.ended == {Reason.INVALID_FRAME_SIZE: 1, Reason.SHUTDOWN: 2}
+    for sock in far:
+        sock.close()
+    assert open_files() == before
+
+
+async def test_a_stopped_pump_takes_nobody() -> None:
+    """A broker that was reached in the moment of the stop is not left open."""
+    pump, backend = Pump(Timeouts()), Backend()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(pump.run)
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    client, inner_client = pair()
+    broker, inner_broker = pair()
+    context = Context(backend, None, "client:1", HOST)
+    with pytest.raises(ValueError, match="closed epoll"):
+        pump.relay(context, backend.table, Limits(), inner_client, inner_broker, "broker:9092")
+    assert inner_broker.fileno() == -1
+    assert not pump.connections
+    for sock in (client, inner_client, broker):
+        sock.close()
