@@ -88,7 +88,7 @@ def intersect(route: Route) -> Respond:
 @lru_cache(maxsize=256)  # one broker answers all clients alike, and many connect at a time
 def _intersected(body: bytes, version: int, served: Served) -> bytes:
     version = min(version, NEWEST_UPSTREAM)
-    response = ApiVersionsResponse.decode(body, version)
+    response = ApiVersionsResponse.decode(body, version, exact=False)
     ours = {key: (lowest, highest) for key, lowest, highest in served}
     response.api_keys = [cut for entry in response.api_keys if (cut := _cut(entry, ours.get(entry.api_key)))]
     return response.encode(version)

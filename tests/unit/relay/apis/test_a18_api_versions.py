@@ -1,0 +1,275 @@
+"""ApiVersions: what clients say of themselves goes on, what brokers offer is cut down to what kproxy serves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kproxy.errors import NONE, REBOOTSTRAP_REQUIRED, UNSUPPORTED_VERSION
+from kproxy.observe.reasons import Reason
+from kproxy.relay.apis import OFFERS
+from kproxy.relay.routes import Table
+from kproxy.wire.apis import APIS
+from kproxy.wire.frame import frame
+from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
+from kproxy.wire.generated.api_versions_response import (
+    ApiVersion,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
+from kproxy.wire.header import RequestHeader, decode_request_header, encode_request_header
+from kproxy.wire.primitives import INT32
+from tests.unit.relay import frames
+from tests.unit.relay.flows import Cluster, Relay, Script, bytewise, play, whole
+
+KEY = 18
+VERSIONS = frames.versions(KEY)
+SERVED = {key: (low, high) for key, low, high in Table(Cluster().counters, OFFERS).served()}
+Ranges = dict[int, tuple[int, int]]
+
+
+def asked(version: int, correlation_id: int = 5, client_id: str | None = "c1", **fields: Any) -> bytes:
+    """A request as clients send it, with a name and a version from v3 on."""
+    names = {"client_software_name": "kafka-client", "client_software_version": "4.4.0"} if version >= 3 else {}
+    body = ApiVersionsRequest(**{**names, **fields}).encode(version)
+    return frame(encode_request_header(RequestHeader(KEY, version, correlation_id, client_id)), body)
+
+
+def offered(version: int, ranges: Ranges, correlation_id: int = 5, **fields: Any) -> bytes:
+    """A broker's response."""
+    keys = [ApiVersion(key, low, high) for key, (low, high) in ranges.items()]
+    body = ApiVersionsResponse(api_keys=keys, **fields).encode(min(version, 4))
+    return frame(INT32.pack(correlation_id), body)
+
+
+def told(relay: Relay, version: int) -> ApiVersionsResponse:
+    """What the client reads; its header has no tagged fields in any version."""
+    (whole_frame,) = frames.split(bytes(relay.client.data))
+    assert whole_frame[:4] == INT32.pack(5)
+    return ApiVersionsResponse.decode(whole_frame[4:], version)
+
+
+def ranges(response: ApiVersionsResponse) -> Ranges:
+    return {entry.api_key: (entry.min_version, entry.max_version) for entry in response.api_keys}
+
+
+def negotiated(version: int, theirs: Ranges) -> Ranges:
+    """What a client is told when the broker offers `theirs`."""
+    relay = play([("client", asked(version)), ("broker", offered(version, theirs))])
+    assert relay.reason is None
+    return ranges(told(relay, version))
+
+
+@pytest.mark.parametrize("client_id", [None, "", "c1", "клиент"])
+@pytest.mark.parametrize("version", range(5))
+def test_a_request_goes_on_as_it_came(version: int, client_id: str | None) -> None:
+    """The broker gets to know the client's name (KIP-511); so does kproxy."""
+    sent = asked(version, client_id=client_id)
+    relay = play([("client", sent)])
+    assert relay.broker.data == sent
+    name = ("kafka-client", "4.4.0") if version >= 3 else ("", "")
+    assert (relay.context.client_id, relay.context.software) == (client_id, name)
+    assert relay.cluster.counters.software.active == {
+        ("kafka-client", "4.4.0") if version >= 3 else ("unknown", "unknown"): 1
+    }
+
+
+def test_unknown_tagged_fields_of_a_request_go_on() -> None:
+    """In the header and in the body, also when v5 is made v4."""
+    tags = ((7, b"seven"), (900, b""))
+    for version in (3, 4, 5):
+        header = encode_request_header(RequestHeader(KEY, version, 5, "c1", ((3, b"three"),)))
+        request = ApiVersionsRequest(client_software_name="n", client_software_version="v", unknown_tags=tags)
+        relay = play([("client", frame(header, request.encode(version)))])
+        (sent,) = frames.split(bytes(relay.broker.data))
+        got, body = decode_request_header(sent, 0, len(sent))
+        assert got == RequestHeader(KEY, min(version, 4), 5, "c1", ((3, b"three"),))
+        assert ApiVersionsRequest.decode(sent[body:], min(version, 4)).unknown_tags == tags
+
+
+@pytest.mark.parametrize(
+    ("node_id", "cluster_id", "says"),
+    [
+        pytest.param(7, "cluster-1", {}, id="says nothing"),
+        pytest.param(7, "cluster-1", {"cluster_id": "cluster-1"}, id="the cluster"),
+        pytest.param(7, "cluster-1", {"node_id": 7}, id="the node"),
+        pytest.param(7, "cluster-1", {"cluster_id": "cluster-1", "node_id": 7}, id="both"),
+        pytest.param(7, None, {"cluster_id": "any"}, id="cluster not known yet"),
+        pytest.param(0, "cluster-1", {"node_id": 0}, id="node 0"),
+        pytest.param(None, "cluster-1", {"cluster_id": "other", "node_id": 3}, id="bootstrap: never a loop"),
+    ],
+)
+def test_v5_goes_on_as_v4_without_ids(node_id: int | None, cluster_id: str | None, says: dict[str, Any]) -> None:
+    """Brokers of any release understand it; the client still gets a v5 response."""
+    sent, answer = asked(5, **says), offered(5, {KEY: (0, 4)})
+    relay = play([("client", sent), ("broker", answer)], lambda: Relay(Cluster(cluster_id=cluster_id), node_id=node_id))
+    assert relay.broker.data == asked(4)
+    assert ranges(told(relay, 5)) == {KEY: (0, 5)}
+    assert relay.context.software == ("kafka-client", "4.4.0")
+
+
+@pytest.mark.parametrize(
+    ("node_id", "cluster_id", "says"),
+    [
+        pytest.param(7, "cluster-1", {"cluster_id": "cluster-2"}, id="another cluster"),
+        pytest.param(7, "cluster-1", {"cluster_id": ""}, id="a cluster without name"),
+        pytest.param(7, "cluster-1", {"node_id": 8}, id="another node"),
+        pytest.param(7, "cluster-1", {"node_id": 0}, id="node 0"),
+        pytest.param(0, "cluster-1", {"node_id": 1}, id="not node 0"),
+        pytest.param(7, "cluster-1", {"node_id": -2}, id="an id that is none"),
+        pytest.param(7, None, {"cluster_id": "any", "node_id": 8}, id="cluster not known, another node"),
+        pytest.param(7, "cluster-1", {"cluster_id": "cluster-1", "node_id": 8}, id="the cluster, another node"),
+        pytest.param(7, "cluster-1", {"cluster_id": "cluster-2", "node_id": 7}, id="the node, another cluster"),
+    ],
+)
+def test_v5_with_other_ids_is_told_to_rebootstrap(node_id: int, cluster_id: str | None, says: dict[str, Any]) -> None:
+    """KIP-1242: error 129 and nothing else; the broker hears nothing of it."""
+    relay = play([("client", asked(5, **says))], lambda: Relay(Cluster(cluster_id=cluster_id), node_id=node_id))
+    answer = told(relay, 5)
+    assert (answer.error_code, answer.api_keys, bytes(relay.broker.data)) == (REBOOTSTRAP_REQUIRED, [], b"")
+    assert not relay.in_flight
+
+
+def test_a_mismatch_waits_its_turn() -> None:
+    """Behind a request that is in flight, and in front of one that comes later."""
+    (one, one_back), (two, two_back) = frames.heartbeat(1), frames.heartbeat(2)
+    relay = play([("client", one + asked(5, node_id=8) + two), ("broker", one_back + two_back)])
+    assert relay.client.data.startswith(one_back)
+    assert relay.client.data.endswith(two_back)
+    assert relay.broker.data == one + two
+
+
+@pytest.mark.parametrize("version", [6, 7, 255, 256, 32767, -1, -32768])
+def test_unknown_versions_are_answered_as_kafka_does(version: int) -> None:
+    """Error 35 in a v0 body that names the versions of ApiVersions; the rest of the request is not even read."""
+    relay = play([("client", frames.raw_request(KEY, version, 5, b"\xff" * 30))])
+    answer = told(relay, 0)
+    assert (answer.error_code, ranges(answer)) == (UNSUPPORTED_VERSION, {KEY: (0, 5)})
+    assert (relay.reason, bytes(relay.broker.data), relay.table.routes) == (None, b"", {})
+    assert relay.context.software is None
+
+
+@pytest.mark.parametrize("version", range(3, 6))
+def test_a_request_that_cannot_be_read_is_a_fault(version: int) -> None:
+    """Cut short, or with bytes behind its fields: by any byte."""
+    good = asked(version)[4:]
+    for bad in [*(good[:size] for size in range(8, len(good))), good + b"\0"]:
+        for cut in (whole, bytewise):
+            relay = Relay().play([("client", frame(bad))], cut)
+            assert (relay.reason, bytes(relay.broker.data)) == (Reason.MALFORMED_REQUEST, b"")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_intersection(version: int) -> None:
+    """Of each API the versions that both know; an API that only one knows is not named."""
+    theirs = {2: (0, 4), 3: (5, 99), 1: (4, 18), 12: (-1, 2), 11: (90, 99), 4095: (0, 3), 52: (0, 1), 17: (0, 1)}
+    assert negotiated(version, {**theirs, KEY: (0, 3)}) == {
+        2: (1, 4),
+        3: (5, 13),
+        1: (4, 18),
+        12: (0, 2),
+        17: (1, 1),
+        KEY: (0, 3),
+    }
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_broker_like_the_schemas_offers_all_that_is_open(version: int) -> None:
+    """What kproxy serves is let through whole; APIs of controllers are left out."""
+    theirs = {spec.key: (spec.min_version, spec.max_version) for spec in APIS.values()}
+    assert negotiated(version, theirs) == SERVED
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"), [((0, 13), (0, 13)), ((3, 13), (3, 13)), ((0, 99), (0, 13)), ((0, 5), (0, 5))]
+)
+def test_produces_lowest_version_is_the_brokers(theirs: tuple[int, int], ours: tuple[int, int]) -> None:
+    """librdkafka takes the record format from it (KAFKA-18659): brokers name 0 and serve 3."""
+    assert negotiated(4, {0: theirs}) == {0: ours}
+
+
+def test_produce_of_another_age_is_not_offered() -> None:
+    """Nothing in common, nothing named."""
+    assert negotiated(4, {0: (14, 20), 12: (0, 4)}) == {12: (0, 4)}
+
+
+@pytest.mark.parametrize(("highest", "offered_to_clients"), [(0, 0), (2, 2), (3, 3), (4, 5), (5, 5), (6, 5)])
+def test_v5_is_offered_where_v4_is_known(highest: int, offered_to_clients: int) -> None:
+    """The ids of v5 are checked here, so the broker need not know it."""
+    assert negotiated(3, {KEY: (0, highest)}) == {KEY: (0, offered_to_clients)}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_all_else_in_the_response_stays(version: int) -> None:
+    """Features, their epoch, throttle time, unknown tagged fields."""
+    fields: dict[str, Any] = {"throttle_time_ms": 77} if version >= 1 else {}
+    if version >= 3:
+        fields |= {
+            "supported_features": [SupportedFeatureKey("kraft.version", 0, 1)],
+            "finalized_features_epoch": 9,
+            "finalized_features": [FinalizedFeatureKey("metadata.version", 27, 27)],
+            "zk_migration_ready": True,
+            "unknown_tags": ((70, b"new"),),
+        }
+    both = {12: (0, 4)}
+    relay = play([("client", asked(version)), ("broker", offered(version, {**both, 4095: (0, 1)}, **fields))])
+    assert bytes(relay.client.data) == offered(version, both, **fields)
+
+
+@pytest.mark.parametrize("error", [UNSUPPORTED_VERSION, 42, -1, 30000])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_error_of_the_broker_passes(version: int, error: int) -> None:
+    """Whatever body it has: with 35 it is that of v0. Clients go by it, and it is counted."""
+    answer = offered(0, {KEY: (0, 2)}, error_code=error)
+    relay = play([("client", asked(version)), ("broker", answer)])
+    assert (bytes(relay.client.data), relay.errors()) == (answer, {(KEY, version): {error: 1}})
+
+
+def test_a_broker_of_an_older_age() -> None:
+    """It answers v5, sent as v4, by 35 and its own versions; the client comes again with v2."""
+    refusal, answer = offered(0, {KEY: (0, 2)}, error_code=UNSUPPORTED_VERSION), offered(2, {KEY: (0, 2), 3: (0, 8)}, 6)
+    relay = play([("client", asked(5)), ("broker", refusal), ("client", asked(2, 6)), ("broker", answer)])
+    assert relay.broker.data == asked(4) + asked(2, 6)
+    assert relay.client.data == refusal + answer
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_response_that_cannot_be_read_is_a_fault(version: int) -> None:
+    """It is the broker's, and the client gets nothing of it."""
+    good = offered(version, {12: (0, 4), 3: (0, 13)})
+    body = good[8:]
+    for bad in [*(body[:size] for size in range(2, len(body))), b""]:
+        relay = Relay().play([("client", asked(version)), ("broker", frame(INT32.pack(5), bad))], whole)
+        assert (relay.reason, bytes(relay.client.data)) == (Reason.MALFORMED_RESPONSE, b"")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_bytes_behind_the_last_field_do_no_harm(version: int) -> None:
+    """Clients ignore them in any response; here they are left out."""
+    good = offered(version, {12: (0, 4), 3: (0, 13)})
+    relay = play([("client", asked(version)), ("broker", frame(good[4:], b"\0\0"))])
+    assert (bytes(relay.client.data), relay.reason) == (good, None)
+
+
+def test_two_clusters_do_not_share_what_they_cut() -> None:
+    """The result is remembered by what is served, not only by what the broker said."""
+
+    class Small(Cluster):
+        @property
+        def served(self) -> tuple[tuple[int, int, int], ...]:
+            return ((12, 1, 2),)
+
+    script: Script = [("client", asked(4)), ("broker", offered(4, {12: (0, 4), 3: (0, 13)}))]
+    assert ranges(told(play(script), 4)) == {12: (0, 4), 3: (0, 13)}
+    assert ranges(told(play(script, lambda: Relay(Small())), 4)) == {12: (1, 2)}
+    assert told(play(script), 4).error_code == NONE
+
+
+def test_a_client_that_asks_twice_is_counted_once() -> None:
+    """It may, after a fallback to an older version."""
+    relay = play(
+        [("client", asked(4)), ("broker", offered(4, {})), ("client", asked(3, 6)), ("broker", offered(3, {}, 6))]
+    )
+    assert relay.cluster.counters.software.total == {("kafka-client", "4.4.0"): 1}
