@@ -1,4 +1,4 @@
-"""Frames as clients and brokers write them, from Kafka's schemas; kio reads what comes out at the other end.
+"""Frames as clients and brokers write them, from Kafka's schemas, and what a client reads at the other end.
 
 The encoder behind it (`tests.property.wire_contents`) takes any error code and any tagged field, which kio does not,
 and is checked against kafka-clients.
@@ -21,6 +21,7 @@ from kproxy.wire.header import RequestHeader, decode_response_header, encode_req
 from kproxy.wire.primitives import INT32, Tags, uvarint
 from tests.property.wire_contents import RESPONSES, TAGS, Content, encode_message
 from tests.property.wire_messages import SCHEMAS
+from tests.unit.relay.reading import read
 
 REQUESTS = {message.api_key: message for message in SCHEMAS.of_kind("request")}
 HEARTBEAT = 12
@@ -147,18 +148,23 @@ def split(data: bytes) -> list[bytes]:
     return found
 
 
-def understood(key: int, version: int, whole: bytes) -> Any:
-    """What kio, an implementation of its own, understands of a response frame without its size; all of it is read."""
+def understood(key: int, version: int, whole: bytes) -> Content:
+    """What a client understands of a response frame without its size; all of it is read.
+
+    kio, an implementation of its own, must understand the same frame where it has no unknown tagged fields.
+    """
     _, body = decode_response_header(whole, 0, len(whole), key, version)
-    kind = load_entity_schema(_kio_name(key), version, EntityType.response)
-    entity, size = entity_reader(kind)(whole[body:], 0)
-    assert size == len(whole) - body
-    return entity
+    content = read(key, version, whole[body:])
+    if TAGS not in repr(content):
+        kind = load_entity_schema(_kio_name(key), version, EntityType.response)
+        _, size = entity_reader(kind)(whole[body:], 0)
+        assert size == len(whole) - body
+    return content
 
 
-def named(entities: Sequence[Any], id_field: str = "node_id") -> list[Endpoint]:
-    """(id, host, port) of nodes that kio has read."""
-    return [(getattr(entity, id_field), entity.host, entity.port) for entity in entities]
+def named(nodes: Sequence[Content], id_field: str = "NodeId") -> list[Endpoint]:
+    """(id, host, port) of nodes that were read."""
+    return [(node[id_field], node["Host"], node["Port"]) for node in nodes]
 
 
 @cache

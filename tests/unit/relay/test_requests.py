@@ -13,7 +13,7 @@ from kproxy.relay.requests import HEAD_BYTES
 from kproxy.wire.apis import APIS, ApiSpec
 from kproxy.wire.frame import frame
 from tests.unit.relay import frames
-from tests.unit.relay.flows import KIB, Cluster, Relay, by, bytewise, play, whole
+from tests.unit.relay.flows import KIB, Cluster, Relay, Script, by, bytewise, play, whole
 
 OPEN = [spec for spec in APIS.values() if spec.broker]
 CLOSED = [spec for spec in APIS.values() if not spec.broker]
@@ -141,7 +141,8 @@ def test_a_large_request_streams() -> None:
     relay.feed("client", sent[64 * KIB :])
     assert relay.broker.data == sent
     assert not relay.requests.under_way
-    assert play([("client", sent)]).broker.data == sent
+    small = frames.produce(12, 1, records=bytes(20 * KIB))
+    assert play([("client", small)]).broker.data == small
 
 
 @pytest.mark.parametrize("acks", [0, 1])
@@ -186,11 +187,12 @@ def test_impossible_sizes(size: int, reason: Reason) -> None:
     """Refused by the size alone, at the beginning and behind a good request; the broker sees nothing of it."""
     head = size.to_bytes(4, "big", signed=True) + frames.heartbeat(5)[0][4:12]
     ping, pong = frames.heartbeat(1)
-    for script in (
+    scripts: list[Script] = [
         [("client", head)],
         [("client", ping), ("broker", pong), ("client", head)],
         [("client", ping + head)],
-    ):
+    ]
+    for script in scripts:
         relay = play(script, lambda: Relay(limit=KIB))
         assert relay.reason is reason
         assert str(size) in relay.detail

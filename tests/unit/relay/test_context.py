@@ -1,0 +1,49 @@
+"""What handlers know of a connection."""
+
+from __future__ import annotations
+
+import pytest
+
+from kproxy.relay.context import Context
+from tests.unit.relay.flows import Cluster, port_of
+
+
+def context(cluster: Cluster) -> Context:
+    return Context(cluster, 7, "client:1", "10.9.8.7")
+
+
+@pytest.mark.parametrize("node_id", [0, 7, 1001, 2147483646])
+def test_a_node_is_advertised(node_id: int) -> None:
+    """The backend is asked, and told by which address the client came."""
+    cluster = Cluster()
+    assert context(cluster).advertise(node_id, "b", 9092) == ("proxy.example", port_of(node_id))
+    assert cluster.told == [(node_id, "b", 9092, "10.9.8.7")]
+
+
+@pytest.mark.parametrize(("node_id", "host", "port"), [(-1, "", -1), (-1, "b", 9092), (5, "", 0), (-2147483648, "", 0)])
+def test_an_absent_node_stays_absent(node_id: int, host: str, port: int) -> None:
+    """No id or no host: the backend is not asked, so no port is bound for it."""
+    cluster = Cluster()
+    assert context(cluster).advertise(node_id, host, port) == (host, port)
+    assert cluster.told == []
+
+
+def test_a_client_introduces_itself() -> None:
+    """What it says last is kept, what it said first is counted, once."""
+    cluster = Cluster()
+    found = context(cluster)
+    assert (found.client_id, found.software, found.software_label) == (None, None, None)
+    found.introduce("c1", "librdkafka", "2.12.0")
+    found.introduce(None, "other", "1")
+    assert (found.client_id, found.software) == (None, ("other", "1"))
+    assert found.software_label == ("librdkafka", "2.12.0")
+    assert cluster.counters.software.total == {("librdkafka", "2.12.0"): 1}
+
+
+def test_a_name_that_is_no_label() -> None:
+    """What KIP-511 does not allow is counted as unknown, and kept as it is for the log."""
+    cluster = Cluster()
+    found = context(cluster)
+    found.introduce("c1", "a\nb", "x" * 500)
+    assert found.software == ("a\nb", "x" * 500)
+    assert found.software_label == ("unknown", "unknown")

@@ -1,0 +1,38 @@
+"""Other protocols, by their first bytes."""
+
+from __future__ import annotations
+
+import pytest
+
+from kproxy.observe.reasons import Reason
+from kproxy.relay.sniff import foreign_protocol
+from tests.unit.relay import frames
+
+
+@pytest.mark.parametrize("first", [b"\x16\x03\x01", b"\x16\x03\x03\x00\x7a\x01", b"\x16\x03"])
+def test_a_tls_hello(first: bytes) -> None:
+    """A record of a handshake, of any version of TLS."""
+    assert foreign_protocol(first) is Reason.TLS_ON_PLAINTEXT
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "CONNECT", "PATCH"])
+def test_http(method: str) -> None:
+    """HTTP/1 by its method."""
+    assert foreign_protocol(f"{method} / HTTP/1.1".encode()) is Reason.HTTP_ON_KAFKA_PORT
+
+
+def test_http2() -> None:
+    """Its preface, sent without TLS by prior knowledge."""
+    assert foreign_protocol(b"PRI * HTTP/2.0\r\n\r\n") is Reason.HTTP_ON_KAFKA_PORT
+
+
+@pytest.mark.parametrize("first", [b"", b"\x16", b"G", b"GETTING", b"\x15\x03", b"\0\0\0\x20\0\x12\0\4", b"get / "])
+def test_what_may_be_kafka(first: bytes) -> None:
+    """Too little to tell, or nothing that is known."""
+    assert foreign_protocol(first) is None
+
+
+def test_no_request_of_kafkas_is_taken_for_another() -> None:
+    """Of any API and version."""
+    keys = [*range(4), *range(8, 95)]
+    assert all(foreign_protocol(frames.raw_request(key, version, 1)) is None for key in keys for version in range(20))
