@@ -25,7 +25,6 @@ class Reason(StrEnum):
     TRUNCATED_REQUEST = "truncated_request"
     TRUNCATED_RESPONSE = "truncated_response"
     STALLED_FRAME = "stalled_frame"
-    STALLED_WRITE = "stalled_write"
     IDLE_TIMEOUT = "idle_timeout"
     TLS_ON_PLAINTEXT = "tls_on_plaintext"
     HTTP_ON_KAFKA_PORT = "http_on_kafka_port"
@@ -60,7 +59,6 @@ EXPLAINED: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.TRUNCATED_REQUEST: "the client closed the connection inside a frame",
         Reason.TRUNCATED_RESPONSE: "the broker closed the connection inside a frame",
         Reason.STALLED_FRAME: "a frame began and its rest did not come in time",
-        Reason.STALLED_WRITE: "the peer took no bytes for too long",
         Reason.IDLE_TIMEOUT: "a connection said nothing for longer than timeouts.first_request",
         Reason.TLS_ON_PLAINTEXT: "a TLS hello came on a plaintext port: set security.protocol to PLAINTEXT",
         Reason.HTTP_ON_KAFKA_PORT: "an HTTP request came on a Kafka port: the admin port is the one for HTTP",

@@ -169,13 +169,13 @@ class Connection:
         self._balance()
 
     @property
-    def waits_for(self) -> Reason | None:
-        """What it would be closed for if nothing moved for too long; None while no peer owes anything at once."""
-        if self.client.blocked or self.broker.blocked:
-            return Reason.STALLED_WRITE
-        if self.responses.under_way or (self.requests.under_way and self.client.reading):
-            return Reason.STALLED_FRAME
-        return None
+    def stalled(self) -> bool:
+        """Whether a peer that is read owes the rest of a frame.
+
+        One that takes nothing owes nothing: a consumer may leave a response half read while it works on another.
+        """
+        of_request = self.requests.under_way and self.client.reading and not self.broker.blocked
+        return of_request or (self.responses.under_way and self.broker.reading and not self.client.blocked)
 
     def _balance(self) -> None:
         """Read from each side what the other takes; close when all that was owed is out."""

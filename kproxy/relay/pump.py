@@ -174,9 +174,8 @@ class Pump:
             await trio.sleep(_SWEEP_SECONDS)
             now = time.monotonic()
             for connection in list(self.connections.values()):
-                reason = connection.waits_for
-                if reason is not None and now - connection.progress > self._stalled_after:
-                    connection.close(reason, f"nothing moved for {self._stalled_after:g} s")
+                if connection.stalled and now - connection.progress > self._stalled_after:
+                    connection.close(Reason.STALLED_FRAME, f"nothing moved for {self._stalled_after:g} s in mid-frame")
                 elif connection.end is not None and now - connection.progress > HALF_CLOSED_SECONDS:
                     connection.close(connection.end, "the broker did not answer what was in flight")
             for lingering in list(self._lingering.values()):

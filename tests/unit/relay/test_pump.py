@@ -215,7 +215,7 @@ async def test_an_idle_pump_uses_no_cpu() -> None:
 
 @pytest.mark.usefixtures("quick_sweeps")
 async def test_frames_that_stall() -> None:
-    """A frame whose rest does not come, from either side, and a peer that takes nothing are ended, idle ones not."""
+    """A frame whose rest does not come, from either side, ends its connection; idle ones and slow readers live on."""
     async with stage(stalled_frame=0.3) as running:
         idle, slow_broker = running.relay(), running.relay()
         await idle.exchange(1)
@@ -236,8 +236,9 @@ async def test_frames_that_stall() -> None:
             nursery.start_soon(stuck.broker.send, response(1, noise(4 * MIB)))
             await eventually(lambda: stuck.connection.client.blocked, "a client that takes nothing")
             nursery.cancel_scope.cancel()
-        await eventually(lambda: stuck.connection.closed, "its end")
-        assert running.backend.ended == {Reason.STALLED_FRAME: 2, Reason.STALLED_WRITE: 1}
+        await trio.sleep(1.0)  # three times the limit
+        assert not stuck.connection.closed
+        assert running.backend.ended == {Reason.STALLED_FRAME: 2}
         assert not idle.connection.closed
         assert not slow_broker.connection.closed
 
