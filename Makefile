@@ -36,10 +36,10 @@ generate: $(STAMP)  ## write what is made from other files: kproxy/wire/generate
 	$(BIN)/python -m kproxy.config.reference
 
 test: $(STAMP)  ## unit, property, client and fault tests, on real Kafka (25 minutes at most)
-	$(BIN)/pytest tests/unit tests/property tests/clients tests/faults
+	$(BIN)/pytest tests/unit tests/property tests/bench tests/clients tests/faults
 
 test-fast: $(STAMP)  ## unit and property tests only (no Java, no broker)
-	$(BIN)/pytest tests/unit tests/property
+	$(BIN)/pytest tests/unit tests/property tests/bench
 
 test-deploy: $(STAMP)  ## the image and the chart, with real container tools and a real API server
 	$(BIN)/pytest tests/deploy
