@@ -50,8 +50,7 @@ def mock(out: Path, say: Say) -> Iterator[Backend]:
             return bool(own)
 
         child.wait_until(listens, "no brokers", _START_TIMEOUT)
-        # It answers an empty fetch only when the wait is over, although records came meanwhile.
-        yield Backend("librdkafka's mock cluster", own, ("--fetch-wait-ms", "10"), child.check, ())
+        yield Backend("librdkafka's mock cluster", own, ("--mock",), child.check, ())
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from kproxy.demo.pace import Pace
 from kproxy.demo.scrape import Scrape, in_proxy_quantile
 
 SHORTEST: Final = 0.2
@@ -17,7 +18,6 @@ class Moment:
     """The rates and latencies between two samples. `at` is in seconds, the rest as named; None: nothing to measure."""
 
     at: float
-    asked_per_s: int
     produced_per_s: float
     consumed_per_s: float
     p50_ms: float | None
@@ -48,7 +48,7 @@ class Board:
     bootstrap: str
     admin: str
     own: Mapping[int, str]
-    seconds: float
+    pace: Pace
     nodes: Sequence[Node] = ()
     told: Mapping[int, str] = field(default_factory=dict)
     members: dict[str, Sequence[int]] = field(default_factory=dict)
@@ -61,7 +61,6 @@ class Board:
     first: Scrape | None = None
     last: Scrape | None = None
     verdict: Mapping[str, Any] | None = None
-    _scraped_at: float = 0.0
 
     def begin(self, scrape: Scrape) -> None:
         """The load begins; what kproxy did before is not part of it."""
@@ -93,7 +92,6 @@ class Board:
         p50, p99 = _ms(scrape, before)
         return Moment(
             at=sample["at"],
-            asked_per_s=sample["rate"],
             produced_per_s=(sample["acknowledged"] - self.acknowledged) / elapsed,
             consumed_per_s=(received - self.received) / elapsed,
             p50_ms=sample["p50_ms"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +14,7 @@ from typing import Any, Self
 
 from kproxy.demo.processes import ToolError, kill_group, spawn, wait_until
 
-_ENDED_LINES = 3
+_LONGEST = 300
 
 
 class Child:
@@ -50,7 +51,7 @@ class Child:
         """Raises ToolError when the process has ended."""
         code = self._process.poll()
         if code is not None:
-            raise ToolError(f"{self.name} ended with exit code {code}: {self._last_words()} (see {self.log})")
+            raise ToolError(f"{self.name} ended early, {_exit(code)}{self._last_words()} (see {self.log})")
 
     def wait_until(self, happened: Callable[[], bool], what: str, timeout: float) -> None:
         """As `processes.wait_until`, about this process."""
@@ -77,8 +78,14 @@ class Child:
         kill_group(self._process)
 
     def _last_words(self) -> str:
-        lines = self.log.read_text(errors="replace").strip().splitlines()
-        return " | ".join(lines[-_ENDED_LINES:])[-400:] or "it said nothing"
+        """The last line that is neither JSON nor of librdkafka's own log, where there is one: an exception, mostly."""
+        lines = self.log.read_text(errors="replace").splitlines()
+        words = [line.strip() for line in lines if line.strip() and line[0] not in "{%"]
+        return f": {words[-1][:_LONGEST]}" if words else ""
+
+
+def _exit(code: int) -> str:
+    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
 
 
 def _without_settings() -> dict[str, str]:

@@ -37,7 +37,7 @@ def plain(moment: Moment) -> str:
     """A moment as one line, for an output that is no terminal."""
     return (
         f"{moment.at:5.1f} s  produced {moment.produced_per_s:6,.0f}/s  consumed {moment.consumed_per_s:6,.0f}/s  "
-        f"p50 {latency(moment.p50_ms):>6}  p99 {latency(moment.p99_ms):>6}  "
-        f"in kproxy p50 {latency(moment.in_kproxy_p50_ms):>6}  p99 {latency(moment.in_kproxy_p99_ms):>6}  "
+        f"p50 {latency(moment.p50_ms):>7}  p99 {latency(moment.p99_ms):>7}  "
+        f"within kproxy p50 {latency(moment.in_kproxy_p50_ms):>6}  p99 {latency(moment.in_kproxy_p99_ms):>6}  "
         f"{moment.connections} connections"
     )

@@ -16,15 +16,8 @@ class Pace:
     rates: Sequence[int]
     seconds: float
 
-    def rate(self, elapsed: float) -> int:
-        """The rate that is meant now; 0 after the end."""
-        return self.rates[self._step(elapsed)] if elapsed < self.seconds else 0
-
     def due(self, elapsed: float) -> int:
         """How many records should have been sent after `elapsed` seconds."""
-        elapsed = min(elapsed, self.seconds)
-        step, length = self._step(elapsed), self.seconds / len(self.rates)
+        elapsed, length = min(elapsed, self.seconds), self.seconds / len(self.rates)
+        step = min(int(elapsed / length), len(self.rates) - 1)
         return int(sum(self.rates[:step]) * length + self.rates[step] * (elapsed - step * length))
-
-    def _step(self, elapsed: float) -> int:
-        return min(int(elapsed * len(self.rates) / self.seconds), len(self.rates) - 1)

@@ -20,7 +20,7 @@ from kproxy.demo.backend import Backend
 from kproxy.demo.board import Board
 from kproxy.demo.checks import Check, check
 from kproxy.demo.children import Child
-from kproxy.demo.pace import STAIRS
+from kproxy.demo.pace import STAIRS, Pace
 from kproxy.demo.processes import ToolError
 from kproxy.demo.proxy import Proxy
 from kproxy.demo.screen import console, screen
@@ -71,9 +71,10 @@ class Play:
         return backend.real(self._say) if kafka else backend.mock(self._out, self._say)
 
     def _run(self, behind: Backend, proxy: Proxy, remain: bool) -> int:
-        board = Board(behind.name, proxy.bootstrap, proxy.admin, behind.own, self._seconds)
+        board = Board(behind.name, proxy.bootstrap, proxy.admin, behind.own, Pace(STAIRS, self._seconds))
         checks = self._load(board, behind, proxy)
         if not remain:
+            self._say("draining kproxy")
             proxy.drain()
             checks.append(Check(True, "kproxy drained and ended with exit code 0 after SIGTERM"))
         summary.show(self._console, board, checks, self._write(board, checks))
@@ -85,8 +86,12 @@ class Play:
         rates = ("--rates", *map(str, STAIRS), "--seconds", str(self._seconds))
         self._say("starting a producer and a consumer group of two")
         board.begin(proxy.scrape())
+        board.see_connections(proxy.nodes(), proxy.connections())
         with self._workload(behind, proxy, rates) as clients, SocketWatch(clients.pid) as sockets:
             with screen(self._console) as view:
+                view.show(board)
+                import kproxy.demo.plot  # noqa: F401, PLC0415 - it takes a second, and the group as long to assemble
+
                 while board.verdict is None:
                     self._look(board, behind, proxy, clients)
                     view.show(board)
@@ -125,7 +130,7 @@ class Play:
                     raise
 
     def _write(self, board: Board, checks: Sequence[Check]) -> list[Path]:
-        from kproxy.demo.plot import plot  # noqa: PLC0415 - matplotlib takes a second, while the load runs
+        from kproxy.demo.plot import plot  # noqa: PLC0415 - imported already
 
         picture, data = self._out / "kproxy-demo.png", self._out / "kproxy-demo.json"
         plot(board, all(one.ok for one in checks), picture)
@@ -166,7 +171,7 @@ def _told(board: Board, checks: Sequence[Check]) -> dict[str, Any]:
     """The run as JSON."""
     return {
         "backend": board.backend,
-        "seconds": board.seconds,
+        "pace": asdict(board.pace),
         "nodes": [asdict(node) for node in board.nodes],
         "members": board.members,
         "verdict": board.verdict,

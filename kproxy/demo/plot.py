@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter
 
 from kproxy.demo import figures
 from kproxy.demo.board import Board, Moment
+from kproxy.demo.pace import Pace
 from kproxy.demo.record import SIZE
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def plot(board: Board, passed: bool, file: Path) -> None:
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(10, 9.2), dpi=130, facecolor="white")
         throughput, latency, cost = figure.subplots(3, 1, sharex=True, height_ratios=(3, 3, 2))
-        _throughput(throughput, board.moments)
+        _throughput(throughput, board.pace, board.moments)
         _latency(latency, board.moments)
         _cost(cost, board.moments)
         cost.set_xlabel("seconds since the first record")
@@ -81,16 +82,17 @@ def _series(moments: Sequence[Moment], name: str) -> tuple[list[float], list[flo
     return middles, values
 
 
-def _throughput(axes: Axes, moments: Sequence[Moment]) -> None:
+def _throughput(axes: Axes, pace: Pace, moments: Sequence[Moment]) -> None:
     axes.set_title("Throughput")
     axes.fill_between(*_series(moments, "produced_per_s"), color=_BLUE, alpha=0.12, linewidth=0)
     axes.plot(*_series(moments, "produced_per_s"), color=_BLUE, linewidth=2, label="produced")
     axes.plot(*_series(moments, "consumed_per_s"), color=_GREEN, linewidth=2, linestyle=(0, (4, 2)), label="consumed")
-    axes.plot(*_series(moments, "asked_per_s"), color=_FAINT, linewidth=1, drawstyle="steps-mid", label="meant")
+    edges = [step * pace.seconds / len(pace.rates) for step in range(len(pace.rates) + 1)]
+    axes.stairs(pace.rates, edges, color=_FAINT, linewidth=1, label="asked for")
     axes.set_ylabel("records/s")
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    axes.legend(loc="upper left", ncols=3)
+    _legend(axes)
     right = axes.secondary_yaxis("right", functions=(_mib, _records))
     right.set_ylabel("MiB/s, each way")
 
@@ -104,17 +106,17 @@ def _records(mib: Any) -> Any:
 
 
 def _latency(axes: Axes, moments: Sequence[Moment]) -> None:
-    axes.set_title("Latency: produced to consumed, and the part that kproxy adds to a request")
+    axes.set_title("Latency")
     for name, color, style, label in (
+        ("p50_ms", _BLUE, "-", "record, produced to consumed: p50"),
         ("p99_ms", _BLUE, "--", "p99"),
-        ("p50_ms", _BLUE, "-", "p50, produced to consumed"),
+        ("in_kproxy_p50_ms", _ORANGE, "-", "request, within kproxy: p50"),
         ("in_kproxy_p99_ms", _ORANGE, "--", "p99"),
-        ("in_kproxy_p50_ms", _ORANGE, "-", "p50, within kproxy"),
     ):
         axes.plot(*_series(moments, name), color=color, linestyle=style, linewidth=2, label=label)
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: figures.latency(value)))
-    axes.legend(loc="upper left", bbox_to_anchor=(0, 0.62), ncols=2)
+    _legend(axes)
 
 
 def _cost(axes: Axes, moments: Sequence[Moment]) -> None:
@@ -124,9 +126,14 @@ def _cost(axes: Axes, moments: Sequence[Moment]) -> None:
     axes.set_ylabel("CPU, % of a core")
     axes.set_ylim(bottom=0)
     right = axes.twinx()
-    right.plot(*_series(moments, "rss_mb"), color=_FAINT, linewidth=2, label="memory")
+    right.plot(*_series(moments, "rss_mb"), color=_FAINT, linewidth=2)
     right.set_ylabel("memory, MB")
     right.set_ylim(0, max((moment.rss_mb for moment in moments), default=1) * 1.6)
     right.grid(visible=False)
-    lines = axes.get_lines() + right.get_lines()
-    axes.legend(lines, [str(line.get_label()) for line in lines], loc="upper left", ncols=2)
+    axes.plot([], [], color=_FAINT, linewidth=2, label="memory")
+    _legend(axes)
+
+
+def _legend(axes: Axes) -> None:
+    """Above the curves, where it hides none."""
+    axes.legend(loc="lower right", bbox_to_anchor=(1.01, 0.98), ncols=4, columnspacing=1.6)

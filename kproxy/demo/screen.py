@@ -99,7 +99,7 @@ class Lively:
 
 
 def draw(board: Board, width: int) -> RenderableType:
-    """The whole screen, 20 lines."""
+    """The whole screen, in 21 lines of at least 80 characters."""
     width = min(width - 2, _WIDEST)
     return Padding(Group(_head(board, width), Text(), _addresses(board), Text(), _rates(board, width)), (1, 0, 0, 2))
 
@@ -110,8 +110,14 @@ def _head(board: Board, width: int) -> RenderableType:
     head.add_column()
     head.add_column(justify="right")
     what = Text.assemble(("kproxy", "bold cyan"), f" in front of {board.backend}, {len(board.own)} brokers")
-    head.add_row(what, f"{min(board.at, board.seconds):.0f} of {board.seconds:.0f} s" if board.moments else "starting")
-    return Group(head, ProgressBar(board.seconds, min(board.at, board.seconds), width=width))
+    seconds, at = board.pace.seconds, min(board.at, board.pace.seconds)
+    head.add_row(what, f"{at:.0f} of {seconds:.0f} s" if board.moments else "starting")
+    return Group(head, Padding(ProgressBar(seconds, at, width=width)), Text(_group(board), "dim"))
+
+
+def _group(board: Board) -> str:
+    held = (f"{name} {', '.join(map(str, partitions))}" for name, partitions in sorted(board.members.items()))
+    return f"partitions: {'; '.join(held)}" if board.members else "the group waits for its first assignment"
 
 
 def _addresses(board: Board) -> Table:
@@ -131,8 +137,8 @@ def _addresses(board: Board) -> Table:
 
 def _rates(board: Board, width: int) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
-    table.add_column("")
-    table.add_column("now", justify="right", min_width=14)
+    table.add_column("", min_width=23)
+    table.add_column("now" if board.moments else "", justify="right", min_width=14)
     table.add_column(
         "" if not board.moments else "the last seconds", width=max(min(_BARS, width - 50), 1), no_wrap=True
     )
@@ -143,7 +149,7 @@ def _rates(board: Board, width: int) -> Table:
 
 def _rows(moments: list[Moment], width: int) -> list[tuple[str, str, str]]:
     if not moments:
-        return [("waiting for the group's first assignment", "", "")]
+        return [("", "", "")] * 9
     last = moments[-1]
 
     def row(title: str, now: str, name: str) -> tuple[str, str, str]:
@@ -157,6 +163,6 @@ def _rows(moments: list[Moment], width: int) -> list[tuple[str, str, str]]:
         row("within kproxy       p50", figures.latency(last.in_kproxy_p50_ms), "in_kproxy_p50_ms"),
         row("                    p99", figures.latency(last.in_kproxy_p99_ms), "in_kproxy_p99_ms"),
         row("requests", f"{last.requests_per_s:,.0f} /s", "requests_per_s"),
-        row("kproxy's CPU", f"{last.cpu_percent:.0f} % of 1", "cpu_percent"),
+        row("kproxy's CPU", f"{last.cpu_percent:.0f} % of a core", "cpu_percent"),
         row("kproxy's memory", f"{last.rss_mb:.0f} MB", "rss_mb"),
     ]
