@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -86,9 +87,26 @@ def serve(**flags: Any) -> int:
     --bootstrap-servers and --listen suffice: clients bootstrap at that port and reach the nodes at the following ones.
     """
     settings = _load(**flags)
-    from kproxy.app import run
+    with _absent("rich"):
+        from kproxy.app import run
 
     return run(settings)
+
+
+@contextmanager
+def _absent(library: str) -> Iterator[None]:
+    """Has imports of a library fail meanwhile.
+
+    structlog imports rich at once, for tracebacks in a form that kproxy does not print: 60 ms and 4 MB of every start.
+    """
+    known = sys.modules.get(library)
+    sys.modules[library] = None  # type: ignore[assignment]  # the import system's own way to say so
+    try:
+        yield
+    finally:
+        del sys.modules[library]
+        if known is not None:
+            sys.modules[library] = known
 
 
 @kproxy.command()
