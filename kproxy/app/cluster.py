@@ -23,6 +23,7 @@ from kproxy.routing.listeners import OUT_OF_RESOURCES, accept, listen
 from kproxy.routing.ports import AutomaticPorts, NoPortError, OffsetPorts
 from kproxy.topology.watcher import Watcher
 from kproxy.upstream.client import UpstreamClient
+from kproxy.upstream.dial import reason
 
 if TYPE_CHECKING:
     from kproxy.config import Config, VirtualCluster
@@ -80,8 +81,8 @@ class Cluster:
         try:
             return listen(*self.listen)
         except OSError as error:
-            reason = f"cannot listen on {self.settings.listen}: {error.strerror}"
-            raise ConfigError(self._key("listen"), reason) from error
+            detail = f"cannot listen on {self.settings.listen}: {reason(error)}"
+            raise ConfigError(self._key("listen"), detail) from error
 
     def _address_map(self, work: trio.Nursery, doors: trio.Nursery, entrance: Entrance) -> AddressMap:
         nodes = self.settings.nodes

@@ -1,0 +1,178 @@
+"""A life under test, in this process: its admin port asked over HTTP, its ports used by clients that speak frames."""
+
+from __future__ import annotations
+
+import os
+import signal
+import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import trio
+
+from kproxy.app.life import Life
+from kproxy.config import Config
+from kproxy.demo.ports import free_port
+from kproxy.wire.frame import frame
+from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
+from kproxy.wire.generated.metadata_request import MetadataRequest
+from kproxy.wire.generated.metadata_response import MetadataResponse
+from kproxy.wire.header import RequestHeader, encode_request_header
+from tests.unit.admin.raw import fetch
+from tests.unit.relay.sockets import Peer, eventually, open_files
+from tests.unit.upstream.scripted_broker import Behaviour, ScriptedBroker
+
+HOST = "127.0.0.1"
+METADATA, HEARTBEAT, API_VERSIONS = 3, 12, 18
+
+
+def settings(*brokers: ScriptedBroker, **others: Any) -> Config:
+    """One virtual cluster a broker, named c0, c1, ...; every port is any free one unless `clusters` says otherwise."""
+    clusters = [
+        {
+            "name": f"c{index}",
+            "bootstrap_servers": f"{HOST}:{broker.port}",
+            "listen": f"{HOST}:0",
+            "nodes": {"first_port": 0},
+        }
+        for index, broker in enumerate(brokers)
+    ]
+    return Config.model_validate(
+        {"clusters": clusters, "admin": f"{HOST}:{free_port()}", "topology": {"interval": "100ms"}} | others
+    )
+
+
+def named_itself(broker: ScriptedBroker, *node_ids: int) -> ScriptedBroker:
+    """A broker that says that all nodes are where it is."""
+    broker.name_nodes(dict.fromkeys(node_ids, broker.address))
+    return broker
+
+
+def once(event: trio.Event) -> Behaviour:
+    """Answer properly, but only when the event has happened."""
+
+    async def behaviour(broker: ScriptedBroker, stream: trio.SocketStream, header: RequestHeader) -> None:
+        await event.wait()
+        await stream.send_all(broker.response(header))
+
+    return behaviour
+
+
+class Client(Peer):
+    """A Kafka client of few words."""
+
+    @classmethod
+    async def connected(cls, port: int) -> Client:
+        stream = await trio.open_tcp_stream(HOST, port)
+        made = cls.__new__(cls)
+        made.stream = stream
+        return made
+
+    async def ask(self, header: RequestHeader, body: bytes) -> bytes:
+        """Send a request; the body of its response behind the correlation id."""
+        await self.send(frame(encode_request_header(header), body))
+        return await self.answer(header.correlation_id)
+
+    async def answer(self, correlation_id: int) -> bytes:
+        """The next response, which must be this one."""
+        (size,) = struct.unpack(">i", await self.receive(4))
+        data = await self.receive(size)
+        assert struct.unpack_from(">i", data) == (correlation_id,)
+        return data[4:]
+
+    async def introduce(self, name: str, version: str, client_id: str = "app") -> None:
+        """ApiVersions v3, as every client begins (KIP-511)."""
+        body = ApiVersionsRequest(client_software_name=name, client_software_version=version).encode(3)
+        await self.ask(RequestHeader(API_VERSIONS, 3, 1, client_id), body)
+
+    async def send_metadata(self, correlation_id: int) -> None:
+        """Ask for the nodes; `nodes` reads the answer."""
+        head = encode_request_header(RequestHeader(METADATA, 8, correlation_id, "app"))
+        await self.send(frame(head, MetadataRequest(topics=[]).encode(8)))
+
+    async def nodes(self, correlation_id: int) -> dict[int, tuple[str, int]]:
+        """Where the nodes are, as a client is told."""
+        told = MetadataResponse.decode(await self.answer(correlation_id), 8)
+        return {broker.node_id: (broker.host, broker.port) for broker in told.brokers}
+
+
+class Living:
+    """A life that has begun; `code` is its exit code once it is over."""
+
+    def __init__(self, life: Life) -> None:
+        self.life = life
+        self.code: int | None = None
+        self.over = trio.Event()
+        admin = life.config.admin
+        assert admin is not None
+        self.admin = admin.listen.port
+        self._clients: list[Client] = []
+
+    async def run(self) -> None:
+        try:
+            self.code = await self.life.live()
+        finally:
+            self.over.set()
+
+    def port(self, index: int = 0) -> int:
+        """Where clients of a cluster bootstrap."""
+        return self.life.clusters[index].listen[1]
+
+    async def client(self, port: int | None = None) -> Client:
+        """A client, at the first cluster's bootstrap port unless told otherwise."""
+        self._clients.append(await Client.connected(port or self.port()))
+        return self._clients[-1]
+
+    async def get(self, path: str) -> Any:
+        """JSON from the admin port."""
+        return (await fetch(self.admin, path)).json()
+
+    async def text(self, path: str) -> str:
+        """Text from the admin port."""
+        return (await fetch(self.admin, path)).body.decode()
+
+    async def until_state(self, state: str) -> Any:
+        """Wait until /readyz says so; what it says."""
+        with trio.fail_after(15):
+            while (told := await self.get("/readyz"))["state"] != state:  # noqa: ASYNC110 (asked over HTTP)
+                await trio.sleep(0.02)
+        return told
+
+    def signal(self) -> None:
+        """SIGTERM, to this process."""
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    async def close(self) -> None:
+        for client in self._clients:
+            await client.close()
+
+
+@asynccontextmanager
+async def living(config: Config) -> AsyncIterator[Living]:
+    """A life that has started; at the end it is over, and no descriptor is left."""
+    before = open_files()
+    made = Living(Life(config))
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(made.run)
+            try:
+                await eventually(lambda: made.life.started or made.over.is_set(), "the start")
+                yield made
+            finally:
+                with trio.CancelScope(shield=True):
+                    await made.close()
+                nursery.cancel_scope.cancel()
+    await eventually(lambda: open_files() <= before, "descriptors are closed")
+
+
+@asynccontextmanager
+async def brokers(*nodes: tuple[int, ...]) -> AsyncIterator[list[ScriptedBroker]]:
+    """Running brokers, each of which says that the given nodes are where it is."""
+    made = [ScriptedBroker() for _ in nodes]
+    async with trio.open_nursery() as nursery:
+        for broker, ids in zip(made, nodes, strict=True):
+            await nursery.start(broker.run)
+            named_itself(broker, *ids)
+        yield made
+        nursery.cancel_scope.cancel()

@@ -1,0 +1,196 @@
+"""`kproxy serve` as a process: its exit codes, and the one line that a wrong setting gets."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kproxy.app.run import CONFIGURATION_ERROR, SWITCH_INTERVAL, run
+from kproxy.config import load
+from kproxy.demo.ports import free_port, free_ports
+from tests.support.wait import until
+
+HOST = "127.0.0.1"
+COMMAND = (sys.executable, "-m", "kproxy", "serve")
+
+
+@contextmanager
+def serving(*flags: str, stderr: int = subprocess.PIPE) -> Iterator[subprocess.Popen[str]]:
+    """The process; killed at the end when it still runs."""
+    process = subprocess.Popen([*COMMAND, *flags], stdout=subprocess.PIPE, stderr=stderr, text=True)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def state(port: int) -> str | None:
+    """What /readyz says, None while nobody answers."""
+    connection = http.client.HTTPConnection(HOST, port, timeout=5)
+    try:
+        connection.request("GET", "/readyz")
+        told: str = json.loads(connection.getresponse().read())["state"]
+    except OSError:
+        return None
+    finally:
+        connection.close()
+    return told
+
+
+@pytest.fixture
+def ports() -> range:
+    """Four adjacent free ports: bootstrap and three nodes."""
+    return free_ports(4)
+
+
+def refused(*flags: str) -> list[str]:
+    """The lines on standard error of a process that must end with exit code 2 and say nothing else."""
+    with serving(*flags) as process:
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == 2, err
+    assert out == ""
+    return [line for line in err.splitlines() if not line.startswith("{")]
+
+
+def file(directory: Path, **settings: object) -> str:
+    path = directory / "kproxy.yaml"
+    path.write_text(yaml.safe_dump(settings))
+    return str(path)
+
+
+def cluster(listen: str, **nodes: object) -> Mapping[str, object]:
+    return {"name": "c", "bootstrap_servers": f"{HOST}:1", "listen": listen, "nodes": nodes}
+
+
+def test_a_bootstrap_port_in_use(ports: range) -> None:
+    """One line: the setting's key, the address, the kernel's reason."""
+    with socket.create_server((HOST, ports[0])):
+        lines = refused("--bootstrap-servers", f"{HOST}:1", "--listen", f"{HOST}:{ports[0]}")
+    assert lines == [f"kproxy: clusters.0.listen: cannot listen on {HOST}:{ports[0]}: address already in use"]
+
+
+def test_an_admin_port_in_use(tmp_path: Path, ports: range) -> None:
+    """As for any other listener."""
+    admin = f"{HOST}:{ports[3]}"
+    with socket.create_server((HOST, ports[3])):
+        (line,) = refused("--config", file(tmp_path, clusters=[cluster(f"{HOST}:{ports[0]}")], admin=admin))
+    assert line.startswith(f"kproxy: admin: cannot listen on {admin}: ")
+    assert "in use" in line
+
+
+def test_a_node_port_in_use(tmp_path: Path, ports: range) -> None:
+    """A node that the configuration names has one port; when that is taken it says which node and port."""
+    settings = cluster(f"{HOST}:{ports[0]}", strategy="offset", ranges="5-7")
+    with socket.create_server((HOST, ports[2])):
+        lines = refused("--config", file(tmp_path, clusters=[settings]))
+    assert lines == [
+        f"kproxy: clusters.0.nodes.first_port: port {ports[2]} of node 6 is taken by another process",
+    ]
+
+
+def test_a_host_that_is_not_this_machine() -> None:
+    """A name without an address, and another machine's address, are one line each."""
+    (unknown,) = refused("--bootstrap-servers", f"{HOST}:1", "--listen", "no-such-host.invalid:9092")
+    assert unknown == "kproxy: clusters.0.listen: cannot listen on no-such-host.invalid:9092: the name has no address"
+    (foreign,) = refused("--bootstrap-servers", f"{HOST}:1", "--listen", "192.0.2.1:9092")
+    assert foreign == "kproxy: clusters.0.listen: cannot listen on 192.0.2.1:9092: cannot assign requested address"
+
+
+def test_backend_that_is_not_there(ports: range) -> None:
+    """It starts without its backend, whose name has no address: degraded, not dead; SIGTERM ends it with 0."""
+    admin = free_port()
+    flags = ["--bootstrap-servers", "no-such-host.invalid:9092", "--listen", f"{HOST}:{ports[0]}"]
+    with serving(*flags, "--admin", f"{HOST}:{admin}", "--log-format", "json") as process:
+        until(lambda: state(admin) == "degraded", "degraded", timeout=20)
+        with socket.create_connection((HOST, ports[0]), timeout=5) as client:
+            client.sendall(b"\0\0\0\x0a\0\x12\0\0\0\0\0\x01\xff\xff")
+            client.settimeout(20)
+            try:
+                assert client.recv(10) == b""
+            except ConnectionResetError:
+                pass
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 0
+    events = [json.loads(line) for line in err.splitlines()]
+    assert [event["reason"] for event in events if event["event"] == "connection ended"] == ["resolve_failed"]
+    assert events[-1]["event"] == "stopped"
+
+
+def test_a_second_sigterm_ends_a_drain(ports: range) -> None:
+    """The drain waits for the broker's answer, until it is told again: exit code 1, at once."""
+    admin = free_port()
+    with socket.create_server((HOST, ports[3])) as broker:
+        flags = ["--bootstrap-servers", f"{HOST}:{ports[3]}", "--listen", f"{HOST}:{ports[0]}"]
+        with serving(*flags, "--admin", f"{HOST}:{admin}") as process:
+            until(lambda: state(admin), "the admin port", timeout=20)
+            with socket.create_connection((HOST, ports[0]), timeout=5) as client:
+                client.sendall(b"\0\0\0\x0a\0\x0c\0\0\0\0\0\x01\xff\xff")
+                until(lambda: _in_flight(admin) == 1, "a request in flight")
+                process.send_signal(signal.SIGTERM)
+                until(lambda: state(admin) == "draining", "the drain")
+                until(lambda: _refuses(ports[0]), "a closed port")
+                process.send_signal(signal.SIGTERM)
+                assert process.wait(timeout=5) == 1
+        assert broker.fileno() > 0
+
+
+def _refuses(port: int) -> bool:
+    try:
+        socket.create_connection((HOST, port), timeout=5).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
+def _in_flight(admin: int) -> int:
+    connection = http.client.HTTPConnection(HOST, admin, timeout=5)
+    connection.request("GET", "/api/v1/connections")
+    shown = json.loads(connection.getresponse().read())["connections"]
+    connection.close()
+    return sum(each["in_flight"] for each in shown)
+
+
+def test_a_log_that_nobody_reads_any_more(ports: range) -> None:
+    """The reader of its standard error is gone: it serves on, and ends as it should."""
+    admin = free_port()
+    read, write = os.pipe()
+    flags = ["--bootstrap-servers", f"{HOST}:1", "--listen", f"{HOST}:{ports[0]}", "--admin", f"{HOST}:{admin}"]
+    with serving(*flags, stderr=write) as process:
+        os.close(read)
+        os.close(write)
+        until(lambda: state(admin) == "degraded", "degraded", timeout=20)
+        for _ in range(3):
+            with socket.create_connection((HOST, ports[0]), timeout=5) as client:
+                client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        until(lambda: _in_flight(admin) == 0, "the admin port's answer")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=20) == 0
+
+
+def test_a_port_that_is_taken_in_process(ports: range, capsys: pytest.CaptureFixture[str]) -> None:
+    """`run` returns the code; threads give the interpreter back ten times as soon as by default."""
+    before = sys.getswitchinterval()
+    settings = {"bootstrap_servers": f"{HOST}:1", "listen": f"{HOST}:{ports[0]}", "log.format": "auto"}
+    try:
+        with socket.create_server((HOST, ports[0])):
+            assert run(load(None, settings, {})) == CONFIGURATION_ERROR
+        assert sys.getswitchinterval() == pytest.approx(SWITCH_INTERVAL)
+    finally:
+        sys.setswitchinterval(before)
+    assert capsys.readouterr().err == (
+        f"kproxy: clusters.0.listen: cannot listen on {HOST}:{ports[0]}: address already in use\n"
+    )
