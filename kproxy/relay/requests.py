@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from struct import Struct
 from typing import Final, Protocol
 
 from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Context
 from kproxy.relay.fault import Fault
-from kproxy.relay.in_flight import Expected, InFlight
+from kproxy.relay.in_flight import MAX_IN_FLIGHT, Expected, InFlight
 from kproxy.relay.routes import Answer, Chunk, OnRequest, Route, Table
 from kproxy.relay.sniff import foreign_protocol
 from kproxy.wire.skim import acks
@@ -19,6 +20,8 @@ _HEAD: Final = Struct(">iIi")
 _unpack_head = _HEAD.unpack_from
 HEAD_BYTES: Final = _HEAD.size
 _MIN_SIZE: Final = HEAD_BYTES - 4
+_MAX_HEAD: Final = 128 << 10
+"""More than any Produce request has before its acks: two names of 32,767 bytes at most, and tagged fields."""
 _PASS: Final = OnRequest.PASS
 _ACKS: Final = OnRequest.ACKS
 
@@ -39,6 +42,7 @@ class RequestFlow:
     __slots__ = (
         "_fresh",
         "_held",
+        "_highest",
         "_in_flight",
         "_limit",
         "_need",
@@ -60,6 +64,7 @@ class RequestFlow:
         self._limit = limit
         self._held: bytearray | None = None
         self._need = 0
+        self._highest = 0  # correlation id since nothing was in flight
         self._fresh: list[Expected] = []
         self.context = context
         self.broker = broker
@@ -123,12 +128,13 @@ class RequestFlow:
             if route.on_request is _ACKS:
                 wanted = acks(buf, pos + 4, min(end, frame_end))
                 if wanted is None:
-                    if frame_end <= end:
-                        raise Fault(Reason.MALFORMED_REQUEST, "a Produce request that ends before its acks", 0)
+                    if frame_end <= end or end - pos > _MAX_HEAD:
+                        raise Fault(Reason.MALFORMED_REQUEST, "a Produce request whose acks are not found", 0)
                     self._hold(buf, start, pos, min(size + 4, 2 * (end - pos)))
                     return
                 responds = wanted != 0
             elif route.on_request is not _PASS:
+                self._check_held(route, size)
                 if frame_end > end:
                     self._hold(buf, start, pos, size + 4)
                     return
@@ -152,6 +158,12 @@ class RequestFlow:
         self._held = bytearray(buf[pos:])
         self._need = need
 
+    def _check_held(self, route: Route, size: int) -> None:
+        limit = route.offer.request_limit
+        if size > limit:
+            detail = f"a request of {size} bytes must be held, the limit is {limit}"
+            raise Fault(Reason.FRAME_TOO_LARGE, detail, route.api_key)
+
     def _expect(self, route: Route, correlation_id: int, size: int, now: float, responds: bool) -> None:
         counters = route.counters
         counters.requests += 1
@@ -160,13 +172,18 @@ class RequestFlow:
         expected = Expected(correlation_id, route, now)
         self._fresh.append(expected)  # with acks=0 too: the last of them is the frame that may be under way
         if responds:
-            if self._in_flight:
+            if correlation_id <= self._highest and self._in_flight:
                 self._check_new(correlation_id, route)
+            else:
+                self._highest = correlation_id
             self._in_flight.append(expected)
 
     def _check_new(self, correlation_id: int, route: Route) -> None:
-        """A client that has an id twice in flight could not tell the responses apart."""
-        for expected in self._in_flight:
+        """A client that has an id twice in flight could not tell the responses apart.
+
+        Clients count upwards, so hardly any id comes here; one that does not costs a bounded search.
+        """
+        for expected in islice(self._in_flight, MAX_IN_FLIGHT):
             if expected.correlation_id == correlation_id:
                 detail = f"correlation id {correlation_id} is still in flight"
                 raise Fault(Reason.CORRELATION_REUSED, detail, route.api_key)

@@ -66,7 +66,10 @@ ResponseHandler = Callable[["Route"], Respond]
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a room does with one API; responses below version `response_from` pass as they are."""
+    """What a room does with one API; responses below version `response_from` pass as they are.
+
+    `request_limit` bounds, in bytes, a request that is held whole: what a client may have decoded at a time.
+    """
 
     on_request: OnRequest = OnRequest.PASS
     on_response: OnResponse = OnResponse.PASS
@@ -75,6 +78,7 @@ class Offer:
     response_from: int = 0
     refuse_below: int = 0
     any_version: bool = False
+    request_limit: int = 64 << 10
 
 
 PASS_UNCHANGED: Final = Offer()
