@@ -126,6 +126,7 @@ class Cluster:
 
     def learn(self, nodes: Sequence[tuple[int, str, int]]) -> None:
         """What a response that passes says of the nodes, so that a change is seen before the next poll."""
+        self.watcher.learn(nodes)
         try:
             self.addresses.learn(nodes)
         except NoPortError as error:

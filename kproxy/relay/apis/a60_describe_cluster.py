@@ -1,6 +1,6 @@
 """DescribeCluster (60): the brokers' addresses are replaced and learnt, as in Metadata.
 
-Version notes: v1 adds EndpointType; a broker's own listener refuses the type "controllers", so what passes are brokers.
+Version notes: v1 adds EndpointType; the addresses of controllers are masked, though a broker's listener tells none.
 """
 
 from typing import Final

@@ -8,7 +8,7 @@ from kproxy.relay.context import Context
 from kproxy.relay.routes import Chunk, Respond, Route
 from kproxy.wire.apis import response_header_version
 from kproxy.wire.header import decode_response_header
-from kproxy.wire.skim import Address, replace_addresses, response_skim
+from kproxy.wire.skim import BROKER, CONTROLLER, Address, replace_addresses, response_skim
 
 Replace = Callable[[Context, memoryview, int, list[Address]], Sequence[Chunk] | None]
 """Takes the frame, where its body begins, and the addresses in it, of which there is at least one."""
@@ -43,11 +43,24 @@ def replace_and_learn(route: Route) -> Respond:
     return each(route, _learn)
 
 
+def _told(context: Context, address: Address) -> tuple[str, int]:
+    """What the client is told in place of an address.
+
+    No controller can be reached through kproxy, and told a broker's port a tool would talk to a broker as if it were
+    one. So its name says whose address it stands for and resolves nowhere (RFC 2606); the port stays.
+    """
+    if address.kind == CONTROLLER:
+        return f"controller-{address.node_id}.invalid", address.port
+    return context.advertise(address.node_id, address.host, address.port)
+
+
 def _replace(context: Context, frame: memoryview, body: int, addresses: list[Address]) -> Sequence[Chunk]:
-    told = [context.advertise(address.node_id, address.host, address.port) for address in addresses]
+    told = [_told(context, address) for address in addresses]
     return [frame[:body], *replace_addresses(frame, body, len(frame), addresses, told)]
 
 
 def _learn(context: Context, frame: memoryview, body: int, addresses: list[Address]) -> Sequence[Chunk]:
-    context.backend.learn([(address.node_id, address.host, address.port) for address in addresses])
+    brokers = [(address.node_id, address.host, address.port) for address in addresses if address.kind == BROKER]
+    if brokers:
+        context.backend.learn(brokers)
     return _replace(context, frame, body, addresses)
