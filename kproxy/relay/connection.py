@@ -104,8 +104,8 @@ class Connection:
         flow.feed(self.pump.view[:count], now)
         flow.settle(_clock())
         source.large = flow.passing >= SPLICE_FROM
-        if source.large and not sink.blocked and self._splice(source, sink, flow):
-            return
+        if source.large and not sink.blocked:
+            self._splice(source, sink, flow)
         if not self._steady or sink.blocked or self.client.blocked or len(self.in_flight) > MAX_IN_FLIGHT:
             self._balance()
 

@@ -137,17 +137,6 @@ async def _answer_all(broker: Peer, asked: list[bytes], answered: list[bytes]) -
                 await send.send(back)
 
 
-def held(relayed: Relayed) -> int:
-    """Bytes in the process for this connection."""
-    connection = relayed.connection
-    return (
-        connection.client.pending_bytes
-        + connection.broker.pending_bytes
-        + connection.requests.held_bytes
-        + connection.responses.held_bytes
-    )
-
-
 @pytest.mark.parametrize("size", [500, 12 * KIB, 2 * MIB], ids=["small", "copied", "spliced"])
 async def test_slow_client_pauses_the_broker(size: int) -> None:
     """A client that does not read: the broker is not read either, nothing piles up, and in the end all arrives."""
@@ -160,12 +149,12 @@ async def test_slow_client_pauses_the_broker(size: int) -> None:
             pauses = running.backend.counters.pauses
             await eventually(lambda: relayed.connection.paused == ("upstream", "downstream"), "a pause", 20)
             assert pauses["downstream"] == 1
-            await stays(lambda: held(relayed) < HELD, "bytes pile up", 0.3)
+            await stays(lambda: relayed.connection.held_bytes < HELD, "bytes pile up", 0.3)
             assert running.quiet()
             await beside.exchange(1)
             assert await relayed.client.receive(sum(map(len, answered))) == b"".join(answered)
         assert relayed.connection.paused == ()
-        assert held(relayed) == 0
+        assert relayed.connection.held_bytes == 0
 
 
 async def _ask_and_answer(relayed: Relayed, answers: list[bytes]) -> None:
@@ -187,13 +176,14 @@ async def test_slow_broker_pauses_the_client(size: int) -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(relayed.client.send, asked)
             await eventually(lambda: relayed.connection.paused == ("upstream",), "a pause")
+            assert relayed.connection.held_bytes == relayed.connection.broker.pending_bytes
             assert running.backend.counters.pauses == {"upstream": 1, "downstream": 0}
-            await stays(lambda: held(relayed) < HELD, "bytes pile up", 0.3)
+            await stays(lambda: relayed.connection.held_bytes < HELD, "bytes pile up", 0.3)
             assert running.quiet()
             await beside.exchange(1)
             assert await relayed.broker.receive(len(asked)) == asked
         assert relayed.connection.paused == ()
-        assert held(relayed) == 0
+        assert relayed.connection.held_bytes == 0
 
 
 async def test_responses_pass_while_the_broker_takes_no_requests() -> None:
@@ -234,6 +224,20 @@ async def _answer_as_asked(relayed: Relayed, count: int) -> None:
         await relayed.broker.send(*(response(number) for number in range(done, there)))
         done = there
         await trio.lowlevel.checkpoint()
+
+
+async def test_too_many_large_requests_in_flight_pause_the_client() -> None:
+    """The same for requests whose bodies are spliced."""
+    async with stage() as running:
+        relayed = running.relay()
+        asked = b"".join(request(number, bytes(40 * KIB)) for number in range(3 * MAX_IN_FLIGHT))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(relayed.client.send, asked)
+            nursery.start_soon(relayed.broker.receive, len(asked))
+            await eventually(lambda: not relayed.connection.client.reading, "a pause", 20)
+            await stays(lambda: len(relayed.connection.in_flight) < 2 * MAX_IN_FLIGHT, "too many in flight", 0.5)
+            nursery.cancel_scope.cancel()
+        assert running.backend.counters.spliced_bytes
 
 
 async def test_a_socket_paused_in_the_same_round_was_not_reset() -> None:
