@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kproxy.demo import jars
+from kproxy.demo import jars, java
 from kproxy.demo.children import Child
 from kproxy.demo.kafka import Cluster
 
@@ -61,6 +61,6 @@ def real(say: Say) -> Iterator[Backend]:
     say(f"starting Apache {release.name.title().replace('-', ' ')}: {BROKERS} brokers")
     with cluster:
         own = {node_id: broker.address for node_id, broker in cluster.brokers.items()}
-        console = ("java", "-cp", f"'{release.directory}/*'")
+        console = (java.find_java(), "-cp", f"{release.directory}/*")
         options = ("--replicas", str(BROKERS))
         yield Backend(f"Apache {release.name.title().replace('-', ' ')}", own, options, lambda: None, console)

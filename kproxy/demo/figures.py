@@ -22,6 +22,14 @@ def latency(milliseconds: float | None) -> str:
     return f"{milliseconds / 1000:.2f} s"
 
 
+def tick(milliseconds: float) -> str:
+    """A round latency at an axis: 100 µs, 10 ms, 1 s."""
+    for unit, size in (("s", 1000.0), ("ms", 1.0)):
+        if milliseconds >= size:
+            return f"{milliseconds / size:g} {unit}"
+    return f"{milliseconds * 1000:g} µs"
+
+
 def bars(values: Sequence[float | None], width: int) -> str:
     """The last `width` values as bars, the largest of them the highest; a blank where there is none."""
     shown = values[-width:]

@@ -93,7 +93,8 @@ class Play:
                 import kproxy.demo.plot  # noqa: F401, PLC0415 - it takes a second, and the group as long to assemble
 
                 while board.verdict is None:
-                    self._look(board, behind, proxy, clients)
+                    for line in _look(behind, proxy, clients):
+                        _take(board, line, proxy)
                     view.show(board)
                     self._pause.wait(_POLL)
             clients.wait(_END_TIMEOUT)
@@ -102,16 +103,6 @@ class Play:
     def _workload(self, behind: Backend, proxy: Proxy, options: Sequence[str]) -> Child:
         arguments = ("-m", "kproxy.demo.workload", proxy.bootstrap, *behind.workload_options, *options)
         return Child("the clients", arguments, self._out / "clients.log")
-
-    def _look(self, board: Board, behind: Backend, proxy: Proxy, clients: Child) -> None:
-        """Take in what is new. Raises ToolError when a part has ended that should not have."""
-        behind.check()
-        proxy.check()
-        lines = list(clients.lines())
-        for line in lines:
-            _take(board, line, proxy)
-        if not lines:
-            clients.check()
 
     def _stay(self, board: Board, behind: Backend, proxy: Proxy) -> None:
         """Until a signal comes: a trickle of records, so that there is something to see."""
@@ -123,8 +114,7 @@ class Play:
             self._console.print("\nCtrl-C ends it.")
             try:
                 while not self._pause.wait(_POLL * 5):
-                    for part in (behind, proxy, clients):
-                        part.check()
+                    _look(behind, proxy, clients)
             except Stopped as stopped:
                 if stopped.number != signal.SIGINT:
                     raise
@@ -141,6 +131,19 @@ class Play:
         self._console.print(Text(line, "dim"))
 
 
+def _look(behind: Backend, proxy: Proxy, clients: Child) -> list[dict[str, Any]]:
+    """What the clients said since the last look. Raises ToolError when a part failed or has ended."""
+    behind.check()
+    proxy.check()
+    lines = list(clients.lines())
+    for line in lines:
+        if line["kind"] == "failed":
+            raise ToolError(f"the clients failed: {line['message']} (see {clients.log})")
+    if not lines:
+        clients.check()
+    return lines
+
+
 def _take(board: Board, line: dict[str, Any], proxy: Proxy) -> None:
     """One line of the clients."""
     takers: dict[str, Callable[[], None]] = {
@@ -148,7 +151,6 @@ def _take(board: Board, line: dict[str, Any], proxy: Proxy) -> None:
         "assigned": lambda: board.members.__setitem__(line["member"], line["partitions"]),
         "sample": lambda: _sample(board, line, proxy),
         "verdict": lambda: setattr(board, "verdict", line),
-        "failed": lambda: _failed(line),
     }
     takers[line["kind"]]()
 
@@ -161,10 +163,6 @@ def _addresses(board: Board, line: dict[str, Any], proxy: Proxy) -> None:
 def _sample(board: Board, line: dict[str, Any], proxy: Proxy) -> None:
     board.see_connections(proxy.nodes(), proxy.connections())
     board.see_sample(line, proxy.scrape())
-
-
-def _failed(line: dict[str, Any]) -> None:
-    raise ToolError(f"the clients failed: {line['message']}")
 
 
 def _told(board: Board, checks: Sequence[Check]) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def _throughput(axes: Axes, pace: Pace, moments: Sequence[Moment]) -> None:
     axes.plot(*_series(moments, "produced_per_s"), color=_BLUE, linewidth=2, label="produced")
     axes.plot(*_series(moments, "consumed_per_s"), color=_GREEN, linewidth=2, linestyle=(0, (4, 2)), label="consumed")
     edges = [step * pace.seconds / len(pace.rates) for step in range(len(pace.rates) + 1)]
-    axes.stairs(pace.rates, edges, color=_FAINT, linewidth=1, label="asked for")
+    axes.stairs(pace.rates, edges, baseline=None, color=_FAINT, linewidth=1, label="asked for")
     axes.set_ylabel("records/s")
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
@@ -115,7 +115,7 @@ def _latency(axes: Axes, moments: Sequence[Moment]) -> None:
     ):
         axes.plot(*_series(moments, name), color=color, linestyle=style, linewidth=2, label=label)
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: figures.latency(value)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: figures.tick(value)))
     _legend(axes)
 
 

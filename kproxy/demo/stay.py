@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from kproxy.demo.board import Board
@@ -16,9 +17,9 @@ def tries(board: Board, topic: str, console: Sequence[str]) -> Iterator[tuple[st
     yield "requests by API and version", f"{base}/metrics | grep kproxy_requests_total"
     yield "the addresses that a client gets", f"kcat -b {board.bootstrap} -L"
     yield "the newest records", f"kcat -b {board.bootstrap} -t {topic} -o -3 -e"
-    yield "a record of your own", f"echo hello | kcat -b {board.bootstrap} -t {topic}-yours -P"
+    yield "a record of your own, beside the others", f"echo hello | kcat -b {board.bootstrap} -t {topic} -P"
     if console:
-        run, tools = " ".join(console), "org.apache.kafka.tools"
+        run, tools = shlex.join(console), "org.apache.kafka.tools"
         to = f"--bootstrap-server {board.bootstrap}"
         yield "topics (kafka-topics.sh)", f"{run} {tools}.TopicCommand {to} --describe"
         yield (

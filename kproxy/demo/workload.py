@@ -80,12 +80,16 @@ class Member:
 
     def _receive(self, message: Message) -> None:
         error = message.error()
-        if error is None:
+        if error is not None:
+            if error.fatal():  # what is not, librdkafka tries again by itself
+                raise KafkaException(error)
+            return
+        try:
             number, sent_ns = record.decode(message.value() or b"")
-            self.tally.see(number)
-            self.fresh.append((time.monotonic_ns() - sent_ns) / 1e6)
-        elif error.fatal():  # what is not, librdkafka tries again by itself
-            raise KafkaException(error)
+        except ValueError:  # somebody else's, as --stay invites to
+            return
+        self.tally.see(number)
+        self.fresh.append((time.monotonic_ns() - sent_ns) / 1e6)
 
 
 class Source:
@@ -135,7 +139,11 @@ class Workload:
         if replicas:
             topic = NewTopic(TOPIC, PARTITIONS, replicas)
             admin = AdminClient({**self._settings, "client.id": "demo-admin"})
-            admin.create_topics([topic])[TOPIC].result(START_TIMEOUT)
+            try:
+                admin.create_topics([topic])[TOPIC].result(START_TIMEOUT)
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                    raise
         self._wait(self._topic_is_there, START_TIMEOUT, f"no topic {TOPIC} with {PARTITIONS} partitions")
 
     def _topic_is_there(self) -> bool:

@@ -1,0 +1,54 @@
+"""A board as it is in the middle and at the end of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kproxy.demo.board import Board
+from kproxy.demo.pace import Pace
+from kproxy.demo.scrape import Scrape
+
+OWN = {1: "127.0.0.1:9001", 2: "127.0.0.1:9002"}
+TOLD = {1: "127.0.0.1:7001", 2: "127.0.0.1:7002"}
+NODES = [{"node_id": node, "advertised": TOLD[node], "upstream": OWN[node]} for node in OWN]
+CONNECTIONS = [{"node": node} for node in (None, 1, 1, 2)]
+VERDICT = {
+    "sent": 200,
+    "acknowledged": 200,
+    "received": 200,
+    "lost": 0,
+    "duplicates": 0,
+    "p50_ms": 3.0,
+    "p99_ms": 12.0,
+    "max_ms": 40.0,
+}
+
+
+def scrape(requests: float = 0) -> Scrape:
+    """Totals after so many requests, each of 10 µs to 100 µs and 1 ms of CPU."""
+    buckets = {0.00001: 0.0, 0.0001: requests, float("inf"): requests}
+    return Scrape({"Produce": requests}, {}, buckets, requests / 1000, 50e6, requests * 1000)
+
+
+def sample(at: float, acknowledged: int, received: tuple[int, int], p50_ms: float | None = 3.0) -> dict[str, Any]:
+    """A line of the workload."""
+    return {"at": at, "acknowledged": acknowledged, "received": received, "p50_ms": p50_ms, "p99_ms": 12.0}
+
+
+def started() -> Board:
+    """Clients are connected, and no record has gone."""
+    board = Board("a Kafka", "127.0.0.1:7000", "127.0.0.1:7009", OWN, Pace((100, 200), 10))
+    board.begin(scrape())
+    board.see_connections(NODES, CONNECTIONS)
+    board.told = TOLD
+    board.members = {"demo-member-1": [0, 1], "demo-member-2": [2]}
+    return board
+
+
+def ended() -> Board:
+    """200 records in two seconds."""
+    board = started()
+    board.see_sample(sample(1.0, 110, (50, 50)), scrape(400))
+    board.see_sample(sample(2.0, 200, (100, 100), None), scrape(1000))
+    board.verdict = VERDICT
+    return board

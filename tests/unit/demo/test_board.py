@@ -1,0 +1,49 @@
+"""Rates and latencies between two samples."""
+
+from __future__ import annotations
+
+import pytest
+
+from kproxy.demo.board import Moment, Node
+from tests.unit.demo.boards import OWN, TOLD, ended, sample, scrape, started
+
+
+def test_rates_between_two_samples() -> None:
+    """Each is the difference, over the time between."""
+    first, second = ended().moments
+    assert first == Moment(
+        at=1.0,
+        produced_per_s=110,
+        consumed_per_s=100,
+        p50_ms=3.0,
+        p99_ms=12.0,
+        in_kproxy_p50_ms=pytest.approx(0.055),
+        in_kproxy_p99_ms=pytest.approx(0.0991),
+        requests_per_s=400,
+        cpu_percent=pytest.approx(40),
+        rss_mb=50,
+        connections=4,
+    )
+    assert (second.produced_per_s, second.consumed_per_s, second.requests_per_s, second.p50_ms) == (90, 100, 600, None)
+
+
+def test_too_short_is_no_moment() -> None:
+    """The rest that is received right after the end would look like a burst."""
+    board = ended()
+    board.see_sample(sample(2.1, 230, (130, 100)), scrape(1010))
+    assert len(board.moments) == 2
+
+
+def test_without_requests_no_latency() -> None:
+    """None, not zero."""
+    board = started()
+    board.see_sample(sample(1.0, 0, (0, 0), None), scrape(0))
+    assert board.moments[0].in_kproxy_p99_ms is None
+    assert board.in_kproxy_ms == (None, None)
+
+
+def test_connections_by_node() -> None:
+    """Those at the bootstrap port belong to none."""
+    board = started()
+    assert board.connections == 4
+    assert board.nodes == [Node(1, TOLD[1], OWN[1], 2), Node(2, TOLD[2], OWN[2], 1)]

@@ -1,0 +1,79 @@
+"""Each thing that may be wrong turns its own check, and only that, red."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kproxy.demo.checks import check
+from tests.unit.demo.boards import OWN, TOLD, VERDICT, ended, started
+
+PROXY = {7000, 7001, 7002}
+
+
+def failed(peers: set[int] = PROXY, told: dict[int, str] | None = None, **verdict: Any) -> list[str]:
+    """What the red checks say, when this is different from a good run."""
+    board = ended()
+    board.verdict = VERDICT | verdict
+    board.told = TOLD if told is None else told
+    return [one.found for one in check(board, peers, len(peers)) if not one.ok]
+
+
+def test_a_good_run() -> None:
+    """All green."""
+    assert failed() == []
+
+
+def test_no_verdict_is_no_success() -> None:
+    """A run without an end proves nothing."""
+    delivered, lost, duplicates, *_ = check(started(), PROXY, 3)
+    assert [delivered.ok, lost.ok, duplicates.ok] == [False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "lines"),
+    [
+        ({"acknowledged": 199}, ["200 records sent, 199 acknowledged, 200 received"]),
+        (
+            {"received": 199, "lost": 1},
+            ["200 records sent, 200 acknowledged, 199 received", "1 acknowledged record lost"],
+        ),
+        ({"received": 202, "duplicates": 2}, ["200 records sent, 200 acknowledged, 202 received", "2 duplicate"]),
+        ({"lost": 1, "duplicates": 1}, ["1 acknowledged record lost", "1 duplicate"]),
+        (
+            {"sent": 0, "acknowledged": 0, "received": 0},
+            ["0 records sent, 0 acknowledged, 0 received"],
+        ),
+    ],
+)
+def test_records(verdict: dict[str, int], lines: list[str]) -> None:
+    """Unacknowledged, lost, duplicate, none at all; the sums may agree and two records be wrong."""
+    assert failed(**verdict) == lines
+
+
+@pytest.mark.parametrize("told", [{}, {1: TOLD[1]}, OWN, {1: TOLD[1], 2: OWN[2]}, {1: TOLD[1], 2: "127.0.0.1:1"}])
+def test_addresses(told: dict[int, str]) -> None:
+    """A node that is missing, a broker's own address, anything but what kproxy advertises."""
+    (line,) = failed(told=told)
+    assert line.startswith("clients were told {")
+
+
+def test_an_advertised_address_that_is_the_brokers_own() -> None:
+    """Agreement is not enough."""
+    board = ended()
+    board.own = TOLD
+    assert not check(board, {7000}, 1)[3].ok
+
+
+@pytest.mark.parametrize(
+    ("peers", "line"),
+    [
+        ({7000, 9002}, "clients connected past kproxy, to the brokers' own ports [9002]"),
+        (set(), "0 client sockets, at ports []; kproxy's are [7000, 7001, 7002]"),
+        ({7000, 5}, "2 client sockets, at ports [5, 7000]; kproxy's are [7000, 7001, 7002]"),
+    ],
+)
+def test_sockets(peers: set[int], line: str) -> None:
+    """A broker's port, no socket seen at all, a port of nobody's."""
+    assert failed(peers=peers) == [line]

@@ -1,0 +1,84 @@
+"""The live screen fits a small terminal; without a terminal there are lines without control codes."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from kproxy.demo import summary
+from kproxy.demo.board import Board
+from kproxy.demo.checks import Check, check
+from kproxy.demo.screen import Lively, Plain, draw, screen
+from tests.unit.demo.boards import TOLD, ended, started
+
+
+def paper(width: int = 80, terminal: bool = False) -> Console:
+    """A console that writes into memory."""
+    return Console(file=io.StringIO(), width=width, height=24, force_terminal=terminal, markup=False, highlight=False)
+
+
+def written(console: Console) -> str:
+    """What it has got."""
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize("board", [started(), ended()], ids=["started", "ended"])
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_it_fits(board: Board, width: int) -> None:
+    """24 lines with the cursor's, however wide the terminal is."""
+    console = paper(width)
+    console.print(draw(board, width))
+    lines = written(console).splitlines()
+    assert len(lines) <= 22 if width >= 80 else lines
+    assert max(map(len, lines)) <= width
+
+
+def test_it_shows_what_clients_are_told() -> None:
+    """The addresses, the group, and the rates."""
+    console = paper()
+    console.print(draw(ended(), 80))
+    for text in (*TOLD.values(), "demo-member-1 0, 1; demo-member-2 2", "90 rec/s", "100 rec/s", "60 % of a core"):
+        assert text in written(console)
+
+
+def test_which_screen() -> None:
+    """Live on a terminal, plain elsewhere."""
+    assert isinstance(screen(paper(terminal=True)), Lively)
+    assert isinstance(screen(paper()), Plain)
+
+
+def test_the_live_screen_leaves_nothing() -> None:
+    """The summary follows it; the cursor is shown again."""
+    console = paper(terminal=True)
+    with screen(console) as view:
+        view.show(ended())
+    assert "127.0.0.1:7001" in written(console)
+    assert written(console).rindex("\x1b[?25h") > written(console).rindex("\x1b[?25l")
+
+
+def test_plain_lines() -> None:
+    """The addresses once, then a line every two seconds; no control codes."""
+    console = paper(160)
+    with screen(console) as view:
+        view.show(started())
+        view.show(board := ended())
+        board.at = 2.5
+        view.show(board)
+        board.at = 4.0
+        view.show(board)
+    lines = written(console).splitlines()
+    assert [line.split()[0] for line in lines] == ["node", "node", "2.0", "2.0"]
+    assert "\x1b" not in written(console)
+
+
+def test_the_summary() -> None:
+    """A table, a mark for each check, the files."""
+    console, board = paper(140), ended()
+    summary.show(console, board, [*check(board, {7000}, 1), Check(False, "something else")], [])
+    said = written(console)
+    assert "200 of 1024 bytes in 2 s, through a group of 2" in said
+    assert "p50 3.0 ms, p99 12.0 ms, at most 40.0 ms" in said
+    assert (said.count("✓"), said.count("✗ something else")) == (5, 1)

@@ -1,0 +1,22 @@
+"""What to try while the demo stays up."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from kproxy.demo.stay import tries
+from tests.unit.demo.boards import OWN, ended
+
+
+@pytest.mark.parametrize("console", [(), ("java", "-cp", "/a b/*")])
+def test_every_command_goes_to_kproxy(console: tuple[str, ...]) -> None:
+    """To its ports, never to a broker's own; each is a line that a shell can read."""
+    commands = dict(tries(ended(), "demo", console))
+    assert any("/readyz" in command for command in commands.values())
+    assert any(command.startswith("java -cp '/a b/*'") for command in commands.values()) is bool(console)
+    for command in commands.values():
+        assert shlex.split(command)
+        assert "127.0.0.1:7000" in command or "127.0.0.1:7009" in command
+        assert not any(address in command for address in OWN.values())
