@@ -31,12 +31,12 @@ def _delivered(board: Board) -> Check:
 
 def _lost(board: Board) -> Check:
     lost = (board.verdict or {}).get("lost")
-    return Check(lost == 0, f"{'no' if lost == 0 else lost} acknowledged record lost")
+    return Check(lost == 0, f"acknowledged records lost: {'none' if lost == 0 else lost}")
 
 
 def _duplicates(board: Board) -> Check:
     duplicates = (board.verdict or {}).get("duplicates")
-    return Check(duplicates == 0, f"{'no' if duplicates == 0 else duplicates} duplicate")
+    return Check(duplicates == 0, f"records received twice: {'none' if duplicates == 0 else duplicates}")
 
 
 def _told(board: Board) -> Check:

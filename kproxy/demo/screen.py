@@ -112,7 +112,8 @@ def _head(board: Board, width: int) -> RenderableType:
     what = Text.assemble(("kproxy", "bold cyan"), f" in front of {board.backend}, {len(board.own)} brokers")
     seconds, at = board.pace.seconds, min(board.at, board.pace.seconds)
     head.add_row(what, f"{at:.0f} of {seconds:.0f} s" if board.moments else "starting")
-    return Group(head, Padding(ProgressBar(seconds, at, width=width)), Text(_group(board), "dim"))
+    bar = ProgressBar(seconds, at, width=width, complete_style="cyan", finished_style="cyan")
+    return Group(head, Padding(bar), Text(_group(board), "dim"))
 
 
 def _group(board: Board) -> str:

@@ -46,7 +46,7 @@ def _rows(board: Board) -> Iterator[tuple[str, str]]:
     fastest = max((moment.consumed_per_s for moment in board.moments), default=0)
     yield "highest rate", f"{fastest:,.0f} records/s, {fastest * SIZE / 2**20:.1f} MiB/s in and the same out"
     yield "produce to consume", _latencies(verdict["p50_ms"], verdict["p99_ms"], verdict["max_ms"])
-    yield "of that in kproxy", f"{_latencies(*board.in_kproxy_ms)} for each request"
+    yield "within kproxy", f"{_latencies(*board.in_kproxy_ms)} for each request"
     counts = {api: count - first.requests.get(api, 0) for api, count in last.requests.items()}
     most = sorted((api for api in counts if counts[api]), key=lambda api: -counts[api])
     shown = ", ".join(f"{counts[api]:,.0f} {api}" for api in most[:3])

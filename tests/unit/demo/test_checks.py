@@ -37,10 +37,13 @@ def test_no_verdict_is_no_success() -> None:
         ({"acknowledged": 199}, ["200 records sent, 199 acknowledged, 200 received"]),
         (
             {"received": 199, "lost": 1},
-            ["200 records sent, 200 acknowledged, 199 received", "1 acknowledged record lost"],
+            ["200 records sent, 200 acknowledged, 199 received", "acknowledged records lost: 1"],
         ),
-        ({"received": 202, "duplicates": 2}, ["200 records sent, 200 acknowledged, 202 received", "2 duplicate"]),
-        ({"lost": 1, "duplicates": 1}, ["1 acknowledged record lost", "1 duplicate"]),
+        (
+            {"received": 202, "duplicates": 2},
+            ["200 records sent, 200 acknowledged, 202 received", "records received twice: 2"],
+        ),
+        ({"lost": 1, "duplicates": 1}, ["acknowledged records lost: 1", "records received twice: 1"]),
         (
             {"sent": 0, "acknowledged": 0, "received": 0},
             ["0 records sent, 0 acknowledged, 0 received"],
