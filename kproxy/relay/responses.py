@@ -203,8 +203,8 @@ class ResponseFlow:
         there = len(buf) - seen
         if stream.at_tail:
             return self._tail(stream, buf, seen)
-        if stream.skip > self._left:
-            raise Fault(Reason.MALFORMED_RESPONSE, "records reach beyond their frame")
+        if stream.skip >= self._left:  # more fields must come
+            raise Fault(Reason.MALFORMED_RESPONSE, "records or fields reach beyond their frame")
         if stream.skip:
             self.passing = stream.skip
             self._left -= stream.skip
