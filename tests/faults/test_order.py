@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import struct
 import time
 
 from tests.support.backend import Backend
@@ -52,11 +53,12 @@ def test_killed_client_leaves_nothing(proxy: Proxy, kafka: Backend) -> None:
     """A reset in the middle of a long fetch: the connection to the broker goes too, and others stay."""
     topic = kafka.topic(1)
     port = leader_port(proxy, kafka, topic)
-    with RawClient(port) as other, nothing_kept(proxy):
+    with RawClient(port) as other:
         other.ask(api_versions(1))
-        for _ in range(50):
-            client = RawClient(port)
-            client.send(fetch(2, topic, max_wait_ms=20_000))
-            client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
-            client.close()
+        with nothing_kept(proxy):
+            for _ in range(50):
+                client = RawClient(port)
+                client.send(fetch(2, topic, max_wait_ms=20_000))
+                client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                client.close()
         other.ask(api_versions(2))

@@ -31,12 +31,13 @@ class Backend:
         self._admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
 
     def topic(self, partitions: int = 6, replicas: int = 3, *, name: str | None = None, **configs: str) -> str:
-        """A topic of its own for a test, with a leader for every partition; `a_b="x"` sets its config `a.b`."""
+        """A topic of its own for a test, whose leaders all serve it already; `a_b="x"` sets its config `a.b`."""
         name = name or f"t{next(_names)}"
         factor = min(replicas, len(self.cluster.brokers))
         dotted = {key.replace("_", "."): value for key, value in configs.items()}
         self._admin.create_topics([NewTopic(name, partitions, factor, config=dotted)])[name].result(_TIMEOUT)
         until(lambda: len(self.leaders(name)) == partitions, f"leaders of {name}")
+        self.end_offsets(name)  # answered by the leaders themselves, which may hear of it later than others
         return name
 
     def leaders(self, topic: str) -> dict[int, int]:

@@ -64,7 +64,8 @@ async function everything({ bootstrap, topic, group, count, replicas }) {
   await admin.disconnect();
   const results = {};
   let produced = 0;
-  for (const [name, acks, idempotent] of [["0", 0, false], ["1", 1, false], ["all", -1, false], ["idempotent", -1, true]]) {
+  // Not 0 first: its records are lost as long as the leader does not know the topic.
+  for (const [name, acks, idempotent] of [["all", -1, false], ["1", 1, false], ["0", 0, false], ["idempotent", -1, true]]) {
     const producer = kafka.producer({ idempotent });
     await producer.connect();
     for (let first = 0; first < count; first += 100) {
