@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import logging
 import os
 import signal
 import socket
@@ -14,11 +15,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import structlog
 import yaml
 
+from kproxy.app.life import Life
 from kproxy.app.run import CONFIGURATION_ERROR, SWITCH_INTERVAL, run
 from kproxy.config import load
 from kproxy.demo.ports import free_port, free_ports
+from kproxy.errors import ConfigError
 from tests.support.wait import until
 
 HOST = "127.0.0.1"
@@ -181,16 +185,40 @@ def test_a_log_that_nobody_reads_any_more(ports: range) -> None:
         assert process.wait(timeout=20) == 0
 
 
-def test_a_port_that_is_taken_in_process(ports: range, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def _process_settings() -> Iterator[None]:
+    """What `run` sets for the whole process is set back."""
+    interval, root = sys.getswitchinterval(), logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    sys.setswitchinterval(interval)
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.reset_defaults()
+
+
+@pytest.mark.usefixtures("_process_settings")
+@pytest.mark.parametrize("form", ["auto", "console"])
+def test_a_port_that_is_taken_in_process(ports: range, capsys: pytest.CaptureFixture[str], form: str) -> None:
     """`run` returns the code; threads give the interpreter back ten times as soon as by default."""
-    before = sys.getswitchinterval()
-    settings = {"bootstrap_servers": f"{HOST}:1", "listen": f"{HOST}:{ports[0]}", "log.format": "auto"}
-    try:
-        with socket.create_server((HOST, ports[0])):
-            assert run(load(None, settings, {})) == CONFIGURATION_ERROR
-        assert sys.getswitchinterval() == pytest.approx(SWITCH_INTERVAL)
-    finally:
-        sys.setswitchinterval(before)
+    settings = {"bootstrap_servers": f"{HOST}:1", "listen": f"{HOST}:{ports[0]}", "log.format": form}
+    with socket.create_server((HOST, ports[0])):
+        assert run(load(None, settings, {})) == CONFIGURATION_ERROR
+    assert sys.getswitchinterval() == pytest.approx(SWITCH_INTERVAL)
     assert capsys.readouterr().err == (
         f"kproxy: clusters.0.listen: cannot listen on {HOST}:{ports[0]}: address already in use\n"
     )
+
+
+@pytest.mark.usefixtures("_process_settings")
+def test_a_fault_of_its_own_is_no_wrong_setting(ports: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bug keeps its traceback, also when a wrong setting was met at the same time."""
+    settings = load(None, {"bootstrap_servers": f"{HOST}:1", "listen": f"{HOST}:{ports[0]}"}, {})
+
+    async def fail(life: Life) -> int:
+        raise ExceptionGroup("both", [ConfigError("listen", "is wrong"), ZeroDivisionError("a bug")])
+
+    monkeypatch.setattr(Life, "live", fail)
+    with pytest.raises(ExceptionGroup) as caught:
+        run(settings)
+    assert caught.group_contains(ZeroDivisionError)
