@@ -29,3 +29,15 @@ def test_an_error_passes(version: int) -> None:
     relay = play([("client", frames.request(60, version, 5)), ("broker", sent)])
     assert (bytes(relay.client.data), relay.errors()) == (sent, {(60, version): {31: 1}})
     assert relay.cluster.learnt == []
+
+
+@pytest.mark.parametrize("version", frames.versions(60, 1))
+def test_controllers_are_masked_and_not_learnt(version: int) -> None:
+    """With EndpointType 2 (KIP-919) the nodes are controllers: none gets a port, and none of their hosts leaks."""
+    content = {"Brokers": frames.endpoints(frames.BROKERS, "BrokerId"), "EndpointType": 2}
+    sent = frames.response(60, version, 5, content)
+    relay = play([("client", frames.request(60, version, 5)), ("broker", sent)])
+    read = frames.understood(60, version, bytes(relay.client.data[4:]))
+    told = [(node, f"controller-{node}.invalid", port) for node, _, port in frames.BROKERS]
+    assert frames.named(read["Brokers"], "BrokerId") == told
+    assert (relay.cluster.learnt, relay.cluster.told) == ([], [])
