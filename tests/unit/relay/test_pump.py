@@ -12,10 +12,10 @@ import trio.testing
 from kproxy.config import Limits, Timeouts
 from kproxy.observe.reasons import Reason
 from kproxy.relay import pump as pump_module
-from kproxy.relay.connection import Connection
 from kproxy.relay.context import Context
 from kproxy.relay.endpoint import Endpoint
 from kproxy.relay.pump import Pump
+from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker
 from tests.unit.relay.sockets import (
     HOST,
     KIB,
@@ -31,6 +31,8 @@ from tests.unit.relay.sockets import (
     stage,
     stays,
 )
+
+METADATA = 3
 
 
 @pytest.fixture
@@ -56,19 +58,20 @@ async def test_many_connections_at_once() -> None:
         assert list(running.pump.connections) == sorted(running.pump.connections)
 
 
-async def test_an_unexpected_exception_ends_one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bug that one connection meets is logged and counted as internal, and the others go on."""
+async def test_an_unexpected_exception_ends_one_connection() -> None:
+    """A bug that one connection meets, here its cluster's, is counted as internal, and the others go on."""
     async with stage() as running:
         broken, beside = running.relay(), running.relay()
-        readable = Connection.readable
 
-        def fail(connection: Connection, source: Endpoint) -> None:
-            if connection is broken.connection:
-                raise ZeroDivisionError("a bug")
-            readable(connection, source)
+        def fail(node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
+            raise ZeroDivisionError("a bug")
 
-        monkeypatch.setattr(Connection, "readable", fail)
-        await broken.client.send(request(1))
+        running.backend.advertise = fail  # type: ignore[method-assign]
+        asked = request(1, key=METADATA, version=1)
+        await broken.client.send(asked)
+        await broken.broker.receive(len(asked))
+        nodes = MetadataResponse(brokers=[MetadataResponseBroker(7, "broker", 9092)])
+        await broken.broker.send(response(1, nodes.encode(1)))
         await broken.ended(Reason.INTERNAL_ERROR)
         await beside.exchange(1)
 
