@@ -16,9 +16,9 @@ from kproxy.demo.kafka import Cluster
 from . import bulk, idle, metadata, small
 from .frames import OneRecordProduce
 from .options import START_ROUNDS, Options
-from .process import rss_kib
+from .process import BenchError, rss_kib
 from .start import start
-from .targets import KPROXY, Target, direct, haproxy, haproxy_binary, kproxy
+from .targets import COMPILED, KPROXY, Target, compiled_program, direct, haproxy, haproxy_binary, kproxy, program
 
 _GIB: Final = 1 << 30
 _MICROSECONDS: Final = 1e6
@@ -57,9 +57,15 @@ class Run:
         self._directory = directory
         self._connections = min(options.idle, idle.possible(file_limit))
         self._say = say
+        self._programs = {KPROXY: program()}
         self._deadline = time.monotonic() + options.seconds
         if haproxy_binary() is None:
             self.samples.note("HAProxy is not installed (Debian: apt-get install haproxy): no ratios.")
+        try:
+            if (compiled := compiled_program()) is not None:
+                self._programs[COMPILED] = compiled
+        except BenchError as error:
+            self.samples.note(str(error))
 
     def measure(self) -> None:
         """All sections that were asked for."""
@@ -76,17 +82,18 @@ class Run:
         sections = self.options.sections
         if "start" in sections:
             for _ in self._rounds("start", START_ROUNDS):
-                seconds, cpu, rss = start(cluster.bootstrap, self._directory)
-                self.samples.add("ready", KPROXY, seconds)
-                self.samples.add("ready_cpu", KPROXY, cpu)
-                self.samples.add("rss_start", KPROXY, rss / 1024)
+                for name, command in self._programs.items():
+                    seconds, cpu, rss = start(cluster.bootstrap, self._directory, command)
+                    self.samples.add("ready", name, seconds)
+                    self.samples.add("ready_cpu", name, cpu)
+                    self.samples.add("rss_start", name, rss / 1024)
         if sections & {"produce", "fetch", "small", "latency"}:
             self._under_load(cluster)
         if "idle" in sections:
             self._idle(cluster)
 
     def _proxies(self, cluster: Cluster, stack: ExitStack) -> list[Target]:
-        proxies = [kproxy(cluster, self._directory)]
+        proxies = [kproxy(cluster, self._directory, name, command) for name, command in self._programs.items()]
         if haproxy_binary() is not None:
             proxies.insert(0, haproxy(cluster, self._directory, self._connections))
         return [stack.enter_context(proxy) for proxy in proxies]
@@ -95,7 +102,7 @@ class Run:
         with ExitStack() as stack:
             targets = [direct(cluster), *self._proxies(cluster, stack)]
             for target in targets:
-                if target.pid is not None and target.name != KPROXY:
+                if target.pid is not None and target.name not in self._programs:
                     self.samples.add("rss_start", target.name, target.rss_at_start / 1024)
             self._bulk(targets)
             self._small(targets)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from .targets import DIRECT, HAPROXY, KPROXY
+from .targets import COMPILED, DIRECT, HAPROXY, KPROXY
 
 ByTarget = Mapping[str, Sequence[float]]
 
@@ -43,6 +43,22 @@ METRICS: Final = (
 )
 
 
+_VERDICTS: Final = {True: "met", False: "MISSED", None: ""}
+_HEADS: Final = ("", "direct", "HAProxy", "kproxy", "ratio to HAProxy", "goal", "")
+_COMPILED_HEADS: Final = ("kproxy compiled", "ratio to HAProxy", "")
+
+
+def _median(ratios: Sequence[float]) -> float | None:
+    return statistics.median(ratios) if ratios else None
+
+
+def _span(ratios: Sequence[float]) -> str:
+    if not ratios:
+        return ""
+    around = f" ({min(ratios):.2f}–{max(ratios):.2f})" if len(ratios) > 1 else ""
+    return f"{statistics.median(ratios):.2f}{around}"
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One line of the table; a ratio is the median of the rounds' own ratios, with the lowest and the highest."""
@@ -53,26 +69,36 @@ class Row:
     digits: int
     goal: float | None
     goal_is_ratio: bool
+    compiled_ratios: Sequence[float] = ()
+    """As `ratios`, of kproxy with its relay compiled."""
 
     @property
     def ratio(self) -> float | None:
-        return statistics.median(self.ratios) if self.ratios else None
+        return _median(self.ratios)
 
     @property
     def met(self) -> bool | None:
         """Whether the goal was reached; None without a goal or without the figure for it."""
-        judged = self.ratio if self.goal_is_ratio else self.figures.get(KPROXY)
+        return self._met(KPROXY, self.ratios)
+
+    @property
+    def compiled_met(self) -> bool | None:
+        """As `met`, of kproxy with its relay compiled."""
+        return self._met(COMPILED, self.compiled_ratios)
+
+    def _met(self, name: str, ratios: Sequence[float]) -> bool | None:
+        judged = _median(ratios) if self.goal_is_ratio else self.figures.get(name)
         return None if self.goal is None or judged is None else judged <= self.goal
 
-    def cells(self) -> list[str]:
+    def cells(self, compiled: bool) -> list[str]:
+        """What the table says in each column; the last three are for the compiled relay."""
         figures = [self._number(self.figures.get(name)) for name in (DIRECT, HAPROXY, KPROXY)]
-        ratio = ""
-        if self.ratio is not None:
-            ratio = f"{self.ratio:.2f}"
-            if len(self.ratios) > 1:
-                ratio += f" ({min(self.ratios):.2f}–{max(self.ratios):.2f})"
         goal = "" if self.goal is None else f"≤ {self.goal:g}{' ×' if self.goal_is_ratio else ''}"
-        return [self.title, *figures, ratio, goal, {True: "met", False: "MISSED", None: ""}[self.met]]
+        cells = [self.title, *figures, _span(self.ratios), goal, _VERDICTS[self.met]]
+        if compiled:
+            figure = self._number(self.figures.get(COMPILED))
+            cells += [figure, _span(self.compiled_ratios), _VERDICTS[self.compiled_met]]
+        return cells
 
     def _number(self, value: float | None) -> str:
         return "" if value is None else f"{value:,.{self.digits}f}"
@@ -88,9 +114,9 @@ def _over_direct(values: ByTarget) -> dict[str, list[float]]:
     }
 
 
-def _ratios(values: ByTarget) -> list[float]:
-    """kproxy's figure by HAProxy's, for each round in which the latter is one to compare with."""
-    pairs = zip(values[KPROXY], values.get(HAPROXY, ()), strict=False)
+def _ratios(values: ByTarget, name: str) -> list[float]:
+    """One target's figure by HAProxy's, for each round in which the latter is one to compare with."""
+    pairs = zip(values.get(name, ()), values.get(HAPROXY, ()), strict=False)
     return [value / base for value, base in pairs if base > 0]
 
 
@@ -103,25 +129,30 @@ def rows(samples: Mapping[str, ByTarget]) -> list[Row]:
             values = _over_direct(values)
         if not values.get(KPROXY):
             continue
-        ratios = _ratios(values) if metric.goal is None or metric.ratio else []
+        compared = (KPROXY, COMPILED) if metric.goal is None or metric.ratio else ()
+        ratios = {name: _ratios(values, name) for name in compared}
         figures = {name: statistics.median(rounds) for name, rounds in values.items() if rounds}
-        found.append(Row(metric.title, figures, ratios, metric.digits, metric.goal, metric.ratio))
+        whole = (metric.digits, metric.goal, metric.ratio, ratios.get(COMPILED, []))
+        found.append(Row(metric.title, figures, ratios.get(KPROXY, []), *whole))
     return found
 
 
 def table(found: Sequence[Row]) -> str:
     """The rows as a Markdown table whose columns line up."""
-    lines = [["", "direct", "HAProxy", "kproxy", "ratio to HAProxy", "goal", ""], *(row.cells() for row in found)]
+    compiled = any(COMPILED in row.figures for row in found)
+    heads = [*_HEADS, *(_COMPILED_HEADS if compiled else ())]
+    texts = [place for place, head in enumerate(heads) if not head]
+    lines = [heads, *(row.cells(compiled) for row in found)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
         padded = [
-            cell.ljust(width) if place in (0, 6) else cell.rjust(width)
+            cell.ljust(width) if place in texts else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
         ]
         return f"| {' | '.join(padded)} |"
 
-    rule = [("-" * width if place in (0, 6) else "-" * (width - 1) + ":") for place, width in enumerate(widths)]
+    rule = [("-" * width if place in texts else "-" * (width - 1) + ":") for place, width in enumerate(widths)]
     return "\n".join([line(lines[0]), line(rule), *map(line, lines[1:])])
 
 
@@ -136,6 +167,8 @@ def as_json(found: Sequence[Row]) -> list[dict[str, object]]:
             "goal": row.goal,
             "goal_is_ratio": row.goal_is_ratio,
             "met": row.met,
+            "compiled_ratios_to_haproxy": list(row.compiled_ratios),
+            "compiled_met": row.compiled_met,
         }
         for row in found
     ]

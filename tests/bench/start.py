@@ -9,9 +9,9 @@ from .process import cpu_seconds, rss_kib, wait_serving
 from .targets import kproxy_command, ready
 
 
-def start(bootstrap_servers: str, directory: Path) -> tuple[float, float, float]:
+def start(bootstrap_servers: str, directory: Path, program: Path) -> tuple[float, float, float]:
     """Start kproxy once and end it; returns seconds, CPU seconds and KiB."""
-    command, _, admin = kproxy_command(bootstrap_servers)
+    command, _, admin = kproxy_command(bootstrap_servers, program)
     path = directory / "kproxy-start.log"
     # Not through the harness, which runs a small Python first: that would count as kproxy's start.
     with path.open("ab") as log, subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL) as process:

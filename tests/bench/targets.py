@@ -1,4 +1,4 @@
-"""What clients connect to: the brokers themselves, HAProxy in TCP mode, kproxy."""
+"""What clients connect to: the brokers themselves, HAProxy in TCP mode, kproxy, kproxy with its relay compiled."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ from .process import Address, BenchError, accepts, cpu_seconds, rss_kib, running
 DIRECT: Final = "direct"
 HAPROXY: Final = "haproxy"
 KPROXY: Final = "kproxy"
+COMPILED: Final = "kproxy-compiled"
+
+_ROOT: Final = Path(__file__).parents[2]
+_COMPILED_VENV: Final = _ROOT / "build" / "compiled" / "venv"
 
 _HAPROXY_CONFIG: Final = """\
 global
@@ -92,12 +96,34 @@ def haproxy(cluster: Cluster, directory: Path, connections: int) -> Iterator[Tar
         yield Target(HAPROXY, fronts, process.pid, rss_kib(process.pid))
 
 
-def kproxy_command(bootstrap_servers: str) -> tuple[list[str], Address, Address]:
+def program() -> Path:
+    """This environment's kproxy."""
+    return Path(sys.executable).with_name("kproxy")
+
+
+def compiled_program() -> Path | None:
+    """The kproxy that `make compiled` made of these sources.
+
+    None where there is none; raises BenchError where it is of others, whose figures would be taken for these.
+    """
+    compiled = _COMPILED_VENV / "bin" / "kproxy"
+    if not compiled.exists():
+        return None
+    (package,) = _COMPILED_VENV.glob("lib/python*/site-packages/kproxy")
+    if _sources(package) != _sources(_ROOT / "kproxy"):
+        raise BenchError(f"{_COMPILED_VENV.relative_to(_ROOT)} is of other sources, so it was left out: make compiled")
+    return compiled
+
+
+def _sources(package: Path) -> dict[Path, bytes]:
+    return {path.relative_to(package): path.read_bytes() for path in package.rglob("*.py")}
+
+
+def kproxy_command(bootstrap_servers: str, program: Path) -> tuple[list[str], Address, Address]:
     """`kproxy serve` on free ports, its bootstrap address and its admin address."""
-    program = str(Path(sys.executable).with_name("kproxy"))
     listen, admin = (HOST, free_ports(8)[0]), (HOST, free_port())  # a port for each node follows the first
     options = ["--listen", f"{HOST}:{listen[1]}", "--admin", f"{HOST}:{admin[1]}"]
-    return [program, "serve", "--bootstrap-servers", bootstrap_servers, *options], listen, admin
+    return [str(program), "serve", "--bootstrap-servers", bootstrap_servers, *options], listen, admin
 
 
 def ready(admin: Address) -> bool:
@@ -113,10 +139,10 @@ def ready(admin: Address) -> bool:
 
 
 @contextmanager
-def kproxy(cluster: Cluster, directory: Path) -> Iterator[Target]:
+def kproxy(cluster: Cluster, directory: Path, name: str, program: Path) -> Iterator[Target]:
     """`kproxy serve` as a user starts it, without a file."""
-    command, listen, admin = kproxy_command(cluster.bootstrap)
-    log = directory / "kproxy.log"
+    command, listen, admin = kproxy_command(cluster.bootstrap, program)
+    log = directory / f"{name}.log"
     with running(command, log) as process:
-        wait_serving(process, lambda: ready(admin), "kproxy", log)
-        yield Target(KPROXY, [listen], process.pid, rss_kib(process.pid))
+        wait_serving(process, lambda: ready(admin), name, log)
+        yield Target(name, [listen], process.pid, rss_kib(process.pid))

@@ -48,3 +48,17 @@ def test_what_was_not_measured_has_no_row() -> None:
     found = rows({"ready": {"kproxy": [0.4]}})
     assert [row.title for row in found] == ["serve ready after, s"]
     assert len({len(line) for line in table(found).splitlines()}) == 1
+
+
+def test_the_compiled_relay_has_columns_of_its_own() -> None:
+    """Judged by the same goal, against the same rounds of HAProxy; without it the table has no such columns."""
+    samples = {"produce_cpu": {"haproxy": [1.0, 2.0], "kproxy": [1.5, 3.0]}}
+    assert "compiled" not in table(rows(samples))
+    samples["produce_cpu"]["kproxy-compiled"] = [1.2, 2.2]
+    row = one(samples, "produce, CPU s/GiB")
+    assert (row.met, row.compiled_met) == (False, True)
+    assert row.compiled_ratios == pytest.approx([1.2, 1.1])
+    lines = table([row, *rows({"ready": {"kproxy": [0.4]}})]).splitlines()
+    assert len({len(line) for line in lines}) == 1
+    assert "kproxy compiled" in lines[0]
+    assert [cell.strip() for cell in lines[2].split("|")][-4:-1] == ["1.70", "1.15 (1.10–1.20)", "met"]
