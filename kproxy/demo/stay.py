@@ -16,7 +16,7 @@ def tries(board: Board, topic: str, console: Sequence[str]) -> Iterator[tuple[st
     yield "who is connected", f"{base}/api/v1/connections"
     yield "requests by API and version", f"{base}/metrics | grep kproxy_requests_total"
     yield "the addresses that a client gets", f"kcat -b {board.bootstrap} -L"
-    yield "the newest records", f"kcat -b {board.bootstrap} -t {topic} -o -3 -e"
+    yield "the newest records", f"kcat -b {board.bootstrap} -t {topic} -C -o -3 -e"
     yield "a record of your own, beside the others", f"echo hello | kcat -b {board.bootstrap} -t {topic} -P"
     if console:
         run, tools = shlex.join(console), "org.apache.kafka.tools"
