@@ -121,7 +121,7 @@ def _connection(connection: Connection) -> ConnectionView:
         software_name=name,
         software_version=version,
         requests=connection.requests.count,
-        responses=connection.responses.count,
+        responses=connection.responses.count + connection.requests.answered,
         bytes_in=connection.received,
         bytes_out=connection.client.sent,
         in_flight=len(connection.in_flight),

@@ -6,15 +6,12 @@ import select
 import socket
 from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from kproxy.observe.reasons import Reason
 from kproxy.relay.fault import Fault
 from kproxy.relay.routes import Chunk
 from kproxy.relay.splice import Pipe, PipePool
-
-if TYPE_CHECKING:
-    from kproxy.relay.connection import Connection
 
 IN: Final = select.EPOLLIN
 OUT: Final = select.EPOLLOUT
@@ -23,6 +20,25 @@ JOIN_BELOW: Final = 64 << 10
 """Bytes up to which a frame of several chunks is joined: below that a copy is cheaper than a vector."""
 MAX_VECTOR: Final = 1000
 """Chunks in one sendmsg; Linux takes 1,024."""
+
+
+class Relayed(Protocol):
+    """The connection that an endpoint is one side of."""
+
+    id: int
+    closed: bool
+
+    def readable(self, source: Endpoint) -> None:
+        """`source` has bytes, an end or an error."""
+
+    def writable(self, sink: Endpoint) -> None:
+        """`sink` takes bytes again."""
+
+    def hung_up(self, endpoint: Endpoint) -> None:
+        """`endpoint` is gone, and not read at the moment."""
+
+    def close(self, reason: Reason, detail: str = "") -> None:
+        """Close both sides now."""
 
 
 class Endpoint:
@@ -55,7 +71,7 @@ class Endpoint:
         self.sock = sock
         self.fd = sock.fileno()
         self.is_client = is_client
-        self.connection: Connection
+        self.connection: Relayed
         self.receive = sock.recv_into
         self._send = sock.send
         self.sent = 0

@@ -37,7 +37,10 @@ class Outlet(Protocol):
 
 
 class RequestFlow:
-    """What one client sends. `passing` bytes of the frame under way go to the broker unseen, whoever moves them."""
+    """What one client sends: `count` requests, `answered` of them by the proxy at once.
+
+    `passing` bytes of the frame under way go to the broker unseen, whoever moves them.
+    """
 
     __slots__ = (
         "_fresh",
@@ -48,6 +51,7 @@ class RequestFlow:
         "_need",
         "_routes",
         "_table",
+        "answered",
         "broker",
         "client",
         "context",
@@ -71,6 +75,7 @@ class RequestFlow:
         self.client = client
         self.passing = 0
         self.count = 0
+        self.answered = 0
 
     @property
     def under_way(self) -> bool:
@@ -201,6 +206,7 @@ class RequestFlow:
         else:
             self._in_flight.pop()
             self._fresh.clear()
+            self.answered += 1
             route.counters.responses += 1
             route.counters.response_bytes += len(verdict.frame)
             self.client.send(verdict.frame)

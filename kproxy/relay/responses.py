@@ -250,6 +250,7 @@ class ResponseFlow:
         while self._in_flight and self._begun is None and (frame := self._in_flight[0].answer) is not None:
             counters = self._in_flight.popleft().route.counters
             counters.responses += 1
+            self.count += 1
             counters.response_bytes += len(frame)
             self.client.send(frame)
 

@@ -169,7 +169,7 @@ class Table:
         )
 
 
-def _leave(context: Context, frame: memoryview) -> None:
+def _leave(context: object, frame: object) -> None:
     del context, frame
 
 
