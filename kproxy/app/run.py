@@ -22,7 +22,7 @@ each of the relay's wake-ups in that time would be late by as much."""
 
 
 def run(config: Config) -> int:
-    """Serve until a signal; the exit code is 0 after a drain, 1 when a second signal cut it short, 2 for a bad setting."""
+    """Serve until a signal; exit code 0 after a drain, 1 when a second signal cut it short, 2 for a bad setting."""
     configure(config.log.level, _format(config.log))
     sys.setswitchinterval(SWITCH_INTERVAL)
     try:
