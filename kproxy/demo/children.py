@@ -47,11 +47,13 @@ class Child:
             if line.startswith(b"{"):
                 yield json.loads(line)
 
-    def check(self) -> None:
-        """Raises ToolError when the process has ended."""
-        code = self._process.poll()
-        if code is not None:
-            raise ToolError(f"{self.name} ended early, {_exit(code)}{self._last_words()} (see {self.log})")
+    def check(self, grace: float = 0.0) -> None:
+        """Raises ToolError when the process has ended, or ends within `grace` seconds."""
+        try:
+            code = self._process.wait(grace)
+        except subprocess.TimeoutExpired:
+            return
+        raise ToolError(f"{self.name} ended early, {_exit(code)}{self._last_words()} (see {self.log})")
 
     def wait_until(self, happened: Callable[[], bool], what: str, timeout: float) -> None:
         """As `processes.wait_until`, about this process."""

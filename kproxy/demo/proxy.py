@@ -17,6 +17,8 @@ HOST: Final = "127.0.0.1"
 _READY_TIMEOUT: Final = 30.0
 _ANSWER_TIMEOUT: Final = 10.0
 _DRAIN_TIMEOUT: Final = 15.0
+_DEATH_GRACE: Final = 1.0
+"""Seconds after a connection broke in which the process may turn out to be dead: sockets close first."""
 _OK: Final = 200
 
 
@@ -67,7 +69,7 @@ class Proxy(Child):
         try:
             status, body = self._ask(path)
         except (OSError, http.client.HTTPException) as error:
-            self.check()
+            self.check(grace=_DEATH_GRACE)
             raise ToolError(f"kproxy serve: no answer to GET {path}: {error} (see {self.log})") from error
         if status != _OK:
             raise ToolError(f"kproxy serve: GET {path} answers {status}: {body[:200]}")
