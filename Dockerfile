@@ -1,7 +1,9 @@
 # kproxy: `docker run … kproxy serve --bootstrap-servers …`; every option also as a KPROXY_* variable (docs/deploy.md).
 ARG BASE=python:3.13-slim-trixie
+# The same Python with a C compiler, which the image itself does not get.
+ARG BUILD_BASE=python:3.13-trixie
 
-FROM ${BASE} AS build
+FROM ${BUILD_BASE} AS build
 WORKDIR /src
 # pip lives in the builder's venv only: the runtime venv holds kproxy and its dependencies, nothing that installs.
 COPY deploy/build-requirements.lock deploy/requirements.lock deploy/
@@ -9,8 +11,10 @@ RUN python3 -m venv /opt/build \
  && /opt/build/bin/pip install --no-cache-dir --require-hashes -r deploy/build-requirements.lock \
  && python3 -m venv --without-pip /opt/kproxy \
  && /opt/build/bin/pip --python /opt/kproxy/bin/python3 install --no-cache-dir --require-hashes -r deploy/requirements.lock
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY kproxy kproxy
+# The relay compiled: two fifths less user time for a small request (docs/performance.md, Compiled).
+ENV HATCH_BUILD_HOOK_ENABLE_CUSTOM=1
 RUN /opt/build/bin/pip wheel --no-cache-dir --no-index --no-deps --no-build-isolation --wheel-dir /tmp/wheel . \
  && /opt/build/bin/pip --python /opt/kproxy/bin/python3 install --no-cache-dir --no-index --no-deps /tmp/wheel/*.whl
 COPY --chmod=755 deploy/image/healthcheck.py /opt/kproxy/bin/kproxy-healthcheck

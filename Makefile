@@ -3,9 +3,12 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 STAMP   = $(VENV)/.installed
+# The wheel with the compiled relay, and an environment of its own, so that it never stands in for the sources.
+COMPILED       = build/compiled
+COMPILED_STAMP = $(COMPILED)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve check test test-fast test-deploy bench generate format clean
+.PHONY: help setup demo serve check test test-fast test-deploy compiled test-compiled bench generate format clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -43,6 +46,23 @@ test-fast: $(STAMP)  ## unit and property tests only (no Java, no broker)
 
 test-deploy: $(STAMP)  ## the image and the chart, with real container tools and a real API server
 	$(BIN)/pytest tests/deploy
+
+$(COMPILED_STAMP): pyproject.toml hatch_build.py $(shell find kproxy -name '*.py' -o -name '*.xml')
+	rm -rf $(COMPILED)/wheel
+	HATCH_BUILD_HOOK_ENABLE_CUSTOM=1 $(PYTHON) -m pip wheel -q --disable-pip-version-check --no-deps -w $(COMPILED)/wheel .
+	test -x $(COMPILED)/venv/bin/pip || $(PYTHON) -m venv $(COMPILED)/venv
+	wheel=$$(echo $(COMPILED)/wheel/*.whl) && $(COMPILED)/venv/bin/pip install -q --disable-pip-version-check "$$wheel[test]" \
+	  && $(COMPILED)/venv/bin/pip install -q --disable-pip-version-check --no-deps --force-reinstall "$$wheel"
+	@touch $@
+
+compiled: $(COMPILED_STAMP)  ## kproxy with its relay compiled, in an environment of its own; needs a C compiler
+	@$(COMPILED)/venv/bin/kproxy --version
+
+# From a copy of the tests, where no source of kproxy can stand in for the compiled ones; test_compiled.py makes sure.
+test-compiled: $(COMPILED_STAMP)  ## the relay's unit and property tests on the compiled modules
+	rm -rf $(COMPILED)/tree && mkdir $(COMPILED)/tree && cp -r pyproject.toml codegen tests $(COMPILED)/tree
+	cd $(COMPILED)/tree && KPROXY_TEST_COMPILED=1 ../venv/bin/pytest -p no:cacheprovider \
+	  tests/unit/test_compiled.py tests/unit/relay tests/unit/wire tests/property/test_relay_flows.py
 
 bench: $(STAMP)  ## kproxy beside HAProxy and direct, in one run
 	$(BIN)/python -m tests.bench

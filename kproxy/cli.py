@@ -48,6 +48,14 @@ def _help_if_bare(context: click.Context) -> None:
         context.exit(USAGE)
 
 
+def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from kproxy.compiled import is_compiled
+
+        click.echo(f"kproxy {__version__}{' (compiled)' if is_compiled() else ''}")
+        context.exit()
+
+
 def _settings(command: Callable[..., int]) -> Callable[..., int]:
     """The flags that stand for settings. `load` reads their variables, not click, so that a problem names them."""
     options = (
@@ -71,7 +79,9 @@ def _load(config: Path | None, log_level: str | None, log_format: str | None, **
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="kproxy", message="%(prog)s %(version)s")
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version and exit."
+)
 @click.pass_context
 def kproxy(context: click.Context) -> None:
     """A Kafka proxy: every client through one address, none to a broker's own."""

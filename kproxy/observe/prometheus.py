@@ -15,6 +15,7 @@ from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
 from kproxy import __version__
+from kproxy.compiled import is_compiled
 from kproxy.observe.counters import BOUNDS, Counters, Histogram
 from kproxy.observe.families import FAMILIES, Family
 
@@ -54,7 +55,11 @@ class CountersCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Families that have at least one series."""
-        build = {"version": __version__, "python_version": platform.python_version()}
+        build = {
+            "version": __version__,
+            "python_version": platform.python_version(),
+            "compiled": str(is_compiled()).lower(),
+        }
         yield InfoMetricFamily("kproxy_build", "What runs here.", value=build)
         yield GaugeMetricFamily(
             "kproxy_start_time_seconds", "When kproxy started, since the Unix epoch.", value=self._counters.started_at

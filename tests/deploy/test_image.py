@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import time
+import tomllib
+import urllib.request
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +15,7 @@ import pytest
 import yaml
 from confluent_kafka import Consumer, Producer
 
+import kproxy
 from kproxy.demo.ports import free_ports
 from tests.deploy.support import chart, tools
 from tests.deploy.support.container import Container, once
@@ -221,16 +225,39 @@ def test_without_settings_it_says_what_is_missing(image: str) -> None:
 
 
 def test_it_holds_this_tree_and_nothing_to_install_with(image: str) -> None:
-    """The package is whole, file by file; pip is not there; Python is the one of the Dockerfile's base."""
+    """The package is whole, file by file, with an extension module for each source that is to be compiled; neither pip
+    nor a compiler is there; Python is the one of the Dockerfile's bases."""
     script = (
-        "import importlib.util, json, kproxy, pathlib, sys; root = pathlib.Path(kproxy.__file__).parent;"
-        "print(json.dumps([sys.version_info[:2], importlib.util.find_spec('pip') is None,"
+        "import importlib.util, json, kproxy, pathlib, shutil, sys; root = pathlib.Path(kproxy.__file__).parent;"
+        "tools = [importlib.util.find_spec('pip'), *map(shutil.which, ('pip', 'gcc', 'cc'))];"
+        "print(json.dumps([sys.version_info[:2], tools,"
         "sorted(str(p.relative_to(root)) for p in root.rglob('*') if p.is_file() and p.suffix != '.pyc')]))"
     )
     done = once(image, "-I", "-c", script, entrypoint="python3")
     assert done.returncode == 0, done.stderr
-    version, no_pip, files = json.loads(done.stdout)
+    version, installers, files = json.loads(done.stdout)
     root = tools.ROOT / "kproxy"
     here = sorted(str(p.relative_to(root)) for p in root.rglob("*") if p.is_file() and p.suffix != ".pyc")
-    assert (no_pip, files) == (True, here)
-    assert f"BASE=python:{version[0]}.{version[1]}-" in (tools.ROOT / "Dockerfile").read_text()
+    extensions = [file for file in files if file.endswith(".so")]
+    assert sorted(f"kproxy/{file.split('.')[0]}.py" for file in extensions) == sorted(_to_compile())
+    assert [file for file in files if file not in extensions] == here
+    assert not any(installers)
+    bases = re.findall(
+        r"^ARG (?:BUILD_)?BASE=python:(\d+)\.(\d+)-", (tools.ROOT / "Dockerfile").read_text(), re.MULTILINE
+    )
+    assert bases == [tuple(map(str, version))] * 2
+
+
+def _to_compile() -> list[str]:
+    """The modules that pyproject.toml has compiled."""
+    wheel = tomllib.loads((tools.ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    modules: list[str] = wheel["hooks"]["custom"]["modules"]
+    return modules
+
+
+def test_its_relay_is_compiled(image: str, container: Container) -> None:
+    """--version and the metrics of a running container say so."""
+    assert once(image, "--version").stdout == f"kproxy {kproxy.__version__} (compiled)\n"
+    with urllib.request.urlopen(f"http://{HOST}:{container.admin_port}/metrics", timeout=10) as page:
+        (line,) = [line for line in page.read().decode().splitlines() if line.startswith("kproxy_build_info{")]
+    assert 'compiled="true"' in line

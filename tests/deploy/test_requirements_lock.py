@@ -55,12 +55,14 @@ def test_runtime_pins_satisfy_pyproject() -> None:
 
 
 def test_build_pins_satisfy_pyproject() -> None:
-    """The build backend is locked to a version that [build-system] allows, and the lock's source says the same."""
-    system = tomllib.loads((tools.ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    """The build backend and what its hook compiles with are locked within their ranges; the source says the same."""
+    project = tomllib.loads((tools.ROOT / "pyproject.toml").read_text())
+    hook = project["tool"]["hatch"]["build"]["targets"]["wheel"]["hooks"]["custom"]
+    wanted = project["build-system"]["requires"] + hook["dependencies"]
     source = [line for line in (DEPLOY / "build-requirements.in").read_text().splitlines() if not line.startswith("#")]
-    assert source == system
+    assert source == wanted
     pins = _pins("build-requirements.lock")
-    for requirement in _ranges(system):
+    for requirement in _ranges(wanted):
         assert requirement.specifier.contains(pins[_normal(requirement.name)]), requirement
 
 

@@ -9,6 +9,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from kproxy import __version__
+from kproxy.compiled import is_compiled
 from kproxy.observe.counters import BOUNDS, Counters
 from kproxy.observe.families import FAMILIES, Kind
 from kproxy.observe.prometheus import registry_for, render
@@ -47,6 +48,7 @@ def test_values_and_labels() -> None:
     assert registry.get_sample_value("kproxy_start_time_seconds") == 1_700_000_000.0
     [build] = [family for family in registry.collect() if family.name == "kproxy_build"]
     assert build.samples[0].labels["version"] == __version__
+    assert build.samples[0].labels["compiled"] == str(is_compiled()).lower()
 
 
 def test_histograms_are_cumulative() -> None:

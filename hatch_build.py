@@ -1,0 +1,58 @@
+"""The build hook `custom` of hatchling: compiles the modules that pyproject.toml names with mypyc into the wheel.
+
+It is off unless HATCH_BUILD_HOOK_ENABLE_CUSTOM=1. It compiles a copy of the sources outside the tree: an extension
+module that lay beside its .py would take its place for whoever imports from the tree, and go stale with the next edit.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+_PACKAGE: Final = "kproxy"
+# Alone with the standard library's types, the outcome depends on nothing but sources and compiler; `make check` has
+# judged the types of everything else.
+_MYPY: Final = ("--config-file=", "--no-site-packages", "--ignore-missing-imports", "--follow-imports=silent")
+_COMPILER: Final = {"MYPYC_OPT_LEVEL": "3", "MYPYC_DEBUG_LEVEL": "0"}
+
+
+class CompileHook(BuildHookInterface[Any]):
+    """Adds extension modules beside the sources that they were made of, so that tracebacks still show the lines."""
+
+    _directory: tempfile.TemporaryDirectory[str] | None = None
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile; raises RuntimeError with the compiler's words. Editable installs run the tree as it is."""
+        if version == "editable":
+            return
+        self._directory = tempfile.TemporaryDirectory(prefix="kproxy-mypyc-")
+        root = Path(self._directory.name)
+        compile_copy(Path(self.root) / _PACKAGE, root, self.config["modules"])
+        build_data["pure_python"] = False
+        build_data["infer_tag"] = True
+        made = [*root.glob("*.so"), *(root / _PACKAGE).rglob("*.so")]
+        build_data["force_include"].update({str(path): str(path.relative_to(root)) for path in made})
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """The wheel holds what was compiled: the copy can go."""
+        del version, build_data, artifact_path
+        if self._directory is not None:
+            self._directory.cleanup()
+
+
+def compile_copy(package: Path, root: Path, modules: list[str]) -> None:
+    """Copy the package's sources below `root` and leave there one extension module for each of the modules' paths."""
+    shutil.copytree(package, root / package.name, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    command = [sys.executable, "-m", "mypyc", *_MYPY, *modules]
+    done = subprocess.run(command, cwd=root, env=os.environ | _COMPILER, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"mypyc failed (it needs a C compiler and Python's headers):\n{done.stdout}{done.stderr}")
+    if missing := [path for path in modules if not list((root / path).parent.glob(f"{Path(path).stem}.*.so"))]:
+        raise RuntimeError(f"mypyc left no extension module for {', '.join(missing)}")
