@@ -8,7 +8,7 @@ COMPILED       = build/compiled
 COMPILED_STAMP = $(COMPILED)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve check test test-fast test-deploy compiled test-compiled bench generate format clean
+.PHONY: help setup demo serve check test test-fast coverage test-deploy compiled test-compiled bench generate format clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -43,6 +43,10 @@ test: $(STAMP)  ## unit, property, client and fault tests, on real Kafka (25 min
 
 test-fast: $(STAMP)  ## unit and property tests only (no Java, no broker)
 	$(BIN)/pytest tests/unit tests/property tests/bench
+
+# The same tests need no socket and no clock for these modules, so nothing excuses a branch that none of them takes.
+coverage: $(STAMP)  ## every branch of the pure modules is covered, or it fails
+	$(BIN)/pytest -q tests/unit tests/property --cov --cov-config=tests/coverage-pure.ini --cov-report=term
 
 test-deploy: $(STAMP)  ## the image and the chart, with real container tools and a real API server
 	$(BIN)/pytest tests/deploy
