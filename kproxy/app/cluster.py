@@ -72,7 +72,7 @@ class Cluster:
         except NoPortError as error:
             raise ConfigError(self._key("nodes.first_port"), str(error)) from error
         work.start_soon(self._client.run)
-        work.start_soon(self.watcher.run)
+        work.start_soon(self._watch)
 
     def _key(self, setting: str) -> str:
         return f"clusters.{self._index}.{setting}"
@@ -152,6 +152,10 @@ class Cluster:
             node.failed(failure, error)
             self.watcher.hint()
 
+    async def _watch(self) -> None:
+        structlog.contextvars.bind_contextvars(cluster=self.counters.name)
+        await self.watcher.run()
+
     def _changed(self, snapshot: Snapshot, change: Change) -> None:
         del change
         try:
@@ -162,10 +166,7 @@ class Cluster:
     def _reached(self, node_id: int, ok: bool, error: str | None) -> None:
         node = self.counters.node(node_id)
         node.reachable, node.last_error = ok, error
-        log.log(
-            20 if ok else 30,
-            "node reachable" if ok else "node unreachable",
-            cluster=self.counters.name,
-            node=node_id,
-            error=error,
-        )
+        if ok:
+            log.info("node reachable", cluster=self.counters.name, node=node_id)
+        else:
+            log.warning("node unreachable", cluster=self.counters.name, node=node_id, error=error)

@@ -88,6 +88,7 @@ def configure(level: Level = "info", form: Format = "json", stream: TextIO | Non
     stream = sys.stderr if stream is None else stream
     structlog.configure(
         processors=[
+            structlog.contextvars.merge_contextvars,  # what a task is about: they follow Trio's tasks
             _bounded,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
