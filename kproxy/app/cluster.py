@@ -12,8 +12,10 @@ import trio
 
 from kproxy.errors import ConfigError
 from kproxy.observe.counters import BOOTSTRAP, ClusterCounters
+from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
 from kproxy.relay.apis import OFFERS
+from kproxy.relay.context import Context
 from kproxy.relay.entrance import Entrance
 from kproxy.relay.fault import Fault
 from kproxy.relay.routes import Table
@@ -44,6 +46,7 @@ class Cluster:
         self._claimed = claimed_by_others(config, self._index)
         self.table = Table(counters, OFFERS)
         self.served = self.table.served()
+        self.epoch = 0
         self.listen = (settings.listen.host, settings.listen.port)
         self.bootstrap = [(server.host, server.port) for server in settings.bootstrap_servers]
         self.addresses: AddressMap
@@ -124,8 +127,17 @@ class Cluster:
         except NoPortError as error:
             raise Fault(error.reason, str(error)) from error
 
-    def learn(self, nodes: Sequence[tuple[int, str, int]]) -> None:
+    def judge(self, context: Context, ask: Ask) -> Means:
+        del context, ask
+        return Means.SERVE
+
+    def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
+        nodes = () if self.watcher.snapshot is None else self.watcher.snapshot.nodes.values()
+        return [(node.id, *self.advertise(node.id, node.host, node.port, local_host), node.rack) for node in nodes]
+
+    def learn(self, cluster_id: str | None, nodes: Sequence[tuple[int, str, int]]) -> None:
         """What a response that passes says of the nodes, so that a change is seen before the next poll."""
+        del cluster_id
         self.watcher.learn(nodes)
         try:
             self.addresses.learn(nodes)

@@ -37,6 +37,8 @@ class Reason(StrEnum):
     NO_FREE_PORT = "no_free_port"
     CLIENT_LIMIT = "client_limit"
     OUT_OF_DESCRIPTORS = "out_of_descriptors"
+    REBOOTSTRAP = "rebootstrap"
+    RETIRED_NODE = "retired_node"
     DRAINED = "drained"
     DRAIN_DEADLINE = "drain_deadline"
     SHUTDOWN = "shutdown"
@@ -71,6 +73,8 @@ EXPLAINED: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.NO_FREE_PORT: "a node has no advertised port: the range is used up; widen it",
         Reason.CLIENT_LIMIT: "the limit of client connections is reached",
         Reason.OUT_OF_DESCRIPTORS: "the process has no file descriptor left: raise its limit (ulimit -n)",
+        Reason.REBOOTSTRAP: "the topology behind kproxy changed: the client is to bootstrap again (KIP-1102, KIP-899)",
+        Reason.RETIRED_NODE: "the client came to a node that its cluster no longer has: it is to bootstrap again",
         Reason.DRAINED: "kproxy drains, and this connection had nothing left to answer",
         Reason.DRAIN_DEADLINE: "kproxy drains, and this connection's requests were not answered by the deadline",
         Reason.SHUTDOWN: "kproxy stopped at once",

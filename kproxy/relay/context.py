@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from kproxy.observe.counters import ClusterCounters
+from kproxy.observe.means import Ask, Means
+
+NEWEST_METADATA: Final = 13
+"""The highest version of Metadata in Kafka's schemas, and the first whose response can say 129."""
 
 
 class Backend(Protocol):
@@ -24,23 +28,65 @@ class Backend(Protocol):
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
         """What a client is told for a node that the broker says is at host:port; its port is bound on return."""
 
-    def learn(self, nodes: Sequence[tuple[int, str, int]]) -> None:
-        """All nodes (id, host, port) of the cluster, as a response that passes tells them."""
+    def learn(self, cluster_id: str | None, nodes: Sequence[tuple[int, str, int]]) -> None:
+        """The cluster's id, where it is told, and all its nodes (id, host, port), as a passing response has them."""
+
+    @property
+    def epoch(self) -> int:
+        """The number of the cluster's topology; connections of an earlier one are stale."""
+
+    def judge(self, context: Context, ask: Ask) -> Means:
+        """What a client gets for what it asks; a decision other than SERVE is counted, so ask once for each request."""
+
+    def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
+        """The present nodes as a client at `local_host` is told them: id, host, port, rack; their ports are bound."""
 
 
 class Context:
-    """One client connection: `node_id` is None where the client came in by the bootstrap listener."""
+    """One client connection: `node_id` is None where the client came in by the bootstrap listener.
 
-    __slots__ = ("backend", "client", "client_id", "local_host", "node_id", "software", "software_label")
+    `retired` where it came in by a listener whose node is gone. `metadata_version` is the highest Metadata version that
+    the client used, -1 before; `metadata_upstream` the highest that its broker serves, as far as is known.
+    """
 
-    def __init__(self, backend: Backend, node_id: int | None, client: str, local_host: str) -> None:
+    __slots__ = (
+        "backend",
+        "client",
+        "client_id",
+        "epoch",
+        "local_host",
+        "metadata_upstream",
+        "metadata_version",
+        "node_id",
+        "retired",
+        "software",
+        "software_label",
+    )
+
+    def __init__(
+        self, backend: Backend, node_id: int | None, client: str, local_host: str, *, retired: bool = False
+    ) -> None:
         self.backend = backend
         self.node_id = node_id
         self.client = client
         self.local_host = local_host
+        self.retired = retired
+        self.epoch = backend.epoch
+        self.metadata_version = -1
+        self.metadata_upstream = NEWEST_METADATA
         self.client_id: str | None = None
         self.software: tuple[str, str] | None = None
         self.software_label: tuple[str, str] | None = None
+
+    @property
+    def host(self) -> str:
+        """The client's address without its port."""
+        return self.client.rpartition(":")[0].strip("[]")
+
+    @property
+    def stale(self) -> bool:
+        """Whether the topology that the client came with is gone."""
+        return self.epoch < self.backend.epoch
 
     def advertise(self, node_id: int, host: str, port: int) -> tuple[str, int]:
         """What this client is told for a node; an absent one (id -1, no host) stays absent."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from kproxy.observe.counters import ClusterCounters
+from kproxy.observe.means import Ask, Means
 from kproxy.relay.apis import OFFERS
 from kproxy.relay.context import Context
 from kproxy.relay.routes import Table
@@ -19,6 +20,7 @@ class VirtualCluster:
     """A backend for connections that are relayed without a process around them; its ports are not listened on."""
 
     def __init__(self) -> None:
+        self.epoch = 0
         self.counters = ClusterCounters("bench")
         self.cluster_id = "bench"
         self.table = Table(self.counters, OFFERS)
@@ -29,7 +31,17 @@ class VirtualCluster:
         """As `kproxy.relay.context.Backend` says."""
         return self._addresses.advertise(node_id, host, port, local_host)
 
-    def learn(self, nodes: Sequence[tuple[int, str, int]]) -> None:
+    def judge(self, context: Context, ask: Ask) -> Means:
+        """As `kproxy.relay.context.Backend` says."""
+        del context, ask
+        return Means.SERVE
+
+    def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
+        """As `kproxy.relay.context.Backend` says."""
+        del local_host
+        return ()
+
+    def learn(self, cluster_id: str | None, nodes: Sequence[tuple[int, str, int]]) -> None:
         """As `kproxy.relay.context.Backend` says."""
         self._addresses.learn(nodes)
 

@@ -62,5 +62,5 @@ def _replace(context: Context, frame: memoryview, body: int, addresses: list[Add
 def _learn(context: Context, frame: memoryview, body: int, addresses: list[Address]) -> Sequence[Chunk]:
     brokers = [(address.node_id, address.host, address.port) for address in addresses if address.kind == BROKER]
     if brokers:
-        context.backend.learn(brokers)
+        context.backend.learn(None, brokers)
     return _replace(context, frame, body, addresses)

@@ -9,6 +9,7 @@ from typing import Literal
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.counters import ClusterCounters
+from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
 from kproxy.relay.apis import OFFERS
 from kproxy.relay.context import Context
@@ -46,6 +47,7 @@ class Cluster:
     """A backend whose nodes are advertised as `host` and a port made from their id."""
 
     def __init__(self, host: str = "proxy.example", cluster_id: str | None = "cluster-1") -> None:
+        self.epoch = 0
         self.counters = ClusterCounters("test")
         self.cluster_id = cluster_id
         self.host = host
@@ -60,7 +62,17 @@ class Cluster:
         self.told.append((node_id, host, port, local_host))
         return self.host, port_of(node_id)
 
-    def learn(self, nodes: Sequence[frames.Endpoint]) -> None:
+    def judge(self, context: Context, ask: Ask) -> Means:
+        """As `kproxy.relay.context.Backend` says."""
+        del context, ask
+        return Means.SERVE
+
+    def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
+        """As `kproxy.relay.context.Backend` says."""
+        del local_host
+        return ()
+
+    def learn(self, cluster_id: str | None, nodes: Sequence[frames.Endpoint]) -> None:
         self.learnt.append(list(nodes))
 
 

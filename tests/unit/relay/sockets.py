@@ -15,6 +15,7 @@ import trio
 
 from kproxy.config import Limits, Timeouts
 from kproxy.observe.counters import ClusterCounters
+from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
 from kproxy.relay.apis import OFFERS
 from kproxy.relay.connection import Connection
@@ -50,6 +51,7 @@ class Backend:
     """A virtual cluster as the relay asks for it; `servers` are what it has dialled."""
 
     def __init__(self, *servers: tuple[str, int]) -> None:
+        self.epoch = 0
         self.counters = ClusterCounters("test")
         self.cluster_id: str | None = None
         self.table = Table(self.counters, OFFERS)
@@ -60,7 +62,17 @@ class Backend:
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
         return local_host, 19092 + node_id
 
-    def learn(self, nodes: Sequence[tuple[int, str, int]]) -> None:
+    def judge(self, context: Context, ask: Ask) -> Means:
+        """As `kproxy.relay.context.Backend` says."""
+        del context, ask
+        return Means.SERVE
+
+    def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
+        """As `kproxy.relay.context.Backend` says."""
+        del local_host
+        return ()
+
+    def learn(self, cluster_id: str | None, nodes: Sequence[tuple[int, str, int]]) -> None:
         pass
 
     def upstreams(self, node_id: int | None) -> Sequence[tuple[str, int]]:
