@@ -1,9 +1,10 @@
 """Configuration: models, and how they are read from flags, KPROXY_* variables and a YAML file."""
 
 from kproxy.config.address import HostPort
-from kproxy.config.cluster import NodeRange, Nodes, VirtualCluster
+from kproxy.config.cluster import VirtualCluster
 from kproxy.config.loading import ConfigProblems, load
 from kproxy.config.models import Config
+from kproxy.config.nodes import NodeRange, Nodes
 from kproxy.config.process import (
     Admin,
     Drain,
@@ -12,12 +13,14 @@ from kproxy.config.process import (
     Timeouts,
     Topology,
 )
+from kproxy.config.upstreams import Failover, Upstream
 
 __all__ = [
     "Admin",
     "Config",
     "ConfigProblems",
     "Drain",
+    "Failover",
     "HostPort",
     "Limits",
     "Log",
@@ -25,6 +28,7 @@ __all__ = [
     "Nodes",
     "Timeouts",
     "Topology",
+    "Upstream",
     "VirtualCluster",
     "load",
 ]

@@ -21,7 +21,10 @@ PREFIX: Final = "KPROXY_"
 CONFIG_FILE: Final = "KPROXY_CONFIG"
 # No settings of kproxy: where the tests keep Kafka and other tools.
 NOT_SETTINGS: Final = frozenset({"KPROXY_TOOLS"})
-_CLUSTERS: Final = ("clusters",)
+CLUSTERS: Final = ("clusters",)
+UPSTREAMS: Final = ("upstreams",)
+# Lists of mappings, which a variable holds as YAML.
+YAML_VALUES: Final = frozenset({CLUSTERS, UPSTREAMS})
 # What `kproxy serve` has flags for, each named after its setting; everything has a variable.
 FLAGS: Final = frozenset(
     {("bootstrap_servers",), ("listen",), ("advertised_host",), ("admin",), ("log", "level"), ("log", "format")}
@@ -54,7 +57,7 @@ def short_forms() -> frozenset[StrPath]:
 @cache
 def variables() -> Mapping[str, StrPath]:
     """Every variable and the setting it means; KPROXY_LOG_LEVEL as well as KPROXY_LOG__LEVEL, for --log-level."""
-    paths = sorted({*short_forms(), *_leaves(Config), _CLUSTERS})
+    paths = sorted({*short_forms(), *_leaves(Config), CLUSTERS})
     return {variable(path): path for path in paths} | {PREFIX + "_".join(path).upper(): _full(path) for path in FLAGS}
 
 
@@ -95,9 +98,11 @@ def from_environment(environ: Mapping[str, str]) -> tuple[list[Setting], list[Co
     return list(settings.values()), problems
 
 
-def clusters_from(setting: Setting) -> Any:
-    """The value of KPROXY_CLUSTERS: YAML, and so JSON. ConfigError as for a file."""
-    from kproxy.config.yaml_text import parse_yaml  # noqa: PLC0415 - 20 ms that only this variable costs
+def value_of(setting: Setting) -> Any:
+    """The value itself, or what it holds as YAML, and so JSON (`YAML_VALUES`). ConfigError as for a file."""
+    if setting.path not in YAML_VALUES:
+        return setting.value
+    from kproxy.config.yaml_text import parse_yaml  # noqa: PLC0415 - 20 ms that only such a variable costs
 
     return parse_yaml(setting.value, setting.origin)[0]
 
@@ -120,7 +125,7 @@ def _leaves(model: type[BaseModel], path: StrPath = ()) -> Iterator[StrPath]:
         group = _group(field.annotation)
         if group:
             yield from _leaves(group, (*path, name))
-        elif (*path, name) != _CLUSTERS:
+        elif (*path, name) != CLUSTERS:
             yield (*path, name)
 
 

@@ -13,14 +13,16 @@ from pydantic import ValidationError
 from kproxy.config.base import Path, dotted
 from kproxy.config.document import Document, read_document
 from kproxy.config.environment import (
+    CLUSTERS,
     CONFIG_FILE,
     FLAGS,
+    YAML_VALUES,
     Setting,
-    clusters_from,
     flag,
     from_environment,
     from_flags,
     short_forms,
+    value_of,
     variable,
 )
 from kproxy.config.models import Config
@@ -28,7 +30,6 @@ from kproxy.config.reasons import reason, worth_telling
 from kproxy.errors import ConfigError
 
 DEFAULT_NAME: Final = "default"
-_CLUSTERS: Final = ("clusters",)
 _ONLY: Final = ("clusters", 0)
 
 
@@ -75,12 +76,12 @@ def _join(document: Document, given: Sequence[Setting]) -> dict[str, Any]:
     """The file's data with the given settings put over it. ConfigError when it is unclear which cluster one is for."""
     tree: dict[str, Any] = deepcopy(document.data)
     for setting in given:
-        if setting.path == _CLUSTERS:
-            tree["clusters"] = clusters_from(setting)
+        if setting.path == CLUSTERS:
+            tree["clusters"] = value_of(setting)
     for setting in given:
         if setting.path in short_forms():
-            _put(_only_cluster(tree, setting.origin), setting.path, setting.value)
-        elif setting.path != _CLUSTERS:
+            _put(_only_cluster(tree, setting.origin), setting.path, value_of(setting))
+        elif setting.path != CLUSTERS:
             _put(tree, setting.path, setting.value)
     return tree
 
@@ -111,19 +112,19 @@ class _Origins:
 
     def __init__(self, document: Document, given: Sequence[Setting]) -> None:
         self._document = document
-        self._given = {(_ONLY + s.path if s.path in short_forms() else s.path): s.origin for s in given}
+        self._given = {(_ONLY + s.path if s.path in short_forms() else s.path): s for s in given}
 
     def problem(self, path: Path, why: str) -> ConfigError:
         for length in range(len(path), 0, -1):
-            if origin := self._given.get(path[:length]):
-                inside = dotted(path[length:]) if path[:length] == _CLUSTERS else ""
-                return ConfigError(origin, f"{inside}: {why}" if inside else why)
+            if setting := self._given.get(path[:length]):
+                inside = dotted(path[length:]) if setting.path in YAML_VALUES else ""
+                return ConfigError(setting.origin, f"{inside}: {why}" if inside else why)
         line = self._document.line(path)
         if line is not None:
             return ConfigError(f"{self._document.name}: {dotted(path)}", f"{why} (line {line})")
         if path[:2] == _ONLY and path[2:]:
             return self._absent(tuple(map(str, path[2:])), why)
-        if path == _CLUSTERS:
+        if path == CLUSTERS:
             why = f"{why}: give them in a --config file, or --bootstrap-servers and --listen"
         return ConfigError(f"{self._document.name}: {dotted(path)}" if self._document.name else dotted(path), why)
 

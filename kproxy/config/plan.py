@@ -13,7 +13,10 @@ from kproxy.config.ports import Claim, room
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One listener, or one run of ports: whose, for what, where, and the address that clients are told."""
+    """One listener, or one run of ports: whose, for what, where, and the address that clients are told.
+
+    Or a further backend, for failover: nothing listens for it.
+    """
 
     cluster: str
     purpose: str
@@ -26,8 +29,9 @@ def plan(config: Config) -> Iterator[Line]:
     """Every listener of the configuration, in its order; the admin listener last."""
     claims = config.claims()
     for index, cluster in enumerate(config.clusters):
-        servers = ", ".join(map(str, cluster.bootstrap_servers))
-        yield Line(cluster.name, "bootstrap", _listener(cluster.listen), "", servers)
+        first, *others = _backends(cluster)
+        yield Line(cluster.name, "bootstrap", _listener(cluster.listen), "", first)
+        yield from (Line(cluster.name, "failover", "", "", other) for other in others)
         if cluster.nodes.ranges:
             yield from _ranges(cluster)
         else:
@@ -35,6 +39,12 @@ def plan(config: Config) -> Iterator[Line]:
             yield _open(cluster, claim, room(claim, claims))
     if config.admin:
         yield Line("", "admin", _listener(config.admin.listen), "")
+
+
+def _backends(cluster: VirtualCluster) -> list[str]:
+    """The upstreams' servers, with their names where they were given."""
+    servers = {upstream.name: ", ".join(map(str, upstream.bootstrap_servers)) for upstream in cluster.backends}
+    return [f"{name}: {addresses}" for name, addresses in servers.items()] if cluster.upstreams else [*servers.values()]
 
 
 def _ranges(cluster: VirtualCluster) -> Iterator[Line]:

@@ -75,11 +75,26 @@ class Timeouts(Settings):
 
 
 class Topology(Settings):
-    """How kproxy follows the backend's brokers."""
+    """How kproxy follows the backend's brokers, and what becomes of clients of those that are gone."""
 
     interval: Interval = Field(
         default=30.0,
         description="Between two looks at the backend's brokers; jitter is added. Seconds, or as 30s.",
+    )
+    epoch_floor: Interval = Field(
+        default=10.0,
+        description="The shortest time between two moments at which all clients of a virtual cluster are told to "
+        "rebootstrap. Seconds, or as 10s.",
+    )
+    grace: Seconds = Field(
+        default=300.0,
+        description="How long the listener of a node that is gone stays up to tell its clients so; then TCP refuses "
+        "them. Seconds, or as 5m.",
+    )
+    retired: Literal["refuse", "serve"] = Field(
+        default="refuse",
+        description="What such a listener does for clients that cannot be told. refuse: it closes, so that they look "
+        "elsewhere (KIP-899); serve: it relays to any node there is, for clients that would never look elsewhere.",
     )
 
 
@@ -89,6 +104,11 @@ class Drain(Settings):
     deadline: Seconds = Field(
         default=30.0,
         description="For requests already received to be answered; then connections are closed. Seconds, or as 30s.",
+    )
+    rebootstrap: bool = Field(
+        default=False,
+        description="Whether clients are told to rebootstrap, spread over the deadline, so that they go to other "
+        "replicas: their bootstrap address must lead there.",
     )
 
 

@@ -10,15 +10,20 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from kproxy.config.cluster import Nodes, VirtualCluster
+from kproxy.config.cluster import VirtualCluster
 from kproxy.config.environment import FLAGS, flag, variable
 from kproxy.config.models import Config
+from kproxy.config.nodes import Nodes
 from kproxy.config.process import Admin, Drain, Limits, Log, Timeouts, Topology
+from kproxy.config.upstreams import Failover, Upstream
 
 BEGIN: Final = "<!-- begin: written by `python -m kproxy.config.reference` -->\n"
 END: Final = "<!-- end -->\n"
+_UNNAMED: Final = "–"
 _GROUPS: Final[tuple[tuple[str, str, type[BaseModel]], ...]] = (
     ("clusters[]", "", VirtualCluster),
+    ("clusters[].upstreams[]", _UNNAMED, Upstream),
+    ("clusters[].failover", "failover", Failover),
     ("clusters[].nodes", "nodes", Nodes),
     ("admin", "admin", Admin),
     ("limits", "limits", Limits),
@@ -54,11 +59,14 @@ def _table(key: str, group: str, model: type[BaseModel]) -> str:
 def _rows(key: str, group: str, model: type[BaseModel]) -> Iterator[str]:
     for name, field in model.model_fields.items():
         path = (group, name) if group else (name,)
-        if path != ("nodes",):  # has its own table
+        if path not in (("nodes",), ("failover",)):  # they have their own tables
             yield f"| `{key}.{name}` | {_default(field)} | {_names(path)} | {field.description} |\n"
 
 
 def _names(path: tuple[str, ...]) -> str:
+    """The variable and the flag; none for what is inside of a list, whose variable holds all of it."""
+    if path[0] == _UNNAMED:
+        return _UNNAMED
     short = ("admin",) if path == ("admin", "listen") else path
     return f"`{variable(short)}`" + (f" `{flag(short)}`" if short in FLAGS else "")
 
@@ -66,7 +74,9 @@ def _names(path: tuple[str, ...]) -> str:
 def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
-    return "–" if field.default in (None, ()) else f"`{field.default}`"
+    if field.default in (None, ()):
+        return _UNNAMED
+    return f"`{str(field.default).lower() if isinstance(field.default, bool) else field.default}`"
 
 
 def write(root: FilePath) -> None:

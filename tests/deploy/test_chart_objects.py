@@ -62,6 +62,16 @@ def test_kproxy_accepts_its_configuration(objects: list[chart.Object], tmp_path:
     tools.output(KPROXY, "config", "check", file, env=chart.environment(objects))
 
 
+def test_upstreams_come_to_kproxy_in_their_order(tmp_path: Path) -> None:
+    """With names, servers and when to fail over; a drain that sends clients to the other replicas."""
+    config = _config(chart.rendered(chart.VALUES["failover"], tmp_path), tmp_path)
+    (cluster,) = config.clusters
+    servers = {upstream.name: list(map(str, upstream.bootstrap_servers)) for upstream in cluster.backends}
+    assert list(servers.items()) == [(given["name"], given["bootstrapServers"]) for given in chart.UPSTREAMS]
+    assert (cluster.failover.automatic, cluster.failover.after, cluster.failover.floor) == (True, 30, 900)
+    assert config.drain.rebootstrap
+
+
 def test_every_node_has_its_port_in_the_service(objects: list[chart.Object], tmp_path: Path) -> None:
     """For each cluster the Service maps the bootstrap port and, by node id, just the ports that kproxy will bind."""
     config = _config(objects, tmp_path)

@@ -34,6 +34,19 @@ REFUSED_CLUSTER: Mapping[str, tuple[dict[str, Any], str]] = {
     "empty ranges": ({"nodes": {"ranges": []}}, "at '/clusters/0/nodes/ranges': minItems: got 0, want 1"),
     "port 0": ({"port": 0}, "at '/clusters/0/port': minimum: got 0, want 1"),
     "server without port": ({"bootstrapServers": ["kafka"]}, "at '/clusters/0/bootstrapServers/0'"),
+    "two ways to name the backend": (
+        {"upstreams": chart.UPSTREAMS},
+        "main: give either bootstrapServers or upstreams, not both",
+    ),
+    "upstream without servers": ({"upstreams": [{"name": "east"}]}, "at '/clusters/0/upstreams/0': missing property"),
+    "upstream's name": ({"upstreams": [{"name": "East"}]}, "at '/clusters/0/upstreams/0/name'"),
+    "failover as a flag": ({"failover": True}, "at '/clusters/0/failover': got boolean, want object"),
+    "unknown key of failover": ({"failover": {"when": "60s"}}, "additional properties 'when' not allowed"),
+    "seconds without a unit": ({"failover": {"after": 60}}, "at '/clusters/0/failover/after': got number, want string"),
+    "nowhere to fail over": (
+        {"failover": {"automatic": True}},
+        "main: failover.automatic: needs at least two upstreams",
+    ),
     "name": ({"name": "Main"}, "at '/clusters/0/name'"),
     "range of words": ({"nodes": {"ranges": ["all"]}}, "at '/clusters/0/nodes/ranges/0'"),
     "a number for a range": ({"nodes": {"ranges": [1]}}, "at '/clusters/0/nodes/ranges/0': got number, want string"),
@@ -97,6 +110,15 @@ def test_refuses_clusters_that_share_a_port(tmp_path: Path) -> None:
     message = _refusal({"clusters": [chart.MAIN, other]}, tmp_path)
     assert "port 9092 of cluster audit (bootstrap) is taken by cluster main (bootstrap)" in message
     assert "the name main is given twice" in _refusal({"clusters": [chart.MAIN, chart.MAIN]}, tmp_path)
+
+
+def test_refuses_a_cluster_without_a_backend(tmp_path: Path) -> None:
+    """One of bootstrapServers and upstreams; an upstream's name stands once."""
+    message = _refusal({"clusters": [{"name": "main", "nodes": {"ranges": ["0-2"]}}]}, tmp_path)
+    assert "at '/clusters/0': missing property 'bootstrapServers'" in message
+    assert "at '/clusters/0': missing property 'upstreams'" in message
+    twice = {"name": "main", "nodes": {"ranges": ["0-2"]}, "upstreams": [chart.UPSTREAMS[0], chart.UPSTREAMS[0]]}
+    assert "main: upstreams: the name east is given twice" in _refusal({"clusters": [twice]}, tmp_path)
 
 
 def test_refuses_an_old_kubernetes(tmp_path: Path) -> None:

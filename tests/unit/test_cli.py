@@ -81,7 +81,7 @@ def test_bare_commands_print_help(capsys: pytest.CaptureFixture[str], arguments:
         (["serve", "--log-level", "loud"], "Invalid value for '--log-level': 'loud' is not one of"),
         (["serve", "extra"], "Got unexpected extra argument (extra) (see kproxy serve --help)"),
         (["serve"], "clusters: is required: give them in a --config file, or --bootstrap-servers and --listen"),
-        (["serve", "--listen", "a:1"], "--bootstrap-servers: is required (or KPROXY_BOOTSTRAP_SERVERS)"),
+        (["serve", "--listen", "a:1"], "--bootstrap-servers: is required, unless there are upstreams (or KPROXY_BOOT"),
         (["serve", *SERVERS, "--listen", "9092"], "--listen: '9092' lacks a host or a port; write host:port"),
         (["serve", *SERVERS, "--admin", "a:x"], "--admin: 'x' is not a port (0 to 65535)"),
         (["serve", *SERVERS, "--advertised-host", "[::]"], "--advertised-host: '[::]' is not an IPv6 address"),
@@ -123,8 +123,10 @@ def test_check_shows_every_listener(capsys: pytest.CaptureFixture[str], example:
             line for line in out.splitlines() if line.startswith(f"{cluster.name} ") and "bootstrap " in line
         ]
         assert str(cluster.listen) in bootstrap
-        assert ", ".join(map(str, cluster.bootstrap_servers)) in bootstrap
-        assert out.count(f"\n{cluster.name} ") == 1 + max(1, len(cluster.nodes.ranges))
+        for backend in cluster.backends:
+            assert ", ".join(map(str, backend.bootstrap_servers)) in out
+        assert ", ".join(map(str, cluster.backends[0].bootstrap_servers)) in bootstrap
+        assert out.count(f"\n{cluster.name} ") == len(cluster.backends) + max(1, len(cluster.nodes.ranges))
         assert (cluster.advertised_host or "<address the client reached>") in out
     assert (" admin " in out) is (config.admin is not None)
 

@@ -22,6 +22,10 @@ MAIN: Mapping[str, Any] = {
     "bootstrapServers": ["kafka-0.kafka:9092", "kafka-1.kafka:9092"],
     "nodes": {"ranges": ["0-2"]},
 }
+UPSTREAMS = [
+    {"name": "east", "bootstrapServers": ["kafka-0.east:9092", "kafka-1.east:9092"]},
+    {"name": "west", "bootstrapServers": ["kafka-0.west:9092"]},
+]
 _LABELLED = {"podSelector": {"matchLabels": {"kafka-client": "true"}}}
 
 # What users set, by what they want of it. Each one is rendered, validated and installed.
@@ -54,6 +58,17 @@ VALUES: Mapping[str, Mapping[str, Any]] = {
             "loadBalancerClass": "example.org/nlb",
             "loadBalancerSourceRanges": ["10.0.0.0/8"],
         },
+    },
+    "failover": {
+        "clusters": [
+            {
+                "name": "main",
+                "upstreams": UPSTREAMS,
+                "failover": {"automatic": True, "after": "30s", "floor": "15m"},
+                "nodes": {"ranges": ["0-2"]},
+            }
+        ],
+        "drain": {"rebootstrap": True},
     },
     "everything": {
         "clusters": [{**MAIN, "port": 19092, "nodes": {"ranges": ["0-98"], "firstPort": 20000}}],

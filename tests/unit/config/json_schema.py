@@ -12,6 +12,7 @@ _TYPES: Final[dict[str, Callable[[Any], bool]]] = {
     "string": lambda v: isinstance(v, str),
     "integer": lambda v: isinstance(v, int) and not isinstance(v, bool),
     "number": lambda v: isinstance(v, int | float) and not isinstance(v, bool),
+    "boolean": lambda v: isinstance(v, bool),
     "null": lambda v: v is None,
 }
 _BOUNDS: Final[dict[str, Callable[[Any, Any], bool]]] = {

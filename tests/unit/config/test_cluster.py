@@ -1,4 +1,4 @@
-"""kproxy.config.cluster: a virtual cluster and the ports of its nodes."""
+"""kproxy.config.cluster: a virtual cluster, its backends and the ports of its nodes."""
 
 from __future__ import annotations
 
@@ -6,80 +6,19 @@ from typing import Any
 
 import pytest
 
-from kproxy.config import HostPort, NodeRange, Nodes, VirtualCluster
+from kproxy.config import HostPort, VirtualCluster
 from tests.unit.config.problems import problems_of
 
 MINIMAL: dict[str, Any] = {"name": "orders", "bootstrap_servers": "a:1", "listen": "0.0.0.0:9092"}
+UPSTREAMS: list[dict[str, Any]] = [
+    {"name": "east", "bootstrap_servers": ["e:1", "e:2"]},
+    {"name": "west", "bootstrap_servers": "w:1"},
+]
 
 
 def cluster(**changes: Any) -> VirtualCluster:
     """A small virtual cluster with changes."""
     return VirtualCluster.model_validate(MINIMAL | changes)
-
-
-@pytest.mark.parametrize(
-    ("written", "first", "last"),
-    [
-        ("0-2", 0, 2),
-        (" 1001 - 1003 ", 1001, 1003),
-        ("7", 7, 7),
-        (7, 7, 7),
-        ({"first": 0, "last": 2147483647}, 0, 2**31 - 1),
-    ],
-)
-def test_range_forms(written: object, first: int, last: int) -> None:
-    """A string, one id, or both ends; any id that Kafka allows."""
-    ids = NodeRange.model_validate(written)
-    assert (ids.first, ids.last, len(ids)) == (first, last, last - first + 1)
-    assert first in ids
-    assert last in ids
-    assert last + 1 not in ids
-    assert NodeRange.model_validate(str(ids)) == ids == NodeRange.model_validate(ids)
-
-
-@pytest.mark.parametrize(
-    ("written", "problem"),
-    [
-        ("a-b", "is not a range of node ids; write for instance 0-2"),
-        ("-1", "is not a range of node ids"),
-        (True, "is not a range of node ids"),
-        (None, "is not a range of node ids"),
-        ("2-1", "the range 2-1 ends before it begins"),
-        ("0-2147483648", "last: must be at most 2147483647, not 2147483648"),
-        ({"first": 0}, "last: is required"),
-        ({"first": -1, "last": 0}, "first: must be at least 0, not -1"),
-        ({"first": 0, "last": 1, "step": 1}, "step: is no setting"),
-    ],
-)
-def test_bad_ranges(written: object, problem: str) -> None:
-    """What is no range of node ids is refused."""
-    (line,) = problems_of(NodeRange, written)
-    assert problem in line
-
-
-def test_ranges_in_one_string() -> None:
-    """A variable can hold several ranges."""
-    nodes = Nodes.model_validate({"strategy": "offset", "ranges": "0-2,100-102"})
-    assert [str(ids) for ids in nodes.ranges] == ["0-2", "100-102"]
-
-
-@pytest.mark.parametrize(
-    ("data", "problem"),
-    [
-        ({"ranges": ["0-2"]}, "ranges: needs strategy: offset"),
-        ({"strategy": "offset", "first_port": 0}, "first_port: 0 (any free port) needs strategy: automatic"),
-        ({"first_port": 0, "advertised_first_port": 1}, "advertised_first_port: needs a first_port other than 0"),
-        ({"strategy": "offset", "ranges": ["3-9", "0-3"]}, "ranges: 0-3 and 3-9 overlap"),
-        ({"strategy": "random"}, "strategy: must be 'offset' or 'automatic', not 'random'"),
-        ({"first_port": -1}, "first_port: must be at least 0, not -1"),
-        ({"advertised_first_port": 0}, "advertised_first_port: must be at least 1, not 0"),
-        ({"first_port": 9093.5}, "first_port: must be a whole number, not 9093.5"),
-    ],
-)
-def test_bad_nodes(data: object, problem: str) -> None:
-    """Settings of nodes that contradict each other are refused at their key."""
-    (line,) = problems_of(Nodes, data)
-    assert line.startswith(problem)
 
 
 @pytest.mark.parametrize(
@@ -117,8 +56,13 @@ def test_node_ports(changes: dict[str, Any], first: int, last: int | None) -> No
         ({"name": "a" * 64}, "name: 'aaaa"),
         ({"name": "orders\n"}, "name: 'orders\\n' is not a DNS label"),
         ({"name": 7}, "name: must be text (in quotation marks, if it looks like something else), not 7"),
-        ({"bootstrap_servers": ""}, "bootstrap_servers: must not be empty"),
-        ({"bootstrap_servers": []}, "bootstrap_servers: must not be empty"),
+        ({"bootstrap_servers": ""}, "bootstrap_servers: is required, unless there are upstreams"),
+        ({"bootstrap_servers": []}, "bootstrap_servers: is required, unless there are upstreams"),
+        ({"bootstrap_servers": None}, "bootstrap_servers: must be a list, not empty"),
+        ({"upstreams": UPSTREAMS}, "bootstrap_servers: stands beside upstreams: give either bootstrap_servers or upst"),
+        ({"upstreams": [{"name": "east"}]}, "upstreams.0.bootstrap_servers: is required"),
+        ({"failover": {"automatic": True}}, "failover.automatic: needs at least two upstreams"),
+        ({"failover": True}, "failover: must be a mapping, not True"),
         ({"bootstrap_servers": "a:1,b:0"}, "bootstrap_servers.1: b:0 cannot be connected to"),
         ({"bootstrap_servers": ["[::]:1"]}, "bootstrap_servers.0: [::]:1 cannot be connected to"),
         ({"bootstrap_servers": ["a"]}, "bootstrap_servers.0: 'a' lacks a host or a port"),
@@ -145,7 +89,33 @@ def test_bad_clusters(changes: dict[str, Any], problem: str) -> None:
 def test_what_is_required(key: str) -> None:
     """A virtual cluster needs a name, a backend and an address."""
     data = {k: v for k, v in MINIMAL.items() if k != key}
-    assert problems_of(VirtualCluster, data) == [f"{key}: is required"]
+    reason = "is required, unless there are upstreams" if key == "bootstrap_servers" else "is required"
+    assert problems_of(VirtualCluster, data) == [f"{key}: {reason}"]
+
+
+def test_all_that_is_missing_is_told_at_once() -> None:
+    """The backend too, though it may be given in two ways."""
+    lines = problems_of(VirtualCluster, {"listn": "a:1"})
+    assert [line.partition(":")[0] for line in lines] == ["name", "bootstrap_servers", "listen", "listn"]
+
+
+def test_one_backend_is_called_main() -> None:
+    """The short form means a single upstream."""
+    (backend,) = cluster().backends
+    assert (backend.name, backend.bootstrap_servers) == ("main", (HostPort(host="a", port=1),))
+
+
+def test_several_backends_keep_their_order() -> None:
+    """The first is active at the start; what is dumped means the same."""
+    listed = {key: value for key, value in MINIMAL.items() if key != "bootstrap_servers"} | {"upstreams": UPSTREAMS}
+    several = VirtualCluster.model_validate(listed | {"failover": {"automatic": True, "after": "5s"}})
+    assert [(backend.name, list(map(str, backend.bootstrap_servers))) for backend in several.backends] == [
+        ("east", ["e:1", "e:2"]),
+        ("west", ["w:1"]),
+    ]
+    assert several.bootstrap_servers == ()
+    assert (several.failover.after, several.failover.floor) == (5, 600)
+    assert VirtualCluster.model_validate(several.model_dump(mode="json")) == several
 
 
 def test_servers_with_commas() -> None:

@@ -36,7 +36,9 @@ def test_every_setting_has_a_variable() -> None:
     assert names["KPROXY_ADMIN"] == names["KPROXY_ADMIN__LISTEN"] == ("admin", "listen")
     assert names["KPROXY_LOG_LEVEL"] == names["KPROXY_LOG__LEVEL"] == ("log", "level")
     assert names["KPROXY_CLUSTERS"] == ("clusters",)
-    assert len(set(names.values())) == 22
+    assert names["KPROXY_UPSTREAMS"] == ("upstreams",)
+    assert names["KPROXY_FAILOVER__AUTOMATIC"] == ("failover", "automatic")
+    assert len(set(names.values())) == 30
 
 
 def test_every_flag_has_a_variable_of_its_spelling() -> None:

@@ -18,6 +18,7 @@ clusters:
 admin: 127.0.0.1:9190
 log: {level: warning}
 """
+NO_BACKEND = "--bootstrap-servers: is required, unless there are upstreams (or KPROXY_BOOTSTRAP_SERVERS)"
 TWO = """\
 clusters:
   - {name: a, bootstrap_servers: "a:1", listen: "h:9092"}
@@ -105,6 +106,21 @@ def test_clusters_by_variable(tmp_path: Path) -> None:
     assert (cluster.name, cluster.advertised_host) == ("x", "k")
 
 
+def test_upstreams_by_variable() -> None:
+    """KPROXY_UPSTREAMS holds them as YAML or JSON, for the single cluster; the rest of failover has plain variables."""
+    environ = {
+        "KPROXY_UPSTREAMS": '[{"name": "east", "bootstrap_servers": "e:1,e:2"}, {name: west, bootstrap_servers: w:1}]',
+        "KPROXY_FAILOVER__AUTOMATIC": "true",
+        "KPROXY_FAILOVER__AFTER": "5s",
+    }
+    (cluster,) = load(None, {"listen": "h:1"}, environ).clusters
+    assert [(upstream.name, len(upstream.bootstrap_servers)) for upstream in cluster.backends] == [
+        ("east", 2),
+        ("west", 1),
+    ]
+    assert (cluster.failover.automatic, cluster.failover.after) == (True, 5)
+
+
 def test_short_forms_need_a_single_cluster(tmp_path: Path) -> None:
     """Nobody guesses which of two clusters a flag is for."""
     why = "is for a single virtual cluster, but 2 are configured: set it in the file"
@@ -133,7 +149,7 @@ def test_problems_of_the_file_name_key_and_line(tmp_path: Path) -> None:
     ("overrides", "environ", "problems"),
     [
         ({}, {}, ["clusters: is required: give them in a --config file, or --bootstrap-servers and --listen"]),
-        ({"listen": "h:1"}, {}, ["--bootstrap-servers: is required (or KPROXY_BOOTSTRAP_SERVERS)"]),
+        ({"listen": "h:1"}, {}, [NO_BACKEND]),
         ({"bootstrap_servers": "h:1"}, {}, ["--listen: is required (or KPROXY_LISTEN)"]),
         (
             {"listen": "h", "bootstrap_servers": "a:1"},
@@ -149,6 +165,25 @@ def test_problems_of_the_file_name_key_and_line(tmp_path: Path) -> None:
                 "KPROXY_LOG_LEVEL: must be 'debug', 'info', 'warning', 'error' or 'critical', not 'loud'",
             ],
         ),
+        (
+            {"listen": "h:1"},
+            {"KPROXY_UPSTREAMS": "[{name: East, bootstrap_servers: 'a:1'}, {name: b}]"},
+            [
+                "KPROXY_UPSTREAMS: 0.name: 'East' is not a DNS label",
+                "KPROXY_UPSTREAMS: 1.bootstrap_servers: is required",
+            ],
+        ),
+        (
+            {"listen": "h:1", "bootstrap_servers": "a:1"},
+            {"KPROXY_UPSTREAMS": "[{name: b, bootstrap_servers: 'b:1'}]"},
+            ["--bootstrap-servers: stands beside upstreams: give either bootstrap_servers or upstreams, not both"],
+        ),
+        (
+            {"listen": "h:1", "bootstrap_servers": "a:1"},
+            {"KPROXY_FAILOVER__AUTOMATIC": "yes"},
+            ["KPROXY_FAILOVER__AUTOMATIC: needs at least two upstreams: there is nowhere to switch to"],
+        ),
+        ({"listen": "h:1"}, {"KPROXY_UPSTREAMS": "[{"}, ["KPROXY_UPSTREAMS: while parsing a flow"]),
         (
             {"listen": "h:9092", "bootstrap_servers": "a:1", "admin": "h:9093"},
             {},

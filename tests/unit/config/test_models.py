@@ -38,6 +38,7 @@ def _kinds(annotation: Any) -> Iterator[Any]:
 def test_the_models_are_all_found() -> None:
     """Otherwise the tests below would prove nothing."""
     names = {model.__name__ for model in models(Config)}
+    assert names >= {"Upstream", "Failover"}
     assert names >= {"Config", "VirtualCluster", "Nodes", "NodeRange", "HostPort", "Admin", "Limits", "Timeouts", "Log"}
 
 
@@ -58,6 +59,13 @@ def test_defaults_are_kafkas_and_the_briefs() -> None:
     assert config.limits.max_response_bytes == 2**31 - 1
     assert (config.admin, config.limits.max_connections) == (None, None)
     assert (config.timeouts.connect, config.topology.interval, config.drain.deadline) == (10, 30, 30)
+    topology = config.topology
+    assert (topology.epoch_floor, topology.grace, topology.retired, config.drain.rebootstrap) == (
+        10,
+        300,
+        "refuse",
+        False,
+    )
     assert (config.log.level, config.log.format) == ("info", "auto")
 
 

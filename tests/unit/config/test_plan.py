@@ -44,3 +44,17 @@ def test_ranges_admin_and_bootstrap() -> None:
         Line("a", "nodes 100-101", "[::]:9097-9098", "k:30004-30005"),
         Line("", "admin", "[::1]:any free port", ""),
     ]
+
+
+def test_every_upstream() -> None:
+    """A line for each, with its name; the first beside the listener."""
+    upstreams = [
+        {"name": "east", "bootstrap_servers": "e:1,e:2"},
+        {"name": "west", "bootstrap_servers": "w:1"},
+        {"name": "north", "bootstrap_servers": "n:1"},
+    ]
+    assert lines(bootstrap_servers="", upstreams=upstreams)[:3] == [
+        Line("a", "bootstrap", "0.0.0.0:9092", "", "east: e:1, e:2"),
+        Line("a", "failover", "", "", "west: w:1"),
+        Line("a", "failover", "", "", "north: n:1"),
+    ]

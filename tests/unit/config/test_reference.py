@@ -11,8 +11,22 @@ from typing import Any
 import pytest
 import yaml
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
-from kproxy.config import Admin, Config, Drain, Limits, Log, Nodes, Timeouts, Topology, VirtualCluster, load
+from kproxy.config import (
+    Admin,
+    Config,
+    Drain,
+    Failover,
+    Limits,
+    Log,
+    Nodes,
+    Timeouts,
+    Topology,
+    Upstream,
+    VirtualCluster,
+    load,
+)
 from kproxy.config.environment import variables
 from kproxy.config.reference import json_schema, tables, with_tables, write
 from tests.unit.config.json_schema import flaws
@@ -28,6 +42,8 @@ def keys() -> Iterator[tuple[str, Any]]:
     """Every setting as the docs name it, with its default."""
     groups: dict[str, type[BaseModel]] = {
         "clusters[]": VirtualCluster,
+        "clusters[].upstreams[]": Upstream,
+        "clusters[].failover": Failover,
         "clusters[].nodes": Nodes,
         "admin": Admin,
         "limits": Limits,
@@ -37,7 +53,11 @@ def keys() -> Iterator[tuple[str, Any]]:
         "log": Log,
     }
     for group, model in groups.items():
-        yield from ((f"{group}.{name}", f) for name, f in model.model_fields.items() if name != "nodes")
+        yield from (
+            (f"{group}.{name}", field)
+            for name, field in model.model_fields.items()
+            if name not in ("nodes", "failover")
+        )
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
@@ -62,6 +82,9 @@ def test_the_schema_fits_every_form() -> None:
     assert list(flaws(SCHEMA, data, SCHEMA)) == []
     shown = Config.model_validate(data).model_dump(mode="json")
     assert list(flaws(SCHEMA, shown, SCHEMA)) == []
+    upstreams = [{"name": "east", "bootstrap_servers": "a:1"}, {"name": "west", "bootstrap_servers": ["b:1"]}]
+    several = {"name": "a", "listen": "b:1", "upstreams": upstreams, "failover": {"automatic": True, "floor": "1h"}}
+    assert list(flaws(SCHEMA, {"clusters": [several]}, SCHEMA)) == []
 
 
 @pytest.mark.parametrize(
@@ -74,6 +97,10 @@ def test_the_schema_fits_every_form() -> None:
         {"clusters": [CLUSTER | {"listen": "b"}]},
         {"clusters": [CLUSTER | {"listen": 9092}]},
         {"clusters": [CLUSTER | {"name": "A"}]},
+        {"clusters": [CLUSTER | {"upstreams": [{"name": "a"}]}]},
+        {"clusters": [CLUSTER | {"upstreams": [{"name": "A", "bootstrap_servers": "a:1"}]}]},
+        {"clusters": [CLUSTER | {"failover": {"automatic": 1}}]},
+        {"clusters": [CLUSTER], "topology": {"retired": "perhaps"}},
         {"clusters": [CLUSTER | {"nodes": {"strategy": "random"}}]},
         {"clusters": [CLUSTER | {"nodes": {"ranges": ["x"]}}]},
         {"clusters": [CLUSTER | {"nodes": {"first_port": 65536}}]},
@@ -107,7 +134,9 @@ def test_all_settings_names_every_setting_with_its_default() -> None:
         {"clusters": [{k: data["clusters"][0][k] for k in ("name", "bootstrap_servers", "listen")}]}
     )
     assert written == plain
-    assert _names(data["clusters"][0]) == set(VirtualCluster.model_fields) | set(Nodes.model_fields)
+    assert _names(data["clusters"][0]) == {
+        name for model in (VirtualCluster, Failover, Nodes) for name in model.model_fields
+    }
     assert set(data) == set(Config.model_fields)
     assert all(set(data[group]) == set(_model(group).model_fields) for group in data if isinstance(data[group], dict))
 
@@ -128,10 +157,16 @@ def test_the_docs_list_every_setting_with_default_and_variable() -> None:
     rows = dict(re.findall(r"^\| `([^`]+)` \| (.*) \|$", PAGE.read_text(), re.MULTILINE))
     for key, field in keys():
         default, names, meaning = rows.pop(key).split(" | ")
-        shown = "required" if field.is_required() else "–" if field.default in (None, ()) else f"`{field.default}`"
-        assert (default, meaning) == (shown, field.description), key
-        assert names.split()[0].strip("`") in variables(), key
+        assert (default, meaning) == (_default(field), field.description), key
+        in_a_list = key.startswith("clusters[].upstreams[]")
+        assert names == "–" if in_a_list else names.split()[0].strip("`") in variables(), key
     assert not [key for key in rows if "." in key and "/" not in key]
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    return "–" if field.default in (None, ()) else f"`{yaml.safe_dump(field.default).split()[0]}`"
 
 
 def test_the_docs_name_every_example() -> None:

@@ -39,6 +39,19 @@
     {{- fail (printf "clusters: the name %s is given twice" $cluster.name) -}}
   {{- end -}}
   {{- $names = append $names $cluster.name -}}
+  {{- if and $cluster.bootstrapServers $cluster.upstreams -}}
+    {{- fail (printf "clusters: %s: give either bootstrapServers or upstreams, not both" $cluster.name) -}}
+  {{- end -}}
+  {{- $upstreams := list -}}
+  {{- range $cluster.upstreams -}}
+    {{- if has .name $upstreams -}}
+      {{- fail (printf "clusters: %s: upstreams: the name %s is given twice" $cluster.name .name) -}}
+    {{- end -}}
+    {{- $upstreams = append $upstreams .name -}}
+  {{- end -}}
+  {{- if and (dig "failover" "automatic" false $cluster) (lt (len $upstreams) 2) -}}
+    {{- fail (printf "clusters: %s: failover.automatic: needs at least two upstreams" $cluster.name) -}}
+  {{- end -}}
   {{- $ports := include "kproxy.ports" $cluster | fromJson -}}
   {{- range concat (list (dict "id" "bootstrap" "port" $ports.bootstrap)) $ports.nodes -}}
     {{- $port := .port | int | toString -}}
@@ -65,17 +78,30 @@
     {{- $_ := set $nodes "advertised_first_port" (int .) -}}
   {{- end -}}
   {{- $host := printf "%s.%s.svc" (include "kproxy.serviceName" (dict "root" $ "cluster" $cluster)) $.Release.Namespace -}}
-  {{- $clusters = append $clusters (dict
+  {{- $own := dict
       "name" $cluster.name
-      "bootstrap_servers" $cluster.bootstrapServers
       "listen" (printf "%s:%d" $.Values.bindAddress (int $ports.bootstrap))
       "advertised_host" (default $host $cluster.advertisedHost)
-      "nodes" $nodes) -}}
+      "nodes" $nodes -}}
+  {{- with $cluster.bootstrapServers -}}
+    {{- $_ := set $own "bootstrap_servers" . -}}
+  {{- end -}}
+  {{- $upstreams := list -}}
+  {{- range $cluster.upstreams -}}
+    {{- $upstreams = append $upstreams (dict "name" .name "bootstrap_servers" .bootstrapServers) -}}
+  {{- end -}}
+  {{- with $upstreams -}}
+    {{- $_ := set $own "upstreams" . -}}
+  {{- end -}}
+  {{- with $cluster.failover -}}
+    {{- $_ := set $own "failover" . -}}
+  {{- end -}}
+  {{- $clusters = append $clusters $own -}}
 {{- end -}}
 {{- $own := dict
     "clusters" $clusters
     "admin" (dict "listen" (include "kproxy.admin" .))
-    "drain" (dict "deadline" (int .Values.drain.deadlineSeconds)) -}}
+    "drain" (dict "deadline" (int .Values.drain.deadlineSeconds) "rebootstrap" .Values.drain.rebootstrap) -}}
 {{- mergeOverwrite (deepCopy .Values.config) $own | toYaml -}}
 {{- end -}}
 

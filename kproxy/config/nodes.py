@@ -1,0 +1,111 @@
+"""The nodes of a virtual cluster: which ids there are, and at which ports clients reach them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, model_serializer, model_validator
+
+from kproxy.config.address import MAX_PORT
+from kproxy.config.base import Path, Settings, also_written_as, refuse, split_commas
+from kproxy.config.ports import overlapping
+from kproxy.config.units import INT32_MAX, whole
+
+if TYPE_CHECKING:
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema
+
+_RANGE: Final = re.compile(r"\s*([0-9]{1,10})\s*(?:-\s*([0-9]{1,10})\s*)?")
+
+NodeId = Annotated[int, whole(0, INT32_MAX)]
+Port = Annotated[int, whole(0, MAX_PORT)]
+DialablePort = Annotated[int, whole(1, MAX_PORT)]
+
+
+class NodeRange(Settings):
+    """Node ids from `first` to `last`, both included; in YAML also a string such as `0-2`, or a single id."""
+
+    first: NodeId = Field(description="The lowest node id of the range.")
+    last: NodeId = Field(description="The highest node id of the range, included.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, value: Any) -> Any:
+        if isinstance(value, dict | NodeRange):
+            return value
+        match = None if isinstance(value, bool) else _RANGE.fullmatch(str(value))
+        if not match:
+            raise ValueError(f"{value!r} is not a range of node ids; write for instance 0-2")
+        return {"first": int(match[1]), "last": int(match[2] or match[1])}
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.last < self.first:
+            raise ValueError(f"the range {self} ends before it begins")
+        return self
+
+    @model_serializer
+    def _to_text(self) -> str:
+        return str(self)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        text = {"type": "string", "pattern": f"^{_RANGE.pattern}$", "examples": ["0-2"]}
+        return also_written_as(handler(core_schema), handler, text, {"type": "integer", "minimum": 0})
+
+    def __len__(self) -> int:
+        return self.last - self.first + 1
+
+    def __contains__(self, node_id: int) -> bool:
+        return self.first <= node_id <= self.last
+
+    def __str__(self) -> str:
+        return f"{self.first}-{self.last}"
+
+
+NodeRanges = Annotated[
+    tuple[NodeRange, ...], BeforeValidator(split_commas, json_schema_input_type=str | tuple[NodeRange, ...])
+]
+
+
+class Nodes(Settings):
+    """The ports at which clients reach the nodes of a virtual cluster."""
+
+    strategy: Literal["offset", "automatic"] = Field(
+        default="automatic",
+        description="automatic: a node unseen before gets the next free port; offset: the port follows from the "
+        "node id alone, so several replicas of kproxy agree.",
+    )
+    first_port: Port | None = Field(
+        default=None,
+        description="The lowest port for nodes; without it the one after the port of `listen`. "
+        "0 (automatic only): any free port.",
+    )
+    ranges: NodeRanges = Field(
+        default=(),
+        description="Offset only: the node ids that exist, as 0-2. Ports are compact: the first range begins at "
+        "first_port, the next one follows on. Without ranges a node's port is first_port + node id.",
+    )
+    advertised_first_port: DialablePort | None = Field(
+        default=None,
+        description="What clients are told instead of first_port, where ports are mapped on the way to them; "
+        "further ports follow in the same order.",
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if problems := list(self._problems()):
+            refuse(problems)
+        return self
+
+    def _problems(self) -> Iterator[tuple[Path, str]]:
+        if self.strategy == "automatic" and self.ranges:
+            yield ("ranges",), "needs strategy: offset"
+        if self.strategy == "offset" and self.first_port == 0:
+            yield ("first_port",), "0 (any free port) needs strategy: automatic"
+        if self.first_port == 0 and self.advertised_first_port is not None:
+            yield ("advertised_first_port",), "needs a first_port other than 0: any free ports cannot be mapped"
+        for one, other in overlapping((r.first, r.last) for r in self.ranges):
+            yield ("ranges",), f"{one[0]}-{one[1]} and {other[0]}-{other[1]} overlap"

@@ -1,0 +1,79 @@
+"""What differs between the configuration in effect and one read again, by what can be applied while running. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from pydantic import BaseModel
+
+from kproxy.config.address import HostPort
+from kproxy.config.base import Path, dotted
+from kproxy.config.cluster import VirtualCluster
+from kproxy.config.models import Config
+
+PROCESS_APPLIES: Final[frozenset[Path]] = frozenset({("topology",), ("drain",), ("log", "level")})
+CLUSTER_APPLIES: Final[frozenset[Path]] = frozenset({("upstreams",), ("failover",), ("advertised_host",), ("nodes",)})
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Dotted settings that differ, each in one of the three; false when nothing does.
+
+    `restart`: those that take a restart, with their virtual cluster by name (`clusters.orders.listen`), which stands
+    alone when it is new or gone. `clusters`: by name of the virtual cluster those of its settings that can be applied
+    (`nodes.ranges`; `upstreams` also where `bootstrap_servers` is how they are written), if there are any.
+    `process`: the other ones that can.
+    """
+
+    restart: tuple[str, ...] = ()
+    clusters: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    process: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.restart or self.clusters or self.process)
+
+
+def changes(old: Config, new: Config) -> Changes:
+    """What `new` changes of `old`. The order of virtual clusters does not count, nor how their backend is written."""
+    applied, restart = _parted(_differing(old, new, "clusters"), PROCESS_APPLIES)
+    before, after = ({cluster.name: cluster for cluster in config.clusters} for config in (old, new))
+    restart += [f"clusters.{name}" for name in {**before, **after} if name not in before or name not in after]
+    clusters: dict[str, frozenset[str]] = {}
+    for name in (name for name in before if name in after):
+        can, cannot = _parted(_of_cluster(before[name], after[name]), CLUSTER_APPLIES)
+        restart += [f"clusters.{name}.{key}" for key in cannot]
+        clusters |= {name: frozenset(can)} if can else {}
+    return Changes(tuple(restart), clusters, frozenset(applied))
+
+
+def _of_cluster(old: VirtualCluster, new: VirtualCluster) -> Iterator[Path]:
+    yield from _differing(old, new, "bootstrap_servers", "upstreams")
+    if old.backends != new.backends:
+        yield ("upstreams",)
+
+
+def _differing(old: BaseModel, new: BaseModel, *without: str) -> Iterator[Path]:
+    for name in type(old).model_fields:
+        before, after = getattr(old, name), getattr(new, name)
+        if name in without or before == after:
+            continue
+        if _is_group(before) and _is_group(after):
+            yield from ((name, *path) for path in _differing(before, after))
+        else:
+            yield (name,)
+
+
+def _is_group(value: object) -> bool:
+    """An address counts as a plain value."""
+    return isinstance(value, BaseModel) and not isinstance(value, HostPort)
+
+
+def _parted(paths: Iterator[Path], applies: frozenset[Path]) -> tuple[list[str], list[str]]:
+    """Those that lie in `applies`, and the others."""
+    can: list[str] = []
+    cannot: list[str] = []
+    for path in paths:
+        (can if any(path[: len(group)] == group for group in applies) else cannot).append(dotted(path))
+    return can, cannot

@@ -1,0 +1,79 @@
+"""The upstream clusters behind a virtual cluster, in the order in which it fails over to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from kproxy.config.address import MAX_PORT, HostPort, is_wildcard
+from kproxy.config.base import Path, Settings, split_commas
+from kproxy.config.units import seconds
+
+DEFAULT_NAME: Final = "main"
+"""What the upstream of `bootstrap_servers` is called."""
+
+_DNS_LABEL: Final = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+
+
+def _check_label(name: str) -> str:
+    if not re.fullmatch(_DNS_LABEL, name):
+        raise ValueError(
+            f"{name!r} is not a DNS label: at most 63 of a-z, 0-9 and '-', with a letter or a digit at both ends"
+        )
+    return name
+
+
+def _check_dialable(server: HostPort) -> HostPort:
+    if not server.port or is_wildcard(server.host):
+        raise ValueError(f"{server} cannot be connected to: give the broker's own host and a port from 1 to {MAX_PORT}")
+    return server
+
+
+Label = Annotated[str, AfterValidator(_check_label), Field(json_schema_extra={"pattern": _DNS_LABEL})]
+Server = Annotated[HostPort, AfterValidator(_check_dialable)]
+Servers = Annotated[
+    tuple[Server, ...], BeforeValidator(split_commas, json_schema_input_type=str | tuple[HostPort, ...])
+]
+# Not 0: a switch that may follow at once could go back and forth without end.
+Wait = Annotated[float, seconds(ge=0.1)]
+
+
+class Upstream(Settings):
+    """A backend cluster that may stand behind a virtual cluster."""
+
+    name: Label = Field(description="Its name in logs, metrics, the API and `kproxy failover --to`: a DNS label.")
+    bootstrap_servers: Servers = Field(
+        min_length=1,
+        description="Brokers of it to begin with, as host:port; a list or one string with commas.",
+        examples=["broker-1:9092,broker-2:9092"],
+    )
+
+
+class Failover(Settings):
+    """When kproxy switches to another upstream by itself. `kproxy failover` does so at any time."""
+
+    automatic: bool = Field(
+        default=False,
+        description="Whether it does. Offsets and data at the other cluster are yours to care for: with this, they "
+        "must be right at any moment.",
+    )
+    after: Wait = Field(
+        default=60.0,
+        description="How long the active upstream must be out of reach, without a break. Seconds, or as 60s.",
+    )
+    floor: Wait = Field(
+        default=600.0, description="The shortest time between two automatic switches. Seconds, or as 10m."
+    )
+
+
+def problems(upstreams: Sequence[Upstream], failover: Failover) -> Iterator[tuple[Path, str]]:
+    """What must hold among the upstreams of one virtual cluster, with keys relative to it."""
+    names = [upstream.name for upstream in upstreams]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            yield ("upstreams", index, "name"), f"{name!r} is also the name of upstreams.{names.index(name)}"
+    if failover.automatic and len(upstreams) < 2:
+        yield ("failover", "automatic"), "needs at least two upstreams: there is nowhere to switch to"

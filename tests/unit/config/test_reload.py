@@ -1,0 +1,133 @@
+"""kproxy.config.reload: what differs, and what of it can be applied while running."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from kproxy.config import Config, VirtualCluster
+from kproxy.config.address import HostPort
+from kproxy.config.base import dotted
+from kproxy.config.reload import CLUSTER_APPLIES, PROCESS_APPLIES, Changes, changes
+
+EAST = {"name": "east", "bootstrap_servers": "e:1"}
+WEST = {"name": "west", "bootstrap_servers": "w:1"}
+RESTART = {
+    "admin.listen", "limits.max_request_bytes", "limits.max_response_bytes", "limits.max_held_bytes",
+    "limits.max_connections", "timeouts.connect", "timeouts.stalled_frame", "timeouts.first_request",
+    "timeouts.upstream_request", "log.format", "name", "listen",
+}  # fmt: skip
+APPLIED = {
+    "topology.interval", "topology.epoch_floor", "topology.grace", "topology.retired", "drain.deadline",
+    "drain.rebootstrap", "log.level", "bootstrap_servers", "upstreams", "failover.automatic", "failover.after",
+    "failover.floor", "advertised_host", "nodes.strategy", "nodes.first_port", "nodes.ranges",
+    "nodes.advertised_first_port",
+}  # fmt: skip
+
+
+def cluster(name: str = "orders", **changed: Any) -> dict[str, Any]:
+    """A virtual cluster as YAML yields it."""
+    return {"name": name, "bootstrap_servers": "a:1", "listen": f"h:{9000 + 100 * (ord(name[0]) - 97)}"} | changed
+
+
+def config(*clusters: dict[str, Any], **settings: Any) -> Config:
+    """A configuration."""
+    return Config.model_validate({"clusters": clusters or [cluster()]} | settings)
+
+
+def keys(model: type[BaseModel], *path: str) -> set[str]:
+    """Every setting, dotted."""
+    found = set()
+    for name, info in model.model_fields.items():
+        kind = info.annotation
+        is_group = isinstance(kind, type) and issubclass(kind, BaseModel) and kind is not HostPort
+        found |= keys(kind, *path, name) if is_group else {dotted((*path, name))}  # type: ignore[arg-type]
+    return found
+
+
+def test_every_setting_is_sorted() -> None:
+    """A new setting must be put on one side or the other, here and there."""
+    everything = keys(Config) - {"clusters", "admin"} | {"admin.listen"} | keys(VirtualCluster)
+    assert everything == RESTART | APPLIED
+    applies = {dotted(path) for path in PROCESS_APPLIES | CLUSTER_APPLIES} | {"bootstrap_servers"}
+    assert {key for key in everything if any(f"{key}.".startswith(f"{group}.") for group in applies)} == APPLIED
+
+
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [
+        ({"topology": {"grace": 1}}, "topology.grace"),
+        ({"topology": {"retired": "serve"}}, "topology.retired"),
+        ({"drain": {"deadline": 1}}, "drain.deadline"),
+        ({"drain": {"rebootstrap": True}}, "drain.rebootstrap"),
+        ({"log": {"level": "debug"}}, "log.level"),
+    ],
+)
+def test_of_the_process_what_can_be_applied(settings: dict[str, Any], key: str) -> None:
+    """By its dotted name, alone."""
+    assert changes(config(), config(**settings)) == Changes(process=frozenset({key}))
+
+
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [
+        ({"admin": "h:1"}, "admin"),
+        ({"limits": {"max_connections": 5}}, "limits.max_connections"),
+        ({"timeouts": {"connect": 5}}, "timeouts.connect"),
+        ({"log": {"format": "json"}}, "log.format"),
+    ],
+)
+def test_of_the_process_what_takes_a_restart(settings: dict[str, Any], key: str) -> None:
+    """Both ways round."""
+    assert changes(config(), config(**settings)) == changes(config(**settings), config()) == Changes(restart=(key,))
+
+
+def test_the_address_of_the_admin_port() -> None:
+    """It is one value, not a host and a port."""
+    assert changes(config(admin="h:1"), config(admin="h:2")).restart == ("admin.listen",)
+
+
+@pytest.mark.parametrize(
+    ("changed", "can"),
+    [
+        ({"bootstrap_servers": "a:2"}, {"upstreams"}),
+        ({"bootstrap_servers": "", "upstreams": [EAST, WEST]}, {"upstreams"}),
+        ({"advertised_host": "k"}, {"advertised_host"}),
+        ({"failover": {"after": 1, "floor": 1}}, {"failover.after", "failover.floor"}),
+        ({"nodes": {"strategy": "offset", "ranges": "0-2"}}, {"nodes.strategy", "nodes.ranges"}),
+    ],
+)
+def test_of_a_cluster_what_can_be_applied(changed: dict[str, Any], can: set[str]) -> None:
+    """Under its name, and nothing under the other's."""
+    old = config(cluster(), cluster("audit"))
+    new = config(cluster("audit"), cluster(**changed))
+    assert changes(old, new) == Changes(clusters={"orders": frozenset(can)})
+
+
+def test_of_a_cluster_what_takes_a_restart() -> None:
+    """Its listener; what can be applied is told beside it."""
+    found = changes(config(), config(cluster(listen="h:5", advertised_host="k")))
+    assert found == Changes(("clusters.orders.listen",), {"orders": frozenset({"advertised_host"})})
+
+
+def test_clusters_that_come_and_go_take_a_restart() -> None:
+    """So does another name."""
+    found = changes(config(cluster(), cluster("audit")), config(cluster(), cluster("billing")))
+    assert found == Changes(restart=("clusters.audit", "clusters.billing"))
+
+
+def test_the_same_in_other_words_is_no_change() -> None:
+    """Order of clusters, and the long form of a single backend."""
+    old = config(cluster(), cluster("audit"), log={"level": "info"})
+    long = cluster(bootstrap_servers=[], upstreams=[{"name": "main", "bootstrap_servers": ["a:1"]}])
+    assert not changes(old, config(cluster("audit"), long))
+    assert changes(old, old) == Changes()
+    assert changes(config(), config(log={"level": "debug"}))
+
+
+def test_the_order_of_upstreams_is_a_change() -> None:
+    """It says where to go next."""
+    old, new = (config(cluster(bootstrap_servers="", upstreams=order)) for order in ([EAST, WEST], [WEST, EAST]))
+    assert changes(old, new).clusters == {"orders": frozenset({"upstreams"})}
