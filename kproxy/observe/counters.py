@@ -10,7 +10,8 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from kproxy.observe.software import SoftwareCounts
+from kproxy.observe.means import Cause
+from kproxy.observe.software import SoftwareCounts, software_label
 
 BOUNDS: Final = (
     0.00005,
@@ -41,6 +42,7 @@ OTHER: Final = -32768
 MAX_APIS: Final = 1024  # (api key, version) pairs; Kafka 4.4 has about 450
 MAX_CODES: Final = 256  # error codes of one API and version; Kafka 4.4 has 137
 MAX_REFUSED: Final = 512  # (api key, reason) pairs; the keys are whatever a client sends
+MAX_TOLD: Final = 300  # (means, software name, software version) triples
 
 _Key = TypeVar("_Key")
 
@@ -113,7 +115,9 @@ class ClusterCounters:
 
     `pauses`: "downstream" when the client does not take responses, "upstream" when the broker does not take requests.
     `spliced_bytes` never came into the process; `held_bytes` is what it holds at this moment, for a peer that lags or
-    for a frame that must be whole.
+    for a frame that must be whole. `epochs` are by `Cause`; `changes` by what was seen of the backend: nodes "added",
+    "gone" or "moved", another "cluster" (both begin at 0, so that Prometheus sees the first time). `told` is by means,
+    software name and software version; `upstreams` says of each by name whether it is the active one.
     """
 
     name: str
@@ -128,6 +132,11 @@ class ClusterCounters:
     nodes: dict[int, NodeCounters] = field(default_factory=dict)
     spliced_bytes: int = 0
     held_bytes: int = 0
+    epoch: int = 0
+    epochs: dict[str, int] = field(default_factory=lambda: dict.fromkeys(map(str, Cause), 0))
+    changes: dict[str, int] = field(default_factory=lambda: {"added": 0, "gone": 0, "moved": 0, "cluster": 0})
+    told: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    upstreams: dict[str, bool] = field(default_factory=dict)
 
     def api(self, key: int, version: int) -> ApiCounters:
         """The counters of an API in a version, made at its first use; beyond `MAX_APIS` pairs those of `OTHER`."""
@@ -161,6 +170,23 @@ class ClusterCounters:
 
     def protocol_error(self, reason: str) -> None:
         _add(self.protocol_errors, reason)
+
+    def raise_epoch(self, cause: str) -> None:
+        self.epoch += 1
+        _add(self.epochs, cause)
+
+    def count_told(self, means: str, software: tuple[str, str] | None) -> None:
+        """Count a client that was told, by its software's name and version; beyond `MAX_TOLD` triples as "other"."""
+        name, version = software or (None, None)
+        told = means, software_label(name), software_label(version)
+        if told not in self.told and len(self.told) >= MAX_TOLD:
+            told = means, "other", "other"
+        _add(self.told, told)
+
+    def activate(self, upstream: str) -> None:
+        """One of `upstreams` is the active one from now on, and no other."""
+        for name in self.upstreams:
+            self.upstreams[name] = name == upstream
 
 
 @dataclass(slots=True)

@@ -80,6 +80,14 @@ def by_software(field: str) -> Rows:
     return lambda cluster: iter(read(cluster).copy().items())
 
 
+def by_told(cluster: ClusterCounters) -> Numbers:
+    return iter(cluster.told.copy().items())
+
+
+def by_upstream(cluster: ClusterCounters) -> Numbers:
+    return (((name,), int(active)) for name, active in cluster.upstreams.copy().items())
+
+
 def by_error(cluster: ClusterCounters) -> Numbers:
     for labels, api in _apis(cluster):
         for code, count in api.errors.copy().items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kproxy.observe.counters import BOOTSTRAP, Counters
+from kproxy.observe.means import Cause, Means
 from kproxy.observe.reasons import Reason
 from kproxy.wire.apis import APIS
 
@@ -27,6 +28,10 @@ def everything() -> Counters:
     cluster.software.opened("apache-kafka-java", "4.3.1")
     cluster.node(BOOTSTRAP, "seed:9092").connected()
     cluster.node(1001, "broker:9092").failed(Reason.CONNECT_FAILED, "connection refused")
+    cluster.raise_epoch(Cause.FAILOVER)
+    cluster.changes["moved"] += 2
+    cluster.count_told(Means.TELL, ("apache-kafka-java", "4.3.1"))
+    cluster.upstreams |= {"east": True, "west": False}
     return counters
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from kproxy.observe import counters as module
 from kproxy.observe.counters import BOUNDS, OTHER, ClusterCounters, Counters, Histogram
+from kproxy.observe.means import Cause, Means
 from kproxy.observe.reasons import Reason
 
 
@@ -116,6 +117,55 @@ def test_a_node_keeps_its_address_until_it_moves() -> None:
     assert cluster.node(7).address == "old:9092"
     assert cluster.node(7, "new:9092").address == "new:9092"
     assert len(cluster.nodes) == 1
+
+
+def test_an_epoch_rises_for_a_cause() -> None:
+    """Every cause is there from the start, at 0: Prometheus would not see a series that begins at 1 rise."""
+    cluster = ClusterCounters("main")
+    assert cluster.epochs == dict.fromkeys(Cause, 0)
+    cluster.raise_epoch(Cause.OPERATOR)
+    cluster.raise_epoch(Cause.FAILOVER)
+    cluster.raise_epoch(Cause.OPERATOR)
+    assert cluster.epoch == 3
+    assert {cause for cause in Cause if cluster.epochs[cause]} == {"operator", "failover"}
+    assert cluster.epochs[Cause.OPERATOR] == 2
+
+
+def test_clients_are_told_by_means_and_software() -> None:
+    """A client that did not say what it is, or not as KIP-511 allows, is unknown."""
+    cluster = ClusterCounters("main")
+    cluster.count_told(Means.TELL, ("librdkafka", "2.16.0"))
+    cluster.count_told(Means.TELL, ("librdkafka", "2.16.0"))
+    cluster.count_told(Means.CLOSE, None)
+    cluster.count_told(Means.REFUSE, ("a b", "1"))
+    assert cluster.told == {
+        ("129", "librdkafka", "2.16.0"): 2,
+        ("close", "unknown", "unknown"): 1,
+        ("refuse", "unknown", "1"): 1,
+    }
+
+
+def test_told_clients_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client with ever new versions cannot make the labels grow; the means stays right."""
+    monkeypatch.setattr(module, "MAX_TOLD", 2)
+    cluster = ClusterCounters("main")
+    for version in ("1", "2", "3", "4", "1"):
+        cluster.count_told(Means.TELL, ("x", version))
+    cluster.count_told(Means.CLOSE, ("x", "1"))
+    assert cluster.told == {
+        ("129", "x", "1"): 2,
+        ("129", "x", "2"): 1,
+        ("129", "other", "other"): 2,
+        ("close", "other", "other"): 1,
+    }
+
+
+def test_one_upstream_is_active() -> None:
+    """Another one takes its place."""
+    cluster = ClusterCounters("main")
+    cluster.upstreams |= {"east": True, "west": False}
+    cluster.activate("west")
+    assert cluster.upstreams == {"east": False, "west": True}
 
 
 def test_a_cluster_is_made_once() -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 from prometheus_client.parser import text_string_to_metric_families
 
 from kproxy.errors import ErrorClass
+from kproxy.observe.counters import ClusterCounters
+from kproxy.observe.means import Cause, Means
 from kproxy.observe.prometheus import registry_for, render
 from kproxy.observe.reasons import EXPLAINED
 from tests.unit.observe.everything import everything
@@ -71,6 +73,14 @@ def test_error_classes_are_described() -> None:
     """All that KIP-1050 has."""
     [row] = [row for row in rows("Labels") if row[0] == "`error_class`"]
     assert set(re.findall("`(.+?)`", row[1])) == {error_class.value for error_class in ErrorClass}
+
+
+def test_words_of_rebootstrap_are_described() -> None:
+    """Every cause, every change, and every means that is counted."""
+    described = {row[0].strip("`"): set(re.findall("`([a-z0-9_]+)`", row[1])) for row in rows("Labels")}
+    assert described["cause"] == set(Cause)
+    assert described["means"] == set(Means) - {Means.SERVE}
+    assert described["change"] == ClusterCounters("main").changes.keys()
 
 
 def test_queries_ask_for_what_exists() -> None:

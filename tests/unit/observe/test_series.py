@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kproxy.observe import series
 from kproxy.observe.counters import BOOTSTRAP, OTHER, ClusterCounters
+from kproxy.observe.means import Cause
 from kproxy.observe.reasons import Reason
 from tests.unit.observe.everything import everything
 
@@ -36,6 +37,11 @@ def test_rows_are_the_counters() -> None:
     assert list(series.reachable_by_node(cluster)) == [(("bootstrap",), 1), (("1001",), 0)]
     assert list(series.connects_by_node(cluster)) == [(("bootstrap",), 1), (("1001",), 0)]
     assert list(series.connect_failures_by_node(cluster)) == [(("1001", "connect_failed"), 1)]
+    assert list(series.whole("epoch")(cluster)) == [((), 1)]
+    assert dict(series.by_key("epochs")(cluster)) == {(cause,): int(cause is Cause.FAILOVER) for cause in Cause}
+    assert dict(series.by_key("changes")(cluster)) == {("added",): 0, ("gone",): 0, ("moved",): 2, ("cluster",): 0}
+    assert list(series.by_told(cluster)) == [(("129", "apache-kafka-java", "4.3.1"), 1)]
+    assert list(series.by_upstream(cluster)) == [(("east",), 1), (("west",), 0)]
 
 
 def test_only_what_exists_has_a_row() -> None:
