@@ -48,12 +48,16 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a new snapshot changed, false when nothing: nodes as the new one names them, removed ones as the old did."""
+    """What a new snapshot changed, false when nothing: nodes as the new one names them, removed ones as the old did.
+
+    `all_replaced`: there are nodes, as there were before, and none of them has an id that a client can know.
+    """
 
     added: tuple[Node, ...] = ()
     removed: tuple[Node, ...] = ()
     moved: tuple[Node, ...] = ()
     cluster_changed: bool = False
+    all_replaced: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.moved or self.cluster_changed)
@@ -68,6 +72,7 @@ def diff(old: Snapshot | None, new: Snapshot) -> Change:
         removed=tuple(node for node in old.nodes.values() if node.id not in new.nodes),
         moved=tuple(node for node in new.nodes.values() if _moved(old.nodes.get(node.id), node)),
         cluster_changed=_another_cluster(old, new),
+        all_replaced=bool(old.nodes and new.nodes) and old.nodes.keys().isdisjoint(new.nodes),
     )
 
 

@@ -1,0 +1,73 @@
+"""What a client can do when its cluster is gone, as far as its software's name or its requests tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+FIRST_TO_TELL: Final = 13
+"""The first version of Metadata whose response has room for 129 (KIP-1102)."""
+
+
+class Ability(StrEnum):
+    """How a client finds its way back to the bootstrap servers."""
+
+    REBOOTSTRAPS = "rebootstraps"
+    """It reads 129 (KIP-1102)."""
+    RECOVERS = "recovers"
+    """It cannot read 129, but bootstraps again once no node that it knows can be reached (KIP-899)."""
+    TOO_OLD = "too_old"
+    """It keeps the nodes that it knows: only a restart brings it back."""
+    UNKNOWN = "unknown"
+    """It does not say what software it is, or one that is not known here."""
+
+
+_Releases = tuple[tuple[tuple[int, int], Ability], ...]
+
+# Newest first: the first line that is not newer than the client holds. Java 3.8 and 3.9 have KIP-899 switched off
+# unless metadata.recovery.strategy says otherwise. kafka-python 3 has no KIP-1102, but takes the brokers of a
+# response that says 129. franz-go and Sarama always kept their seed brokers.
+RELEASES: Final[Mapping[str, _Releases]] = MappingProxyType(
+    {
+        "apache-kafka-java": (
+            ((4, 0), Ability.REBOOTSTRAPS),
+            ((3, 8), Ability.RECOVERS),
+            ((0, 0), Ability.TOO_OLD),
+        ),
+        "librdkafka": (
+            ((2, 11), Ability.REBOOTSTRAPS),
+            ((2, 10), Ability.RECOVERS),
+            ((0, 0), Ability.TOO_OLD),
+        ),
+        "kgo": (((1, 19), Ability.REBOOTSTRAPS), ((0, 0), Ability.RECOVERS)),
+        "sarama": (((0, 0), Ability.RECOVERS),),
+        "kafka-python": (((3, 0), Ability.REBOOTSTRAPS), ((0, 0), Ability.UNKNOWN)),
+    }
+)
+
+_VERSION: Final = re.compile(r"(?:.*rdkafka-)?v?([0-9]{1,6})\.([0-9]{1,6})")
+
+
+def ability(software: tuple[str, str] | None, metadata_version: int) -> Ability:
+    """What the client of this software (name, version; KIP-511) can do.
+
+    `metadata_version` is the highest that it used, -1 before. What it did beats what it says: kproxy offers v13 before
+    every broker, so a client that knows v13 uses it, and one that stays below cannot be told.
+    """
+    if metadata_version >= FIRST_TO_TELL:
+        return Ability.REBOOTSTRAPS
+    said = _by_name(*software) if software is not None else Ability.UNKNOWN
+    return Ability.RECOVERS if metadata_version >= 0 and said is Ability.REBOOTSTRAPS else said
+
+
+def _by_name(name: str, version: str) -> Ability:
+    # Confluent's bindings give their own name, and librdkafka's version alone or behind theirs: 2.16.1-rdkafka-2.16.0.
+    releases = RELEASES.get("librdkafka" if name.startswith("confluent-kafka-") else name)
+    release = _VERSION.match(version)
+    if releases is None or release is None:
+        return Ability.UNKNOWN
+    major_minor = int(release[1]), int(release[2])
+    return next(what for since, what in releases if major_minor >= since)

@@ -1,0 +1,55 @@
+"""When a virtual cluster switches to another upstream by itself: late, seldom, and never back without a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+AFTER: Final = 60.0
+FLOOR: Final = 600.0
+
+
+class Failover:
+    """Which of `upstreams` (their number, in order of preference) is `active`, and whether another one is due.
+
+    Times in seconds on the clock of `now`. `after`: how long without a break the active one must be unreachable.
+    `floor`: how long after any switch none happens by itself; after one by hand too, since whoever switched may be at
+    work on the one that was left. An active one that answers is kept, however low in the order it stands.
+    """
+
+    __slots__ = ("active", "after", "automatic", "down_since", "floor", "switched_at", "upstreams")
+
+    def __init__(
+        self, upstreams: int, *, automatic: bool = False, after: float = AFTER, floor: float = FLOOR, active: int = 0
+    ) -> None:
+        self.upstreams = upstreams
+        self.automatic = automatic
+        self.after = after
+        self.floor = floor
+        self.active = active
+        self.down_since: float | None = None
+        self.switched_at: float | None = None
+
+    def observe(self, active_ok: bool, now: float) -> None:
+        """Whether the active upstream answered; one answer ends what was counted against it."""
+        if active_ok:
+            self.down_since = None
+        elif self.down_since is None:
+            self.down_since = now
+
+    def due(self, now: float) -> bool:
+        """Whether to look for a candidate now; a switch still needs one that answers."""
+        if not self.automatic or self.upstreams < 2 or self.down_since is None:
+            return False
+        rested = self.switched_at is None or now - self.switched_at >= self.floor
+        return rested and now - self.down_since >= self.after
+
+    def candidates(self, active: int) -> Sequence[int]:
+        """The others, in the order to ask them."""
+        return [index for index in range(self.upstreams) if index != active]
+
+    def switched(self, to: int, now: float) -> None:
+        """Another upstream is active; nothing is known against it yet."""
+        self.active = to
+        self.switched_at = now
+        self.down_since = None

@@ -1,0 +1,90 @@
+"""When another upstream is due: only after a long time without a break, seldom, and never without being asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from kproxy.topology.failover import AFTER, FLOOR, Failover
+
+
+def failover(upstreams: int = 3, **settings: object) -> Failover:
+    """Automatic, after 60 s, at most every 600 s."""
+    return Failover(upstreams, **({"automatic": True, "after": 60, "floor": 600} | settings))  # type: ignore[arg-type]
+
+
+def test_off_by_default() -> None:
+    """Offsets and data are the operator's: nothing switches that was not told to."""
+    quiet = Failover(2)
+    quiet.observe(False, 0)
+    assert not quiet.due(10**9)
+    assert (quiet.after, quiet.floor) == (AFTER, FLOOR) == (60, 600)
+
+
+def test_due_after_the_time_without_a_break() -> None:
+    """Not a moment before, and from the first failure on, not the last."""
+    watched = failover()
+    watched.observe(False, 100)
+    watched.observe(False, 140)
+    assert not watched.due(159.9)
+    assert watched.due(160)
+
+
+def test_one_answer_ends_what_was_counted() -> None:
+    """An upstream that comes and goes is not left."""
+    watched = failover()
+    for now in range(0, 600, 50):
+        watched.observe(False, now)
+        watched.observe(True, now + 25)
+        assert not watched.due(now + 49)
+    assert watched.down_since is None
+
+
+def test_nothing_is_due_before_anything_was_observed() -> None:
+    """A start is no outage."""
+    assert not failover().due(10**9)
+
+
+def test_a_single_upstream_has_nowhere_to_go() -> None:
+    """However long it is gone."""
+    alone = failover(1)
+    alone.observe(False, 0)
+    assert not alone.due(10**9)
+    assert alone.candidates(0) == []
+
+
+@pytest.mark.parametrize(("active", "others"), [(0, [1, 2]), (1, [0, 2]), (2, [0, 1])])
+def test_candidates_are_the_others_in_order(active: int, others: list[int]) -> None:
+    """The order of the configuration is the order of preference."""
+    assert list(failover().candidates(active)) == others
+
+
+def test_the_floor_between_switches() -> None:
+    """Down at once again: the next switch waits, then is judged by what is so at that time."""
+    watched = failover()
+    watched.switched(1, 1000)
+    assert (watched.active, watched.down_since, watched.switched_at) == (1, None, 1000)
+    watched.observe(False, 1001)
+    assert not watched.due(1599.9)
+    assert watched.due(1600)
+    watched.observe(True, 1599)
+    assert not watched.due(1600)
+
+
+def test_it_never_goes_back_by_itself_while_the_active_one_answers() -> None:
+    """The first in the order being well again is no reason."""
+    watched = failover(active=1)
+    for now in range(0, 100_000, 100):
+        watched.observe(True, now)
+        assert not watched.due(now)
+
+
+def test_what_was_known_of_the_left_one_is_not_held_against_the_next() -> None:
+    """The time begins anew with the switch."""
+    watched = failover(floor=0)
+    watched.observe(False, 0)
+    assert watched.due(60)
+    watched.switched(1, 60)
+    assert not watched.due(60)
+    watched.observe(False, 61)
+    assert not watched.due(120)
+    assert watched.due(121)
