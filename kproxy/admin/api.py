@@ -1,4 +1,4 @@
-"""`/api/v1`: the virtual clusters and the client connections, as JSON."""
+"""`/api/v1`: the virtual clusters, what happened to them, and the client connections, as JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ MAX_LIMIT: Final = 1000  # about 400 kB and 5 ms
 _CONNECTION_FIELDS: Final = tuple(field.name for field in fields(ConnectionView))
 
 
-def _cluster(view: View, name: str) -> ClusterView:
+def cluster_of(view: View, name: str) -> ClusterView:
+    """The virtual cluster of this name; raises `HttpError` 404 that names those there are."""
     clusters = {cluster.name: cluster for cluster in view.clusters()}
     if name not in clusters:
         known = ", ".join(sorted(clusters)) or "none"
@@ -30,7 +31,12 @@ async def clusters(_request: Request, view: View) -> Response:
 
 
 async def cluster(request: Request, view: View) -> Response:
-    return json_response(asdict(_cluster(view, request.segments["cluster"])))
+    return json_response(asdict(cluster_of(view, request.segments["cluster"])))
+
+
+async def events(request: Request, view: View) -> Response:
+    name = cluster_of(view, request.segments["cluster"]).name
+    return json_response({"events": [asdict(event) for event in view.events(name)]})
 
 
 async def connections(request: Request, view: View) -> Response:
@@ -42,7 +48,7 @@ async def connections(request: Request, view: View) -> Response:
     after = integer(request, "after", 0, 0, 2**63 - 1)
     name = request.query.get("cluster")
     if name is not None:
-        _cluster(view, name)
+        cluster_of(view, name)
     later = dropwhile(lambda connection: connection.id <= after, view.connections(name))
     page = list(islice(later, limit + 1))
     # Not asdict(): it copies deeply, at ten times the price.

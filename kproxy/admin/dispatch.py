@@ -1,4 +1,7 @@
-"""From a request to its handler: routes are a table; what is not in it is a 404, the wrong method a 405. Pure."""
+"""From a request to its handler: routes are a table; what is not in it is a 404, the wrong method a 405. Pure.
+
+Whatever changes something is refused to pages of other sites that a browser shows (403): the port asks for no password.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ class Route:
 
 
 def find(routes: Sequence[Route], request: Request) -> tuple[Handler, Request]:
-    """The handler, and the request with its segments; raises `HttpError` 404 or 405 (with Allow)."""
+    """The handler, and the request with its segments; raises `HttpError` 403, 404 or 405 (with Allow)."""
     method = "GET" if request.method == "HEAD" else request.method
     allowed = set()
     for route in routes:
@@ -45,9 +48,18 @@ def find(routes: Sequence[Route], request: Request) -> tuple[Handler, Request]:
         if segments is None:
             continue
         if route.method == method:
+            if method != "GET":
+                _check_origin(request)
             return route.handler, replace(request, segments=segments)
         allowed |= {"GET", "HEAD"} if route.method == "GET" else {route.method}
     if allowed:
         allow = ", ".join(sorted(allowed))
         raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, f"{request.path} allows {allow}", {"Allow": allow})
     raise HttpError(HTTPStatus.NOT_FOUND, f"there is no {request.path}; GET / lists what there is")
+
+
+def _check_origin(request: Request) -> None:
+    """Browsers say which site a page that sends something is of; curl and `kproxy` say nothing."""
+    origin, host = request.headers.get("origin"), request.headers.get("host")
+    if origin is not None and (not host or origin.partition("://")[2].lower() != host.lower()):
+        raise HttpError(HTTPStatus.FORBIDDEN, f"a page of {origin} may not do this")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from http import HTTPStatus
 
 from kproxy.admin.message import HttpError, Request
@@ -15,6 +16,14 @@ def flag(request: Request, name: str) -> bool:
     if value not in _FLAGS:
         raise HttpError(HTTPStatus.BAD_REQUEST, f"{name}={value!r}: true or false expected")
     return _FLAGS[value]
+
+
+def choice(request: Request, name: str, choices: Collection[str]) -> str | None:
+    """One of the words, or None when it is not given."""
+    value = request.query.get(name)
+    if value is not None and value not in choices:
+        raise HttpError(HTTPStatus.BAD_REQUEST, f"{name}={value!r}: one of {', '.join(choices)} expected")
+    return value
 
 
 def integer(request: Request, name: str, default: int, low: int, high: int) -> int:

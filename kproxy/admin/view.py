@@ -1,12 +1,13 @@
-"""What the admin port sees of the process: a read-only view that `app` implements. Called from the Trio thread."""
+"""What the admin port sees of the process, and may order: a view that `app` implements. Called from the Trio thread."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from kproxy.errors import ErrorClass, KproxyError
 from kproxy.observe.counters import Counters
 
 
@@ -47,8 +48,29 @@ class NodeView:
 
 
 @dataclass(frozen=True, slots=True)
+class UpstreamView:
+    """A backend cluster that may stand behind a virtual cluster; servers are "host:port"."""
+
+    name: str
+    bootstrap_servers: Sequence[str]
+    active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RetiredView:
+    """The listener of a node that is gone: its port, and for how many seconds more it stays up."""
+
+    node_id: int
+    port: int
+    seconds_left: float
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterView:
-    """A virtual cluster; `cluster_id` is Kafka's and unknown until a broker answered; `listen` is "host:port"."""
+    """A virtual cluster; `cluster_id` is Kafka's and unknown until a broker answered; `listen` is "host:port".
+
+    `upstream` names the active one of `upstreams`, whose are `bootstrap_servers`.
+    """
 
     name: str
     cluster_id: str | None
@@ -57,6 +79,9 @@ class ClusterView:
     nodes: Sequence[NodeView]
     connections: int
     epoch: int
+    upstream: str
+    upstreams: Sequence[UpstreamView]
+    retired: Sequence[RetiredView]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +109,84 @@ class ConnectionView:
     paused: tuple[str, ...]
 
 
+class Rebootstrap(StrEnum):
+    """What brings a client back to its bootstrap servers when the topology is gone."""
+
+    TELL = "129"
+    """REBOOTSTRAP_REQUIRED (KIP-1102)."""
+    ALONE = "kip-899"
+    """It finds out by itself when no node that it knows can be reached, where its configuration lets it."""
+    NO = "no"
+    """Nothing but a restart."""
+    UNKNOWN = "unknown"
+    """It does not say what it is, and has not shown it either."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientView:
+    """Connections of clients that cannot be told apart; `host` has no port.
+
+    `since` is when the oldest of the `connections` came, ISO 8601, UTC; `metadata_version` the highest version of
+    Metadata that was asked for, None before.
+    """
+
+    cluster: str
+    host: str
+    client_id: str | None
+    software_name: str | None
+    software_version: str | None
+    connections: int
+    since: str
+    metadata_version: int | None
+    rebootstrap: Rebootstrap
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to a virtual cluster: `at` is ISO 8601, UTC; `fields` as its log line has them."""
+
+    at: str
+    event: str
+    fields: Mapping[str, str | int | float | bool | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an order did: the active upstream, the new epoch, and how many connections were told or closed for it."""
+
+    cluster: str
+    upstream: str
+    epoch: int
+    connections: int
+
+
+class OrderError(KproxyError):
+    """An order that is not carried out; `str()` says why, fit for one line. Nothing has changed."""
+
+
+class UnknownError(OrderError):
+    """It names something that is not there."""
+
+
+class RefusedError(OrderError):
+    """Things are not as it needs them."""
+
+
+class NotNowError(OrderError):
+    """It comes too soon; after `seconds` it may be repeated."""
+
+    error_class = ErrorClass.RETRIABLE
+
+    def __init__(self, reason: str, seconds: float) -> None:
+        super().__init__(reason)
+        self.seconds = seconds
+
+
 class View(Protocol):
-    """What `app` hands to the admin port. No method waits, none raises; what they return is not changed afterwards."""
+    """What `app` hands to the admin port. What the methods return is not changed afterwards.
+
+    Only the orders wait, and only they raise: an `OrderError`.
+    """
 
     @property
     def counters(self) -> Counters: ...
@@ -96,4 +197,27 @@ class View(Protocol):
 
     def connections(self, cluster: str | None) -> Iterable[ConnectionView]:
         """Open connections by rising id, of one virtual cluster or all; lazy, so that a page costs what it shows."""
+        ...
+
+    def clients(self, cluster: str | None) -> Iterable[ClientView]:
+        """The connected clients of one virtual cluster or all, each identity once, in any order."""
+        ...
+
+    def events(self, cluster: str) -> Sequence[Event]:
+        """The last events of a virtual cluster that is there, newest last."""
+        ...
+
+    async def rebootstrap(self, cluster: str) -> Told:
+        """Raise the epoch: all clients of the virtual cluster are told to bootstrap again.
+
+        Raises `UnknownError` for the cluster, `NotNowError` when the epoch rose less than `topology.epoch_floor` ago.
+        """
+        ...
+
+    async def failover(self, cluster: str, to: str | None, force: bool) -> Told:
+        """Switch to the upstream `to`, or to the next in order; `force`: even when it does not answer.
+
+        Raises `UnknownError` for the cluster or the upstream, `RefusedError` when it is active already, is the only
+        one, or does not answer, `NotNowError` when the epoch rose less than `topology.epoch_floor` ago.
+        """
         ...

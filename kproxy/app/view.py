@@ -6,7 +6,20 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from kproxy.admin.view import Cause, ClusterView, ConnectionView, NodeView, Readiness, State
+from kproxy.admin.view import (
+    Cause,
+    ClientView,
+    ClusterView,
+    ConnectionView,
+    Event,
+    NodeView,
+    Readiness,
+    Rebootstrap,
+    RefusedError,
+    State,
+    Told,
+    UpstreamView,
+)
 from kproxy.observe.counters import Counters
 
 if TYPE_CHECKING:
@@ -56,6 +69,39 @@ class LifeView:
             if cluster in (None, connection.context.backend.counters.name):
                 yield _connection(connection)
 
+    def clients(self, cluster: str | None) -> Iterable[ClientView]:
+        """Connections by who their client says it is; how it would bootstrap again is not known yet."""
+        found: dict[tuple[str, str, str | None, tuple[str, str] | None], list[Connection]] = {}
+        for connection in self._life.pump.connections.values():
+            context = connection.context
+            name = context.backend.counters.name
+            if cluster in (None, name):
+                found.setdefault((name, context.host, context.client_id, context.software), []).append(connection)
+        for (name, host, client_id, software), connections in found.items():
+            version = max(connection.context.metadata_version for connection in connections)
+            yield ClientView(
+                cluster=name,
+                host=host,
+                client_id=client_id,
+                software_name=None if software is None else software[0],
+                software_version=None if software is None else software[1],
+                connections=len(connections),
+                since=_moment(min(connection.opened for connection in connections)),
+                metadata_version=None if version < 0 else version,
+                rebootstrap=Rebootstrap.UNKNOWN,
+            )
+
+    def events(self, cluster: str) -> Sequence[Event]:
+        del cluster
+        return ()
+
+    async def rebootstrap(self, cluster: str) -> Told:
+        raise RefusedError(f"{cluster}: nobody carries out this order yet")
+
+    async def failover(self, cluster: str, to: str | None, force: bool) -> Told:
+        del to, force
+        raise RefusedError(f"{cluster}: nobody carries out this order yet")
+
 
 def _not_seen(cluster: Cluster) -> Cause | None:
     """A backend that was not asked yet; one that was asked in vain leaves the proxy degraded, not starting."""
@@ -79,11 +125,17 @@ def _cluster(cluster: Cluster, held: dict[tuple[str, int | None], int]) -> Clust
     return ClusterView(
         name=name,
         cluster_id=cluster.cluster_id,
-        bootstrap_servers=[str(server) for server in cluster.settings.bootstrap_servers],
+        bootstrap_servers=[str(server) for server in cluster.settings.backends[0].bootstrap_servers],
         listen=_address(*cluster.listen),
         nodes=_nodes(cluster, held),
         connections=sum(count for (owner, _), count in held.items() if owner == name),
-        epoch=0,
+        epoch=cluster.epoch,
+        upstream=cluster.settings.backends[0].name,
+        upstreams=[
+            UpstreamView(upstream.name, [str(server) for server in upstream.bootstrap_servers], active=not index)
+            for index, upstream in enumerate(cluster.settings.backends)
+        ],
+        retired=[],
     )
 
 
@@ -107,6 +159,10 @@ def _address(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
 def _connection(connection: Connection) -> ConnectionView:
     context = connection.context
     name, version = context.software or (None, None)
@@ -116,7 +172,7 @@ def _connection(connection: Connection) -> ConnectionView:
         node=context.node_id,
         client=context.client,
         upstream=connection.upstream,
-        since=datetime.fromtimestamp(connection.opened, UTC).isoformat(timespec="milliseconds"),
+        since=_moment(connection.opened),
         client_id=context.client_id,
         software_name=name,
         software_version=version,

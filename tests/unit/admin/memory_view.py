@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from kproxy.admin.view import ClusterView, ConnectionView, NodeView, Readiness, State
+from kproxy.admin.view import (
+    ClientView,
+    ClusterView,
+    ConnectionView,
+    Event,
+    NodeView,
+    OrderError,
+    Readiness,
+    Rebootstrap,
+    RetiredView,
+    State,
+    Told,
+    UpstreamView,
+)
 from kproxy.observe.counters import Counters
 from tests.unit.observe.everything import everything
 
@@ -16,7 +29,36 @@ def cluster_view(name: str) -> ClusterView:
         NodeView(7, "broker7:9092", "kproxy:9101", "rack-a", True, 1),
         NodeView(2147483646, "broker8:9092", "kproxy:9102", None, None, 0),
     )
-    return ClusterView(name, "abc-DEF_123", ("broker7:9092", "broker8:9092"), "0.0.0.0:9100", nodes, 2, 1)
+    return ClusterView(
+        name=name,
+        cluster_id="abc-DEF_123",
+        bootstrap_servers=("broker7:9092", "broker8:9092"),
+        listen="0.0.0.0:9100",
+        nodes=nodes,
+        connections=2,
+        epoch=1,
+        upstream="east",
+        upstreams=(
+            UpstreamView("east", ("broker7:9092", "broker8:9092"), True),
+            UpstreamView("west", ("broker9:9092",), False),
+        ),
+        retired=(RetiredView(3, 9104, 287.5),),
+    )
+
+
+def client_view(number: int, cluster: str = "main", rebootstrap: Rebootstrap = Rebootstrap.TELL) -> ClientView:
+    """A Java client with two connections."""
+    return ClientView(
+        cluster=cluster,
+        host="192.0.2.1",
+        client_id=f"producer-{number:03}",
+        software_name="apache-kafka-java",
+        software_version="4.3.1",
+        connections=2,
+        since="2026-01-02T03:04:05.000+00:00",
+        metadata_version=13,
+        rebootstrap=rebootstrap,
+    )
 
 
 def connection_view(number: int, cluster: str) -> ConnectionView:
@@ -49,6 +91,10 @@ class MemoryView:
     virtual: tuple[ClusterView, ...] = (cluster_view("main"), cluster_view("other"))
     open: list[ConnectionView] = field(default_factory=list)
     fault: Exception | None = None
+    connected: list[ClientView] = field(default_factory=list)
+    happened: tuple[Event, ...] = ()
+    orders: list[tuple[object, ...]] = field(default_factory=list)
+    refusal: OrderError | None = None
 
     def readiness(self) -> Readiness:
         if self.fault is not None:
@@ -60,3 +106,21 @@ class MemoryView:
 
     def connections(self, cluster: str | None) -> Iterable[ConnectionView]:
         return (connection for connection in self.open if cluster in {None, connection.cluster})
+
+    def clients(self, cluster: str | None) -> Iterable[ClientView]:
+        return (client for client in self.connected if cluster in {None, client.cluster})
+
+    def events(self, cluster: str) -> Sequence[Event]:
+        return self.happened
+
+    async def rebootstrap(self, cluster: str) -> Told:
+        return self._carry_out("rebootstrap", cluster)
+
+    async def failover(self, cluster: str, to: str | None, force: bool) -> Told:
+        return self._carry_out("failover", cluster, to, force)
+
+    def _carry_out(self, *order: object) -> Told:
+        self.orders.append(order)
+        if self.refusal is not None:
+            raise self.refusal
+        return Told("main", "west", 2, 17)

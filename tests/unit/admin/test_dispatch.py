@@ -71,3 +71,26 @@ def test_routes_are_told_apart() -> None:
     """No two routes of the real table answer the same method and path, and each has a help line."""
     assert len({(route.method, route.path) for route in ROUTES}) == len(ROUTES)
     assert all(route.help for route in ROUTES)
+
+
+@pytest.mark.parametrize(
+    ("headers", "refused"),
+    [
+        ({}, False),
+        ({"host": "k:1"}, False),
+        ({"host": "k:1", "origin": "http://k:1"}, False),
+        ({"host": "k:1", "origin": "http://k:2"}, True),
+        ({"host": "k:1", "origin": "null"}, True),
+        ({"host": "", "origin": "null"}, True),
+        ({"origin": "http://k:1"}, True),
+    ],
+)
+def test_pages_of_other_sites_may_only_read(headers: dict[str, str], refused: bool) -> None:
+    """Whatever the handler does: the table's POST routes all stand behind this."""
+    assert find(TABLE, Request("GET", "/things/x", headers=headers))[0] is read
+    if not refused:
+        assert find(TABLE, Request("POST", "/things/x", headers=headers))[0] is change
+        return
+    with pytest.raises(HttpError, match="may not do this") as caught:
+        find(TABLE, Request("POST", "/things/x", headers=headers))
+    assert caught.value.status == HTTPStatus.FORBIDDEN

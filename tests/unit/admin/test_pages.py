@@ -10,7 +10,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from kproxy.admin.routes import ROUTES
-from kproxy.admin.view import Cause, Readiness, State
+from kproxy.admin.view import Cause, Event, Readiness, State
 from tests.unit.admin.memory_view import MemoryView, connection_view
 from tests.unit.admin.raw import fetch
 
@@ -120,12 +120,41 @@ async def test_clusters(port: int) -> None:
         ],
         "connections": 2,
         "epoch": 1,
+        "upstream": "east",
+        "upstreams": [
+            {"name": "east", "bootstrap_servers": ["broker7:9092", "broker8:9092"], "active": True},
+            {"name": "west", "bootstrap_servers": ["broker9:9092"], "active": False},
+        ],
+        "retired": [{"node_id": 3, "port": 9104, "seconds_left": 287.5}],
+    }
+
+
+async def test_events(view: MemoryView, port: int) -> None:
+    """What happened to a virtual cluster, newest last, with the fields of its log line."""
+    view.happened = (
+        Event("2026-01-02T03:04:05.000+00:00", "node gone", {"node": 7}),
+        Event("2026-01-02T03:04:06.000+00:00", "epoch raised", {"epoch": 2, "cause": "failover"}),
+    )
+    assert (await fetch(port, "/api/v1/clusters/main/events")).json() == {
+        "events": [
+            {"at": "2026-01-02T03:04:05.000+00:00", "event": "node gone", "fields": {"node": 7}},
+            {
+                "at": "2026-01-02T03:04:06.000+00:00",
+                "event": "epoch raised",
+                "fields": {"epoch": 2, "cause": "failover"},
+            },
+        ]
     }
 
 
 async def test_a_cluster_that_is_not_there(port: int) -> None:
     """404, with the names there are: in the path and as a filter."""
-    for target in ("/api/v1/clusters/mian", "/api/v1/connections?cluster=mian"):
+    for target in (
+        "/api/v1/clusters/mian",
+        "/api/v1/clusters/mian/events",
+        "/api/v1/connections?cluster=mian",
+        "/api/v1/clients?cluster=mian",
+    ):
         reply = await fetch(port, target)
         assert (reply.status, reply.json()) == (404, {"error": "there is no cluster 'mian'; there are: main, other"})
 
@@ -197,7 +226,7 @@ async def test_the_index_lists_every_path(port: int) -> None:
         assert route.path in page
         assert escape(route.help) in page
     links = [part.split('"')[0] for part in page.split('<a href="')[1:]]
-    assert len(links) == 5
+    assert len(links) == 6
     for link in links:
         assert (await fetch(port, link)).status == 200
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kproxy.admin.message import HttpError, Request
-from kproxy.admin.parameters import flag, integer
+from kproxy.admin.parameters import choice, flag, integer
 
 
 def of(**query: str) -> Request:
@@ -25,6 +25,14 @@ def test_a_flag_that_is_neither() -> None:
     """Anything else is refused by name."""
     with pytest.raises(HttpError, match="on='perhaps': true or false expected"):
         flag(of(on="perhaps"), "on")
+
+
+def test_choices() -> None:
+    """One of the words as they stand, or nothing."""
+    assert [choice(of(), "w", ("no", "129")), choice(of(w="129"), "w", ("no", "129"))] == [None, "129"]
+    for text in ("", "NO", "maybe"):
+        with pytest.raises(HttpError, match=f"w='{text}': one of no, 129 expected"):
+            choice(of(w=text), "w", ("no", "129"))
 
 
 def test_integers() -> None:

@@ -1,0 +1,46 @@
+"""`POST /api/v1/clusters/{cluster}/…`: what an operator may have a virtual cluster do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from http import HTTPStatus
+from math import ceil
+
+from kproxy.admin.api import cluster_of
+from kproxy.admin.body import json_fields
+from kproxy.admin.message import HttpError, Request, Response, json_response
+from kproxy.admin.view import NotNowError, RefusedError, Told, UnknownError, View
+
+
+async def rebootstrap(request: Request, view: View) -> Response:
+    name = cluster_of(view, request.segments["cluster"]).name
+    json_fields(request, {})
+    told = await _carried_out(view.rebootstrap(name))
+    return json_response({"cluster": told.cluster, "epoch": told.epoch, "connections": told.connections})
+
+
+async def failover(request: Request, view: View) -> Response:
+    """`to`: the upstream, without it the next in order; `force`: even when it does not answer."""
+    cluster = cluster_of(view, request.segments["cluster"])
+    fields = json_fields(request, {"to": str, "force": bool})
+    to = fields.get("to")
+    names = [upstream.name for upstream in cluster.upstreams]
+    if to is not None and to not in names:
+        reason = f"{cluster.name} has no upstream {to!r}; there are: {', '.join(names)}"
+        raise HttpError(HTTPStatus.NOT_FOUND, reason)
+    told = await _carried_out(view.failover(cluster.name, to, fields.get("force", False)))
+    return json_response(
+        {"cluster": told.cluster, "upstream": told.upstream, "epoch": told.epoch, "connections": told.connections}
+    )
+
+
+async def _carried_out(order: Awaitable[Told]) -> Told:
+    try:
+        return await order
+    except UnknownError as error:
+        raise HttpError(HTTPStatus.NOT_FOUND, str(error)) from error
+    except RefusedError as error:
+        raise HttpError(HTTPStatus.CONFLICT, str(error)) from error
+    except NotNowError as error:
+        wait = {"Retry-After": str(max(1, ceil(error.seconds)))}
+        raise HttpError(HTTPStatus.TOO_MANY_REQUESTS, str(error), wait) from error
