@@ -33,6 +33,11 @@ class Release:
         digest = hashlib.sha256(repr(self.artifacts).encode()).hexdigest()[:8]
         return cache() / "jars" / f"{self.name}-{digest}"
 
+    @property
+    def version(self) -> str:
+        """The version of its first artifact."""
+        return self.artifacts[0].version
+
 
 def _kafka(version: str, *artifacts: str, without: tuple[str, ...] = ()) -> tuple[Artifact, ...]:
     return (*(Artifact("org.apache.kafka", name, version, without) for name in artifacts), _LOGGING)
@@ -41,6 +46,8 @@ def _kafka(version: str, *artifacts: str, without: tuple[str, ...] = ()) -> tupl
 KAFKA_4_3: Final = Release("kafka-4.3.1", _kafka("4.3.1", "kafka_2.13", "kafka-tools"))
 # 4.4.0's kafka-tools-api cannot be had, and its server does not need it: run 4.3.1's tools against it.
 KAFKA_4_4: Final = Release("kafka-4.4.0", _kafka("4.4.0", "kafka_2.13", without=("kafka-tools-api",)))
+# The last line whose brokers serve Metadata v12 at most: without REBOOTSTRAP_REQUIRED (KIP-1102).
+KAFKA_3_9: Final = Release("kafka-3.9.2", _kafka("3.9.2", "kafka_2.13"))
 TOOLS_3_9: Final = Release("tools-3.9.2", _kafka("3.9.2", "kafka-tools"))
 
 
@@ -62,7 +69,8 @@ def classpath(release: Release, *, say: Callable[[str], None] = lambda line: Non
             if not directory.exists():
                 say(f"fetching the jars of {release.name} into {directory}, once")
                 _fill(directory, release)
-    return f"{directory}/*"
+    # Kafka 3.9 brings a binding of its own, and the first one on the class path wins: ours, which is configured.
+    return f"{directory}/{_LOGGING.name}-{_LOGGING.version}.jar:{directory}/*"
 
 
 @contextmanager

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from confluent_kafka import KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec, PartitionMetadata
 
 from kproxy.demo.kafka import Cluster
@@ -54,6 +55,25 @@ class Backend:
             until(lambda: self._elect(admin, topic, leaders), f"{topic} led by {leaders}")
         return leaders
 
+    def reassign(self, node_ids: Sequence[int], timeout: float = 60) -> None:
+        """Put every replica of every topic onto these nodes, evenly, and wait until they are in sync and lead."""
+        topics = list(self._admin.list_topics(timeout=_TIMEOUT).topics)
+        count = {topic: len(self._partitions(topic)) for topic in topics}
+        turns = [_turned(node_ids, number) for number in range(max(count.values()))]
+        with self._mover() as admin:
+            moves = {kafka.structs.TopicPartition(name, n): turns[n] for name in topics for n in range(count[name])}
+            admin.alter_partition_reassignments(moves)
+        until(
+            lambda: all(
+                set(one.replicas) == set(one.isrs) == set(node_ids) and one.leader in node_ids
+                for topic in topics
+                for one in self._partitions(topic).values()
+            ),
+            f"all replicas on {node_ids}",
+            timeout,
+            0.2,
+        )
+
     def wait_in_sync(self, topic: str, timeout: float = 60) -> None:
         """Wait until every replica of every partition is in sync."""
         until(
@@ -65,6 +85,22 @@ class Backend:
     def end_offsets(self, topic: str) -> dict[int, int]:
         """The log end offset of each partition, asked again while a new leader does not know it yet."""
         return until(lambda: self._end_offsets(topic), f"end offsets of {topic}")
+
+    def leader_epochs(self, topic: str) -> dict[int, int]:
+        """The leader epoch of each partition: how often it had a new leader."""
+        latest = {TopicPartition(topic, number): OffsetSpec.latest() for number in self._partitions(topic)}
+        found = self._admin.list_offsets(latest, request_timeout=_TIMEOUT)
+        return {key.partition: future.result(_TIMEOUT).leader_epoch for key, future in found.items()}
+
+    def values(self, topic: str) -> list[str]:
+        """The values of all records of a topic, read past the proxy, each partition in its order."""
+        ends = {number: end for number, end in self.end_offsets(topic).items() if end}
+        reader = Consumer({"bootstrap.servers": self.cluster.bootstrap, "group.id": "reader", "log_level": 0})
+        try:
+            reader.assign([TopicPartition(topic, number, 0) for number in ends])
+            return list(_read(reader, ends))
+        finally:
+            reader.close()
 
     @contextlib.contextmanager
     def paused(self, node_id: int) -> Iterator[None]:
@@ -101,6 +137,25 @@ class Backend:
         return self.leaders(topic) == leaders
 
 
+def _read(reader: Consumer, ends: dict[int, int]) -> Iterator[str]:
+    deadline = time.monotonic() + 3 * _TIMEOUT
+    while ends:
+        assert time.monotonic() < deadline, f"partitions not read to their ends: {ends}"
+        for message in reader.consume(1000, 0.2):
+            assert message.error() is None, message.error()
+            number, offset = message.partition(), message.offset()
+            assert number is not None
+            assert offset is not None
+            if offset < ends.get(number, 0):
+                yield (message.value() or b"").decode()
+            if offset + 1 >= ends.get(number, offset + 2):
+                del ends[number]
+
+
 def _rotated(nodes: list[int], leader: int) -> list[int]:
-    first = (nodes.index(leader) + 1) % len(nodes)
-    return nodes[first:] + nodes[:first]
+    return _turned(nodes, nodes.index(leader) + 1)
+
+
+def _turned(nodes: Sequence[int], by: int) -> list[int]:
+    first = by % len(nodes)
+    return [*nodes[first:], *nodes[:first]]

@@ -25,6 +25,8 @@ HOST = "127.0.0.1"
 NODE_PORTS = 16
 DRAIN_SECONDS = 10
 KPROXY = str(Path(sys.executable).with_name("kproxy"))
+Servers = str | Mapping[str, str]
+"""The bootstrap servers of a virtual cluster's backend; or of several upstreams, by name, in order."""
 _SAMPLE = re.compile(r"^(?P<name>[a-z_]+)(?:\{(?P<labels>.*)\})? (?P<value>\S+)$")
 _LABEL = re.compile(r'(\w+)="([^"]*)"')
 
@@ -39,7 +41,7 @@ class Proxy:
     def __init__(
         self,
         directory: Path,
-        bootstrap_servers: Mapping[str, str],
+        bootstrap_servers: Mapping[str, Servers],
         *,
         command: Sequence[str] | None = None,
         **settings: Mapping[str, Any],
@@ -118,18 +120,41 @@ class Proxy:
         """The JSON body of a GET on the admin port."""
         return json.loads(self.get(path)[1])
 
-    def metric(self, name: str, **labels: str) -> float:
-        """The sum of all samples of a metric that have these labels; 0.0 when there is none."""
-        total = 0.0
+    def post(self, path: str, body: Mapping[str, Any] | None = None) -> tuple[int, Any]:
+        """Status and JSON body of a POST to the admin port."""
+        connection = http.client.HTTPConnection(HOST, self.admin_port, timeout=20)
+        try:
+            spoken = None if body is None else json.dumps(body)
+            connection.request("POST", path, spoken, {} if body is None else {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+        finally:
+            connection.close()
+
+    def fail_over(self, cluster: str, to: str) -> dict[str, Any]:
+        """Switch a virtual cluster to another upstream; what kproxy says of it."""
+        status, said = self.post(f"/api/v1/clusters/{cluster}/failover", {"to": to})
+        assert status == 200, f"failover of {cluster} to {to}: {status} {said}"
+        return dict(said)
+
+    def rebootstrap(self, cluster: str) -> dict[str, Any]:
+        """Have a virtual cluster's clients rebootstrap; what kproxy says of it."""
+        status, said = self.post(f"/api/v1/clusters/{cluster}/rebootstrap")
+        assert status == 200, f"rebootstrap of {cluster}: {status} {said}"
+        return dict(said)
+
+    def samples(self, name: str) -> list[tuple[dict[str, str], float]]:
+        """Every sample of a metric: its labels and its value."""
+        found = []
         for line in self.get("/metrics")[1].decode().splitlines():
             sample = _SAMPLE.match(line)
-            if (
-                sample
-                and sample["name"] == name
-                and labels.items() <= dict(_LABEL.findall(sample["labels"] or "")).items()
-            ):
-                total += float(sample["value"])
-        return total
+            if sample and sample["name"] == name:
+                found.append((dict(_LABEL.findall(sample["labels"] or "")), float(sample["value"])))
+        return found
+
+    def metric(self, name: str, **labels: str) -> float:
+        """The sum of all samples of a metric that have these labels; 0.0 when there is none."""
+        return sum((value for found, value in self.samples(name) if labels.items() <= found.items()), 0.0)
 
     def logged(self, **fields: str) -> list[dict[str, Any]]:
         """The JSON log lines that have these fields."""
@@ -193,9 +218,9 @@ class Proxy:
         assert self.exited is None, f"kproxy ended with exit code {self.exited}:\n{self.tail()}"
         return False
 
-    def _configure(self, servers: Mapping[str, str], settings: Mapping[str, Mapping[str, Any]]) -> Path:
+    def _configure(self, servers: Mapping[str, Servers], settings: Mapping[str, Mapping[str, Any]]) -> Path:
         clusters = [
-            {"name": name, "bootstrap_servers": servers[name], "listen": f"{HOST}:{ports[0]}"}
+            {"name": name, **_backends(servers[name]), "listen": f"{HOST}:{ports[0]}"}
             for name, ports in self.ports.items()
         ]
         config = {
@@ -208,6 +233,12 @@ class Proxy:
         path = self.directory / f"kproxy-{self.admin_port}.yaml"
         path.write_text(yaml.safe_dump(config))
         return path
+
+
+def _backends(servers: Servers) -> dict[str, Any]:
+    if isinstance(servers, str):
+        return {"bootstrap_servers": servers}
+    return {"upstreams": [{"name": name, "bootstrap_servers": one} for name, one in servers.items()]}
 
 
 def in_front_of(directory: Path, cluster: Cluster, **settings: Mapping[str, Any]) -> Proxy:

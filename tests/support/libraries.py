@@ -1,0 +1,146 @@
+"""The client libraries that are followed across a switch, each in one version, with what differs from its defaults."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+from kproxy.demo import jars, java
+from kproxy.demo.broker import LOGGING
+from tests.support import venvs
+from tests.support.client import java_3_9, java_4_3, java_4_4
+
+Kind = Literal["producer", "consumer", "admin", "fresh-admin"]
+_SCRIPTS = Path(__file__).with_name("clients")
+_SOURCE = _SCRIPTS / "LongLived.java"
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """One client: what it does, where it bootstraps, with which topic; its records' values begin with `name`."""
+
+    kind: Kind
+    bootstrap: str
+    topic: str
+    name: str
+
+    def settings(self, own: Mapping[str, object]) -> dict[str, object]:
+        """The client's configuration; all but the library's `own` is what no client can do without."""
+        settings: dict[str, object] = {"bootstrap.servers": self.bootstrap, "client.id": self.name}
+        if self.kind == "consumer":
+            settings |= {"group.id": f"group-of-{self.name}", "auto.offset.reset": "earliest"}
+        if self.kind == "producer":
+            settings |= {"acks": "all"}
+        return settings | own
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Library:
+    """A library in a version. `settings` are those that differ from its defaults, by the kind of role.
+
+    `rebootstraps`: whether it can be told by 129, or goes to its bootstrap servers by itself (KIP-899).
+    """
+
+    name: str
+    version: str
+    starts: Callable[[Mapping[str, Role], Path, Library], list[str]]
+    rebootstraps: bool = True
+    note: str = ""
+    settings: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """Its name as a DNS label."""
+        return "-".join((self.name, self.version, *self.note.split())).replace(".", "-").lower()
+
+    def command(self, roles: Mapping[str, Role], directory: Path) -> list[str]:
+        """The command line of a process with these roles; its files go into `directory`."""
+        return self.starts(roles, directory, self)
+
+    def settings_of(self, role: Role) -> dict[str, object]:
+        """The whole configuration of a role."""
+        return role.settings({**self.settings.get("all", {}), **self.settings.get(role.kind, {})})
+
+
+def _script(client: str, python: Callable[[], str]) -> Callable[[Mapping[str, Role], Path, Library], list[str]]:
+    def command(roles: Mapping[str, Role], _directory: Path, library: Library) -> list[str]:
+        spoken = {who: _spoken(role, library) for who, role in roles.items()}
+        return [python(), str(_SCRIPTS / f"long_lived_{client}.py"), json.dumps(spoken)]
+
+    return command
+
+
+def _spoken(role: Role, library: Library) -> dict[str, Any]:
+    return {"kind": role.kind, "topic": role.topic, "name": role.name, "settings": library.settings_of(role)}
+
+
+def _java(path: Callable[[], str]) -> Callable[[Mapping[str, Role], Path, Library], list[str]]:
+    def command(roles: Mapping[str, Role], directory: Path, library: Library) -> list[str]:
+        arguments = []
+        for who, role in roles.items():
+            properties = directory / f"{library.label}-{who}.properties"
+            own = {"kind": role.kind, "topic": role.topic, "name": role.name}
+            lines = {**own, **library.settings_of(role)}
+            properties.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
+            arguments.append(f"{who}={properties}")
+        classes = _compiled(directory)
+        return java.command(f"{classes}:{path()}", "LongLived", *arguments, options=(*java.QUICK, LOGGING))
+
+    return command
+
+
+def _compiled(directory: Path) -> Path:
+    """The directory of the program's classes, which run with every version: compiled with the oldest."""
+    classes = directory / "classes"
+    if not classes.exists():
+        compiler = shutil.which("javac")
+        assert compiler, "no javac on PATH: install a JDK 17 or newer (Debian: apt-get install openjdk-17-jdk-headless)"
+        command = [compiler, "-cp", java_3_9(), "-d", str(classes), str(_SOURCE)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == 0, done.stderr
+    return classes
+
+
+def _own_python() -> str:
+    return sys.executable
+
+
+def _librdkafka(release: str) -> Library:
+    """`release` of confluent-kafka, whose wheel has the librdkafka of the same number inside, up to the last digit."""
+    return Library(
+        "confluent-kafka", release, _script("confluent_kafka", lambda: venvs.python_with("confluent-kafka", release))
+    )
+
+
+_REBOOTSTRAP = {"all": {"metadata.recovery.strategy": "rebootstrap"}}
+_CLIENTS = {"kafka-python": "kafka_python", "aiokafka": "aiokafka"}
+
+JAVA_4_4 = Library("java", jars.KAFKA_4_4.version, _java(java_4_4))
+JAVA_4_3 = Library("java", jars.KAFKA_4_3.version, _java(java_4_3))
+JAVA_3_9 = Library("java", jars.TOOLS_3_9.version, _java(java_3_9), note="rebootstrap", settings=_REBOOTSTRAP)
+JAVA_3_9_DEFAULT = Library("java", jars.TOOLS_3_9.version, _java(java_3_9), rebootstraps=False)
+LIBRDKAFKA_2_16 = _librdkafka("2.16.1")
+LIBRDKAFKA_2_15 = _librdkafka("2.15.0")
+LIBRDKAFKA_2_11 = _librdkafka("2.11.1")
+KAFKA_PYTHON, AIOKAFKA = (
+    Library(name, version(name), _script(script, _own_python), rebootstraps=False) for name, script in _CLIENTS.items()
+)
+
+EVERY_LIBRARY = (
+    JAVA_4_4,
+    JAVA_4_3,
+    JAVA_3_9,
+    JAVA_3_9_DEFAULT,
+    LIBRDKAFKA_2_16,
+    LIBRDKAFKA_2_15,
+    LIBRDKAFKA_2_11,
+    KAFKA_PYTHON,
+    AIOKAFKA,
+)

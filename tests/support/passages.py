@@ -1,0 +1,54 @@
+"""The table of how each client got over a switch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from tests.support.libraries import Library
+from tests.support.switch import Passage
+
+_COLUMNS = (
+    "client",
+    "version",
+    "role",
+    "not as by default",
+    "told",
+    "seconds to first success",
+    "Metadata requests in 10 s",
+    "errors shown",
+)
+
+
+def write(path: Path, title: str, passages: Sequence[Passage]) -> str:
+    """Put the table under its title, in place of an older one of that title; returns it."""
+    path.parent.mkdir(exist_ok=True)
+    before = path.read_text().split("\n## ")[1:] if path.exists() else []
+    others = [section for section in before if not section.startswith(f"{title},")]
+    table = _table(title, passages)
+    path.write_text("# Clients across a switch\n" + "".join(f"\n## {one.strip()}\n" for one in (*others, table)))
+    return table
+
+
+def _table(title: str, passages: Sequence[Passage]) -> str:
+    rows = [_row(one) for one in sorted(passages, key=lambda one: one.client.cluster)]
+    head = (_line(_COLUMNS), "|---" * len(_COLUMNS) + "|")
+    return "\n".join((f"{title}, {time.strftime('%Y-%m-%d')}\n", *head, *rows))
+
+
+def _row(passage: Passage) -> str:
+    library, kind = passage.client.library, passage.client.kind
+    told = ", ".join(f"{means} × {count}" for means, count in passage.told.items()) or "-"
+    seconds = "never" if passage.seconds is None else f"{passage.seconds:.2f}"
+    spent = (told, seconds, str(passage.metadata), str(len(passage.errors)))
+    return _line((library.name, library.version, kind, _own(library, kind), *spent))
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _own(library: Library, kind: str) -> str:
+    settings = {**library.settings.get("all", {}), **library.settings.get(kind, {})}
+    return ", ".join(f"`{key}={value}`" for key, value in settings.items())

@@ -1,0 +1,202 @@
+"""Clients across a switch, each by a virtual cluster of its own: so kproxy's counters tell them apart."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kproxy.observe.means import Means
+from tests.support.backend import Backend
+from tests.support.feed import Feed
+from tests.support.libraries import Kind, Library, Role
+from tests.support.long_lived import Event, LongLived
+from tests.support.proxy import Proxy
+from tests.support.wait import until
+
+READ, WRITTEN = "read", "written"
+"""The topics: what feeds write and consumers read, what producers write."""
+
+WINDOW = 10.0
+"""Seconds after a switch in which a client's Metadata requests are counted."""
+
+_never = threading.Event()
+_SUCCESS: Mapping[Kind, str] = {
+    "producer": "acked",
+    "consumer": "consumed",
+    "admin": "answered",
+    "fresh-admin": "answered",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """One client: its library, what it does, and the name of its virtual cluster, which is its client id too."""
+
+    library: Library
+    kind: Kind
+
+    @property
+    def cluster(self) -> str:
+        """The name of its virtual cluster."""
+        return f"{self.library.label}-{self.kind}"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """How a client got over a switch.
+
+    `seconds`: from the request for the switch to its first success at the other cluster, None without one.
+    `told`: how often it got which means; `metadata`: Metadata requests in `WINDOW`; `errors`: those it showed its user.
+    """
+
+    client: Followed
+    seconds: float | None
+    told: Mapping[str, int]
+    metadata: int
+    errors: tuple[str, ...]
+
+
+class Crowd:
+    """The clients' processes, one a library, in front of `proxy`; inside the context each of them has had success."""
+
+    def __init__(
+        self, clients: Sequence[Followed], proxy: Proxy, directory: Path, *, shared: str | None = None
+    ) -> None:
+        """`shared`: the one virtual cluster of all; without it each has its own."""
+        self.clients = clients
+        self._proxy, self._shared = proxy, shared
+        self._processes = {
+            library: LongLived(library, self._roles(library), directory)
+            for library in dict.fromkeys(client.library for client in clients)
+        }
+
+    def __enter__(self) -> Crowd:
+        with contextlib.ExitStack() as stack:
+            for process in self._processes.values():
+                stack.enter_context(process)
+            for client in self.clients:
+                until(lambda client=client: self.successes(client), f"first success of {client.cluster}", 60)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def successes(self, client: Followed) -> list[Event]:
+        """What a client has done so far."""
+        return self._processes[client.library].events(client.kind, _SUCCESS[client.kind])
+
+    def failures(self, client: Followed) -> list[Event]:
+        """What went wrong so far, as far as its user gets to know."""
+        return self._processes[client.library].events(client.kind, "error", "failed")
+
+    def log(self, client: Followed) -> str:
+        """How the output of a client's process ends."""
+        return self._processes[client.library].tail()
+
+    def _roles(self, library: Library) -> dict[str, Role]:
+        return {
+            client.kind: Role(
+                client.kind,
+                self._proxy.bootstrap(self._shared or client.cluster),
+                WRITTEN if client.kind == "producer" else READ,
+                client.cluster,
+            )
+            for client in self.clients
+            if client.library is library
+        }
+
+
+@contextlib.contextmanager
+def fed(backends: Mapping[str, Backend]) -> Iterator[None]:
+    """While records named after each backend appear in it."""
+    with contextlib.ExitStack() as stack:
+        for name, backend in backends.items():
+            stack.enter_context(Feed(name, backend, READ))
+        yield
+
+
+def switch(crowd: Crowd, proxy: Proxy, to: str, backend: Backend, patience: float = 30) -> list[Passage]:
+    """Fail over every client's virtual cluster to the upstream `to`, behind which `backend` is, and watch them.
+
+    Clients whose library can rebootstrap have `patience` seconds; the others the window.
+    """
+    begun = {client: _begin(client, proxy, to) for client in crowd.clients}
+    spent = {client: _spent(client, proxy, begun[client]) for client in crowd.clients}
+    able = [client for client in crowd.clients if client.library.rebootstraps]
+    with contextlib.suppress(AssertionError):  # who did not arrive is in the result, which says more
+        until(lambda: not _missing(able, crowd, begun, to, backend), "arrivals", patience, 1)
+    written = set(backend.values(WRITTEN))
+    return [
+        Passage(
+            client,
+            _seconds(client, crowd, begun[client].at, to, backend.cluster.cluster_id, written),
+            _told(client, proxy, begun[client]),
+            spent[client],
+            tuple(event.value for event in crowd.failures(client) if event.at >= begun[client].at),
+        )
+        for client in crowd.clients
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    at: float
+    metadata: int
+    told: Mapping[str, int]
+
+
+def _begin(client: Followed, proxy: Proxy, to: str) -> _Begun:
+    begun = _Begun(time.time(), _metadata(client, proxy), _means(client, proxy))
+    said = proxy.fail_over(client.cluster, to)
+    assert said["upstream"] == to, said
+    return begun
+
+
+def _spent(client: Followed, proxy: Proxy, begun: _Begun) -> int:
+    _never.wait(max(0.0, begun.at + WINDOW - time.time()))
+    return _metadata(client, proxy) - begun.metadata
+
+
+def _missing(
+    clients: Sequence[Followed], crowd: Crowd, begun: Mapping[Followed, _Begun], to: str, backend: Backend
+) -> list[Followed]:
+    written = set(backend.values(WRITTEN))
+    id_ = backend.cluster.cluster_id
+    return [one for one in clients if _seconds(one, crowd, begun[one].at, to, id_, written) is None]
+
+
+def _seconds(
+    client: Followed, crowd: Crowd, at: float, feed: str, cluster_id: str, written: Container[str]
+) -> float | None:
+    def is_there(event: Event) -> bool:
+        match client.kind:
+            case "producer":
+                return event.value in written
+            case "consumer":
+                return event.value.startswith(f"{feed}-")
+            case "admin" | "fresh-admin":
+                return event.value == cluster_id
+
+    return next((event.at - at for event in crowd.successes(client) if event.at >= at and is_there(event)), None)
+
+
+def _metadata(client: Followed, proxy: Proxy) -> int:
+    return int(proxy.metric("kproxy_requests_total", cluster=client.cluster, api="Metadata"))
+
+
+def _means(client: Followed, proxy: Proxy) -> Mapping[str, int]:
+    told = proxy.samples("kproxy_clients_told_total")
+    found = {str(means): 0 for means in Means if means is not Means.SERVE}
+    for labels, value in told:
+        if labels["cluster"] == client.cluster:
+            found[labels["means"]] += int(value)
+    return found
+
+
+def _told(client: Followed, proxy: Proxy, begun: _Begun) -> Mapping[str, int]:
+    return {means: count - begun.told[means] for means, count in _means(client, proxy).items() if count}
