@@ -30,6 +30,7 @@ class Connection:
     """`progress` is when (seconds, monotonic) bytes last moved; `upstream` is the broker's "host:port".
 
     `end` is set once a side has said its last: the connection closes for that reason when all that is owed is out.
+    `parting` is the reason why it takes no more than the request under way.
     """
 
     __slots__ = (
@@ -38,11 +39,11 @@ class Connection:
         "client",
         "closed",
         "context",
-        "draining",
         "end",
         "id",
         "in_flight",
         "opened",
+        "parting",
         "progress",
         "pump",
         "received",
@@ -76,7 +77,7 @@ class Connection:
             self.in_flight, context, self.client, limits.max_response_bytes, limits.max_held_bytes
         )
         self.closed = False
-        self.draining = False
+        self.parting: Reason | None = None
         self.end: Reason | None = None
         self._steady = True
 
@@ -106,7 +107,8 @@ class Connection:
         source.large = flow.passing >= SPLICE_FROM
         if source.large and not sink.blocked:
             self._splice(source, sink, flow)
-        if not self._steady or sink.blocked or self.client.blocked or len(self.in_flight) > MAX_IN_FLIGHT:
+        blocked = sink.blocked or self.client.blocked
+        if blocked or not self._steady or len(self.in_flight) > MAX_IN_FLIGHT or self.requests.last is not None:
             self._balance()
 
     def _splice(self, source: Endpoint, sink: Endpoint, flow: RequestFlow | ResponseFlow) -> bool:
@@ -146,9 +148,9 @@ class Connection:
             raise Fault(Reason.CLIENT_RESET if endpoint.is_client else Reason.BROKER_RESET, "reset while paused")
         endpoint.mute()
 
-    def drain(self) -> None:
-        """Answer what was received, take no more, then close."""
-        self.draining = True
+    def part(self, reason: Reason) -> None:
+        """Answer what was received, take no more, then close for the reason."""
+        self.parting = reason
         if self.client.reading:
             self.readable(self.client)
         if not self.closed:
@@ -180,15 +182,15 @@ class Connection:
     def _balance(self) -> None:
         """Read from each side what the other takes; close when all that was owed is out."""
         client, broker = self.client, self.broker
-        if self.draining and not self.requests.under_way and self.end is None:
-            self.end = Reason.DRAINED
+        if self.end is None:
+            self.end = self.requests.last or (None if self.requests.under_way else self.parting)
         if self.end is not None and not self.in_flight and not client.blocked and not broker.blocked:
             self.close(self.end)
             return
         takes_requests = not client.blocked and not broker.blocked and len(self.in_flight) <= MAX_IN_FLIGHT
         self._read(client, self.end is None and takes_requests, "upstream")
         self._read(broker, self.end is not Reason.BROKER_CLOSED and not client.blocked, "downstream")
-        self._steady = client.reading and broker.reading and not self.draining
+        self._steady = client.reading and broker.reading and self.parting is None
 
     def _read(self, endpoint: Endpoint, wanted: bool, side: str) -> None:
         if wanted == endpoint.reading:

@@ -7,6 +7,8 @@ from typing import Final, Protocol
 
 from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.means import Ask, Means
+from kproxy.observe.reasons import Reason
+from kproxy.relay.fault import Fault
 
 NEWEST_METADATA: Final = 13
 """The highest version of Metadata in Kafka's schemas, and the first whose response can say 129."""
@@ -46,7 +48,8 @@ class Context:
     """One client connection: `node_id` is None where the client came in by the bootstrap listener.
 
     `retired` where it came in by a listener whose node is gone. `metadata_version` is the highest Metadata version that
-    the client used, -1 before; `metadata_upstream` the highest that its broker serves, as far as is known.
+    the client used, -1 before; `metadata_upstream` the highest that its broker serves, as far as is known. `told` is
+    the correlation id of the request whose response is to say 129, when the broker answers it.
     """
 
     __slots__ = (
@@ -61,6 +64,7 @@ class Context:
         "retired",
         "software",
         "software_label",
+        "told",
     )
 
     def __init__(
@@ -74,6 +78,7 @@ class Context:
         self.epoch = backend.epoch
         self.metadata_version = -1
         self.metadata_upstream = NEWEST_METADATA
+        self.told: int | None = None
         self.client_id: str | None = None
         self.software: tuple[str, str] | None = None
         self.software_label: tuple[str, str] | None = None
@@ -89,9 +94,14 @@ class Context:
         return self.epoch < self.backend.epoch
 
     def advertise(self, node_id: int, host: str, port: int) -> tuple[str, int]:
-        """What this client is told for a node; an absent one (id -1, no host) stays absent."""
+        """What this client is told for a node; an absent one (id -1, no host) stays absent.
+
+        Raises `Fault` on a stale connection: what its broker names may be a node of another cluster by now.
+        """
         if node_id < 0 or not host:
             return host, port
+        if self.stale:
+            raise Fault(Reason.REBOOTSTRAP, f"node {node_id} is named by a broker of the topology before")
         return self.backend.advertise(node_id, host, port, self.local_host)
 
     def introduce(self, client_id: str | None, name: str, version: str) -> None:

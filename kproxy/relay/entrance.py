@@ -35,6 +35,8 @@ class Destination(Backend, Protocol):
     """A virtual cluster that connections can be made to."""
 
     table: Table
+    retired_table: Table
+    """For listeners whose node is gone."""
 
     def upstreams(self, node_id: int | None) -> Sequence[tuple[str, int]]:
         """Addresses to dial for a node, for None the bootstrap servers, best first; none when the node is unknown."""
@@ -55,9 +57,14 @@ class Entrance:
         self._silent: set[trio.CancelScope] = set()
         self._emptied = trio.Event()
 
-    async def admit(self, destination: Destination, node_id: int | None, client: socket.socket) -> None:
-        """Take a client's socket, which is the entrance's from now on; never raises but for cancellation."""
-        context = Context(destination, node_id, _peer(client), _host(client))
+    async def admit(
+        self, destination: Destination, node_id: int | None, client: socket.socket, *, retired: bool = False
+    ) -> None:
+        """Take a client's socket, which is the entrance's from now on; never raises but for cancellation.
+
+        `retired` when the listener's node is gone: the client gets to any node, by the destination's `retired_table`.
+        """
+        context = Context(destination, node_id, _peer(client), _host(client), retired=retired)
         destination.counters.connection_opened()
         self.waiting += 1
         try:
@@ -97,8 +104,12 @@ class Entrance:
         client.setblocking(False)
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         await self._first_bytes(client)
-        broker, address = await self._dial(destination, context.node_id)
-        connection = self._pump.relay(context, destination.table, self._limits, client, broker, address)
+        broker, address = await self._dial(destination, None if context.retired else context.node_id)
+        if context.stale:  # what was dialled is of the topology before
+            broker.close()
+            raise Fault(Reason.REBOOTSTRAP, f"the topology changed while {address} was dialled")
+        table = destination.retired_table if context.retired else destination.table
+        connection = self._pump.relay(context, table, self._limits, client, broker, address)
         if self.draining:
             self._pump.part(connection)
 

@@ -193,10 +193,10 @@ class Pump:
         for connection in list(self.connections.values()):
             self.part(connection)
 
-    def part(self, connection: Connection) -> None:
-        """Have one connection answer what it received, take no more, and close."""
+    def part(self, connection: Connection, reason: Reason = Reason.DRAINED) -> None:
+        """Have one connection answer what it received, take no more, and close for the reason."""
         try:
-            connection.drain()
+            connection.part(reason)
         except Exception as error:  # one connection's failure is never another's
             self._failed(connection.client, error)
 

@@ -31,7 +31,9 @@ PROTOCOL_ERRORS: Final = frozenset(
         Reason.CORRELATION_REUSED,
     }
 )
-_EXPECTED: Final = frozenset({Reason.CLIENT_CLOSED, Reason.DRAINED, Reason.SHUTDOWN})
+_EXPECTED: Final = frozenset(
+    {Reason.CLIENT_CLOSED, Reason.DRAINED, Reason.SHUTDOWN, Reason.REBOOTSTRAP, Reason.RETIRED_NODE}
+)
 
 log = structlog.get_logger("kproxy.connection")
 

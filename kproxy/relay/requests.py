@@ -39,7 +39,8 @@ class Outlet(Protocol):
 class RequestFlow:
     """What one client sends: `count` requests, `answered` of them by the proxy at once.
 
-    `passing` bytes of the frame under way go to the broker unseen, whoever moves them.
+    `passing` bytes of the frame under way go to the broker unseen, whoever moves them. With `last` set the client has
+    had its last request answered: what it sends after that is ignored, and its connection ends for that reason.
     """
 
     __slots__ = (
@@ -56,6 +57,7 @@ class RequestFlow:
         "client",
         "context",
         "count",
+        "last",
         "passing",
     )
 
@@ -76,6 +78,7 @@ class RequestFlow:
         self.passing = 0
         self.count = 0
         self.answered = 0
+        self.last: Reason | None = None
 
     @property
     def under_way(self) -> bool:
@@ -95,7 +98,8 @@ class RequestFlow:
                 return
             whole, self._held = memoryview(self._held), None
             self._scan(whole, 0, now)
-        self._scan(buf, pos, now)
+        if self.last is None:
+            self._scan(buf, pos, now)
 
     def _held_more(self, buf: memoryview) -> int:
         assert self._held is not None
@@ -146,7 +150,7 @@ class RequestFlow:
                 if pos > start:
                     self.broker.send(buf[start:pos])
                 self._whole(route, buf[pos + 4 : frame_end], correlation_id, now)
-                pos = start = frame_end
+                pos = start = frame_end if self.last is None else end
                 continue
             self._expect(route, correlation_id, size, now, responds)
             if frame_end > end:
@@ -197,6 +201,7 @@ class RequestFlow:
         handler = route.offer.request
         assert handler is not None
         verdict = handler(self.context, frame)
+        self.last = verdict.last
         waiting = bool(self._in_flight)
         self._expect(route, correlation_id, len(frame), now, responds=True)
         if not isinstance(verdict, Answer):

@@ -22,16 +22,22 @@ Chunk = bytes | memoryview
 
 @dataclass(frozen=True, slots=True)
 class Forward:
-    """Send this whole frame, with its size, to the broker in place of the request."""
+    """Send this whole frame, with its size, to the broker in place of the request; `last` is as in `Answer`."""
 
     frame: bytes
+    last: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The proxy's own response: a whole frame with its size. It waits its turn among the broker's responses."""
+    """The proxy's own response: a whole frame with its size. It waits its turn among the broker's responses.
+
+    With `last` nothing that the client sends after this request is read, and when all that it is owed is out its
+    connection closes for that reason.
+    """
 
     frame: bytes
+    last: Reason | None = None
 
 
 class OnRequest(IntEnum):
@@ -66,7 +72,7 @@ ResponseHandler = Callable[["Route"], Respond]
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a room does with one API; responses below version `response_from` pass as they are.
+    """What a room does with one API; below `request_from` and `response_from` requests and responses pass as they are.
 
     `request_limit` bounds, in bytes, a request that is held whole: what a client may have decoded at a time.
     """
@@ -75,6 +81,7 @@ class Offer:
     on_response: OnResponse = OnResponse.PASS
     request: RequestHandler | None = None
     response: ResponseHandler | None = None
+    request_from: int = 0
     response_from: int = 0
     refuse_below: int = 0
     any_version: bool = False
@@ -103,7 +110,7 @@ class Route:
         self.api_key = spec.key
         self.version = version
         self.offer = offer
-        self.on_request = offer.on_request
+        self.on_request = OnRequest.PASS if 0 <= version < offer.request_from else offer.on_request
         self.on_response = offer.on_response if version >= offer.response_from else OnResponse.PASS
         self.counters = counters
         rewritten_by = None if self.on_response is OnResponse.PASS else offer.response
@@ -117,15 +124,20 @@ class Route:
 
 
 class Table:
-    """The routes of one virtual cluster, each made at its first use."""
+    """The routes of one virtual cluster, each made at its first use; `only` the APIs that a retired listener serves."""
 
     def __init__(
-        self, counters: ClusterCounters, offers: Mapping[int, Offer], apis: Mapping[int, ApiSpec] = APIS
+        self,
+        counters: ClusterCounters,
+        offers: Mapping[int, Offer],
+        apis: Mapping[int, ApiSpec] = APIS,
+        only: frozenset[int] | None = None,
     ) -> None:
         self.counters = counters
         self.routes: dict[int, Route] = {}
         self._offers = offers
         self._apis = apis
+        self._only = only
 
     def route(self, key_and_version: int) -> Route:
         """The route of a request whose first four header bytes are `key_and_version`; raises `Fault` when refused."""
@@ -144,6 +156,8 @@ class Table:
             raise self._refused(key, Reason.UNKNOWN_API, f"api key {key} is not in Kafka's schemas")
         if not spec.broker:
             raise self._refused(key, Reason.REFUSED_API, f"{spec.name} is between brokers and controllers only")
+        if self._only is not None and key not in self._only:
+            raise self._refused(key, Reason.RETIRED_NODE, f"{spec.name} is not served at a node that is gone")
         return spec
 
     def _make(self, spec: ApiSpec, version: int) -> Route:
@@ -165,7 +179,7 @@ class Table:
         return tuple(
             (key, max(spec.min_version, self._offers.get(key, PASS_UNCHANGED).refuse_below), spec.max_version)
             for key, spec in self._apis.items()
-            if spec.broker
+            if spec.broker and (self._only is None or key in self._only)
         )
 
 

@@ -49,11 +49,15 @@ _HOT_ACKS: Final = 14
 
 
 class Skimmed:
-    """What a skim found: the addresses by position, and the error codes other than zero on the way to them."""
+    """What a skim found: the addresses by position, and the error codes other than zero on the way to them.
 
-    __slots__ = ("addresses", "errors")
+    `end` is the position up to which it went: for most responses the one behind the last field that holds addresses.
+    """
+
+    __slots__ = ("addresses", "end", "errors")
 
     def __init__(self) -> None:
+        self.end = 0
         self.addresses: list[Address] = []
         self.errors: list[int] = []
 
@@ -127,6 +131,7 @@ def _guarded(walk: WalkFunction) -> Skim:
             raise MalformedMessageError(f"response: {error}") from error
         if reached > end:
             raise not_at_end()
+        found.end = reached
         return found
 
     return skim

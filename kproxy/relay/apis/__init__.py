@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from kproxy.observe.counters import ClusterCounters
 from kproxy.relay.apis import (
     a00_produce,
     a01_fetch,
@@ -16,7 +17,7 @@ from kproxy.relay.apis import (
     a78_share_fetch,
     a79_share_acknowledge,
 )
-from kproxy.relay.routes import Offer
+from kproxy.relay.routes import Offer, Table
 
 OFFERS: Final[Mapping[int, Offer]] = MappingProxyType(
     {
@@ -36,3 +37,12 @@ OFFERS: Final[Mapping[int, Offer]] = MappingProxyType(
     }
 )
 """The relay's own offers by api key; other rooms' offers join them in the composition root."""
+_SASL_AUTHENTICATE: Final = 36
+RETIRED_OFFERS: Final[Mapping[int, Offer]] = MappingProxyType({**OFFERS, a03_metadata.KEY: a03_metadata.RETIRED})
+RETIRED_KEYS: Final = frozenset({a03_metadata.KEY, a17_sasl_handshake.KEY, a18_api_versions.KEY, _SASL_AUTHENTICATE})
+"""What a client needs to ask until it hears that the node it came to is gone."""
+
+
+def retired_table(counters: ClusterCounters) -> Table:
+    """The table of listeners whose node is gone: all but the way to being told ends the connection."""
+    return Table(counters, RETIRED_OFFERS, only=RETIRED_KEYS)

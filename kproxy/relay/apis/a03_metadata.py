@@ -1,14 +1,143 @@
-"""Metadata (3): the brokers' addresses are replaced; what they were is learnt, so that every node has its port.
+"""Metadata (3): addresses are replaced, and what they were is learnt; v13 is where clients are told to rebootstrap.
 
-Only the bytes up to the brokers array are looked at; topics pass as they are.
+Of a response only the bytes up to the brokers array are looked at. A request is held from v13 on, and the backend
+judges it (KIP-1102). When its client is to be told, one that names topics, or none, is answered here at once, by error
+129 and the present nodes, and is the last of its connection. One that asks for all topics cannot be answered so: the
+Java admin client's `listTopics` does not look at the error and would report that there is no topic. So it goes to the
+broker, which is of the present cluster, and its response says 129; on a stale connection, where the broker is not, the
+connection ends instead, and the client is told on its next one.
 
-Version notes: v9 is the first flexible one; v13 adds a top-level error code (KIP-1102).
+v13 is offered over brokers that serve v12: the request is the same, the response gets the error code that it has not;
+where, and why that is safe, says `topics`. A response that comes in on a stale connection tells of the topology before,
+so no client gets it.
+
+Version notes: v9 is the first flexible one; v12 asks by topic id (KIP-516); v13 adds a top-level error code (KIP-1102).
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from struct import Struct
 from typing import Final
 
-from kproxy.relay.apis.addresses import replace_and_learn
-from kproxy.relay.routes import Offer, OnResponse
+from kproxy.errors import REBOOTSTRAP_REQUIRED
+from kproxy.observe.means import Ask
+from kproxy.observe.reasons import Reason
+from kproxy.relay.apis.addresses import each, replaced
+from kproxy.relay.apis.learning import learn, metadata_cluster_id
+from kproxy.relay.apis.reading import well_formed
+from kproxy.relay.apis.telling import is_told, metadata
+from kproxy.relay.apis.topics import answered, asked, error_code_at
+from kproxy.relay.context import Context
+from kproxy.relay.fault import Fault
+from kproxy.relay.routes import Answer, Chunk, Forward, Offer, OnRequest, OnResponse, Respond, Route
+from kproxy.wire.frame import frame as framed
+from kproxy.wire.header import decode_request_header, decode_response_header
+from kproxy.wire.skim import Skimmed, response_skim
 
 KEY: Final = 3
-OFFER: Final = Offer(on_response=OnResponse.WHOLE, response=replace_and_learn)
+TELLING: Final = 13
+"""The first version whose response can say 129."""
+_REQUEST_LIMIT: Final = 8 << 20
+"""More than 30,000 topics of the longest names."""
+_VERSION_AND_ID: Final = Struct(">2xhi")
+_UPSTREAM_HEAD: Final = Struct(">hh").pack(KEY, TELLING - 1)
+_HEAD_BYTES: Final = len(_UPSTREAM_HEAD)
+_CODE: Final = Struct(">h")
+_NO_TAGS: Final = b"\0"
+_RESPONSE: Final = "Metadata response"
+
+
+def ask(context: Context, frame: memoryview) -> Forward | Answer:
+    """Send the request on, unless its client is to be told, or the connection to end."""
+    version, correlation_id = _VERSION_AND_ID.unpack_from(frame)
+    if version < TELLING:  # held only at a listener whose node is gone
+        raise Fault(Reason.RETIRED_NODE, f"Metadata v{version} cannot tell that node {context.node_id} is gone", KEY)
+    context.metadata_version = max(context.metadata_version, version)
+    if context.stale and _asked(frame) is None:
+        raise Fault(Reason.REBOOTSTRAP, "all topics are asked for, and the topology has changed", KEY)
+    if not is_told(context, Ask.METADATA):
+        return Forward(_upstream(context, frame))
+    topics = _asked(frame)
+    if topics is None:
+        context.told = correlation_id
+        return Forward(_upstream(context, frame), last=Reason.REBOOTSTRAP)
+    return Answer(framed(frame[4:8], _NO_TAGS, metadata(context, topics)), last=Reason.REBOOTSTRAP)
+
+
+def _asked(frame: memoryview) -> Sequence[bytes] | None:
+    _, body = decode_request_header(frame, 0, len(frame))
+    with well_formed("Metadata request"):
+        return asked(frame, body)
+
+
+def _upstream(context: Context, frame: memoryview) -> bytes:
+    """The request as the broker knows it; its body is the same in both versions."""
+    return framed(_UPSTREAM_HEAD, frame[_HEAD_BYTES:]) if _lacks_code(context) else framed(frame)
+
+
+def _lacks_code(context: Context) -> bool:
+    return context.metadata_upstream == TELLING - 1
+
+
+def rewrite(route: Route) -> Respond:
+    """Replace the addresses, learn whose they are, and say what the error code is to say."""
+    version = route.version
+
+    def put(context: Context, frame: memoryview, body: int, found: Skimmed) -> Sequence[Chunk]:
+        if found.addresses:
+            with well_formed(_RESPONSE):
+                cluster_id = metadata_cluster_id(frame, found.end, version)
+            learn(context, found, cluster_id)
+        chunks = replaced(context, frame, body, found)
+        return chunks if version < TELLING else _with_code(context, frame, chunks, found.end)
+
+    present = each(route, put, always=version >= TELLING)
+
+    def respond(context: Context, frame: memoryview) -> Sequence[Chunk] | None:
+        context.metadata_version = max(context.metadata_version, version)
+        return outdated(context, frame, version) if context.stale else present(context, frame)
+
+    return respond
+
+
+def _with_code(context: Context, frame: memoryview, chunks: list[Chunk], behind_brokers: int) -> list[Chunk]:
+    """The chunks, of which the last holds the topics, with the error code of v13 as this client is to read it."""
+    lacks_code, told = _lacks_code(context), context.told == _correlation_id(frame)
+    if not lacks_code and not told:
+        return chunks
+    with well_formed(_RESPONSE):
+        place = error_code_at(frame, behind_brokers, TELLING - lacks_code)
+    rest = chunks.pop()
+    cut = len(rest) - (len(frame) - place)
+    code = _CODE.pack(REBOOTSTRAP_REQUIRED if told else 0)
+    return [*chunks, rest[:cut], code, rest[cut if lacks_code else cut + len(code) :]]
+
+
+def _correlation_id(frame: memoryview) -> int:
+    return int.from_bytes(frame[:4], "big", signed=True)
+
+
+def outdated(context: Context, frame: memoryview, version: int) -> Sequence[Chunk]:
+    """What the client gets in place of a response that a broker of the topology before has sent; or `Fault`."""
+    if version < TELLING or not is_told(context, Ask.METADATA):
+        raise Fault(Reason.REBOOTSTRAP, "the topology changed before the broker answered", KEY)
+    skim = response_skim(KEY, version)
+    assert skim is not None
+    _, body = decode_response_header(frame, 0, len(frame), KEY, version)
+    with well_formed(_RESPONSE):
+        topics = answered(frame, skim(frame, body, len(frame)).end)
+    return [frame[:4], _NO_TAGS, metadata(context, topics)]
+
+
+OFFER: Final = Offer(
+    on_request=OnRequest.WHOLE,
+    request=ask,
+    request_from=TELLING,
+    request_limit=_REQUEST_LIMIT,
+    on_response=OnResponse.WHOLE,
+    response=rewrite,
+)
+RETIRED: Final = replace(OFFER, request_from=0)
+"""At a listener whose node is gone: versions that cannot be told end the connection."""

@@ -1,9 +1,13 @@
 """ApiVersions (18): the broker's answer, cut down to what kproxy serves too.
 
 The request goes on to the broker with the client's software name in it (KIP-511), at v4 at most: the ids that v5
-carries (KIP-1242) are checked here, so that they work in front of every broker. A mismatch answers
-REBOOTSTRAP_REQUIRED, but never where clients bootstrap: that would be a loop. A version that kproxy does not know is
-answered as Kafka does, by error 35 in a v0 body that names the versions of ApiVersions itself.
+carries (KIP-1242) are checked here, so that they work in front of every broker. After a mismatch the backend decides
+whether the answer is REBOOTSTRAP_REQUIRED, and the connection's last; where the node is gone, any id is a mismatch. It
+also decides whether a client that says hello to such a node, or to a topology that has changed since it came, may go
+on: one that could not be told is parted from at once. A version that kproxy does not know is answered as Kafka does, by
+error 35 in a v0 body that names the versions of ApiVersions itself.
+
+Metadata v13 is offered over a broker that has v12: see `a03_metadata`.
 
 Version notes: v3 is the first flexible one, its response header is not; v4 lets a feature's lowest version be 0; the
 body of a v5 response is that of v4.
@@ -17,7 +21,11 @@ from struct import Struct
 from typing import Final
 
 from kproxy.errors import NONE, REBOOTSTRAP_REQUIRED, UNSUPPORTED_VERSION
-from kproxy.relay.context import Context
+from kproxy.observe.means import Ask
+from kproxy.observe.reasons import Reason
+from kproxy.relay.apis.telling import is_told
+from kproxy.relay.context import NEWEST_METADATA, Context
+from kproxy.relay.fault import Fault
 from kproxy.relay.routes import Answer, Chunk, Forward, Offer, OnRequest, OnResponse, Respond, Route
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.api_versions_response import ApiVersion, ApiVersionsResponse
@@ -27,6 +35,7 @@ KEY: Final = 18
 NEWEST: Final = 5
 NEWEST_UPSTREAM: Final = 4
 _PRODUCE: Final = 0
+_METADATA: Final = 3
 _HEAD: Final = Struct(">hhi")
 _SIZE_AND_ID: Final = Struct(">ii")
 _INT32: Final = Struct(">i")
@@ -44,28 +53,44 @@ def ask(context: Context, frame: memoryview) -> Forward | Answer:
     header, body = decode_request_header(frame, 0, len(frame))
     request = ApiVersionsRequest.decode(frame[body:], version)
     context.introduce(header.client_id, request.client_software_name, request.client_software_version)
+    asks = _judged(context, request, version)
+    if asks is not None and is_told(context, asks):
+        return _rebootstrap(correlation_id, version)
     if version <= NEWEST_UPSTREAM:
         return Forward(_INT32.pack(len(frame)) + bytes(frame))
-    if _elsewhere(context, request):
-        return _answer(correlation_id, ApiVersionsResponse(error_code=REBOOTSTRAP_REQUIRED), version)
     request.cluster_id, request.node_id = None, -1
     head = _HEAD.pack(KEY, NEWEST_UPSTREAM, correlation_id) + bytes(frame[_HEAD.size : body])
     payload = head + request.encode(NEWEST_UPSTREAM)
     return Forward(_INT32.pack(len(payload)) + payload)
 
 
+def _judged(context: Context, request: ApiVersionsRequest, version: int) -> Ask | None:
+    """What the backend is to decide about; None where the client is where it means to be."""
+    if version == NEWEST and _elsewhere(context, request):
+        return Ask.ELSEWHERE
+    return Ask.HELLO if context.retired or context.stale else None
+
+
 def _elsewhere(context: Context, request: ApiVersionsRequest) -> bool:
     """Whether the client means another cluster or node than the one it has reached (KIP-1242)."""
     if context.node_id is None:
         return False
+    if context.retired:
+        return request.cluster_id is not None or request.node_id != -1
     known = context.backend.cluster_id
     other_cluster = None not in (request.cluster_id, known) and request.cluster_id != known
     return other_cluster or request.node_id not in (-1, context.node_id)
 
 
-def _answer(correlation_id: int, response: ApiVersionsResponse, version: int) -> Answer:
+def _rebootstrap(correlation_id: int, version: int) -> Answer:
+    if version < NEWEST:
+        raise Fault(Reason.REBOOTSTRAP, f"ApiVersions v{version} cannot say it", KEY)
+    return _answer(correlation_id, ApiVersionsResponse(error_code=REBOOTSTRAP_REQUIRED), version, Reason.REBOOTSTRAP)
+
+
+def _answer(correlation_id: int, response: ApiVersionsResponse, version: int, last: Reason | None = None) -> Answer:
     body = response.encode(version)
-    return Answer(_SIZE_AND_ID.pack(_HEADER_BYTES + len(body), correlation_id) + body)
+    return Answer(_SIZE_AND_ID.pack(_HEADER_BYTES + len(body), correlation_id) + body, last)
 
 
 def intersect(route: Route) -> Respond:
@@ -79,19 +104,22 @@ def intersect(route: Route) -> Respond:
         if error != NONE:
             route.counters.count_error(error)
             return None
-        body = _intersected(bytes(frame[_HEADER_BYTES:]), route.version, context.backend.served)
+        body, metadata = _intersected(bytes(frame[_HEADER_BYTES:]), route.version, context.backend.served)
+        context.metadata_upstream = min(metadata, NEWEST_METADATA)
         return [frame[:_HEADER_BYTES], body]
 
     return respond
 
 
 @lru_cache(maxsize=256)  # one broker answers all clients alike, and many connect at a time
-def _intersected(body: bytes, version: int, served: Served) -> bytes:
+def _intersected(body: bytes, version: int, served: Served) -> tuple[bytes, int]:
+    """The body for the client, and the highest version of Metadata that the broker serves."""
     version = min(version, NEWEST_UPSTREAM)
     response = ApiVersionsResponse.decode(body, version, exact=False)
+    metadata = next((theirs.max_version for theirs in response.api_keys if theirs.api_key == _METADATA), 0)
     ours = {key: (lowest, highest) for key, lowest, highest in served}
     response.api_keys = [cut for entry in response.api_keys if (cut := _cut(entry, ours.get(entry.api_key)))]
-    return response.encode(version)
+    return response.encode(version), metadata
 
 
 def _cut(theirs: ApiVersion, ours: tuple[int, int] | None) -> ApiVersion | None:
@@ -103,6 +131,8 @@ def _cut(theirs: ApiVersion, ours: tuple[int, int] | None) -> ApiVersion | None:
         lowest = theirs.min_version
     if theirs.api_key == KEY and theirs.max_version >= NEWEST_UPSTREAM:
         highest = NEWEST
+    if theirs.api_key == _METADATA and theirs.max_version == NEWEST_METADATA - 1:
+        highest = ours[1]
     if lowest > highest:
         return None
     theirs.min_version, theirs.max_version = lowest, highest

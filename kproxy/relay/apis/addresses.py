@@ -8,14 +8,17 @@ from kproxy.relay.context import Context
 from kproxy.relay.routes import Chunk, Respond, Route
 from kproxy.wire.apis import response_header_version
 from kproxy.wire.header import decode_response_header
-from kproxy.wire.skim import BROKER, CONTROLLER, Address, replace_addresses, response_skim
+from kproxy.wire.skim import CONTROLLER, Address, Skimmed, replace_addresses, response_skim
 
-Replace = Callable[[Context, memoryview, int, list[Address]], Sequence[Chunk] | None]
-"""Takes the frame, where its body begins, and the addresses in it, of which there is at least one."""
+Replace = Callable[[Context, memoryview, int, Skimmed], Sequence[Chunk] | None]
+"""Takes the frame, where its body begins, and what was found in it."""
 
 
-def each(route: Route, replace: Replace) -> Respond:
-    """A handler that counts the error codes on the way to the addresses, and has these replaced."""
+def each(route: Route, replace: Replace, *, always: bool = False) -> Respond:
+    """A handler that counts the error codes on the way to the addresses, and has these replaced.
+
+    `always` also where there is none.
+    """
     skim = response_skim(route.api_key, route.version)
     assert skim is not None, f"api {route.api_key} v{route.version} carries no address"
     flexible = response_header_version(route.api_key, route.version) == 1
@@ -28,19 +31,14 @@ def each(route: Route, replace: Replace) -> Respond:
         found = skim(frame, body, len(frame))
         for code in found.errors:
             route.counters.count_error(code)
-        return replace(context, frame, body, found.addresses) if found.addresses else None
+        return replace(context, frame, body, found) if found.addresses or always else None
 
     return respond
 
 
 def replace_all(route: Route) -> Respond:
     """For every API of which only the brokers' addresses change."""
-    return each(route, _replace)
-
-
-def replace_and_learn(route: Route) -> Respond:
-    """For responses that name all nodes: what they say is learnt before a client can act on it."""
-    return each(route, _learn)
+    return each(route, replaced)
 
 
 def _told(context: Context, address: Address) -> tuple[str, int]:
@@ -54,13 +52,7 @@ def _told(context: Context, address: Address) -> tuple[str, int]:
     return context.advertise(address.node_id, address.host, address.port)
 
 
-def _replace(context: Context, frame: memoryview, body: int, addresses: list[Address]) -> Sequence[Chunk]:
-    told = [_told(context, address) for address in addresses]
-    return [frame[:body], *replace_addresses(frame, body, len(frame), addresses, told)]
-
-
-def _learn(context: Context, frame: memoryview, body: int, addresses: list[Address]) -> Sequence[Chunk]:
-    brokers = [(address.node_id, address.host, address.port) for address in addresses if address.kind == BROKER]
-    if brokers:
-        context.backend.learn(None, brokers)
-    return _replace(context, frame, body, addresses)
+def replaced(context: Context, frame: memoryview, body: int, found: Skimmed) -> list[Chunk]:
+    """The frame, its addresses as the client is told them."""
+    told = [_told(context, address) for address in found.addresses]
+    return [frame[:body], *replace_addresses(frame, body, len(frame), found.addresses, told)]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Literal
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
-from kproxy.relay.apis import OFFERS
+from kproxy.relay.apis import OFFERS, retired_table
 from kproxy.relay.context import Context
 from kproxy.relay.fault import Fault
 from kproxy.relay.in_flight import InFlight
@@ -20,11 +21,14 @@ from kproxy.relay.responses import ResponseFlow
 from kproxy.relay.routes import Chunk, Table
 from tests.unit.relay import frames
 
-Side = Literal["client", "broker"]
+Side = Literal["client", "broker", "epoch"]
+"""Who says something; with "epoch" nobody does, but the cluster's epoch rises."""
 Script = Sequence[tuple[Side, bytes]]
+Node = tuple[int, str, int, str | None]
 Cut = Callable[[bytes], Iterable[bytes]]
 KIB = 1 << 10
 LIMIT = 64 << 20
+LOCAL_HOST = "127.0.0.1"
 POISON = b"\xdd"
 
 
@@ -44,10 +48,24 @@ class Wire:
 
 
 class Cluster:
-    """A backend whose nodes are advertised as `host` and a port made from their id."""
+    """A backend whose nodes are advertised as `host` and a port made from their id.
 
-    def __init__(self, host: str = "proxy.example", cluster_id: str | None = "cluster-1") -> None:
+    `decides` is what it decides for what is asked, SERVE by default; `asks` is what it was asked, and on a connection
+    of which epoch. `nodes` are the present ones, as clients are told them.
+    """
+
+    def __init__(
+        self,
+        host: str = "proxy.example",
+        cluster_id: str | None = "cluster-1",
+        decides: Mapping[Ask, Means] = MappingProxyType({}),
+        nodes: Sequence[Node] = (),
+    ) -> None:
         self.epoch = 0
+        self.decides = decides
+        self.nodes = nodes
+        self.asks: list[tuple[Ask, int]] = []
+        self.learnt_ids: list[str | None] = []
         self.counters = ClusterCounters("test")
         self.cluster_id = cluster_id
         self.host = host
@@ -64,15 +82,16 @@ class Cluster:
 
     def judge(self, context: Context, ask: Ask) -> Means:
         """As `kproxy.relay.context.Backend` says."""
-        del context, ask
-        return Means.SERVE
+        self.asks.append((ask, context.epoch))
+        return self.decides.get(ask, Means.SERVE)
 
-    def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
+    def brokers(self, local_host: str) -> Sequence[Node]:
         """As `kproxy.relay.context.Backend` says."""
-        del local_host
-        return ()
+        assert local_host == LOCAL_HOST
+        return self.nodes
 
     def learn(self, cluster_id: str | None, nodes: Sequence[frames.Endpoint]) -> None:
+        self.learnt_ids.append(cluster_id)
         self.learnt.append(list(nodes))
 
 
@@ -94,6 +113,9 @@ class Outcome:
     under_way: tuple[bool, bool]
     reason: Reason | None
     learnt: tuple[object, ...]
+    last: Reason | None
+    """Set when the client has had its last request answered."""
+    asks: tuple[tuple[Ask, int], ...]
 
 
 class Relay:
@@ -104,13 +126,15 @@ class Relay:
         cluster: Cluster | None = None,
         *,
         node_id: int | None = 7,
+        retired: bool = False,
         limit: int = LIMIT,
         response_limit: int = LIMIT,
         held_limit: int = LIMIT,
     ) -> None:
         self.cluster = cluster or Cluster()
-        self.table = Table(self.cluster.counters, OFFERS)
-        self.context = Context(self.cluster, node_id, "client:1", "127.0.0.1")
+        counters = self.cluster.counters
+        self.table = retired_table(counters) if retired else Table(counters, OFFERS)
+        self.context = Context(self.cluster, node_id, "client:1", LOCAL_HOST, retired=retired)
         self.in_flight: InFlight = deque()
         self.broker, self.client = Wire(), Wire()
         self.requests = RequestFlow(self.table, self.in_flight, self.context, self.broker, self.client, limit)
@@ -122,6 +146,9 @@ class Relay:
     def feed(self, side: Side, data: bytes) -> None:
         """Feed one piece; a fault is kept, and nothing is taken after it."""
         if self.reason is not None:
+            return
+        if side == "epoch":
+            self.cluster.epoch += 1
             return
         flow = self.requests if side == "client" else self.responses
         scratch = bytearray(data)
@@ -145,7 +172,7 @@ class Relay:
 
     def play(self, script: Script, cut: Cut) -> Relay:
         for side, data in script:
-            for piece in cut(data):
+            for piece in cut(data) if data else [data]:
                 self.feed(side, piece)
         return self
 
@@ -171,6 +198,8 @@ class Relay:
             (self.requests.under_way, self.responses.under_way),
             self.reason,
             tuple(map(tuple, self.cluster.learnt)),
+            self.requests.last,
+            tuple(self.cluster.asks),
         )
 
 
@@ -217,7 +246,15 @@ def assert_same(found: Outcome, expected: Outcome) -> None:
 
 
 def _trailing(script: Script, make: Callable[[], Relay], expected: Outcome) -> None:
-    """The next frames right behind: one more exchange where the script leaves nothing open, then half of another."""
+    """The next frames right behind: one more exchange where the script leaves nothing open, then half of another.
+
+    Behind the last request of a connection they are ignored.
+    """
+    if expected.last is not None:
+        at = max(index for index, step in enumerate(script) if step[0] == "client")
+        behind: Script = [*script[:at], ("client", script[at][1] + _PING + _PING[:5]), *script[at + 1 :]]
+        assert make().play(behind, whole).outcome() == expected
+        return
     longer = list(script)
     over = not expected.in_flight and not any(expected.under_way) and expected.reason is None
     for side, extra in (("client", _PING), ("broker", _PONG)):

@@ -17,7 +17,7 @@ from kproxy.config import Limits, Timeouts
 from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
-from kproxy.relay.apis import OFFERS
+from kproxy.relay.apis import OFFERS, retired_table
 from kproxy.relay.connection import Connection
 from kproxy.relay.context import Context
 from kproxy.relay.pump import Pump
@@ -48,15 +48,18 @@ def noise(size: int, seed: int = 1) -> bytes:
 
 
 class Backend:
-    """A virtual cluster as the relay asks for it; `servers` are what it has dialled."""
+    """A virtual cluster as the relay asks for it; `servers` are what it has dialled, `means` what it decides."""
 
     def __init__(self, *servers: tuple[str, int]) -> None:
         self.epoch = 0
         self.counters = ClusterCounters("test")
         self.cluster_id: str | None = None
         self.table = Table(self.counters, OFFERS)
+        self.retired_table = retired_table(self.counters)
+        self.means = Means.SERVE
         self.served = self.table.served()
         self.servers = servers
+        self.asked: list[int | None] = []
         self.dials: list[tuple[int | None, tuple[str, int], Reason | None, str]] = []
 
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
@@ -65,17 +68,17 @@ class Backend:
     def judge(self, context: Context, ask: Ask) -> Means:
         """As `kproxy.relay.context.Backend` says."""
         del context, ask
-        return Means.SERVE
+        return self.means
 
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
         """As `kproxy.relay.context.Backend` says."""
-        del local_host
-        return ()
+        return [(5, local_host, 19097, None)]
 
     def learn(self, cluster_id: str | None, nodes: Sequence[tuple[int, str, int]]) -> None:
         pass
 
     def upstreams(self, node_id: int | None) -> Sequence[tuple[str, int]]:
+        self.asked.append(node_id)
         return self.servers
 
     def dialled(self, node_id: int | None, address: tuple[str, int], failure: Reason | None, error: str) -> None:
@@ -184,11 +187,11 @@ class Stage:
     limits: Limits = field(default_factory=Limits)
     _peers: list[Peer] = field(default_factory=list)
 
-    def relay(self, *, buffer: int | None = None, limits: Limits | None = None) -> Relayed:
+    def relay(self, *, buffer: int | None = None, limits: Limits | None = None, node_id: int | None = None) -> Relayed:
         """A connection more; `buffer` bytes are what the sockets' buffers hold, about."""
         client, inner_client = pair(receive=buffer, send=buffer)
         broker, inner_broker = pair(receive=buffer, send=buffer)
-        context = Context(self.backend, None, "client:1", HOST)
+        context = Context(self.backend, node_id, "client:1", HOST)
         self.backend.counters.connection_opened()
         connection = self.pump.relay(
             context, self.backend.table, limits or self.limits, inner_client, inner_broker, "broker:9092"

@@ -10,8 +10,13 @@ import trio
 import trio.lowlevel
 
 from kproxy.config import Limits
+from kproxy.errors import REBOOTSTRAP_REQUIRED
+from kproxy.observe.means import Means
 from kproxy.observe.reasons import Reason
 from kproxy.relay.in_flight import MAX_IN_FLIGHT
+from kproxy.wire.frame import frame
+from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
+from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
 from tests.unit.relay import frames
 from tests.unit.relay.sockets import (
     KIB,
@@ -580,3 +585,94 @@ async def test_closing_twice_counts_once() -> None:
         relayed.connection.close(Reason.SHUTDOWN)
         relayed.connection.close(Reason.INTERNAL_ERROR)
         assert running.backend.ended == {Reason.SHUTDOWN: 1}
+
+
+MISMATCH = frame(ApiVersionsRequest(client_software_name="n", client_software_version="1", node_id=8).encode(5))
+
+
+def elsewhere(correlation_id: int) -> bytes:
+    """ApiVersions v5 of a client that means another node, which the cluster here answers by 129."""
+    return request(correlation_id, b"\xff\xff\0" + MISMATCH[4:], key=18, version=5)
+
+
+def told(correlation_id: int) -> bytes:
+    """The proxy's answer to it."""
+    return response(correlation_id, ApiVersionsResponse(error_code=REBOOTSTRAP_REQUIRED).encode(5))
+
+
+async def test_a_last_answer_goes_out_then_the_connection_closes() -> None:
+    """rebootstrap.md: "flush, then close"; with nothing in flight at once."""
+    async with stage() as running:
+        running.backend.means = Means.TELL
+        relayed = running.relay(node_id=7)
+        await relayed.client.send(elsewhere(1))
+        assert await relayed.client.receive_all() == told(1)
+        assert await relayed.broker.receive_all() == b""
+        await relayed.ended(Reason.REBOOTSTRAP)
+
+
+async def test_a_last_answer_goes_out_behind_what_is_in_flight() -> None:
+    """Earlier responses first, in their order; what the client sends behind it is not read."""
+    async with stage() as running:
+        running.backend.means = Means.TELL
+        relayed = running.relay(node_id=7)
+        await relayed.client.send(request(1) + request(2) + elsewhere(3) + request(4))
+        assert await relayed.broker.receive(2 * len(request(1))) == request(1) + request(2)
+        await eventually(lambda: not relayed.connection.client.reading, "reading no more")
+        assert relayed.connection.paused == ()
+        await relayed.client.send(request(5))
+        await relayed.broker.send(response(1))
+        assert await relayed.client.receive(len(response(1))) == response(1)
+        assert not relayed.connection.closed
+        await relayed.broker.send(response(2, noise(90 * KIB)))
+        assert await relayed.client.receive_all() == response(2, noise(90 * KIB)) + told(3)
+        assert await relayed.broker.receive_all() == b""
+        await relayed.ended(Reason.REBOOTSTRAP)
+
+
+async def test_a_last_answer_waits_for_a_slow_client() -> None:
+    """What it was owed before is large and it takes its time: it gets everything, and the answer behind it."""
+    async with stage() as running:
+        running.backend.means = Means.TELL
+        relayed = running.relay(node_id=7, buffer=SMALL)
+        await relayed.client.send(request(1) + elsewhere(2))
+        await relayed.broker.receive(len(request(1)))
+        answered = response(1, noise(4 * MIB))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(relayed.broker.send, answered)
+            await eventually(lambda: relayed.connection.client.blocked, "a slow client")
+            assert await relayed.client.receive_all() == answered + told(2)
+        await relayed.ended(Reason.REBOOTSTRAP)
+
+
+async def test_the_broker_ends_before_a_last_answer() -> None:
+    """What was in flight has no response, so the answer behind it cannot be given: the client is closed."""
+    async with stage() as running:
+        running.backend.means = Means.TELL
+        relayed = running.relay(node_id=7)
+        await relayed.client.send(request(1) + elsewhere(2))
+        await relayed.broker.receive(len(request(1)))
+        await relayed.broker.close()
+        assert await relayed.client.receive_all() == b""
+        await relayed.ended(Reason.BROKER_CLOSED)
+
+
+async def test_parting_has_a_reason() -> None:
+    """It is the connection's, and a last answer that comes in meanwhile is given."""
+    async with stage() as running:
+        running.backend.means = Means.TELL
+        idle, asking, waits = (running.relay(node_id=7) for _ in range(3))
+        await in_flight(waits)
+        running.pump.part(idle.connection, Reason.REBOOTSTRAP)
+        assert idle.connection.closed
+        begun = elsewhere(1)
+        await asking.client.send(begun[:20])
+        await eventually(lambda: asking.connection.requests.under_way, "half a request")
+        running.pump.part(asking.connection, Reason.REBOOTSTRAP)
+        running.pump.part(waits.connection, Reason.REBOOTSTRAP)
+        await asking.client.send(begun[20:])
+        assert await asking.client.receive_all() == told(1)
+        await waits.broker.send(response(1))
+        assert await waits.client.receive_all() == response(1)
+        await eventually(lambda: not running.pump.connections, "all ends")
+        assert running.backend.ended == {Reason.REBOOTSTRAP: 3}

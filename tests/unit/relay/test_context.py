@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Context
+from kproxy.relay.fault import Fault
 from tests.unit.relay.flows import Cluster, port_of
 
 
@@ -47,3 +49,25 @@ def test_a_name_that_is_no_label() -> None:
     found.introduce("c1", "a\nb", "x" * 500)
     assert found.software == ("a\nb", "x" * 500)
     assert found.software_label == ("unknown", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("client", "host"), [("10.0.0.9:1234", "10.0.0.9"), ("[::1]:1234", "::1"), ("[fe80::2%1]:9", "fe80::2%1")]
+)
+def test_the_host_of_a_client(client: str, host: str) -> None:
+    """Without port and brackets, so that a client that comes again is known by it."""
+    assert Context(Cluster(), None, client, "10.9.8.7").host == host
+
+
+def test_a_stale_connection_is_told_no_address() -> None:
+    """Its broker is of the topology before: the backend is not asked where such a node is now; an absent one passes."""
+    cluster = Cluster()
+    found = context(cluster)
+    assert not found.stale
+    cluster.epoch = 1
+    assert found.stale
+    with pytest.raises(Fault) as caught:
+        found.advertise(7, "b", 9092)
+    assert (caught.value.reason, cluster.told) == (Reason.REBOOTSTRAP, [])
+    assert found.advertise(-1, "", -1) == ("", -1)
+    assert not context(cluster).stale

@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 import trio
@@ -61,11 +62,11 @@ class Door:
     broker: Broker
     _clients: list[Peer] = field(default_factory=list)
 
-    def come(self, node_id: int | None = None) -> Peer:
+    def come(self, node_id: int | None = None, *, retired: bool = False) -> Peer:
         """A client that has just been accepted."""
         far, near = pair()
         near.setblocking(True)
-        self.nursery.start_soon(self.entrance.admit, self.backend, node_id, near)
+        self.nursery.start_soon(partial(self.entrance.admit, self.backend, node_id, near, retired=retired))
         self._clients.append(Peer(far))
         return self._clients[-1]
 
@@ -404,3 +405,36 @@ def test_no_descriptor_for_the_broker() -> None:
         [sys.executable, "-c", NO_DESCRIPTOR_FOR_THE_BROKER], capture_output=True, text=True, timeout=60, check=False
     )
     assert "OUT_OF_DESCRIPTORS: 'out_of_descriptors'>: 1" in done.stdout, done.stdout + done.stderr
+
+
+async def test_a_retired_listener_leads_to_any_node() -> None:
+    """What is dialled is what bootstrap listeners dial, and the table is the one for nodes that are gone."""
+    async with door() as opened:
+        client = opened.come(7, retired=True)
+        await client.send(request(1))
+        await opened.broker.accept()
+        assert await closed(client) == b""
+        assert opened.backend.dials == [(None, opened.broker.address, None, "")]
+        assert opened.backend.asked == [None]
+        await opened.ended(Reason.RETIRED_NODE)
+        client = opened.come(7, retired=True)
+        hello = request(1, b"\xff\xff", key=18, version=0)
+        await client.send(hello)
+        broker = await opened.broker.accept()
+        assert await broker.receive(len(hello)) == hello
+        (connection,) = opened.pump.connections.values()
+        assert (connection.context.retired, connection.context.node_id) == (True, 7)
+
+
+async def test_a_topology_that_changes_while_its_broker_is_dialled() -> None:
+    """What was dialled is of the topology before: the client is parted from, and the broker's socket closed."""
+    async with black_hole() as silent, door(connect=0.4) as opened:
+        opened.backend.servers = (silent, opened.broker.address)
+        client = opened.come(7)
+        await client.send(request(1))
+        await eventually(lambda: not opened.entrance._silent and opened.entrance.waiting == 1, "dialling")
+        opened.backend.epoch += 1
+        broker = await opened.broker.accept()
+        assert await closed(client) == b""
+        assert await closed(broker) == b""
+        await opened.ended(Reason.REBOOTSTRAP)

@@ -10,11 +10,13 @@ import trio
 import trio.testing
 
 from kproxy.config import Limits, Timeouts
+from kproxy.observe.means import Means
 from kproxy.observe.reasons import Reason
 from kproxy.relay import pump as pump_module
 from kproxy.relay.context import Context
 from kproxy.relay.endpoint import Endpoint
 from kproxy.relay.pump import Pump
+from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker
 from tests.unit.relay.sockets import (
     HOST,
@@ -331,3 +333,21 @@ async def test_a_stopped_pump_takes_nobody() -> None:
     assert not pump.connections
     for sock in (client, inner_client, broker):
         sock.close()
+
+
+@pytest.mark.usefixtures("quick_sweeps")
+async def test_a_last_answer_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broker that never answers what is in flight before it, and a client that takes nothing, are parted from."""
+    monkeypatch.setattr(pump_module, "HALF_CLOSED_SECONDS", 0.3)
+    async with stage() as running:
+        running.backend.means = Means.TELL
+        silent, stuck = running.relay(node_id=7), running.relay(node_id=7, buffer=32 * KIB)
+        hello = ApiVersionsRequest(client_software_name="n", client_software_version="1", node_id=8).encode(5)
+        for relayed in (silent, stuck):
+            await relayed.client.send(request(1), request(2, b"\xff\xff\0" + hello, key=18, version=5))
+            await relayed.broker.receive(len(request(1)))
+            await eventually(lambda: relayed.connection.end is Reason.REBOOTSTRAP, "the last request")  # noqa: B023
+        with pytest.raises(trio.BrokenResourceError):
+            await stuck.broker.send(response(1, noise(4 * MIB)))
+        await eventually(lambda: stuck.connection.closed and silent.connection.closed, "both ends")
+        assert running.backend.ended == {Reason.REBOOTSTRAP: 2}

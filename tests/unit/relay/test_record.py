@@ -16,7 +16,7 @@ from kproxy.relay.context import Context
 from kproxy.relay.record import PROTOCOL_ERRORS, record, record_end
 from tests.unit.relay.flows import Cluster
 
-QUIET = {Reason.CLIENT_CLOSED, Reason.DRAINED, Reason.SHUTDOWN}
+QUIET = {Reason.CLIENT_CLOSED, Reason.DRAINED, Reason.SHUTDOWN, Reason.REBOOTSTRAP, Reason.RETIRED_NODE}
 
 
 @dataclass

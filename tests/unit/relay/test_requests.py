@@ -10,7 +10,9 @@ import pytest
 
 from kproxy.observe.reasons import Reason
 from kproxy.relay.apis import OFFERS
-from kproxy.relay.requests import HEAD_BYTES
+from kproxy.relay.context import Context
+from kproxy.relay.requests import HEAD_BYTES, RequestFlow
+from kproxy.relay.routes import Answer, Forward, Offer, OnRequest, Table
 from kproxy.wire.apis import APIS, ApiSpec
 from kproxy.wire.frame import frame
 from tests.unit.relay import frames
@@ -421,3 +423,52 @@ def test_tables_are_shared_by_connections() -> None:
     first.feed("client", frames.raw_request(4095, 0, 1))
     second.feed("client", frames.heartbeat(1)[0])
     assert (first.reason, second.reason) == (Reason.UNKNOWN_API, None)
+
+
+def ending(context: Context, frame: memoryview) -> Answer | Forward:
+    """Ends the connection after the last request: by an answer of the proxy's own, or by the broker's."""
+    own = (Reason.REBOOTSTRAP, Answer) if frame[7] % 2 else (Reason.RETIRED_NODE, Forward)
+    return own[1](frames.raw_request(10, 4, frame[7], bytes(frame[-3:])), last=own[0])
+
+
+LAST = {10: Offer(on_request=OnRequest.WHOLE, request=ending)}
+
+
+class Ending(Relay):
+    """A connection whose FindCoordinator is its last request."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = Table(self.cluster.counters, LAST)
+        self.requests = RequestFlow(self.table, self.in_flight, self.context, self.broker, self.client, 1 << 20)
+
+
+@pytest.mark.parametrize("pending", [0, 1, 3])
+def test_a_last_answer_waits_its_turn_and_nothing_is_read_after_it(pending: int) -> None:
+    """However it is cut: earlier responses, then the answer; what the client sends behind it goes nowhere."""
+    before = [frames.heartbeat(number) for number in range(100, 100 + pending)]
+    sent = b"".join(one for one, _ in before) + frames.raw_request(10, 4, 1, b"end") + b"\xff" * 40
+    script: Script = [("client", sent), *(("broker", back) for _, back in before)]
+    relay = play(script, Ending)
+    assert relay.requests.last is Reason.REBOOTSTRAP
+    assert bytes(relay.client.data) == b"".join(back for _, back in before) + frames.raw_request(10, 4, 1, b"end")
+    assert bytes(relay.broker.data) == b"".join(one for one, _ in before)
+    assert (relay.reason, list(relay.in_flight), relay.requests.held_bytes) == (None, [], 0)
+
+
+def test_a_last_request_may_be_the_brokers_to_answer() -> None:
+    """It goes on and is waited for; what the client sends behind it does not."""
+    sent = frames.raw_request(10, 4, 2, b"end")
+    relay = play([("client", sent + frames.heartbeat(3)[0])], Ending)
+    assert (relay.requests.last, bytes(relay.broker.data)) == (Reason.RETIRED_NODE, sent)
+    assert waiting(relay) == [(2, 10, 4)]
+
+
+def test_nothing_is_read_after_the_last_request_in_later_pieces() -> None:
+    """Nor kept: a client that does not stop sending costs no memory."""
+    relay = Ending().play([("client", frames.raw_request(10, 4, 1))], whole)
+    answered = bytes(relay.client.data)
+    for piece in (b"\0", frames.heartbeat(5)[0], b"\xff" * KIB):
+        relay.feed("client", piece)
+    assert (relay.reason, bytes(relay.client.data), bytes(relay.broker.data)) == (None, answered, b"")
+    assert (relay.requests.held_bytes, relay.requests.under_way, relay.requests.count) == (0, False, 1)

@@ -167,3 +167,23 @@ def test_the_table_of_kafka_is_the_default() -> None:
     """All APIs of Kafka's, none of them with an offer."""
     found = Table(ClusterCounters("test"), {})
     assert {key: (low, high) for key, low, high in found.served()}[17] == (0, 1)
+
+
+def test_requests_before_a_version_pass() -> None:
+    """`request_from` is the first version whose requests are looked at; what nobody knows is looked at too."""
+    offer = Offer(on_request=OnRequest.WHOLE, request=answer, request_from=3, any_version=True)
+    found = [Route(SPECS[1], version, offer, ApiCounters(1, version)).on_request for version in (-1, 2, 3, 4)]
+    assert found == [OnRequest.WHOLE, OnRequest.PASS, OnRequest.WHOLE, OnRequest.WHOLE]
+
+
+def test_a_table_of_some_apis_only() -> None:
+    """All others are refused as of a node that is gone; what nobody or no client may ask keeps its own reason."""
+    counters = ClusterCounters("test")
+    found = Table(counters, OWN, SPECS, only=frozenset({1, 2}))
+    assert found.route(word(1, 4)).version == 4
+    assert found.served() == ((1, 2, 5),)
+    for key, reason in ((3, Reason.RETIRED_NODE), (8, Reason.RETIRED_NODE), (2, Reason.REFUSED_API)):
+        with pytest.raises(Fault) as caught:
+            found.route(word(key, 1))
+        assert (caught.value.reason, caught.value.api_key) == (reason, key)
+        assert counters.refused[key, reason] == 1

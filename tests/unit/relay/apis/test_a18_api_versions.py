@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kproxy.errors import NONE, REBOOTSTRAP_REQUIRED, UNSUPPORTED_VERSION
+from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
 from kproxy.relay.apis import OFFERS
 from kproxy.relay.routes import Table
@@ -126,19 +127,97 @@ def test_v5_goes_on_as_v4_without_ids(node_id: int | None, cluster_id: str | Non
 )
 def test_v5_with_other_ids_is_told_to_rebootstrap(node_id: int, cluster_id: str | None, says: dict[str, Any]) -> None:
     """KIP-1242: error 129 and nothing else; the broker hears nothing of it."""
-    relay = play([("client", asked(5, **says))], lambda: Relay(Cluster(cluster_id=cluster_id), node_id=node_id))
+    relay = play([("client", asked(5, **says))], lambda: Relay(telling(cluster_id), node_id=node_id))
     answer = told(relay, 5)
     assert (answer.error_code, answer.api_keys, bytes(relay.broker.data)) == (REBOOTSTRAP_REQUIRED, [], b"")
+    assert (relay.cluster.asks, relay.requests.last) == ([(Ask.ELSEWHERE, 0)], Reason.REBOOTSTRAP)
     assert not relay.in_flight
 
 
+def telling(cluster_id: str | None = "cluster-1") -> Cluster:
+    """A cluster that tells whoever means another."""
+    return Cluster(cluster_id=cluster_id, decides={Ask.ELSEWHERE: Means.TELL})
+
+
 def test_a_mismatch_waits_its_turn() -> None:
-    """Behind a request that is in flight, and in front of one that comes later."""
-    (one, one_back), (two, two_back) = frames.heartbeat(1), frames.heartbeat(2)
-    relay = play([("client", one + asked(5, node_id=8) + two), ("broker", one_back + two_back)])
-    assert relay.client.data.startswith(one_back)
-    assert relay.client.data.endswith(two_back)
-    assert relay.broker.data == one + two
+    """Behind a request that is in flight; what comes later goes nowhere."""
+    (one, one_back), (two, _) = frames.heartbeat(1), frames.heartbeat(2)
+    relay = play([("client", one + asked(5, node_id=8) + two), ("broker", one_back)], lambda: Relay(telling()))
+    back, answer = frames.split(bytes(relay.client.data))
+    assert frame(back) == one_back
+    assert answer[:6] == INT32.pack(5) + b"\0\x81"
+    assert relay.broker.data == one
+
+
+@pytest.mark.parametrize(
+    ("means", "reason"), [(Means.CLOSE, Reason.REBOOTSTRAP), (Means.REFUSE, Reason.RETIRED_NODE), (Means.SERVE, None)]
+)
+def test_a_mismatch_is_what_the_backend_makes_of_it(means: Means, reason: Reason | None) -> None:
+    """Somebody who was told already is closed, and where nothing has changed the request goes on."""
+    relay = play([("client", asked(5, node_id=8))], lambda: Relay(Cluster(decides={Ask.ELSEWHERE: means})))
+    assert (relay.reason, bytes(relay.client.data)) == (reason, b"")
+    assert relay.broker.data == (asked(4) if reason is None else b"")
+
+
+@pytest.mark.parametrize("retired", [False, True])
+def test_never_129_where_clients_bootstrap(retired: bool) -> None:
+    """rebootstrap.md: "never on a listener that clients bootstrap from". Not even if the backend should say so."""
+    everything = dict.fromkeys(Ask, Means.TELL)
+    script: Script = [("client", asked(5, node_id=8, cluster_id="x")), ("broker", offered(5, {}))]
+    relay = play(script, lambda: Relay(Cluster(decides=everything), node_id=None))
+    assert told(relay, 5).error_code == NONE
+    script = [("epoch", b""), ("client", asked(5, node_id=8, cluster_id="x"))]
+    relay = play(script, lambda: Relay(Cluster(decides=everything), node_id=None, retired=retired))
+    assert (relay.reason, bytes(relay.client.data)) == (Reason.REBOOTSTRAP, b"")
+
+
+@pytest.mark.parametrize("says", [{"cluster_id": "cluster-1"}, {"node_id": 7}, {"node_id": 0}])
+def test_where_the_node_is_gone_any_id_is_a_mismatch(says: dict[str, Any]) -> None:
+    """The client means a node that is not there, though it is the listener's."""
+    relay = play([("client", asked(5, **says))], lambda: Relay(telling(), retired=True))
+    assert (told(relay, 5).error_code, relay.cluster.asks) == (REBOOTSTRAP_REQUIRED, [(Ask.ELSEWHERE, 0)])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("stale", [False, True])
+@pytest.mark.parametrize("retired", [False, True])
+def test_hello_is_judged_where_the_node_or_the_topology_is_gone(version: int, stale: bool, retired: bool) -> None:
+    """There alone; who may go on goes on."""
+    script: Script = [*([("epoch", b"")] if stale else []), ("client", asked(version))]  # type: ignore[list-item]
+    served = play(script, lambda: Relay(retired=retired))
+    assert served.cluster.asks == ([(Ask.HELLO, 0)] if stale or retired else [])
+    assert served.broker.data == asked(min(version, 4))
+    for means, reason in ((Means.CLOSE, Reason.REBOOTSTRAP), (Means.REFUSE, Reason.RETIRED_NODE)):
+        parted = play(script, lambda: Relay(Cluster(decides={Ask.HELLO: means}), retired=retired))  # noqa: B023
+        assert parted.reason is (reason if stale or retired else None)
+        assert parted.context.client_id == "c1"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_only_v5_can_say_129(version: int) -> None:
+    """rebootstrap.md: "v13+ only", and v5 of ApiVersions; a client of an older version is closed in its place."""
+    make = lambda: Relay(Cluster(decides={Ask.HELLO: Means.TELL}), retired=True)  # noqa: E731
+    relay = play([("client", asked(version))], make)
+    if version == 5:
+        assert (told(relay, 5).error_code, relay.requests.last) == (REBOOTSTRAP_REQUIRED, Reason.REBOOTSTRAP)
+    else:
+        assert (relay.reason, bytes(relay.client.data)) == (Reason.REBOOTSTRAP, b"")
+
+
+@pytest.mark.parametrize(
+    ("highest", "told_clients", "upstream"), [(8, 8, 8), (11, 11, 11), (12, 13, 12), (13, 13, 13), (14, 13, 13)]
+)
+def test_metadata_v13_is_offered_where_v12_is_known(highest: int, told_clients: int, upstream: int) -> None:
+    """rebootstrap.md: "v13 can be offered to clients over a broker that serves v12"; what it serves is noted."""
+    relay = play([("client", asked(4)), ("broker", offered(4, {3: (0, highest)}))])
+    assert ranges(told(relay, 4)) == {3: (0, told_clients)}
+    assert relay.context.metadata_upstream == upstream
+
+
+def test_a_broker_without_metadata() -> None:
+    """It is offered without, and nothing is noted that would change a request."""
+    relay = play([("client", asked(4)), ("broker", offered(4, {12: (0, 4)}))])
+    assert (ranges(told(relay, 4)), relay.context.metadata_upstream) == ({12: (0, 4)}, 0)
 
 
 @pytest.mark.parametrize("version", [6, 7, 255, 256, 32767, -1, -32768])

@@ -6,7 +6,7 @@ import pytest
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.counters import ApiCounters
-from kproxy.relay.apis.addresses import replace_all, replace_and_learn
+from kproxy.relay.apis.addresses import replace_all
 from kproxy.relay.context import Context
 from kproxy.relay.routes import PASS_UNCHANGED, Offer, OnResponse, Route
 from kproxy.wire.apis import APIS
@@ -75,8 +75,7 @@ def test_unknown_tagged_fields_around_an_address() -> None:
 def test_no_address_no_change() -> None:
     """A response that names no node stays as it is, and nothing is learnt."""
     cluster = Cluster()
-    found = Route(APIS[3], 12, Offer(response=replace_and_learn, on_response=OnResponse.WHOLE), ApiCounters(3, 12))
-    assert found.respond(context(cluster), memoryview(frames.response(3, 12, 1)[4:])) is None
+    assert route(3, 12).respond(context(cluster), memoryview(frames.response(3, 12, 1)[4:])) is None
     assert (cluster.learnt, cluster.told) == ([], [])
 
 

@@ -1,0 +1,35 @@
+"""Reads in messages that are not decoded; `well_formed` is around all of them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kproxy.errors import MalformedMessageError
+from kproxy.wire.primitives import Buffer
+from kproxy.wire.walk import not_at_end, uvarint_at
+
+
+@contextmanager
+def well_formed(what: str) -> Iterator[None]:
+    """Turns what reads raise where bytes are missing or are no text into `MalformedMessageError`."""
+    try:
+        yield
+    except (IndexError, struct.error, UnicodeDecodeError) as error:
+        raise MalformedMessageError(f"{what}: {error}") from error
+
+
+def compact_string(buf: Buffer, pos: int) -> tuple[str | None, int]:
+    """The nullable compact string at `pos`, and the position behind it."""
+    size, pos = uvarint_at(buf, pos)
+    return text(buf, pos, size - 1)
+
+
+def text(buf: Buffer, pos: int, length: int) -> tuple[str | None, int]:
+    """So many bytes of text, None for fewer than none, and the position behind them."""
+    if length < 0:
+        return None, pos
+    if pos + length > len(buf):
+        raise not_at_end()
+    return str(buf[pos : pos + length], "utf-8"), pos + length

@@ -1,0 +1,112 @@
+"""The topics of Metadata v12 and v13, walked without decoding: where they end, and which they are.
+
+A Metadata v13 response is that of v12 with an error code between its topics and its own tagged fields (KIP-1102).
+Where that is can be told for certain only by a walk over every partition. What brokers that serve v12 write ends in
+six bytes that are always the same: the last topic's authorized operations, which the client did not ask for, its empty
+section of tagged fields, and the message's own. There the place is the last byte but for the error code. So small
+messages are walked, and large ones where they end otherwise; a large one is misread only when a broker adds tagged
+fields to the message itself, as none does, of which the last ends in just these six bytes.
+
+10,000 partitions: 1 µs by the last bytes, 10 ms by a walk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from kproxy.wire.primitives import INT16, ZERO_UUID, Buffer, uvarint
+from kproxy.wire.walk import not_at_end, skip_tags, uvarint_at
+
+LEADER_NOT_AVAILABLE: Final = 5
+_FIRST_ERROR_CODE: Final = 13
+_ERROR_CODE: Final = 2
+_CONTROLLER_ID: Final = 4
+_UUID: Final = len(ZERO_UUID.bytes)
+_PARTITION_HEAD: Final = 14
+"""Error code, index, leader and its epoch."""
+_OPERATIONS: Final = b"\x80\0\0\0"
+"""Authorized operations that nobody asked for."""
+_UNTAGGED: Final = b"\0"
+_LAST_TOPIC_ENDS: Final = _OPERATIONS + _UNTAGGED
+_WALKED: Final = 8 << 10
+"""Bytes of topics that are always walked: 0.2 ms."""
+_UNAVAILABLE: Final = INT16.pack(LEADER_NOT_AVAILABLE)
+_NO_PARTITION: Final = b"\x01" + _OPERATIONS + _UNTAGGED
+_NOT_INTERNAL: Final = b"\0"
+
+
+def error_code_at(frame: Buffer, pos: int, version: int) -> int:
+    """Where a v13 response has its error code, and a v12 one would have it; `pos` is behind the brokers."""
+    topics = _topics_at(frame, pos)
+    place = len(frame) - len(_UNTAGGED) - (_ERROR_CODE if version >= _FIRST_ERROR_CODE else 0)
+    last_topic_ends = place - len(_LAST_TOPIC_ENDS)
+    if last_topic_ends - topics > _WALKED and frame[-1] == 0 and frame[last_topic_ends:place] == _LAST_TOPIC_ENDS:
+        return place
+    return _walked(frame, topics, [])
+
+
+def answered(frame: Buffer, pos: int) -> Sequence[bytes]:
+    """The topics of a response, each as it is answered while it has no leader; `pos` is behind the brokers."""
+    spans: list[tuple[int, int]] = []
+    _walked(frame, _topics_at(frame, pos), spans)
+    return [b"".join((_UNAVAILABLE, frame[start:end], _NO_PARTITION)) for start, end in spans]
+
+
+def asked(frame: Buffer, body: int) -> Sequence[bytes] | None:
+    """The topics of a request whose body begins there, each as it is answered while it has no leader; None for all."""
+    count, pos = uvarint_at(frame, body)
+    if not count:
+        return None
+    topics: list[bytes] = []
+    for _ in range(count - 1):
+        name = pos + _UUID
+        end = _behind(frame, name)
+        topics.append(b"".join((_UNAVAILABLE, frame[name:end], frame[pos:name], _NOT_INTERNAL, _NO_PARTITION)))
+        pos = skip_tags(frame, end, len(frame))
+    return topics
+
+
+def with_topics(body: bytes, topics: Sequence[bytes]) -> bytes:
+    """The body of a v13 response that has no topic, with these."""
+    end = len(body) - len(_UNTAGGED) - _ERROR_CODE
+    return b"".join((body[: end - 1], uvarint(len(topics) + 1), *topics, body[end:]))
+
+
+def _topics_at(frame: Buffer, pos: int) -> int:
+    """Behind the cluster's id and the controller's."""
+    return _behind(frame, pos) + _CONTROLLER_ID
+
+
+def _behind(buf: Buffer, pos: int) -> int:
+    """The position behind a nullable compact string."""
+    size, pos = uvarint_at(buf, pos)
+    return pos + max(size - 1, 0)
+
+
+def _walked(buf: Buffer, pos: int, spans: list[tuple[int, int]]) -> int:
+    """The position behind all topics; appends where each has its name, id and whether it is internal."""
+    count, pos = uvarint_at(buf, pos)
+    for _ in range(count - 1):
+        start = pos + _ERROR_CODE
+        pos = _behind(buf, start) + _UUID + len(_NOT_INTERNAL)
+        spans.append((start, pos))
+        partitions, pos = uvarint_at(buf, pos)
+        for _ in range(partitions - 1):
+            pos = _behind_partition(buf, pos + _PARTITION_HEAD)
+        pos = skip_tags(buf, pos + len(_OPERATIONS), len(buf))
+    if pos >= len(buf):
+        raise not_at_end()
+    return pos
+
+
+def _behind_partition(buf: Buffer, pos: int) -> int:
+    """`pos` is at its replicas; those in sync and those offline follow."""
+    for _ in range(3):
+        size = buf[pos]
+        pos += 1
+        if size > 0x7F:
+            size, pos = uvarint_at(buf, pos - 1)
+        if size > 1:
+            pos += 4 * (size - 1)
+    return pos + 1 if not buf[pos] else skip_tags(buf, pos, len(buf))
