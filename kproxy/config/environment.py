@@ -19,8 +19,8 @@ from kproxy.errors import ConfigError
 
 PREFIX: Final = "KPROXY_"
 CONFIG_FILE: Final = "KPROXY_CONFIG"
-# No settings of kproxy: where the tests keep Kafka and other tools.
-NOT_SETTINGS: Final = frozenset({"KPROXY_TOOLS"})
+# No settings of kproxy: where the tests keep Kafka and other tools; where commands find a kproxy that runs.
+NOT_SETTINGS: Final = frozenset({"KPROXY_TOOLS", "KPROXY_ADMIN_URL"})
 CLUSTERS: Final = ("clusters",)
 UPSTREAMS: Final = ("upstreams",)
 # Lists of mappings, which a variable holds as YAML.

@@ -54,9 +54,10 @@ def test_no_setting_looks_like_a_service_link() -> None:
 
 
 def test_documented_exceptions() -> None:
-    """The tools' directory and the file's name are no settings; an empty variable is not given; others are not ours."""
+    """Where tools, the file and a running kproxy are, is no setting; nor is an empty variable, or one not ours."""
     environ = {
         "KPROXY_TOOLS": "/x",
+        "KPROXY_ADMIN_URL": "http://127.0.0.1:9190",
         "KPROXY_CONFIG": "/y",
         "KPROXY_ADMIN": " ",
         "kproxy_listen": "a:1",

@@ -1,0 +1,83 @@
+"""Asks a running kproxy at its admin port: one request, its JSON, or a line that says why not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from kproxy.cli.codes import REFUSED, USAGE, CommandError
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection, HTTPResponse
+
+VARIABLE: Final = "KPROXY_ADMIN_URL"
+_TIMEOUT: Final = 60.0
+"""Seconds: a failover waits until its target has answered, or has not in the time that kproxy gives it."""
+
+
+class AdminPort:
+    """The admin port at `url`: http://host:port, or https:// and a path where something stands before it."""
+
+    def __init__(self, url: str) -> None:
+        """Raises `CommandError` for what is no such URL."""
+        from urllib.parse import urlsplit
+
+        self.url = url
+        try:
+            parts = urlsplit(url)
+            self._port = parts.port
+        except ValueError:
+            raise self._no_url() from None
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise self._no_url()
+        self._secure, self._host, self._path = parts.scheme == "https", parts.hostname, parts.path.rstrip("/")
+
+    def get(self, path: str, **query: str | None) -> Any:
+        """What a path says; of `query` only what is given. Raises `CommandError`."""
+        from urllib.parse import urlencode
+
+        given = {name: value for name, value in query.items() if value is not None}
+        return self._ask("GET", path + ("?" + urlencode(given) if given else ""), None)
+
+    def post(self, path: str, fields: Mapping[str, Any]) -> Any:
+        """Gives an order; what it did. Raises `CommandError`, with exit code 1 when the proxy refuses."""
+        return self._ask("POST", path, json.dumps(fields).encode())
+
+    def _ask(self, method: str, target: str, body: bytes | None) -> Any:
+        from http.client import HTTPException
+
+        connection = self._connection()
+        try:
+            headers = {"Accept": "application/json"} | ({"Content-Type": "application/json"} if body else {})
+            connection.request(method, self._path + target, body, headers)
+            response = connection.getresponse()
+            content = response.read()
+        except (OSError, HTTPException) as error:
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise CommandError(f"{self.url}: cannot be asked: {reason} (--admin or {VARIABLE})", USAGE) from error
+        finally:
+            connection.close()
+        return self._understood(response, content)
+
+    def _connection(self) -> HTTPConnection:
+        from http.client import HTTPConnection, HTTPSConnection
+
+        return (HTTPSConnection if self._secure else HTTPConnection)(self._host, self._port, timeout=_TIMEOUT)
+
+    def _understood(self, response: HTTPResponse, content: bytes) -> Any:
+        try:
+            said = json.loads(content)
+            if response.status < 400:
+                return said
+            reason = str(said["error"])
+        except (ValueError, TypeError, KeyError):
+            line = f"{self.url}: is no admin port of kproxy: it answers {response.status} {response.reason}"
+            raise CommandError(f"{line} (--admin or {VARIABLE})", USAGE) from None
+        wait = response.headers.get("Retry-After")
+        raise CommandError(reason + (f" (again in {wait} s)" if wait else ""), REFUSED)
+
+    def _no_url(self) -> CommandError:
+        return CommandError(
+            f"{self.url!r} is no URL of an admin port; write http://host:port (--admin or {VARIABLE})", USAGE
+        )

@@ -1,0 +1,113 @@
+"""kproxy.cli.asking: URLs, and servers that are no admin port of kproxy."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from kproxy.cli.asking import AdminPort
+from kproxy.cli.codes import CommandError
+from tests.unit.cli.running import printed
+
+
+@contextmanager
+def answering(answer: bytes) -> Iterator[tuple[str, list[bytes]]]:
+    """A server that reads one request's head, sends `answer` and closes: its URL, and what it read."""
+    read: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(30)
+
+        def serve() -> None:
+            peer, _ = listener.accept()
+            with peer:
+                read.append(peer.recv(65536))
+                peer.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}", read
+        finally:
+            thread.join(30)
+
+
+def response(status: str, body: bytes, *headers: str) -> bytes:
+    head = "\r\n".join([f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers, "", ""])
+    return head.encode() + body
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "", "kproxy", "kproxy:9190", "127.0.0.1:9190", "ftp://kproxy", "http://", "http://:9190", "http://k:x",
+        "http://k:99999", "http://k/?a=b", "http://k/#a", "http://[::1", "file:///etc",
+    ],
+)  # fmt: skip
+def test_what_is_no_url(url: str) -> None:
+    """One line that says how to write one, exit code 2; nothing is guessed."""
+    with pytest.raises(CommandError, match="is no URL of an admin port; write http://host:port") as caught:
+        AdminPort(url)
+    assert caught.value.code == 2
+
+
+def test_a_path_before_the_api() -> None:
+    """Something may stand before kproxy that has other things on other paths."""
+    with answering(response("200 OK", b'{"a": 1}')) as (url, read):
+        assert AdminPort(f"{url}/gateway/").get("/api/v1/clusters", cluster="a&b", after=None) == {"a": 1}
+    assert read[0].startswith(b"GET /gateway/api/v1/clusters?cluster=a%26b HTTP/1.1\r\n")
+
+
+def test_an_order_is_json() -> None:
+    """With the Content-Type that the API asks for, and without what browsers add."""
+    with answering(response("200 OK", b"{}")) as (url, read):
+        AdminPort(url).post("/x", {"to": None})
+    assert b"\r\nContent-Type: application/json\r\n" in read[0]
+    assert b"Origin" not in read[0]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        response("200 OK", b"<html>"),
+        response("404 Not Found", b"<html>"),
+        response("404 Not Found", b"[]"),
+        response("404 Not Found", b'{"message": "no"}'),
+        response("302 Found", b"", "Location: http://elsewhere/"),
+        response("500 Oops", b"\xff\xfe"),
+    ],
+)
+def test_another_server(answer: bytes) -> None:
+    """It is told what answered, exit code 2."""
+    with answering(answer) as (url, _), pytest.raises(CommandError) as caught:
+        AdminPort(url).get("/api/v1/clusters")
+    assert f"{url}: is no admin port of kproxy: it answers " in str(caught.value)
+    assert caught.value.code == 2
+
+
+@pytest.mark.parametrize("answer", [b"", b"\x00\x00\x00\x15", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}"])
+def test_what_is_no_http(answer: bytes) -> None:
+    """A Kafka port, a server that dies: one line, exit code 2."""
+    with answering(answer) as (url, _), pytest.raises(CommandError, match=r"cannot be asked: .+") as caught:
+        AdminPort(url).get("/api/v1/clusters")
+    assert caught.value.code == 2
+    assert "\n" not in str(caught.value)
+
+
+def test_a_name_without_an_address() -> None:
+    """As DNS says it."""
+    with pytest.raises(CommandError, match=r"^http://no-such-host\.invalid:9190: cannot be asked: .+ \(--admin or"):
+        AdminPort("http://no-such-host.invalid:9190").get("/")
+
+
+@pytest.mark.parametrize("body", [b"{}", b"[]", b'{"clusters": [{"name": "orders"}]}', b'{"clusters": 5}'])
+def test_an_answer_of_another_version(capsys: pytest.CaptureFixture[str], body: bytes) -> None:
+    """What lacks what this version shows is no traceback."""
+    with answering(response("200 OK", body)) as (url, _):
+        code, out, err = printed(capsys, ["clusters", "--admin", url])
+    assert (code, out) == (2, "")
+    assert "does not understand the answer" in err
+    assert err.count("\n") == 1

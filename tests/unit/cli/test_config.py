@@ -1,0 +1,89 @@
+"""kproxy.cli.config and kproxy.cli.settings: what is printed, where, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kproxy.cli import settings as module
+from kproxy.config import Config
+from kproxy.config.reference import json_schema
+from tests.unit.cli.running import ROOT, printed, run
+
+SERVERS = ("--bootstrap-servers", "a:1,b:2", "--listen", "0.0.0.0:9092")
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "config").glob("*.yaml")), ids=lambda path: path.name)
+def test_check_shows_every_listener(capsys: pytest.CaptureFixture[str], example: Path) -> None:
+    """A line for each, with the backend and what clients are told; exit code 0."""
+    code, out, err = printed(capsys, ["config", "check", str(example)])
+    assert (code, err) == (0, "")
+    config = Config.model_validate(yaml.safe_load(example.read_text()))
+    for cluster in config.clusters:
+        (bootstrap,) = [
+            line for line in out.splitlines() if line.startswith(f"{cluster.name} ") and "bootstrap " in line
+        ]
+        assert str(cluster.listen) in bootstrap
+        for backend in cluster.backends:
+            assert ", ".join(map(str, backend.bootstrap_servers)) in out
+        assert ", ".join(map(str, cluster.backends[0].bootstrap_servers)) in bootstrap
+        assert out.count(f"\n{cluster.name} ") == len(cluster.backends) + max(1, len(cluster.nodes.ranges))
+        assert (cluster.advertised_host or "<address the client reached>") in out
+    assert (" admin " in out) is (config.admin is not None)
+
+
+def test_check_takes_variables_into_account() -> None:
+    """It shows what serve would do here."""
+    done = run("config", "check", str(ROOT / "config" / "minimal.yaml"), KPROXY_LISTEN="127.0.0.1:7000")
+    assert "127.0.0.1:7001 and up" in done.stdout
+
+
+def test_check_names_file_key_and_reason(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """`FILE: key: reason`, as editors and CI read it."""
+    file = tmp_path / "kproxy.yaml"
+    file.write_text("clusters:\n  - {name: a, bootstrap_servers: a:1, listen: '0.0.0.0:9092'}\nadmin: 0.0.0.0:9092\n")
+    code, out, err = printed(capsys, ["config", "check", str(file)])
+    assert (code, out) == (2, "")
+    assert err == f"{file}: admin.listen: port 9092 is also that of clusters.0.listen (line 3)\n"
+
+
+def test_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    """JSON on standard output and nothing else."""
+    code, out, err = printed(capsys, ["config", "schema"])
+    assert (code, out, err) == (0, json_schema(), "")
+    assert json.loads(out)["$schema"].startswith("https://json-schema.org/")
+
+
+def test_show_prints_what_loads_again(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The settings in effect, flags included, as a file that means the same."""
+    file = tmp_path / "shown.yaml"
+    _, shown, _ = printed(capsys, ["config", "show", *SERVERS, "--admin", "[::1]:9190", "--log-format", "json"])
+    file.write_text(shown)
+    assert printed(capsys, ["config", "show", "--config", str(file)]) == (0, shown, "")
+    settings = yaml.safe_load(shown)
+    assert (settings["admin"], settings["log"]) == ({"listen": "[::1]:9190"}, {"level": "info", "format": "json"})
+    assert settings["clusters"][0]["bootstrap_servers"] == ["a:1", "b:2"]
+
+
+def test_a_closed_pipe_is_no_traceback() -> None:
+    """`kproxy config schema | head -1` ends quietly."""
+    schema = subprocess.Popen(
+        [sys.executable, "-m", "kproxy", "config", "schema"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    with schema:
+        assert schema.stdout
+        assert schema.stderr
+        schema.stdout.close()
+        assert schema.stderr.read() == ""
+    assert schema.returncode == 1
+
+
+def test_values_of_the_choices_are_those_of_the_settings() -> None:
+    """The flags offer what the model takes: they are written twice so that --help stays quick."""
+    log = Config.model_json_schema()["$defs"]["Log"]["properties"]
+    assert (list(module.LEVELS), list(module.FORMATS)) == (log["level"]["enum"], log["format"]["enum"])

@@ -1,0 +1,204 @@
+"""kproxy.cli.remote: what a running kproxy is asked, what is printed of its answer, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+import pytest
+import trio
+
+from kproxy.admin.view import NotNowError, OrderError, Rebootstrap, RefusedError
+from kproxy.cli.asking import AdminPort
+from kproxy.demo.ports import free_port
+from tests.unit.admin.memory_view import MemoryView, client_view, cluster_view
+from tests.unit.cli.running import printed, run
+
+Asking = Callable[..., Awaitable[tuple[int, str, str]]]
+
+
+@pytest.fixture
+def ask(capsys: pytest.CaptureFixture[str], port: int) -> Asking:
+    """Runs a command against the test's admin port, beside the loop that serves it."""
+
+    async def command(*arguments: str) -> tuple[int, str, str]:
+        given = [*arguments, "--admin", f"http://127.0.0.1:{port}"]
+        return await trio.to_thread.run_sync(printed, capsys, given)
+
+    return command
+
+
+def cells(line: str) -> list[str]:
+    """A row's cells: at least two spaces part them."""
+    return [cell.strip() for cell in line.split("  ") if cell.strip()]
+
+
+async def test_clusters(view: MemoryView, ask: Asking) -> None:
+    """A line for each: how far its topology is, where its clients are, and where they could go."""
+    one = cluster_view("orders")
+    node = replace(one.nodes[0], reachable=False)
+    view.virtual = (
+        replace(one, epoch=3, nodes=(*one.nodes, node), connections=1234),
+        replace(cluster_view("audit"), upstreams=one.upstreams[:1]),
+    )
+    code, out, err = await ask("clusters")
+    assert (code, err) == (0, "")
+    assert [cells(line) for line in out.splitlines()] == [
+        ["Virtual cluster", "Epoch", "Upstream", "Nodes", "Connections"],
+        ["orders", "3", "east (else west)", "3 (1 unreachable)", "1234"],
+        ["audit", "1", "east", "2", "2"],
+    ]
+
+
+async def test_clients(view: MemoryView, ask: Asking) -> None:
+    """Who is connected, with what is known of each; what is not known is left empty."""
+    unknown = replace(client_view(2), software_name=None, software_version=None, client_id=None, metadata_version=None)
+    view.connected = [client_view(1), replace(unknown, rebootstrap=Rebootstrap.UNKNOWN, connections=1)]
+    code, out, err = await ask("clients")
+    assert (code, err) == (0, "")
+    since = "2026-01-02T03:04:05.000+00:00"
+    assert [cells(line) for line in out.splitlines()] == [
+        ["Virtual cluster", "Host", "Client id", "Software", "Connections", "Since", "Metadata", "Rebootstrap"],
+        ["main", "192.0.2.1", "1", since, "unknown"],
+        ["main", "192.0.2.1", "producer-001", "apache-kafka-java 4.3.1", "2", since, "v13", "129"],
+    ]
+
+
+async def test_clients_that_are_not_able(view: MemoryView, ask: Asking) -> None:
+    """Of one virtual cluster or all."""
+    view.connected = [
+        client_view(1, "main", Rebootstrap.NO),
+        client_view(2, "main", Rebootstrap.ALONE),
+        client_view(3, "other", Rebootstrap.NO),
+        client_view(4, "other", Rebootstrap.UNKNOWN),
+    ]
+
+    async def found(*flags: str) -> list[str]:
+        _, out, _ = await ask("clients", "--json", *flags)
+        return [client["client_id"] for client in json.loads(out)["clients"]]
+
+    assert await found("--unable") == ["producer-001", "producer-003"]
+    assert await found("--unable", "--cluster", "other") == ["producer-003"]
+    assert len(await found()) == 4
+
+
+async def test_every_page_of_clients(view: MemoryView, ask: Asking) -> None:
+    """However many there are, once each."""
+    view.connected = [client_view(number) for number in range(2_500)]
+    _, out, _ = await ask("clients", "--json")
+    names = [client["client_id"] for client in json.loads(out)["clients"]]
+    assert len(names) == len(set(names)) == 2_500
+
+
+@pytest.mark.parametrize(
+    ("arguments", "order", "line"),
+    [
+        (["rebootstrap", "main"], ("rebootstrap", "main"), "main: epoch 2; 17 connections told or closed"),
+        (["failover", "main"], ("failover", "main", None, False), "main: upstream west, epoch 2; 17 connections told"),
+        (["failover", "main", "--to", "west"], ("failover", "main", "west", False), "main: upstream west, epoch 2;"),
+        (["failover", "main", "--force"], ("failover", "main", None, True), "main: upstream west, epoch 2;"),
+    ],
+)
+async def test_orders(
+    view: MemoryView, ask: Asking, arguments: Sequence[str], order: tuple[object, ...], line: str
+) -> None:
+    """What was done, in one line."""
+    code, out, err = await ask(*arguments)
+    assert (code, err, view.orders) == (0, "", [order])
+    assert out.startswith(line)
+    assert out.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["rebootstrap", "main"], {"cluster": "main", "epoch": 2, "connections": 17}),
+        (["failover", "main"], {"cluster": "main", "upstream": "west", "epoch": 2, "connections": 17}),
+    ],
+)
+async def test_orders_as_json(ask: Asking, arguments: Sequence[str], said: object) -> None:
+    """What the API answers, for scripts."""
+    code, out, _ = await ask(*arguments, "--json")
+    assert (code, json.loads(out)) == (0, said)
+
+
+async def test_clusters_as_json(ask: Asking) -> None:
+    """The same as at /api/v1/clusters."""
+    _, out, _ = await ask("clusters", "--json")
+    assert [cluster["name"] for cluster in json.loads(out)["clusters"]] == ["main", "other"]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "line"),
+    [
+        (RefusedError("main: west is active already"), "main: west is active already\n"),
+        (NotNowError("main: the epoch rose 3 s ago", 6.2), "main: the epoch rose 3 s ago (again in 7 s)\n"),
+    ],
+)
+async def test_a_refusal(view: MemoryView, ask: Asking, refusal: OrderError, line: str) -> None:
+    """The proxy's own words on standard error, exit code 1."""
+    view.refusal = refusal
+    assert await ask("failover", "main") == (1, "", line)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["rebootstrap", "mian"], "there is no cluster 'mian'; there are: main, other\n"),
+        (["rebootstrap", "main?x#y%"], "there is no cluster 'main?x#y%'; there are: main, other\n"),
+        (["failover", "main", "--to", "wset"], "main has no upstream 'wset'; there are: east, west\n"),
+        (["clients", "--cluster", "a&b"], "there is no cluster 'a&b'; there are: main, other\n"),
+    ],
+)
+async def test_names_that_are_not_there(ask: Asking, arguments: Sequence[str], line: str) -> None:
+    """Refused by the proxy, which says what there is: exit code 1."""
+    assert await ask(*arguments) == (1, "", line)
+
+
+def test_nobody_is_there(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it was looked for, why it failed, and how to say where: exit code 2."""
+    url = f"http://127.0.0.1:{free_port()}"
+    line = f"{url}: cannot be asked: Connection refused (--admin or KPROXY_ADMIN_URL)\n"
+    assert printed(capsys, ["clusters", "--admin", url]) == (2, "", line)
+    monkeypatch.setenv("KPROXY_ADMIN_URL", url)
+    assert printed(capsys, ["rebootstrap", "main"]) == (2, "", line)
+
+
+def test_the_default_is_this_machine(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Port 9190, as in the examples; an empty variable is none. KPROXY_ADMIN, where serve listens, is another thing."""
+    monkeypatch.setenv("KPROXY_ADMIN", "127.0.0.1:1")
+    monkeypatch.setenv("KPROXY_ADMIN_URL", "")
+    asked: list[str] = []
+
+    def get(port: AdminPort, path: str) -> dict[str, list[str]]:
+        asked.append(f"{port.url}{path}")
+        return {"clusters": []}
+
+    monkeypatch.setattr(AdminPort, "get", get)
+    assert printed(capsys, ["clusters"])[0] == 0
+    assert asked == ["http://127.0.0.1:9190/api/v1/clusters"]
+
+
+def test_against_kproxy_itself() -> None:
+    """From outside, as an operator does it, in front of a backend that does not answer."""
+    port = free_port()
+    url = {"KPROXY_ADMIN_URL": f"http://127.0.0.1:{port}"}
+    command = [sys.executable, "-m", "kproxy", "serve", "--bootstrap-servers", "127.0.0.1:1", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(
+        [*command, "--admin", f"127.0.0.1:{port}", "--log-format", "json"], stderr=subprocess.PIPE, text=True
+    ) as serving:
+        try:
+            assert serving.stderr
+            next(line for line in serving.stderr if json.loads(line)["event"] == "listening")
+            shown = run("clusters", **url)
+            nobody = run("clients", "--json", **url)
+            refused = run("failover", "default", "--to", "west", **url)
+        finally:
+            serving.terminate()
+    assert [cells(line) for line in shown.stdout.splitlines()[1:]] == [["default", "0", "main", "0", "0"]]
+    assert json.loads(nobody.stdout) == {"clients": []}
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == "default has no upstream 'west'; there are: main\n"
