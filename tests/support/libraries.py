@@ -35,10 +35,10 @@ class Role:
         """The client's configuration; all but the library's `own` is what no client can do without."""
         settings: dict[str, object] = {"bootstrap.servers": self.bootstrap, "client.id": self.name}
         if self.kind == "consumer":
-            settings |= {"group.id": f"group-of-{self.name}", "auto.offset.reset": "earliest"}
+            settings |= {"group.id": f"{self.name}-of-{self.topic}", "auto.offset.reset": "earliest"}
         if self.kind == "producer":
             settings |= {"acks": "all"}
-        return settings | own
+        return {**settings, **own}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,6 +21,18 @@ def rss_bytes(pid: int) -> int:
     return int(_read(f"/proc/{pid}/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def peak_rss_bytes(pid: int) -> int:
+    """The most memory that one process ever had resident."""
+    found = next(line for line in _read(f"/proc/{pid}/status").splitlines() if line.startswith("VmHWM:"))
+    return int(found.split()[1]) << 10
+
+
+def cpu_seconds(pid: int) -> float:
+    """CPU time that one process has spent, user and system, in the kernel's ticks of usually 10 ms."""
+    cells = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return (int(cells[11]) + int(cells[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def open_files(pid: int) -> int:
     """How many descriptors the process has open."""
     return len(_listdir(f"/proc/{pid}/fd"))

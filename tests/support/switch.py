@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import threading
 import time
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from kproxy.observe.means import Means
 from tests.support.backend import Backend
@@ -16,9 +18,6 @@ from tests.support.libraries import Kind, Library, Role
 from tests.support.long_lived import Event, LongLived
 from tests.support.proxy import Proxy
 from tests.support.wait import until
-
-READ, WRITTEN = "read", "written"
-"""The topics: what feeds write and consumers read, what producers write."""
 
 WINDOW = 10.0
 """Seconds after a switch in which a client's Metadata requests are counted."""
@@ -30,6 +29,26 @@ _SUCCESS: Mapping[Kind, str] = {
     "admin": "answered",
     "fresh-admin": "answered",
 }
+
+
+_runs = itertools.count(1)
+
+
+class Topics(NamedTuple):
+    """The topics of a run, of the same names in each cluster: what consumers read and what producers write."""
+
+    read: str
+    written: str
+
+    @classmethod
+    def create(cls, *backends: Backend) -> Topics:
+        """New ones, with three partitions."""
+        run = next(_runs)
+        names = cls(f"read-{run}", f"written-{run}")
+        for backend in backends:
+            for name in names:
+                backend.topic(3, name=name)
+        return names
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +83,10 @@ class Crowd:
     """The clients' processes, one a library, in front of `proxy`; inside the context each of them has had success."""
 
     def __init__(
-        self, clients: Sequence[Followed], proxy: Proxy, directory: Path, *, shared: str | None = None
+        self, clients: Sequence[Followed], proxy: Proxy, directory: Path, topics: Topics, *, shared: str | None = None
     ) -> None:
         """`shared`: the one virtual cluster of all; without it each has its own."""
-        self.clients = clients
+        self.clients, self.topics = clients, topics
         self._proxy, self._shared = proxy, shared
         self._processes = {
             library: LongLived(library, self._roles(library), directory)
@@ -94,6 +113,15 @@ class Crowd:
         """What went wrong so far, as far as its user gets to know."""
         return self._processes[client.library].events(client.kind, "error", "failed")
 
+    def lost(self, client: Followed, written: Container[str]) -> list[str]:
+        """A producer's acknowledged records that are not among those written."""
+        return [event.value for event in self.successes(client) if event.value not in written]
+
+    def silence(self, client: Followed) -> float:
+        """The longest time, up to now, in which a client neither succeeded nor failed, in seconds."""
+        done = sorted(event.at for event in (*self.successes(client), *self.failures(client)))
+        return max(after - before for before, after in itertools.pairwise((*done, time.time())))
+
     def log(self, client: Followed) -> str:
         """How the output of a client's process ends."""
         return self._processes[client.library].tail()
@@ -103,7 +131,7 @@ class Crowd:
             client.kind: Role(
                 client.kind,
                 self._proxy.bootstrap(self._shared or client.cluster),
-                WRITTEN if client.kind == "producer" else READ,
+                self.topics.written if client.kind == "producer" else self.topics.read,
                 client.cluster,
             )
             for client in self.clients
@@ -112,11 +140,11 @@ class Crowd:
 
 
 @contextlib.contextmanager
-def fed(backends: Mapping[str, Backend]) -> Iterator[None]:
+def fed(backends: Mapping[str, Backend], topic: str) -> Iterator[None]:
     """While records named after each backend appear in it."""
     with contextlib.ExitStack() as stack:
         for name, backend in backends.items():
-            stack.enter_context(Feed(name, backend, READ))
+            stack.enter_context(Feed(name, backend, topic))
         yield
 
 
@@ -130,7 +158,7 @@ def switch(crowd: Crowd, proxy: Proxy, to: str, backend: Backend, patience: floa
     able = [client for client in crowd.clients if client.library.rebootstraps]
     with contextlib.suppress(AssertionError):  # who did not arrive is in the result, which says more
         until(lambda: not _missing(able, crowd, begun, to, backend), "arrivals", patience, 1)
-    written = set(backend.values(WRITTEN))
+    written = set(backend.values(crowd.topics.written))
     return [
         Passage(
             client,
@@ -165,7 +193,7 @@ def _spent(client: Followed, proxy: Proxy, begun: _Begun) -> int:
 def _missing(
     clients: Sequence[Followed], crowd: Crowd, begun: Mapping[Followed, _Begun], to: str, backend: Backend
 ) -> list[Followed]:
-    written = set(backend.values(WRITTEN))
+    written = set(backend.values(crowd.topics.written))
     id_ = backend.cluster.cluster_id
     return [one for one in clients if _seconds(one, crowd, begun[one].at, to, id_, written) is None]
 

@@ -1,0 +1,57 @@
+"""Every broker replaced by one with a new id and port while clients work: a proxy's clients need not know."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kproxy.demo import jars
+from tests.support.backend import Backend
+from tests.support.libraries import JAVA_4_4, LIBRDKAFKA_2_16
+from tests.support.proxy import Proxy
+from tests.support.replaceable import Replaceable
+from tests.support.switch import Crowd, Followed, Topics, fed
+from tests.support.wait import until
+
+OLD, NEW = (1, 2, 3), (4, 5, 6)
+CLIENTS = [Followed(library, kind) for library in (JAVA_4_4, LIBRDKAFKA_2_16) for kind in ("producer", "consumer")]
+
+
+@pytest.fixture
+def cluster() -> Iterator[Replaceable]:
+    """Three brokers and their controller."""
+    with Replaceable(jars.KAFKA_4_3, OLD, NEW) as started:
+        yield started
+
+
+def replace(cluster: Replaceable, backend: Backend) -> None:
+    """New brokers, all replicas moved to them, the old ones stopped."""
+    cluster.start(*NEW)
+    cluster.wait_ready(*NEW)
+    backend.reassign(NEW)
+    cluster.up = NEW
+    cluster.retire_old()
+
+
+def test_all_brokers_replaced(cluster: Replaceable, tmp_path: Path) -> None:
+    """No acknowledged record (acks=all) is lost, and producers and consumers go on at brokers they never heard of."""
+    backend = Backend(cluster)
+    topics = Topics.create(backend)
+    servers = {client.cluster: cluster.bootstrap for client in CLIENTS}
+    with (
+        fed({"fed": backend}, topics.read),
+        Proxy(tmp_path, servers, topology={"interval": "1s"}) as proxy,
+        Crowd(CLIENTS, proxy, tmp_path, topics) as crowd,
+    ):
+        replace(cluster, backend)
+        gone = time.time()
+        for client in CLIENTS:
+            until(lambda client=client: crowd.successes(client)[-1].at > gone + 5, f"{client.cluster} goes on", 30)
+            assert set(proxy.node_ports(client.cluster)) >= set(NEW)
+        acknowledged = {event.value for one in CLIENTS if one.kind == "producer" for event in crowd.successes(one)}
+        lost = acknowledged - set(backend.values(topics.written))
+        assert not lost, f"{len(lost)} of {len(acknowledged)} acknowledged records lost: {sorted(lost)[:5]}"
+        assert len(acknowledged) > 200
