@@ -1,11 +1,31 @@
-"""Metadata: brokers are named by the proxy, and learnt before the client hears of them."""
+"""Metadata: brokers are named by the proxy, and learnt before the client hears of them; v13 says 129."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
 import pytest
 
+from kproxy.errors import REBOOTSTRAP_REQUIRED
+from kproxy.observe.means import Ask, Means
+from kproxy.observe.reasons import Reason
+from kproxy.relay.apis.topics import LEADER_NOT_AVAILABLE
+from kproxy.wire.apis import APIS
+from kproxy.wire.frame import frame
+from kproxy.wire.generated.metadata_request import MetadataRequest, MetadataRequestTopic
+from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker, MetadataResponseTopic
+from kproxy.wire.header import RequestHeader, encode_request_header
+from kproxy.wire.primitives import INT32, Tags
 from tests.unit.relay import frames
-from tests.unit.relay.flows import play, port_of
+from tests.unit.relay.apis.test_topics import MESSAGES
+from tests.unit.relay.flows import Cluster, Node, Relay, Script, bytewise, play, port_of, whole
+
+NODES: Sequence[Node] = ((5, "proxy.example", 19097, "rack-1"), (6, "proxy.example", 19098, None))
+TELLING = {Ask.METADATA: Means.TELL}
+PRESENT = [MetadataResponseBroker(*node) for node in NODES]
+ALL_TOPICS = MetadataRequest(topics=None)
 
 
 @pytest.mark.parametrize("version", frames.versions(3))
@@ -48,3 +68,284 @@ def test_a_frame_of_metadata_that_grows_in_parts() -> None:
     relay = play([("client", frames.request(3, 12, 5)), ("broker", sent)])
     assert relay.client.data[-1000:] == sent[-1000:]
     assert len(relay.cluster.learnt) == 1
+
+
+def asked(request: MetadataRequest, correlation_id: int = 5, version: int = 13, tags: Tags = ()) -> bytes:
+    """A request's frame; `tags` stand in its header."""
+    return frame(encode_request_header(RequestHeader(3, version, correlation_id, "c1", tags)), request.encode(version))
+
+
+def named(*names: str) -> MetadataRequest:
+    return MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in names])
+
+
+def answer(response: MetadataResponse, version: int = 13, correlation_id: int = 5, header: bytes = b"\0") -> bytes:
+    """A broker's response."""
+    return frame(INT32.pack(correlation_id), header, response.encode(version))
+
+
+def got(relay: Relay, index: int = -1) -> MetadataResponse:
+    """A Metadata v13 that the client reads, the last one unless told otherwise."""
+    one = frames.split(bytes(relay.client.data))[index]
+    assert one[:5] == INT32.pack(5) + b"\0"
+    return MetadataResponse.decode(one[5:], 13)
+
+
+def over_v12() -> Relay:
+    """A connection whose broker has said that it serves Metadata up to v12."""
+    relay = Relay()
+    relay.context.metadata_upstream = 12
+    return relay
+
+
+def teller(means: Means = Means.TELL, nodes: Sequence[Node] = NODES) -> Cluster:
+    return Cluster(decides={Ask.METADATA: means}, nodes=nodes)
+
+
+def advertised(response: MetadataResponse) -> MetadataResponse:
+    """As the client is to see it."""
+    brokers = [replace(one, host="proxy.example", port=port_of(one.node_id)) for one in response.brokers]
+    return replace(response, brokers=brokers)
+
+
+@pytest.mark.parametrize("version", frames.versions(3))
+def test_the_highest_version_that_a_client_used(version: int) -> None:
+    """It tells what the client can be told, and does not fall."""
+    relay = play([("client", frames.request(3, version, 5)), ("broker", frames.response(3, version, 5))])
+    assert relay.context.metadata_version == version
+    lower: Script = [("client", frames.request(3, 0, 6)), ("broker", frames.response(3, 0, 6))]
+    assert relay.play(lower, whole).context.metadata_version == version
+
+
+@pytest.mark.parametrize("tags", [(), ((5, b"five"),)])
+@pytest.mark.parametrize("node_id", [None, 7])
+def test_v13_is_judged_and_goes_on(node_id: int | None, tags: Tags) -> None:
+    """As it came; also where clients bootstrap, so that the backend knows who came. Below v13 it is not asked."""
+    sent = asked(named("orders"), tags=tags)
+    relay = play([("client", sent)], lambda: Relay(node_id=node_id))
+    assert (bytes(relay.broker.data), relay.cluster.asks) == (sent, [(Ask.METADATA, 0)])
+    assert relay.context.metadata_version == 13
+    for version in range(13):
+        assert play([("client", frames.request(3, version, 5))], lambda: Relay(teller())).cluster.asks == []
+
+
+@pytest.mark.parametrize("kind", MESSAGES)
+def test_v13_over_a_broker_that_serves_v12(kind: str) -> None:
+    """rebootstrap.md: "The v13 request equals v12; the response only appends one int16": exact for anything in it."""
+    request, response = asked(named("orders"), tags=((5, b"five"),)), MESSAGES[kind]
+    relay = play([("client", request), ("broker", answer(response, 12))], over_v12)
+    assert bytes(relay.broker.data) == asked(named("orders"), version=12, tags=((5, b"five"),))
+    assert bytes(relay.client.data) == answer(advertised(response))
+    assert relay.cluster.counters.apis.keys() == {(3, 13)}
+
+
+@pytest.mark.parametrize("make", [Relay, over_v12])
+def test_v13_without_brokers(make: type[Relay]) -> None:
+    """A broker that starts may know none: the client gets the response in its version."""
+    relay = play(
+        [("client", asked(ALL_TOPICS)), ("broker", answer(MetadataResponse(), 12 if make is over_v12 else 13))], make
+    )
+    assert bytes(relay.client.data) == answer(MetadataResponse())
+    assert relay.cluster.learnt == []
+
+
+def test_v13_of_the_broker_itself() -> None:
+    """Its error code, and all else, is the broker's."""
+    response = replace(MESSAGES["tagged fields of its own"], error_code=42)
+    relay = play([("client", asked(ALL_TOPICS)), ("broker", answer(response, header=b"\x01\x05\x01h"))])
+    assert bytes(relay.client.data) == answer(advertised(response), header=b"\x01\x05\x01h")
+
+
+def test_lower_versions_are_as_the_broker_wrote_them() -> None:
+    """Over a broker that serves v12 only v13 is changed."""
+    response = MESSAGES["tagged fields of its own"]
+    relay = play([("client", frames.request(3, 12, 5)), ("broker", answer(response, 12))], over_v12)
+    assert bytes(relay.client.data) == answer(advertised(response), 12)
+
+
+@pytest.mark.parametrize("stale", [False, True])
+@pytest.mark.parametrize("retired", [False, True])
+@pytest.mark.parametrize("names", [(), ("orders",), ("orders", "t" * 249, "")])
+def test_a_client_is_told(names: tuple[str, ...], retired: bool, stale: bool) -> None:
+    """rebootstrap.md: "put valid brokers in the body (never zero brokers with topics)"; and each topic asked for."""
+    script: Script = [("client", asked(named(*names)))]
+    if stale:
+        script = [("epoch", b""), *script]
+    relay = play(script, lambda: Relay(teller(), retired=retired))
+    topics = [MetadataResponseTopic(LEADER_NOT_AVAILABLE, name) for name in names]
+    assert got(relay) == MetadataResponse(0, PRESENT, "cluster-1", 5, topics, error_code=REBOOTSTRAP_REQUIRED)
+    assert (bytes(relay.broker.data), relay.requests.last) == (b"", Reason.REBOOTSTRAP)
+    assert relay.cluster.asks == [(Ask.METADATA, 0)]
+    assert relay.context.metadata_version == 13
+
+
+def test_topics_asked_by_their_ids() -> None:
+    """KIP-516: they have no name in the request, and so none in the answer."""
+    request = MetadataRequest(topics=[MetadataRequestTopic(UUID(int=9), None)])
+    relay = play([("client", asked(request))], lambda: Relay(teller()))
+    assert got(relay).topics == [MetadataResponseTopic(LEADER_NOT_AVAILABLE, None, UUID(int=9))]
+
+
+def test_a_client_is_told_in_its_turn() -> None:
+    """rebootstrap.md: "flush, then close": behind what is in flight; what comes after it goes nowhere."""
+    (one, one_back), (two, _) = frames.heartbeat(1), frames.heartbeat(2)
+    script: Script = [("client", one + asked(named("orders")) + two), ("broker", one_back)]
+    relay = play(script, lambda: Relay(teller()))
+    assert (bytes(relay.broker.data), frame(frames.split(bytes(relay.client.data))[0])) == (one, one_back)
+    assert got(relay).error_code == REBOOTSTRAP_REQUIRED
+
+
+@pytest.mark.parametrize("make", [Relay, over_v12])
+@pytest.mark.parametrize("kind", MESSAGES)
+def test_who_asks_for_all_topics_is_told_by_the_brokers_answer(kind: str, make: type[Relay]) -> None:
+    """The Java admin client's listTopics looks at the topics alone: they are the present cluster's, all of them."""
+    response, version = MESSAGES[kind], 12 if make is over_v12 else 13
+
+    def telling() -> Relay:
+        relay = make()
+        relay.cluster.decides = TELLING
+        return relay
+
+    (one, one_back), (two, _) = frames.heartbeat(1), frames.heartbeat(2)
+    script: Script = [("client", one + asked(ALL_TOPICS) + two), ("broker", one_back + answer(response, version))]
+    relay = play(script, telling)
+    assert bytes(relay.broker.data) == one + asked(ALL_TOPICS, version=version)
+    assert bytes(relay.client.data) == one_back + answer(replace(advertised(response), error_code=REBOOTSTRAP_REQUIRED))
+    assert (relay.requests.last, list(relay.in_flight)) == (Reason.REBOOTSTRAP, [])
+
+
+def test_only_the_last_answer_says_it() -> None:
+    """Metadata that was asked before, and served, is as the broker wrote it."""
+    relay = Relay()
+    relay.feed("client", asked(ALL_TOPICS, 4))
+    relay.cluster.decides = TELLING
+    relay.feed("client", asked(ALL_TOPICS, 5))
+    response = MESSAGES["long names"]
+    relay.feed("broker", answer(response, correlation_id=4) + answer(response))
+    first, second = frames.split(bytes(relay.client.data))
+    assert frame(first) == answer(advertised(response), correlation_id=4)
+    assert MetadataResponse.decode(second[5:], 13).error_code == REBOOTSTRAP_REQUIRED
+
+
+def test_who_asks_for_all_topics_on_a_stale_connection() -> None:
+    """No broker of the present cluster can be asked: it is closed, not yet judged, and told on its next connection."""
+    for retired in (False, True):
+        relay = play([("epoch", b""), ("client", asked(ALL_TOPICS))], lambda: Relay(teller(), retired=retired))  # noqa: B023
+        assert (relay.reason, relay.cluster.asks, bytes(relay.client.data)) == (Reason.REBOOTSTRAP, [], b"")
+
+
+@pytest.mark.parametrize(("means", "reason"), [(Means.CLOSE, Reason.REBOOTSTRAP), (Means.REFUSE, Reason.RETIRED_NODE)])
+@pytest.mark.parametrize("request_", [ALL_TOPICS, named("orders")])
+def test_who_was_told_already_is_parted_from(request_: MetadataRequest, means: Means, reason: Reason) -> None:
+    """rebootstrap.md: "once for a connection in an epoch"; never a second 129."""
+    relay = play([("client", asked(request_))], lambda: Relay(teller(means)))
+    assert (relay.reason, bytes(relay.client.data), bytes(relay.broker.data)) == (reason, b"", b"")
+
+
+def test_never_zero_brokers() -> None:
+    """rebootstrap.md: "never zero brokers": a client that takes the body for true would forget all it knows."""
+    relay = play([("client", asked(named("orders")))], lambda: Relay(teller(nodes=())))
+    assert (relay.reason, bytes(relay.client.data)) == (Reason.REBOOTSTRAP, b"")
+    assert "no present node" in relay.detail
+
+
+@pytest.mark.parametrize("retired", [False, True])
+@pytest.mark.parametrize("request_", [ALL_TOPICS, named("orders")])
+def test_never_129_where_clients_bootstrap(request_: MetadataRequest, retired: bool) -> None:
+    """rebootstrap.md: "never on a listener that clients bootstrap from". Not even if the backend should say so."""
+    relay = play([("client", asked(request_))], lambda: Relay(teller(), node_id=None, retired=retired))
+    assert (relay.reason, bytes(relay.client.data)) == (Reason.REBOOTSTRAP, b"")
+
+
+@pytest.mark.parametrize("kind", MESSAGES)
+@pytest.mark.parametrize("make", [Relay, over_v12])
+def test_an_answer_that_comes_when_the_topology_is_gone(kind: str, make: type[Relay]) -> None:
+    """The client gets no word of the old cluster: present brokers, 129, and its topics to be asked for again."""
+    response = MESSAGES[kind]
+    relay = make()
+    relay.feed("client", asked(ALL_TOPICS) + frames.heartbeat(6)[0])
+    relay.cluster.epoch, relay.cluster.nodes, relay.cluster.decides = 1, NODES, TELLING
+    for byte in bytewise(answer(response, 12 if make is over_v12 else 13)):
+        relay.feed("broker", byte)
+    topics = [
+        MetadataResponseTopic(LEADER_NOT_AVAILABLE, one.name, one.topic_id, one.is_internal) for one in response.topics
+    ]
+    assert got(relay) == MetadataResponse(0, PRESENT, "cluster-1", 5, topics, error_code=REBOOTSTRAP_REQUIRED)
+    assert (relay.reason, relay.cluster.learnt, relay.cluster.told) == (None, [], [])
+    assert relay.cluster.asks == [(Ask.METADATA, 0)] * 2
+
+
+@pytest.mark.parametrize(
+    ("means", "nodes", "reason"),
+    [
+        (Means.SERVE, NODES, Reason.REBOOTSTRAP),
+        (Means.CLOSE, NODES, Reason.REBOOTSTRAP),
+        (Means.REFUSE, NODES, Reason.RETIRED_NODE),
+        (Means.TELL, (), Reason.REBOOTSTRAP),
+    ],
+)
+def test_an_old_answer_is_never_served(means: Means, nodes: Sequence[Node], reason: Reason) -> None:
+    """Whatever the backend decides; below v13 it is not even asked, and an answer without brokers is none either."""
+    for response in (MESSAGES["no topic"], MetadataResponse()):
+        relay = Relay()
+        relay.feed("client", asked(ALL_TOPICS))
+        relay.cluster.epoch, relay.cluster.nodes, relay.cluster.decides = 1, nodes, {Ask.METADATA: means}
+        relay.feed("broker", answer(response))
+        assert (relay.reason, bytes(relay.client.data)) == (reason, b"")
+        relay = play([("client", frames.request(3, 12, 5)), ("epoch", b""), ("broker", answer(response, 12))])
+        assert (relay.reason, relay.cluster.asks) == (Reason.REBOOTSTRAP, [])
+
+
+@pytest.mark.parametrize("version", range(13))
+def test_a_node_that_is_gone_serves_nobody_whom_it_cannot_tell(version: int) -> None:
+    """Versions below v13 cannot say 129: the connection ends at once (KIP-899)."""
+    relay = play([("client", frames.request(3, version, 5))], lambda: Relay(retired=True))
+    assert (relay.reason, bytes(relay.broker.data)) == (Reason.RETIRED_NODE, b"")
+
+
+@pytest.mark.parametrize("key", [spec.key for spec in APIS.values() if spec.broker and spec.key not in (3, 17, 18, 36)])
+def test_a_node_that_is_gone_serves_nothing_else(key: int) -> None:
+    """All that is not on the way to being told ends the connection."""
+    version = max(APIS[key].max_version, 0)
+    relay = play([("client", frames.request(key, version, 5))], lambda: Relay(retired=True))
+    assert (relay.reason, bytes(relay.broker.data)) == (Reason.RETIRED_NODE, b"")
+
+
+@pytest.mark.parametrize(("key", "version"), [(17, 1), (36, 2), (18, 4)])
+def test_the_way_to_being_told(key: int, version: int) -> None:
+    """Hello and authentication go to a broker, though the node is gone."""
+    relay = play([("client", frames.request(key, version, 5))], lambda: Relay(retired=True))
+    assert relay.broker.data == frames.request(key, version, 5)
+
+
+def test_a_long_list_of_topics() -> None:
+    """10,000 of them are held and judged; more bytes than any client sends are refused before they come."""
+    names = [f"{number:0200}" for number in range(10_000)]
+    relay = Relay(teller()).play([("client", asked(named(*names)))], whole)
+    assert [one.name for one in got(relay).topics] == names
+    relay = Relay().play([("client", INT32.pack((8 << 20) + 1) + asked(ALL_TOPICS)[4:])], whole)
+    assert relay.reason is Reason.FRAME_TOO_LARGE
+    below: Script = [("client", INT32.pack((8 << 20) + 1) + asked(ALL_TOPICS, version=12)[4:])]
+    assert Relay().play(below, whole).reason is None
+
+
+@pytest.mark.parametrize("retired", [False, True])
+def test_a_request_that_cannot_be_read(retired: bool) -> None:
+    """It matters only where it is answered here; then it is the client's fault."""
+    good = asked(named("orders", "payments"), tags=((5, b"five"),))[4:]
+    for size in range(8, len(good) - 3):
+        relay = Relay(teller(), retired=retired).play([("client", frame(good[:size]))], whole)
+        assert (relay.reason, bytes(relay.client.data)) == (Reason.MALFORMED_REQUEST, b"")
+
+
+def test_a_response_that_cannot_be_read() -> None:
+    """Cut anywhere before its own tagged fields: the broker's fault, wherever its topics must be known."""
+    body = answer(MESSAGES["tagged fields of its partitions"], 12)[4:]
+    for size in range(4, len(body) - 1):
+        current, stale = over_v12(), over_v12()
+        for relay in (current, stale):
+            relay.feed("client", asked(ALL_TOPICS))
+        stale.cluster.epoch, stale.cluster.nodes, stale.cluster.decides = 1, NODES, TELLING
+        for relay in (current, stale):
+            relay.feed("broker", frame(body[:size]))
+            assert (relay.reason, bytes(relay.client.data)) == (Reason.MALFORMED_RESPONSE, b"")
