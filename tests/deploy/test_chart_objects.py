@@ -160,3 +160,10 @@ def test_notes_name_the_bootstrap_address(tmp_path: Path) -> None:
     values = chart.values_file(chart.VALUES["minimal"], tmp_path)
     done = chart.helm("install", chart.RELEASE, chart.CHART, *where, "--values", values)
     assert f"bootstrap.servers=kproxy-main.{chart.NAMESPACE}.svc:9092" in done.stdout, done.stderr
+
+
+def test_notes_name_every_upstream(tmp_path: Path) -> None:
+    """With its servers, in order."""
+    values = chart.values_file(chart.VALUES["failover"], tmp_path)
+    done = chart.helm("install", chart.RELEASE, chart.CHART, "--dry-run=client", "--values", values)
+    assert "main (east: kafka-0.east:9092,kafka-1.east:9092; west: kafka-0.west:9092)\n" in done.stdout, done.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,6 +55,15 @@ def test_every_setting_is_sorted() -> None:
     assert everything == RESTART | APPLIED
     applies = {dotted(path) for path in PROCESS_APPLIES | CLUSTER_APPLIES} | {"bootstrap_servers"}
     assert {key for key in everything if any(f"{key}.".startswith(f"{group}.") for group in applies)} == APPLIED
+
+
+def test_the_docs_list_what_applies() -> None:
+    """Both lists, and nothing else in them."""
+    page = (Path(__file__).parents[3] / "docs" / "configuration.md").read_text()
+    section = page.partition("\n## What can change while kproxy runs\n")[2].partition("\n## ")[0]
+    [cluster, process] = [set(re.findall("`([a-z_.]+)`", line)) for line in section.splitlines() if line[:2] == "- "]
+    assert cluster == {dotted(path) for path in CLUSTER_APPLIES} | {"bootstrap_servers"}
+    assert process == {dotted(path) for path in PROCESS_APPLIES}
 
 
 @pytest.mark.parametrize(
