@@ -71,7 +71,7 @@ def diff(old: Snapshot | None, new: Snapshot) -> Change:
         added=tuple(node for node in new.nodes.values() if node.id not in old.nodes),
         removed=tuple(node for node in old.nodes.values() if node.id not in new.nodes),
         moved=tuple(node for node in new.nodes.values() if _moved(old.nodes.get(node.id), node)),
-        cluster_changed=_another_cluster(old, new),
+        cluster_changed=another_cluster(old.cluster_id, new.cluster_id),
         all_replaced=bool(old.nodes and new.nodes) and old.nodes.keys().isdisjoint(new.nodes),
     )
 
@@ -80,6 +80,6 @@ def _moved(old: Node | None, new: Node) -> bool:
     return old is not None and old.address != new.address
 
 
-def _another_cluster(old: Snapshot, new: Snapshot) -> bool:
-    # Brokers before Metadata v2 give no cluster id: nothing known is not another cluster.
-    return None not in (old.cluster_id, new.cluster_id) and old.cluster_id != new.cluster_id
+def another_cluster(known: str | None, told: str | None) -> bool:
+    """Whether two cluster ids are of two clusters: brokers before Metadata v2 give none, which says nothing."""
+    return None not in (known, told) and known != told

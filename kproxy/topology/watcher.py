@@ -1,20 +1,27 @@
-"""Follows a cluster: polls its metadata, probes its nodes, and tells of each change once."""
+"""Follows a cluster: polls its metadata, probes its nodes, and tells of each change once.
+
+Each poll asks a bootstrap server on a fresh connection, so that a name which has moved to another cluster is noticed
+while the old cluster lives. What would have every client bootstrap again is believed when a second poll confirms it.
+"""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from typing import Final, cast
 
 import structlog
 import trio
 
+from kproxy.errors import UpstreamError
 from kproxy.topology.answers import from_metadata
 from kproxy.topology.attempt import attempted, tell
+from kproxy.topology.doubt import Doubt
+from kproxy.topology.epoch import cause_of
 from kproxy.topology.probe import OnReachability, Prober
 from kproxy.topology.reachability import Reachability, flipped, observed
 from kproxy.topology.schedule import next_delay
-from kproxy.topology.snapshot import Change, Snapshot, diff
+from kproxy.topology.snapshot import Change, Snapshot, another_cluster, diff
 from kproxy.upstream.client import UpstreamClient
 
 log = structlog.get_logger("kproxy.topology")
@@ -23,6 +30,8 @@ FLOOR: Final = 1.0
 """Seconds between the begins of two polls, at the least, however often `hint` and `learn` are called."""
 
 OnChange = Callable[[Snapshot, Change], None]
+
+_Nodes = frozenset[tuple[int, str, int]]
 
 
 class Watcher:
@@ -42,12 +51,16 @@ class Watcher:
         on_reachability: OnReachability,
         jitter: float = 0.2,
         floor: float = FLOOR,
+        initial: Snapshot | None = None,
         poll_timeout: float = 10.0,
         probe_timeout: float = 5.0,
         rand: Callable[[], float] = random.random,
     ) -> None:
-        """Times in seconds; `jitter` is a share of the interval; `poll_timeout` is for all brokers asked in a poll."""
-        self.snapshot: Snapshot | None = None
+        """Times in seconds; `jitter` is a share of the interval; `poll_timeout` is for all brokers asked in a poll.
+
+        `initial` is what `poll_once` of another watcher brought: nothing is told of it, only of what differs from it.
+        """
+        self.snapshot = initial
         self.upstream: Reachability | None = None
         self._client = client
         self._interval = interval
@@ -59,7 +72,10 @@ class Watcher:
         self._prober = Prober(client, probe_timeout, on_reachability)
         self._failures = 0
         self._hinted = trio.Event()
-        self._doubt: frozenset[tuple[int, str, int]] = frozenset()
+        self._doubt = Doubt()
+        self._odd: tuple[str | None, _Nodes] | None = None
+        if initial is not None:
+            client.set_nodes(_addresses(initial))
 
     @property
     def reachable(self) -> bool | None:
@@ -70,6 +86,11 @@ class Watcher:
     def last_error(self) -> str | None:
         """Why the last poll failed; None when it did not."""
         return None if self.upstream is None else self.upstream.error
+
+    @property
+    def doubted(self) -> str | None:
+        """The id of another cluster that the last poll met and the next one has to confirm."""
+        return self._doubt.cluster_id
 
     @property
     def nodes(self) -> Mapping[int, Reachability]:
@@ -88,37 +109,70 @@ class Watcher:
         """Something looks wrong, as a connect that failed: poll as soon as the floor allows."""
         self._hinted.set()
 
-    def learn(self, nodes: Iterable[tuple[int, str, int]]) -> None:
-        """All nodes (id, host, port) that a passing response named; a poll follows soon when they are news.
+    def learn(self, cluster_id: str | None, nodes: Iterable[tuple[int, str, int]] | None = None) -> None:
+        """All nodes (id, host, port) that a passing response named, and its cluster id where it told one.
 
-        The response may come from a broker that lags behind, so it is a reason to look, not a truth; one view of the
-        nodes is reason once, until the snapshot changes.
+        A poll follows soon when they are news. The response may come from a broker that lags behind, so it is a reason
+        to look, not a truth; one view of the cluster is reason once, until the snapshot changes.
         """
-        seen = frozenset(nodes)
-        if seen not in (self._known(), self._doubt):
-            self._doubt = seen
+        if nodes is None:  # app/cluster.py still leaves the id out; this goes when it no longer does
+            cluster_id, nodes = None, cast(Iterable[tuple[int, str, int]], cluster_id)
+        seen = cluster_id, frozenset(nodes)
+        if seen != self._odd and self._differs(*seen):
+            self._odd = seen
             self.hint()
+
+    async def poll_once(self) -> Snapshot:
+        """The cluster as it is now, told to nobody: to look at one before switching to it. Raises UpstreamError."""
+        with trio.move_on_after(self._poll_timeout):
+            return await self._ask()
+        raise UpstreamError(f"no metadata within {self._poll_timeout:g} s; check the network and the brokers' load")
 
     async def _round(self) -> None:
         polled = observed(self.upstream, await attempted(self._poll, self._poll_timeout), trio.current_time())
         if flipped(self.upstream, polled):
             self._log(polled)
         self.upstream = polled
-        answered = await self._prober.probe(self.snapshot.nodes) if self.snapshot is not None else False
+        if not polled.ok:
+            self._doubt.of = None  # the two polls that agree follow each other
+        answered = await self._probe()
         self._failures = 0 if polled.ok and answered else self._failures + 1
 
-    async def _poll(self) -> None:
-        # A third for each broker: one or two that hang do not make the cluster unreachable.
-        self._adopt(from_metadata(await self._client.metadata(limit=self._poll_timeout / 3)))
+    async def _probe(self) -> bool:
+        # While in doubt the next poll matters more: the nodes of a cluster that is gone would take their full timeout.
+        if self.snapshot is None or self._doubt.of is not None:
+            return False
+        return await self._prober.probe(self.snapshot.nodes)
 
-    def _adopt(self, snapshot: Snapshot) -> None:
+    async def _poll(self) -> None:
+        snapshot = await self._ask()
         change = diff(self.snapshot, snapshot)
+        if self._doubt.admits(cause_of(change), snapshot.cluster_id):
+            self._adopt(snapshot, change)
+        else:
+            self._hold(snapshot)
+
+    async def _ask(self) -> Snapshot:
+        # A third for each broker: one or two that hang do not make the cluster unreachable.
+        return from_metadata(await self._client.metadata(fresh=True, limit=self._poll_timeout / 3))
+
+    def _adopt(self, snapshot: Snapshot, change: Change) -> None:
         self.snapshot = snapshot
         if change:
-            self._doubt = frozenset()
-            self._client.set_nodes({node.id: node.address for node in snapshot.nodes.values()})
+            self._odd = None
+            self._client.set_nodes(_addresses(snapshot))
             self._prober.forget(node.id for node in change.removed + change.moved)
             tell(self._on_change, snapshot, change)
+
+    def _hold(self, snapshot: Snapshot) -> None:
+        self.hint()
+        if self._doubt.news and self.snapshot is not None:
+            log.warning(
+                "another cluster, or none of the known nodes: believed when the next poll shows it too",
+                known=self.snapshot.cluster_id,
+                answered=snapshot.cluster_id,
+                nodes=list(snapshot.nodes),
+            )
 
     async def _pause(self, started: float) -> None:
         delay = next_delay(
@@ -129,9 +183,11 @@ class Watcher:
         self._hinted = trio.Event()
         await trio.sleep_until(started + self._floor)
 
-    def _known(self) -> frozenset[tuple[int, str, int]]:
-        nodes = () if self.snapshot is None else self.snapshot.nodes.values()
-        return frozenset((node.id, node.host, node.port) for node in nodes)
+    def _differs(self, cluster_id: str | None, nodes: _Nodes) -> bool:
+        if self.snapshot is None:
+            return bool(nodes)
+        known = {(node.id, node.host, node.port) for node in self.snapshot.nodes.values()}
+        return nodes != known or another_cluster(self.snapshot.cluster_id, cluster_id)
 
     @staticmethod
     def _log(upstream: Reachability) -> None:
@@ -139,3 +195,7 @@ class Watcher:
             log.info("upstream reachable")
         else:
             log.warning("upstream unreachable", reason=upstream.error)
+
+
+def _addresses(snapshot: Snapshot) -> dict[int, tuple[str, int]]:
+    return {node.id: node.address for node in snapshot.nodes.values()}

@@ -1,8 +1,9 @@
-"""One broker address: the connection to it, opened when it is needed, with backoff after failures."""
+"""One broker address: the connection to it, opened when it is needed or renewed, with backoff after failures."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 import trio
 
@@ -12,10 +13,15 @@ from kproxy.upstream.candidates import Address, Candidate
 from kproxy.upstream.session import Session
 
 Open = Callable[[Address, float], Awaitable[Session]]
+T = TypeVar("T")
 
 
 class Broker:
-    """Holds at most one session; tasks that ask while it is being opened share the one attempt and its outcome."""
+    """Holds one session at most; tasks that ask while it is being opened share the one attempt and its outcome.
+
+    While a session is renewed there is one connection more: the new one beside the old, or the old one whose last
+    requests are still being answered.
+    """
 
     def __init__(self, address: Address, open_session: Open, rand: Callable[[], float], *, bootstrap: bool) -> None:
         self.address = address
@@ -23,17 +29,21 @@ class Broker:
         self._open = open_session
         self._rand = rand
         self._session: Session | None = None
+        self._replaced: Session | None = None
         self._opening = trio.Lock()
         self._failures = 0  # in a row
         self._failed_dials = 0  # ever
         self._error = ""
         self._retry_at = 0.0
         self._last_used = 0.0
+        self._renewed_at = 0.0
         self._closed = ""
 
     def candidate(self) -> Candidate:
         """How the broker stands in the choice of any broker."""
-        return Candidate(self.address, self.bootstrap, self._failures, self._retry_at, self._last_used)
+        return Candidate(
+            self.address, self.bootstrap, self._failures, self._retry_at, self._last_used, self._renewed_at
+        )
 
     async def session(self, limit: float) -> Session:
         """The live session, or once the backoff is over a new one, opened within `limit` seconds. Raises UpstreamError.
@@ -49,22 +59,49 @@ class Broker:
                 return live
             if self._failed_dials != seen:
                 raise UpstreamError(self._error)
-            await trio.sleep_until(self._retry_at)
-            return await self._dial(limit)
+            self._session = await self._dial(limit)
+            return self._session
+
+    async def renew(self, limit: float, ask: Callable[[Session], Awaitable[T]]) -> T:
+        """What `ask` brings of a new session, opened within `limit` seconds, which then replaces the present one.
+
+        The name is resolved anew for it. When `ask` or the dial fails, the present session stays. Raises UpstreamError.
+        """
+        self._last_used = self._renewed_at = trio.current_time()
+        async with self._opening:
+            self._end_replaced()
+            session = await self._dial(limit)
+            try:
+                answer = await ask(session)
+            except BaseException as error:
+                session.close("it was to replace another connection, and did not answer")
+                if isinstance(error, UpstreamError):
+                    self._failed(str(error))
+                raise
+            self._replaced, self._session = self._session, session
+            if self._replaced is not None:
+                self._replaced.retire("a fresh connection has taken over")
+            return answer
+
+    def _end_replaced(self) -> None:
+        if self._replaced is not None:
+            self._replaced.close("a fresh connection took over long ago, and another one is due")
+            self._replaced = None
 
     def _live(self) -> Session | None:
         return self._session if self._session is not None and self._session.live else None
 
     async def _dial(self, limit: float) -> Session:
+        await trio.sleep_until(self._retry_at)
         try:
-            self._session = await self._open(self.address, limit)
+            session = await self._open(self.address, limit)
         except UpstreamError as error:
             self._failed_dials += 1
             self._failed(str(error))
             raise
         if self._closed:  # meanwhile
-            self._session.close(self._closed)
-        return self._session
+            session.close(self._closed)
+        return session
 
     def succeeded(self) -> None:
         """The broker answered an ordinary request: the next failure is the first one again."""
@@ -85,5 +122,6 @@ class Broker:
     def close(self, why: str) -> None:
         """Ends the session, if there is one or one is being opened; its requests raise UpstreamError with `why`."""
         self._closed = why
+        self._end_replaced()
         if self._session is not None:
             self._session.close(why)

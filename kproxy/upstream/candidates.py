@@ -9,13 +9,17 @@ Address = tuple[str, int]
 
 
 class Candidate(NamedTuple):
-    """One address as it stands: times on the clock of `now`, `failures` in a row."""
+    """One address as it stands: times on the clock of `now`, `failures` in a row.
+
+    `renewed_at`: when its connection was last to be replaced by a fresh one.
+    """
 
     address: Address
     bootstrap: bool
     failures: int
     retry_at: float
     last_used: float
+    renewed_at: float = 0.0
 
 
 def ordered(candidates: Iterable[Candidate], now: float) -> list[Address]:
@@ -34,3 +38,15 @@ def ordered(candidates: Iterable[Candidate], now: float) -> list[Address]:
         )
 
     return [candidate.address for candidate in sorted(candidates, key=rank)]
+
+
+def fresh_first(candidates: Iterable[Candidate], now: float) -> list[Address]:
+    """As `ordered`, but one bootstrap server goes first: the one that was not asked on a fresh connection for longest.
+
+    Though it failed lately, or none that failed once would be asked again while a node answers; but only one, and none
+    that waits out a backoff, lest servers that hang use up the time in which a well one would answer.
+    """
+    all_of_them = list(candidates)
+    turns = [each for each in all_of_them if each.bootstrap and each.retry_at <= now]
+    first = [min(turns, key=lambda each: each.renewed_at).address] if turns else []
+    return first + [address for address in ordered(all_of_them, now) if address not in first]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -11,12 +12,14 @@ import trio
 
 from kproxy.errors import ErrorClass, UpstreamError
 from kproxy.upstream.broker import Broker
-from kproxy.upstream.candidates import Address, ordered
+from kproxy.upstream.candidates import Address, Candidate, fresh_first, ordered
 from kproxy.upstream.dial import Dial, open_tcp
 from kproxy.upstream.handshake import Request
 from kproxy.upstream.session import Answer, Session, open_session
 from kproxy.wire.generated.metadata_request import MetadataRequest
 from kproxy.wire.generated.metadata_response import MetadataResponse
+
+Order = Callable[[Iterable[Candidate], float], list[Address]]
 
 MAX_RESPONSE_BYTES: Final = 32 * 2**20
 """Enough for the metadata of 100,000 partitions; a bound for what a broken peer can make kproxy hold."""
@@ -99,22 +102,28 @@ class UpstreamClient:
         broker, session = await (self._any(connect) if node is None else self._one(node, connect))
         return await self._exchange(broker, session, message, answer, request)
 
-    async def metadata(self, *, limit: float | None = None) -> MetadataResponse:
+    async def metadata(self, *, fresh: bool = False, limit: float | None = None) -> MetadataResponse:
         """The cluster's brokers, id and controller, without topics, as the first broker sees them that answers.
 
-        `limit` (seconds) bounds each broker's connect and answer; then the next one is asked. Raises UpstreamError with
-        what each of them did.
+        `fresh`: the bootstrap servers come first, in turn, each on a new connection, which replaces the one there was:
+        its name is resolved again, and may lead elsewhere. `limit` (seconds) bounds each broker's connect and answer;
+        then the next one is asked. Raises UpstreamError with what each of them did.
         """
-        message = MetadataRequest(topics=[], allow_auto_topic_creation=False)
         request, connect = self._limits(limit)
         errors = []
-        for broker in self._in_order():
+        for broker in self._in_order(fresh_first if fresh else ordered):
+            asked = partial(self._describe, broker, request)
             try:
-                session = await broker.session(connect)
-                return await self._exchange(broker, session, message, MetadataResponse, request)
+                if fresh and broker.bootstrap:
+                    return await broker.renew(connect, asked)
+                return await asked(await broker.session(connect))
             except UpstreamError as error:
                 errors.append(str(error))
         raise _nobody(errors)
+
+    async def _describe(self, broker: Broker, limit: float, session: Session) -> MetadataResponse:
+        message = MetadataRequest(topics=[], allow_auto_topic_creation=False)
+        return await self._exchange(broker, session, message, MetadataResponse, limit)
 
     def _limits(self, limit: float | None) -> tuple[float, float]:
         request = self._request_timeout if limit is None else limit
@@ -148,10 +157,10 @@ class UpstreamClient:
                 errors.append(str(error))
         raise _nobody(errors)
 
-    def _in_order(self) -> Iterator[Broker]:
+    def _in_order(self, order: Order = ordered) -> Iterator[Broker]:
         candidates = [broker.candidate() for broker in self._brokers.values()]
         # A broker may leave the map while an earlier one is tried.
-        yield from [self._brokers[address] for address in ordered(candidates, trio.current_time())]
+        yield from [self._brokers[address] for address in order(candidates, trio.current_time())]
 
     def _broker(self, address: Address) -> Broker:
         return Broker(address, self._open, self._rand, bootstrap=address in self._bootstrap)

@@ -47,6 +47,8 @@ class Connection:
         # As many frames fit as there are places: queueing never waits, and a cancelled caller cuts no frame.
         self._outbox, self._to_send = trio.open_memory_channel[bytes](MAX_IN_FLIGHT)
         self._scope = trio.CancelScope()
+        self._callers = 0
+        self._retired = ""
 
     async def run(self) -> None:
         """Reads and writes until the connection fails or the task is cancelled; the stream is closed then."""
@@ -68,19 +70,33 @@ class Connection:
             exchange.done.set()
             self._places.release()
 
+    def retire(self, why: str) -> None:
+        """Ends the connection once nobody waits on it, at once when nobody does; until then it works as before."""
+        self._retired = why
+        self._end_when_left()
+
+    def _end_when_left(self) -> None:
+        if self._retired and not self._callers:
+            self.fail(self._retired)
+
     async def exchange(self, api_key: int, api_version: int, body: bytes, limit: float) -> tuple[bytes, int]:
         """Sends a request; the response's frame and the place where its body begins.
 
         Raises UpstreamError. After `limit` seconds without an answer the connection ends: what is due next would be in
         doubt. A caller that is cancelled before leaves the connection as it is.
         """
-        with trio.move_on_after(limit):
-            return await self._exchange(_Exchange(api_key, api_version), body)
-        self.fail(
-            f"no answer to {APIS[api_key].name} v{api_version} within {limit:g} s; "
-            "check the broker's load and the network, or raise the request timeout"
-        )
-        raise self._failure()
+        self._callers += 1
+        try:
+            with trio.move_on_after(limit):
+                return await self._exchange(_Exchange(api_key, api_version), body)
+            self.fail(
+                f"no answer to {APIS[api_key].name} v{api_version} within {limit:g} s; "
+                "check the broker's load and the network, or raise the request timeout"
+            )
+            raise self._failure()
+        finally:
+            self._callers -= 1
+            self._end_when_left()
 
     async def _exchange(self, exchange: _Exchange, body: bytes) -> tuple[bytes, int]:
         await self._places.acquire()

@@ -33,6 +33,10 @@ class Session:
         """Ends the connection; requests in flight raise UpstreamError with `why`."""
         self._connection.fail(why)
 
+    def retire(self, why: str) -> None:
+        """Ends the connection as soon as nobody waits for an answer on it."""
+        self._connection.retire(why)
+
     async def request(self, message: Request, answer: type[Answer], limit: float) -> Answer:
         """The answer to `message` within `limit` seconds. UpstreamError; NotOfferedError when it was not asked."""
         try:

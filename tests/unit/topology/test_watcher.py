@@ -224,7 +224,7 @@ async def test_news_in_passing_bring_the_next_poll(watch: Watch, brokers: list[S
     nodes = {number: broker.address for number, broker in enumerate(brokers, 1)} | {9: brokers[0].address}
     for broker in brokers:
         broker.name_nodes(nodes)
-    watcher.learn([(number, *address) for number, address in nodes.items()])
+    watcher.learn("scripted", [(number, *address) for number, address in nodes.items()])
     assert len(seen.changes) == 1
     await eventually(lambda: len(seen.changes) == 2, "the change", seconds=2)
     assert [node.id for node in seen.changes[1].added] == [9]
@@ -236,10 +236,10 @@ async def test_one_odd_view_brings_one_poll(watch: Watch, brokers: list[Scripted
     await eventually(lambda: len(watcher.nodes) == 3, "the first round")
     known = [(number, *broker.address) for number, broker in enumerate(brokers, 1)]
     for _ in range(20):
-        watcher.learn(known)
+        watcher.learn("scripted", known)
         await trio.sleep(0.005)
     assert polls(brokers) == 1
     for _ in range(40):
-        watcher.learn(known[:2])
+        watcher.learn(None, known[:2])
         await trio.sleep(0.005)
     assert polls(brokers) == 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kproxy.upstream.candidates import Candidate, ordered
+from kproxy.upstream.candidates import Candidate, fresh_first, ordered
 
 
 def address(name: str) -> tuple[str, int]:
@@ -34,3 +34,26 @@ def test_equals_take_turns() -> None:
     """Among equals the one that rested longest is first; at the begin, the given order holds."""
     assert ordered([candidate("a", last_used=5), candidate("b", last_used=3)], now=10)[0] == address("b")
     assert ordered([candidate("b"), candidate("a")], now=10)[0] == address("b")
+
+
+def test_fresh_connections_go_round_the_bootstrap_servers() -> None:
+    """The one that waited longest for its turn is first, however lately it was used for other things."""
+    a = Candidate(("a", 1), True, 0, 0, 9.0, renewed_at=5.0)
+    b = Candidate(("b", 1), True, 0, 0, 10.0, renewed_at=3.0)
+    node = Candidate(("n", 1), False, 0, 0, 1.0)
+    assert fresh_first([node, a, b], 11.0) == [("b", 1), ("a", 1), ("n", 1)]
+
+
+def test_one_server_that_failed_is_tried_first_the_others_last() -> None:
+    """Else it would never be asked again while a node answers; two that hang would use up the poll's time."""
+    failed = [Candidate((name, 1), True, 3, 4.0, 4.0, renewed_at) for name, renewed_at in (("a", 2.0), ("b", 1.0))]
+    node = Candidate(("n", 1), False, 0, 0, 1.0)
+    assert fresh_first([*failed, node], 5.0) == [("b", 1), ("n", 1), ("a", 1)]
+
+
+def test_a_server_in_backoff_is_not_first() -> None:
+    """Its turn comes when the wait is over; meanwhile a node answers."""
+    waiting = Candidate(("a", 1), True, 1, 6.0, 4.0)
+    node = Candidate(("n", 1), False, 0, 0, 1.0)
+    assert fresh_first([waiting, node], 5.0) == [("n", 1), ("a", 1)]
+    assert fresh_first([], 5.0) == []
