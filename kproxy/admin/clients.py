@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from dataclasses import asdict
+from dataclasses import fields
 from heapq import nsmallest
 from http import HTTPStatus
 from typing import Final, TypeAlias
@@ -18,6 +18,7 @@ Identity: TypeAlias = tuple[str, ...]
 """Cluster, host, client id, software name and version; each of the last three with a mark that it is there."""
 
 _PARTS: Final = 5
+_FIELDS: Final = tuple(field.name for field in fields(ClientView))
 
 
 def identity(client: ClientView) -> Identity:
@@ -54,5 +55,6 @@ async def clients(request: Request, view: View) -> Response:
     found = ((identity(client), client) for client in view.clients(name) if wanted in (None, client.rebootstrap))
     later = (pair for pair in found if place is None or pair[0] > place)
     page = nsmallest(limit + 1, later, key=lambda pair: pair[0])
-    shown = [asdict(client) for _, client in page[:limit]]
+    # Not asdict(): it copies deeply, at ten times the price.
+    shown = [{field: getattr(client, field) for field in _FIELDS} for _, client in page[:limit]]
     return json_response({"clients": shown, "next": written(page[limit - 1][0]) if len(page) > limit else None})
