@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -36,6 +36,7 @@ class Proxy:
 
     As a context manager it is ready inside, and at the end it must drain: exit code 0 within the deadline, no
     child left, no traceback in its log. A test that ends it otherwise calls `stop`, `kill` or `wait` itself.
+    `each` are settings of every virtual cluster, `settings` those of the process.
     """
 
     def __init__(
@@ -44,12 +45,15 @@ class Proxy:
         bootstrap_servers: Mapping[str, Servers],
         *,
         command: Sequence[str] | None = None,
+        each: Mapping[str, Any] | None = None,
         **settings: Mapping[str, Any],
     ) -> None:
         self.directory = directory
         self.ports = {name: free_ports(NODE_PORTS) for name in bootstrap_servers}
         self.admin_port = free_port()
         self.log = directory / f"kproxy-{self.admin_port}.log"
+        self.config = directory / f"kproxy-{self.admin_port}.yaml"
+        self._each = each or {}
         self._command = command or [KPROXY, "serve", "--config", str(self._configure(bootstrap_servers, settings))]
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -171,6 +175,13 @@ class Proxy:
         assert self._process is not None
         self._process.send_signal(number)
 
+    def reload(self, change: Callable[[dict[str, Any]], None]) -> None:
+        """Change the configuration file and have kproxy read it again (SIGHUP)."""
+        config = yaml.safe_load(self.config.read_text())
+        change(config)
+        self.config.write_text(yaml.safe_dump(config))
+        self.signal(signal.SIGHUP)
+
     def wait(self, timeout: float = DRAIN_SECONDS + 5) -> int:
         """Wait for its end; the exit code."""
         assert self._process is not None
@@ -220,7 +231,7 @@ class Proxy:
 
     def _configure(self, servers: Mapping[str, Servers], settings: Mapping[str, Mapping[str, Any]]) -> Path:
         clusters = [
-            {"name": name, **_backends(servers[name]), "listen": f"{HOST}:{ports[0]}"}
+            {"name": name, **_backends(servers[name]), "listen": f"{HOST}:{ports[0]}", **self._each}
             for name, ports in self.ports.items()
         ]
         config = {
@@ -230,9 +241,8 @@ class Proxy:
             "log": {"format": "json", "level": "info"},
             **settings,
         }
-        path = self.directory / f"kproxy-{self.admin_port}.yaml"
-        path.write_text(yaml.safe_dump(config))
-        return path
+        self.config.write_text(yaml.safe_dump(config))
+        return self.config
 
 
 def _backends(servers: Servers) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import threading
 import time
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -80,14 +80,14 @@ class Passage:
 
 
 class Crowd:
-    """The clients' processes, one a library, in front of `proxy`; inside the context each of them has had success."""
+    """The clients' processes, one a library; inside the context each client has had success."""
 
     def __init__(
-        self, clients: Sequence[Followed], proxy: Proxy, directory: Path, topics: Topics, *, shared: str | None = None
+        self, clients: Sequence[Followed], directory: Path, topics: Topics, bootstrap: Callable[[str], str]
     ) -> None:
-        """`shared`: the one virtual cluster of all; without it each has its own."""
+        """`bootstrap` gives the bootstrap servers of a client by the name of its virtual cluster."""
         self.clients, self.topics = clients, topics
-        self._proxy, self._shared = proxy, shared
+        self._bootstrap = bootstrap
         self._processes = {
             library: LongLived(library, self._roles(library), directory)
             for library in dict.fromkeys(client.library for client in clients)
@@ -109,6 +109,10 @@ class Crowd:
         """What a client has done so far."""
         return self._processes[client.library].events(client.kind, _SUCCESS[client.kind])
 
+    def latest(self, client: Followed) -> float:
+        """When a client's latest success was, in seconds since the Unix epoch."""
+        return self.successes(client)[-1].at
+
     def failures(self, client: Followed) -> list[Event]:
         """What went wrong so far, as far as its user gets to know."""
         return self._processes[client.library].events(client.kind, "error", "failed")
@@ -116,6 +120,28 @@ class Crowd:
     def lost(self, client: Followed, written: Container[str]) -> list[str]:
         """A producer's acknowledged records that are not among those written."""
         return [event.value for event in self.successes(client) if event.value not in written]
+
+    def arrival(
+        self, client: Followed, feed: str, backend: Backend, *, since: float = 0.0, written: Container[str]
+    ) -> float | None:
+        """When a client had its first success at a backend that `feed` feeds; `written` are the records there."""
+
+        def is_there(event: Event) -> bool:
+            match client.kind:
+                case "producer":
+                    return event.value in written
+                case "consumer":
+                    return event.value.startswith(f"{feed}-")
+                case "admin" | "fresh-admin":
+                    return event.value == backend.cluster.cluster_id
+
+        return next((event.at for event in self.successes(client) if event.at >= since and is_there(event)), None)
+
+    def missing(self, feed: str, backend: Backend, *, able_only: bool = False) -> list[Followed]:
+        """Who has not had success yet at a backend that `feed` feeds; of those that can rebootstrap only, if asked."""
+        written = set(backend.values(self.topics.written))
+        asked = [one for one in self.clients if one.library.rebootstraps or not able_only]
+        return [one for one in asked if self.arrival(one, feed, backend, written=written) is None]
 
     def silence(self, client: Followed) -> float:
         """The longest time, up to now, in which a client neither succeeded nor failed, in seconds."""
@@ -130,7 +156,7 @@ class Crowd:
         return {
             client.kind: Role(
                 client.kind,
-                self._proxy.bootstrap(self._shared or client.cluster),
+                self._bootstrap(client.cluster),
                 self.topics.written if client.kind == "producer" else self.topics.read,
                 client.cluster,
             )
@@ -155,20 +181,18 @@ def switch(crowd: Crowd, proxy: Proxy, to: str, backend: Backend, patience: floa
     """
     begun = {client: _begin(client, proxy, to) for client in crowd.clients}
     spent = {client: _spent(client, proxy, begun[client]) for client in crowd.clients}
-    able = [client for client in crowd.clients if client.library.rebootstraps]
     with contextlib.suppress(AssertionError):  # who did not arrive is in the result, which says more
-        until(lambda: not _missing(able, crowd, begun, to, backend), "arrivals", patience, 1)
+        until(lambda: not crowd.missing(to, backend, able_only=True), "arrivals", patience, 1)
     written = set(backend.values(crowd.topics.written))
-    return [
-        Passage(
-            client,
-            _seconds(client, crowd, begun[client].at, to, backend.cluster.cluster_id, written),
-            _told(client, proxy, begun[client]),
-            spent[client],
-            tuple(event.value for event in crowd.failures(client) if event.at >= begun[client].at),
-        )
-        for client in crowd.clients
-    ]
+
+    def passage(client: Followed) -> Passage:
+        at = begun[client].at
+        arrived = crowd.arrival(client, to, backend, since=at, written=written)
+        errors = tuple(event.value for event in crowd.failures(client) if event.at >= at)
+        seconds = None if arrived is None else arrived - at
+        return Passage(client, seconds, _told(client, proxy, begun[client]), spent[client], errors)
+
+    return [passage(client) for client in crowd.clients]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,29 +212,6 @@ def _begin(client: Followed, proxy: Proxy, to: str) -> _Begun:
 def _spent(client: Followed, proxy: Proxy, begun: _Begun) -> int:
     _never.wait(max(0.0, begun.at + WINDOW - time.time()))
     return _metadata(client, proxy) - begun.metadata
-
-
-def _missing(
-    clients: Sequence[Followed], crowd: Crowd, begun: Mapping[Followed, _Begun], to: str, backend: Backend
-) -> list[Followed]:
-    written = set(backend.values(crowd.topics.written))
-    id_ = backend.cluster.cluster_id
-    return [one for one in clients if _seconds(one, crowd, begun[one].at, to, id_, written) is None]
-
-
-def _seconds(
-    client: Followed, crowd: Crowd, at: float, feed: str, cluster_id: str, written: Container[str]
-) -> float | None:
-    def is_there(event: Event) -> bool:
-        match client.kind:
-            case "producer":
-                return event.value in written
-            case "consumer":
-                return event.value.startswith(f"{feed}-")
-            case "admin" | "fresh-admin":
-                return event.value == cluster_id
-
-    return next((event.at - at for event in crowd.successes(client) if event.at >= at and is_there(event)), None)
 
 
 def _metadata(client: Followed, proxy: Proxy) -> int:
