@@ -1,124 +1,133 @@
-"""One virtual cluster at work: its table, addresses, listeners, watcher and counters, as the relay needs them."""
+"""One virtual cluster at work: its table, addresses, listeners, backend and counters, as the relay needs them."""
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final
 
 import structlog
 import trio
 
+from kproxy.app.doors import Doors
+from kproxy.app.events import Events
+from kproxy.app.following import Following, nodes_of
+from kproxy.app.rebootstrap import Rebootstrap
+from kproxy.app.switching import Switching
+from kproxy.app.upstream import Upstream
 from kproxy.errors import ConfigError
 from kproxy.observe.counters import BOOTSTRAP, ClusterCounters
-from kproxy.observe.means import Ask, Means
+from kproxy.observe.means import Ask, Cause, Means
 from kproxy.observe.reasons import Reason
-from kproxy.relay.apis import OFFERS
-from kproxy.relay.context import Context
+from kproxy.relay.apis import OFFERS, retired_table
 from kproxy.relay.entrance import Entrance
 from kproxy.relay.fault import Fault
+from kproxy.relay.pump import Pump
 from kproxy.relay.routes import Table
-from kproxy.routing.address_map import AddressMap
+from kproxy.routing.address_map import AddressMap, UpstreamNode
 from kproxy.routing.claims import claimed_by_others
-from kproxy.routing.listeners import OUT_OF_RESOURCES, accept, listen
-from kproxy.routing.ports import AutomaticPorts, NoPortError, OffsetPorts
+from kproxy.routing.ports import NoPortError
+from kproxy.topology.snapshot import Snapshot
 from kproxy.topology.watcher import Watcher
-from kproxy.upstream.client import UpstreamClient
-from kproxy.upstream.dial import reason
 
 if TYPE_CHECKING:
     from kproxy.config import Config, VirtualCluster
-    from kproxy.topology.snapshot import Change, Snapshot
+    from kproxy.relay.connection import Connection
+    from kproxy.relay.context import Context
 
 log = structlog.get_logger("kproxy.cluster")
 
-JITTER = 0.2
+EXPIRY_SECONDS: Final = 1.0
 
 
 class Cluster:
-    """A destination for the relay. `listen` is the bootstrap listener's host and port once it is bound."""
+    """A destination for the relay. `active` is the upstream cluster that clients reach at the moment."""
 
-    def __init__(self, settings: VirtualCluster, config: Config, counters: ClusterCounters) -> None:
+    def __init__(self, settings: VirtualCluster, config: Config, counters: ClusterCounters, pump: Pump) -> None:
+        index = config.clusters.index(settings)
         self.settings = settings
+        self.config = config
         self.counters = counters
-        self._index = config.clusters.index(settings)
-        self._claimed = claimed_by_others(config, self._index)
+        self.events = Events(settings.name)
         self.table = Table(counters, OFFERS)
         self.served = self.table.served()
-        self.epoch = 0
-        self.listen = (settings.listen.host, settings.listen.port)
-        self.bootstrap = [(server.host, server.port) for server in settings.bootstrap_servers]
+        self.doors = Doors(settings, index, claimed_by_others(config, index))
         self.addresses: AddressMap
+        self._following = Following(self)
+        self.backends = self.made(settings, config)
+        self.active = next(iter(self.backends.values()))
+        self.rebootstrap = Rebootstrap(self, config.topology.epoch_floor, pump.part)
+        self._pump = pump
         self._turn = 0
-        self._client = UpstreamClient(
-            self.bootstrap,
-            connect_timeout=config.timeouts.connect,
-            request_timeout=config.timeouts.upstream_request,
-        )
-        self.watcher = Watcher(
-            self._client,
-            interval=config.topology.interval,
-            jitter=JITTER,
-            on_change=self._changed,
-            on_reachability=self._reached,
-        )
+        self.switching = Switching(self)
+        self.work: trio.Nursery
+        self._key = f"clusters.{index}"
+        self.retired_table = self.table
+        self._set_retired_table()
+
+    def made(self, settings: VirtualCluster, config: Config) -> dict[str, Upstream]:
+        """The upstream clusters that the settings name, in order of preference."""
+        return {
+            backend.name: Upstream(backend, config, settings.name, self._following.changed, self._reached)
+            for backend in settings.backends
+        }
 
     def start(self, work: trio.Nursery, doors: trio.Nursery, entrance: Entrance) -> None:
         """Bind what can be bound now, accept clients, and begin to watch the backend; raises `ConfigError`."""
-        listener = self._listen()
-        self.listen = (self.listen[0], listener.getsockname()[1])
-        doors.start_soon(accept, listener, work, partial(entrance.admit, self, None))
-        self.addresses = self._address_map(work, doors, entrance)
+        self.work = work
+        self.doors.start(self, work, doors, entrance)
+        self.addresses = self.doors.address_map(self.settings)
         try:
             self.addresses.bind_known()
         except NoPortError as error:
-            raise ConfigError(self._key("nodes.first_port"), str(error)) from error
-        work.start_soon(self._client.run)
-        work.start_soon(self._watch)
+            raise ConfigError(f"{self._key}.nodes.first_port", str(error)) from error
+        self._activate(self.active, None)
+        work.start_soon(self._expire)
+        work.start_soon(self.switching.watch)
 
-    def _key(self, setting: str) -> str:
-        return f"clusters.{self._index}.{setting}"
+    @property
+    def listen(self) -> tuple[str, int]:
+        """The bootstrap listener's host and port, once it is bound."""
+        return self.doors.listen
 
-    def _listen(self) -> socket.socket:
-        try:
-            return listen(*self.listen)
-        except OSError as error:
-            detail = f"cannot listen on {self.settings.listen}: {reason(error)}"
-            raise ConfigError(self._key("listen"), detail) from error
+    @property
+    def bootstrap(self) -> list[tuple[str, int]]:
+        """The active upstream cluster's bootstrap servers."""
+        return self.active.servers
 
-    def _address_map(self, work: trio.Nursery, doors: trio.Nursery, entrance: Entrance) -> AddressMap:
-        nodes = self.settings.nodes
-        first = self.settings.first_port if nodes.first_port is not None else self.listen[1] + 1
-        strategy = (
-            OffsetPorts(first, tuple((span.first, span.last) for span in nodes.ranges))
-            if nodes.strategy == "offset"
-            else AutomaticPorts(first, self._claimed)
-        )
-        shift = 0 if nodes.advertised_first_port is None else nodes.advertised_first_port - first
-        return AddressMap(strategy, self._binder(work, doors, entrance), self.settings.advertised_host, shift)
+    @property
+    def watcher(self) -> Watcher:
+        """The active upstream cluster's."""
+        return self.active.watcher
 
-    def _binder(self, work: trio.Nursery, doors: trio.Nursery, entrance: Entrance) -> Callable[[int, int], int | None]:
-        def bind(node_id: int, port: int) -> int | None:
-            try:
-                listener = listen(self.listen[0], port)
-            except OSError as error:
-                if error.errno in OUT_OF_RESOURCES:
-                    raise NoPortError(Reason.OUT_OF_DESCRIPTORS, f"node {node_id}: {error.strerror}") from error
-                return None
-            bound: int = listener.getsockname()[1]
-            if doors.cancel_scope.cancel_called:  # draining: nobody new is let in, by this door neither
-                listener.close()
-                return bound
-            doors.start_soon(accept, listener, work, partial(entrance.admit, self, node_id))
-            log.info("node has a port", cluster=self.counters.name, node=node_id, port=bound)
-            return bound
-
-        return bind
+    @property
+    def epoch(self) -> int:
+        """The number of the topology that clients are to know."""
+        return self.rebootstrap.epoch.number
 
     @property
     def cluster_id(self) -> str | None:
         return None if self.watcher.snapshot is None else self.watcher.snapshot.cluster_id
+
+    @property
+    def serves_retired(self) -> bool:
+        """Whether a retired node's port leads to any node of the present topology."""
+        return self.config.topology.retired == "serve" and not self.doors.closing
+
+    def _set_retired_table(self) -> None:
+        self.retired_table = self.table if self.serves_retired else retired_table(self.counters)
+
+    def connections(self) -> Iterable[Connection]:
+        """Its connections that are relayed at the moment."""
+        return [one for one in self._pump.connections.values() if one.context.backend is self]
+
+    def judge(self, context: Context, ask: Ask) -> Means:
+        """As `Rebootstrap.judge`."""
+        return self.rebootstrap.judge(context, ask)
+
+    def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
+        """The active cluster's nodes as a client that came in at `local_host` is told them."""
+        nodes = () if self.watcher.snapshot is None else self.watcher.snapshot.nodes.values()
+        return [(node.id, *self.advertise(node.id, node.host, node.port, local_host), node.rack) for node in nodes]
 
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
         """As `AddressMap.advertise`; a node without a port ends the connection that would have heard of it."""
@@ -127,23 +136,18 @@ class Cluster:
         except NoPortError as error:
             raise Fault(error.reason, str(error)) from error
 
-    def judge(self, context: Context, ask: Ask) -> Means:
-        del context, ask
-        return Means.SERVE
+    def learn(self, cluster_id: str | None, nodes: Sequence[UpstreamNode]) -> None:
+        """What a response that passes says of the nodes, so that a change is seen before the next poll.
 
-    def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
-        nodes = () if self.watcher.snapshot is None else self.watcher.snapshot.nodes.values()
-        return [(node.id, *self.advertise(node.id, node.host, node.port, local_host), node.rack) for node in nodes]
-
-    def learn(self, cluster_id: str | None, nodes: Sequence[tuple[int, str, int]]) -> None:
-        """What a response that passes says of the nodes, so that a change is seen before the next poll."""
-        del cluster_id
-        self.watcher.learn(nodes)
+        Another cluster's nodes are not to be reached at this one's ports before the watcher has made sure of it.
+        """
+        self.watcher.learn(cluster_id, nodes)
+        if None not in (cluster_id, self.cluster_id) and cluster_id != self.cluster_id:
+            return
         try:
             self.addresses.learn(nodes)
         except NoPortError as error:
             raise Fault(error.reason, str(error)) from error
-        self.watcher.learn(nodes)
 
     def upstreams(self, node_id: int | None) -> Sequence[tuple[str, int]]:
         """Addresses to dial: a node's own; or every bootstrap server in turn, then the nodes that are known."""
@@ -164,16 +168,64 @@ class Cluster:
             node.failed(failure, error)
             self.watcher.hint()
 
-    async def _watch(self) -> None:
-        structlog.contextvars.bind_contextvars(cluster=self.counters.name)
-        await self.watcher.run()
+    def switch(self, upstream: Upstream, snapshot: Snapshot | None, cause: Cause) -> int:
+        """Send clients to another upstream cluster; returns how many connections are told or closed.
 
-    def _changed(self, snapshot: Snapshot, change: Change) -> None:
-        del change
+        The epoch's floor must have passed. Without a snapshot nothing is known of it, and all its nodes are news.
+        """
+        previous = self.active
+        previous.stop()
+        self._activate(upstream, snapshot)
+        self.map(lambda: self.addresses.renew(nodes_of(snapshot), trio.current_time()))
+        return self.renew(cause, upstream=upstream.name, previous=previous.name)
+
+    def renew(self, cause: Cause, **fields: object) -> int:
+        """A new epoch, whose floor has passed; returns how many connections are told or closed."""
+        return self.rebootstrap.begin(cause, self.work, **fields)
+
+    async def leave(self, seconds: float) -> None:
+        """Send all clients to sibling replicas in that time; who comes to a node's door meanwhile is sent at once."""
+        self.doors.leave()
+        self._set_retired_table()
+        await self.rebootstrap.spread(seconds)
+
+    def adopt(self, config: Config) -> None:
+        """What it takes from the whole process' settings."""
+        self.config = config
+        self._set_retired_table()
+        self.rebootstrap.epoch.floor = config.topology.epoch_floor
+        for upstream in self.backends.values():
+            upstream.adopt(config)
+
+    def reconfigure(self, settings: VirtualCluster, backends: dict[str, Upstream]) -> None:
+        """Other settings, and the upstream clusters that they name; the active one stays until a switch."""
+        self.settings, self.backends = settings, backends
+        self.switching.reconfigure()
+
+    def remap(self) -> None:
+        """The nodes' ports and names as the settings want them now; the doors that they do not are retired."""
+        self.map(lambda: self.addresses.remap(*self.doors.mapping(self.settings), trio.current_time()))
+
+    def _activate(self, upstream: Upstream, snapshot: Snapshot | None) -> None:
+        self.active = upstream
+        self._following.begin(snapshot)
+        self.counters.upstreams = dict.fromkeys(self.backends, False)
+        self.counters.activate(upstream.name)
+        upstream.start(self.work, snapshot)
+
+    def map(self, act: Callable[[], None]) -> None:
+        """Do something to the addresses; a node that has no port then is a fault of the configuration, and logged."""
         try:
-            self.addresses.learn((node.id, node.host, node.port) for node in snapshot.nodes.values())
+            act()
         except NoPortError as error:
             log.error("a node has no port", cluster=self.counters.name, reason=str(error))
+
+    async def _expire(self) -> None:
+        """Close the doors of retired nodes once their grace is over."""
+        while True:
+            await trio.sleep(EXPIRY_SECONDS)
+            for door in self.addresses.expire(trio.current_time() - self.config.topology.grace):
+                log.info("retired node's port closed", cluster=self.counters.name, node=door.node_id, port=door.port)
 
     def _reached(self, node_id: int, ok: bool, error: str | None) -> None:
         node = self.counters.node(node_id)

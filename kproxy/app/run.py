@@ -13,6 +13,7 @@ from kproxy.errors import ConfigError
 from kproxy.observe.logs import configure
 
 if TYPE_CHECKING:
+    from kproxy.app.reload import Reload
     from kproxy.config import Config, Log
 
 CONFIGURATION_ERROR = 2
@@ -21,12 +22,15 @@ SWITCH_INTERVAL = 0.0005
 each of the relay's wake-ups in that time would be late by as much."""
 
 
-def run(config: Config) -> int:
-    """Serve until a signal; exit code 0 after a drain, 1 when a second signal cut it short, 2 for a bad setting."""
+def run(config: Config, reload: Reload | None = None) -> int:
+    """Serve until a signal; exit code 0 after a drain, 1 when a second signal cut it short, 2 for a bad setting.
+
+    `reload` reads the configuration again, at SIGHUP.
+    """
     configure(config.log.level, _format(config.log))
     sys.setswitchinterval(SWITCH_INTERVAL)
     try:
-        return trio.run(Life(config).live)
+        return trio.run(Life(config, reload).live)
     except BaseExceptionGroup as group:
         mistakes, others = group.split(ConfigError)
         if mistakes is None or others is not None:

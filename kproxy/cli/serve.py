@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import click
@@ -19,12 +20,13 @@ def serve(**flags: Any) -> int:
 
     Settings come from flags, then KPROXY_* variables, then the file, then defaults. Without a file
     --bootstrap-servers and --listen suffice: clients bootstrap at that port and reach the nodes at the following ones.
+    SIGHUP has it read all of them again.
     """
     config = load_settings(**flags)
     with _absent("rich"):
         from kproxy.app import run
 
-    return run(config)
+    return run(config, reload=partial(load_settings, **flags))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from kproxy.config.base import Path, dotted
 from kproxy.config.cluster import VirtualCluster
 from kproxy.config.models import Config
 
-PROCESS_APPLIES: Final[frozenset[Path]] = frozenset({("topology",), ("drain",), ("log", "level")})
+PROCESS_APPLIES: Final[frozenset[Path]] = frozenset({("topology",), ("drain",)})
 CLUSTER_APPLIES: Final[frozenset[Path]] = frozenset({("upstreams",), ("failover",), ("advertised_host",), ("nodes",)})
 
 

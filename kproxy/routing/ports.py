@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 from kproxy.errors import ErrorClass, KproxyError
 from kproxy.observe.reasons import Reason
@@ -34,6 +34,8 @@ class OffsetPorts:
 
     first_port: int
     ranges: Sequence[tuple[int, int]] = ()
+    chooses: ClassVar[bool] = False
+    """Whether a node may have another port when one is taken."""
 
     def candidates(self, node_id: int) -> Iterable[int]:
         """The one port that the node has; raises `NoPortError` when it has none."""
@@ -42,6 +44,13 @@ class OffsetPorts:
             detail = f"node {node_id} would get port {port}, {MAX_PORT} is the highest: give nodes.ranges"
             raise NoPortError(Reason.UNMAPPED_NODE, detail)
         return (port,)
+
+    def allows(self, node_id: int, port: int) -> bool:
+        """Whether the port is one that the node may have."""
+        try:
+            return port in self.candidates(node_id)
+        except NoPortError:
+            return False
 
     def _place(self, node_id: int) -> int:
         if not self.ranges:
@@ -71,6 +80,7 @@ class AutomaticPorts:
 
     first_port: int
     claimed: Sequence[Span] = ()
+    chooses: ClassVar[bool] = True
 
     def candidates(self, node_id: int) -> Iterable[int]:
         """The ports to try, in order; a port that is taken is passed over."""
@@ -78,6 +88,11 @@ class AutomaticPorts:
         if not self.first_port:
             return (0,)
         return (port for port in range(self.first_port, MAX_PORT + 1) if not self._is_claimed(port))
+
+    def allows(self, node_id: int, port: int) -> bool:
+        """Whether the port is one that any node may have."""
+        del node_id
+        return not self.first_port or (port >= self.first_port and not self._is_claimed(port))
 
     def _is_claimed(self, port: int) -> bool:
         return any(first <= port <= last for first, last in self.claimed)

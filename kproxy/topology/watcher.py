@@ -58,12 +58,14 @@ class Watcher:
     ) -> None:
         """Times in seconds; `jitter` is a share of the interval; `poll_timeout` is for all brokers asked in a poll.
 
+        `interval` may be changed at any time.
+
         `initial` is what `poll_once` of another watcher brought: nothing is told of it, only of what differs from it.
         """
         self.snapshot = initial
         self.upstream: Reachability | None = None
         self._client = client
-        self._interval = interval
+        self.interval = interval
         self._jitter = jitter
         self._floor = floor
         self._poll_timeout = poll_timeout
@@ -175,9 +177,7 @@ class Watcher:
             )
 
     async def _pause(self, started: float) -> None:
-        delay = next_delay(
-            self._failures, self._rand(), interval=self._interval, jitter=self._jitter, floor=self._floor
-        )
+        delay = next_delay(self._failures, self._rand(), interval=self.interval, jitter=self._jitter, floor=self._floor)
         with trio.move_on_at(started + delay):
             await self._hinted.wait()
         self._hinted = trio.Event()

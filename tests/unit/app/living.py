@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import struct
@@ -19,7 +20,7 @@ from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.metadata_request import MetadataRequest
 from kproxy.wire.generated.metadata_response import MetadataResponse
 from kproxy.wire.header import RequestHeader, encode_request_header
-from tests.unit.admin.raw import fetch
+from tests.unit.admin.raw import exchange, fetch, replies
 from tests.unit.relay.sockets import Peer, eventually, open_files
 from tests.unit.upstream.scripted_broker import Behaviour, ScriptedBroker
 
@@ -83,8 +84,13 @@ class Client(Peer):
 
     async def introduce(self, name: str, version: str, client_id: str = "app") -> None:
         """ApiVersions v3, as every client begins (KIP-511)."""
+        await self.say_hello(name, version, client_id)
+        await self.answer(1)
+
+    async def say_hello(self, name: str, version: str, client_id: str = "app") -> None:
+        """As `introduce`, without waiting for the answer."""
         body = ApiVersionsRequest(client_software_name=name, client_software_version=version).encode(3)
-        await self.ask(RequestHeader(API_VERSIONS, 3, 1, client_id), body)
+        await self.send(frame(encode_request_header(RequestHeader(API_VERSIONS, 3, 1, client_id)), body))
 
     async def send_metadata(self, correlation_id: int) -> None:
         """Ask for the nodes; `nodes` reads the answer."""
@@ -106,7 +112,9 @@ class Living:
         self.over = trio.Event()
         admin = life.config.admin
         assert admin is not None
+        self.listens = str(admin.listen)
         self.admin = admin.listen.port
+        self.config = life.config
         self._clients: list[Client] = []
 
     async def run(self) -> None:
@@ -127,6 +135,14 @@ class Living:
     async def get(self, path: str) -> Any:
         """JSON from the admin port."""
         return (await fetch(self.admin, path)).json()
+
+    async def post(self, path: str, content: object) -> tuple[int, Any]:
+        """Status and JSON of the answer to a POST of JSON at the admin port."""
+        body = json.dumps(content)
+        head = f"POST {path} HTTP/1.1\r\nHost: kproxy\r\nConnection: close\r\nContent-Type: application/json"
+        sent = f"{head}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+        (reply,) = replies(await exchange(self.admin, sent), "POST")
+        return reply.status, reply.json()
 
     async def text(self, path: str) -> str:
         """Text from the admin port."""
@@ -152,7 +168,8 @@ class Living:
 async def living(config: Config) -> AsyncIterator[Living]:
     """A life that has started; at the end it is over, and no descriptor is left."""
     before = open_files()
-    made = Living(Life(config))
+    made: Living
+    made = Living(Life(config, lambda: made.config))
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(made.run)

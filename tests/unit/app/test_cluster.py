@@ -32,8 +32,9 @@ async def started(
     """A cluster that listens, without a pump behind its entrance."""
     described = {"name": "c", "bootstrap_servers": servers, "listen": f"{HOST}:{listen}", "nodes": nodes}
     config = Config.model_validate({"clusters": [described], "admin": admin})
-    cluster = Cluster(config.clusters[0], config, Counters(0.0).cluster("c"))
-    entrance = Entrance(Pump(config.timeouts), config.limits, config.timeouts)
+    pump = Pump(config.timeouts)
+    cluster = Cluster(config.clusters[0], config, Counters(0.0).cluster("c"), pump)
+    entrance = Entrance(pump, config.limits, config.timeouts)
     async with trio.open_nursery() as work:
         cluster.start(work, work, entrance)
         try:
@@ -47,7 +48,7 @@ async def test_every_bootstrap_server_has_its_turn() -> None:
     async with started(servers="a:1,b:2,c:3", first_port=0) as cluster:
         turns = [[host for host, _ in cluster.upstreams(None)] for _ in range(4)]
         assert turns == [["b", "c", "a"], ["c", "a", "b"], ["a", "b", "c"], ["b", "c", "a"]]
-        cluster.learn([(7, "n7", 9092), (8, "a", 1)])
+        cluster.learn(None, [(7, "n7", 9092), (8, "a", 1)])
         assert [host for host, _ in cluster.upstreams(None)] == ["c", "a", "b", "n7"]
         assert cluster.upstreams(7) == [("n7", 9092)]
         assert cluster.upstreams(99) == []
@@ -73,7 +74,8 @@ async def test_a_node_that_can_have_no_port() -> None:
     """Who would hear of it is closed for the reason that the strategy gives; nothing else is affected."""
     ports = free_ports(4)
     async with started(listen=ports[0], strategy="offset", ranges="1-2") as cluster:
-        for tell in (lambda: cluster.advertise(9, "n", 1, HOST), lambda: cluster.learn([(1, "n", 1), (9, "n", 1)])):
+        nodes = [(1, "n", 1), (9, "n", 1)]
+        for tell in (lambda: cluster.advertise(9, "n", 1, HOST), lambda: cluster.learn(None, nodes)):
             with pytest.raises(Fault, match=r"node 9 is in none of nodes\.ranges") as caught:
                 tell()
             assert caught.value.reason is Reason.UNMAPPED_NODE
@@ -114,7 +116,7 @@ async def test_news_in_a_passing_response_are_looked_into() -> None:
     async with brokers((1,)) as (broker,), started(servers=f"{HOST}:{broker.port}", first_port=0) as cluster:
         await eventually(lambda: cluster.watcher.snapshot is not None, "the first poll")
         polls = broker.requests(3)
-        cluster.learn([(1, *broker.address), (2, *broker.address)])
+        cluster.learn(None, [(1, *broker.address), (2, *broker.address)])
         await eventually(lambda: broker.requests(3) > polls, "another poll")
         assert cluster.cluster_id == "scripted"
 

@@ -6,8 +6,14 @@ import json
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
-from tests.unit.cli.running import run
+import pytest
+
+from kproxy.config import Config
+from kproxy.errors import ConfigError
+from tests.unit.cli.running import printed, run
 
 
 def test_serve_runs_until_sigterm() -> None:
@@ -33,3 +39,29 @@ def test_a_port_in_use_is_one_line() -> None:
     (line,) = [line for line in done.stderr.splitlines() if not line.startswith("{")]
     assert "listen: " in line
     assert address in line
+
+
+def test_reload_reads_flags_and_file_again(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What app gets to reload with means the same flags, and the file as it is by then; a mistake is a ConfigError."""
+    file = tmp_path / "kproxy.yaml"
+    file.write_text("clusters: [{name: a, bootstrap_servers: 'a:1', listen: 'h:1'}]")
+    seen: list[Config] = []
+
+    def serving(config: Config, *, reload: Callable[[], Config]) -> int:
+        seen.append(config)
+        file.write_text("clusters: [{name: a, bootstrap_servers: 'b:2', listen: 'h:1'}]\nlog: {level: debug}")
+        seen.append(reload())
+        file.write_text("clusters: []")
+        with pytest.raises(ConfigError, match="must not be empty"):
+            reload()
+        return 3
+
+    monkeypatch.setattr("kproxy.app.run", serving)
+    assert printed(capsys, ["serve", "--config", str(file), "--log-format", "json"]) == (3, "", "")
+    assert [(str(config.clusters[0].bootstrap_servers[0]), config.log.format) for config in seen] == [
+        ("a:1", "json"),
+        ("b:2", "json"),
+    ]
+    assert [config.log.level for config in seen] == ["info", "debug"]

@@ -19,11 +19,11 @@ WEST = {"name": "west", "bootstrap_servers": "w:1"}
 RESTART = {
     "admin.listen", "limits.max_request_bytes", "limits.max_response_bytes", "limits.max_held_bytes",
     "limits.max_connections", "timeouts.connect", "timeouts.stalled_frame", "timeouts.first_request",
-    "timeouts.upstream_request", "log.format", "name", "listen",
+    "timeouts.upstream_request", "log.format", "log.level", "name", "listen",
 }  # fmt: skip
 APPLIED = {
     "topology.interval", "topology.epoch_floor", "topology.grace", "topology.retired", "drain.deadline",
-    "drain.rebootstrap", "log.level", "bootstrap_servers", "upstreams", "failover.automatic", "failover.after",
+    "drain.rebootstrap", "bootstrap_servers", "upstreams", "failover.automatic", "failover.after",
     "failover.floor", "advertised_host", "nodes.strategy", "nodes.first_port", "nodes.ranges",
     "nodes.advertised_first_port",
 }  # fmt: skip
@@ -73,7 +73,6 @@ def test_the_docs_list_what_applies() -> None:
         ({"topology": {"retired": "serve"}}, "topology.retired"),
         ({"drain": {"deadline": 1}}, "drain.deadline"),
         ({"drain": {"rebootstrap": True}}, "drain.rebootstrap"),
-        ({"log": {"level": "debug"}}, "log.level"),
     ],
 )
 def test_of_the_process_what_can_be_applied(settings: dict[str, Any], key: str) -> None:
@@ -88,6 +87,7 @@ def test_of_the_process_what_can_be_applied(settings: dict[str, Any], key: str) 
         ({"limits": {"max_connections": 5}}, "limits.max_connections"),
         ({"timeouts": {"connect": 5}}, "timeouts.connect"),
         ({"log": {"format": "json"}}, "log.format"),
+        ({"log": {"level": "debug"}}, "log.level"),
     ],
 )
 def test_of_the_process_what_takes_a_restart(settings: dict[str, Any], key: str) -> None:

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 
 from kproxy.observe.reasons import Reason
 from kproxy.routing.address_map import AddressMap
 from kproxy.routing.ports import AutomaticPorts, NoPortError, OffsetPorts, PortStrategy
+
+
+@dataclass
+class Door:
+    """A listener that is none."""
+
+    ports: Ports
+    node_id: int | None
+    port: int
+    retired: float | None = None
+
+    def close(self) -> None:
+        self.ports.taken.remove(self.port)
+        self.ports.closed.append((self.node_id, self.port))
 
 
 class Ports:
@@ -15,9 +31,10 @@ class Ports:
     def __init__(self, *taken: int) -> None:
         self.taken = set(taken)
         self.bound: list[tuple[int, int]] = []
+        self.closed: list[tuple[int | None, int]] = []
         self.ephemeral = 40_000
 
-    def bind(self, node_id: int, port: int) -> int | None:
+    def bind(self, node_id: int, port: int) -> Door | None:
         if not port:
             self.ephemeral += 1
             port = self.ephemeral
@@ -25,7 +42,7 @@ class Ports:
             return None
         self.taken.add(port)
         self.bound.append((node_id, port))
-        return port
+        return Door(self, node_id, port)
 
 
 def mapped(strategy: PortStrategy, *taken: int, host: str | None = None, shift: int = 0) -> tuple[AddressMap, Ports]:
@@ -110,3 +127,102 @@ def test_the_nodes_seen_cannot_be_changed() -> None:
     addresses, _ = mapped(AutomaticPorts(9093))
     with pytest.raises(TypeError):
         addresses.nodes[1] = None  # type: ignore[index]
+
+
+A, B, C = (1, "a", 9092), (2, "b", 9092), (3, "c", 9092)
+
+
+def test_a_new_topology_retires_the_doors_of_nodes_that_it_does_not_have() -> None:
+    """They stay open, and stand for nobody; nodes that are in both keep theirs and are where the new one says."""
+    addresses, ports = mapped(AutomaticPorts(9093))
+    addresses.learn([A, B])
+    addresses.renew([(2, "elsewhere", 1), C], now=10.0)
+    assert {node_id: node.port for node_id, node in addresses.nodes.items()} == {2: 9094, 3: 9095}
+    assert addresses.upstream(2) == ("elsewhere", 1)
+    assert [(door.node_id, door.port, door.retired) for door in addresses.retired] == [(1, 9093, 10.0)]
+    assert ports.closed == []
+
+
+def test_a_retired_node_that_comes_back_has_its_door_again() -> None:
+    """As after a failover and the way back within the grace: nobody is told another port."""
+    addresses, ports = mapped(AutomaticPorts(9093))
+    addresses.learn([A, B])
+    addresses.renew([C], now=10.0)
+    addresses.renew([A, B], now=20.0)
+    assert {node_id: node.port for node_id, node in addresses.nodes.items()} == {1: 9093, 2: 9094}
+    assert [(door.node_id, door.retired) for door in addresses.retired] == [(3, 20.0)]
+    assert len(ports.bound) == 3
+
+
+def test_a_retired_door_closes_when_its_grace_is_over() -> None:
+    """Not before; its port is free then, for any node."""
+    addresses, ports = mapped(AutomaticPorts(9093))
+    addresses.learn([A, B])
+    addresses.renew([B], now=10.0)
+    assert addresses.expire(9.9) == []
+    assert [door.port for door in addresses.expire(10.0)] == [9093]
+    assert (addresses.retired, ports.closed) == ((), [(1, 9093)])
+    assert addresses.advertise(7, "n", 1, "p") == ("p", 9093)
+
+
+def test_an_automatic_port_of_a_retired_node_is_nobody_elses_meanwhile() -> None:
+    """Its clients would believe that they have reached the node that is gone."""
+    addresses, _ = mapped(AutomaticPorts(9093))
+    addresses.learn([A])
+    addresses.renew([B], now=1.0)
+    assert addresses.nodes[2].port == 9094
+
+
+def test_a_node_that_is_missed_keeps_its_door_for_the_grace() -> None:
+    """A broker that restarts is not named for a moment; one that does not come back is forgotten."""
+    addresses, ports = mapped(AutomaticPorts(9093))
+    addresses.learn([A, B])
+    addresses.miss([1, 2, 99], now=10.0)
+    addresses.miss([1], now=15.0)
+    addresses.learn([B])
+    assert addresses.expire(9.0) == []
+    assert addresses.upstream(1) == ("a", 9092)
+    assert [door.node_id for door in addresses.expire(10.0)] == [1]
+    assert (list(addresses.nodes), ports.closed) == ([2], [(1, 9093)])
+
+
+def test_another_mapping_moves_only_what_it_must() -> None:
+    """A port that it allows stays; one that it does not is retired, and its node has a new one."""
+    addresses, ports = mapped(AutomaticPorts(9093))
+    addresses.learn([A, B, C])
+    addresses.remap(AutomaticPorts(9095), "kafka.example", 0, now=5.0)
+    assert {node_id: node.port for node_id, node in addresses.nodes.items()} == {1: 9096, 2: 9097, 3: 9095}
+    assert addresses.upstream(1) == ("a", 9092)
+    assert addresses.advertise(3, "c", 9092, "p") == ("kafka.example", 9095)
+    assert [door.port for door in addresses.retired] == [9093, 9094]
+    assert ports.closed == []
+
+
+def test_nodes_that_change_places_share_their_doors() -> None:
+    """With an offset a node has one port, so a door that stood for another node stands for it from now on."""
+    addresses, ports = mapped(OffsetPorts(9093, ((1, 1), (2, 2))))
+    addresses.learn([A, B])
+    addresses.remap(OffsetPorts(9093, ((2, 2), (1, 1))), None, 0, now=5.0)
+    assert {node_id: (node.port, node.door.node_id) for node_id, node in addresses.nodes.items()} == {
+        1: (9094, 1),
+        2: (9093, 2),
+    }
+    assert (addresses.retired, len(ports.bound)) == ((), 2)
+
+
+def test_a_mapping_that_has_no_port_for_a_node() -> None:
+    """Its door is retired, the others have theirs, and the reason is told."""
+    addresses, _ = mapped(OffsetPorts(9093))
+    addresses.learn([A, B, C])
+    with pytest.raises(NoPortError, match=r"node 2 is in none of nodes\.ranges"):
+        addresses.remap(OffsetPorts(9093, ((1, 1), (3, 3))), None, 0, now=5.0)
+    assert {node_id: node.port for node_id, node in addresses.nodes.items()} == {1: 9093, 3: 9094}
+    assert [door.port for door in addresses.retired] == [9095, 9096]
+
+
+def test_any_free_port_stays_through_a_new_mapping() -> None:
+    """With first port 0 no port is wrong."""
+    addresses, _ = mapped(AutomaticPorts(0))
+    addresses.learn([A])
+    addresses.remap(AutomaticPorts(0), "h", 0, now=5.0)
+    assert (addresses.nodes[1].port, addresses.retired) == (40_001, ())

@@ -1,0 +1,74 @@
+"""How the process ends: what was received is answered; clients may be sent to sibling replicas first."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+import structlog
+import trio
+
+from kproxy.observe.reasons import Reason
+
+if TYPE_CHECKING:
+    from kproxy.app.cluster import Cluster
+    from kproxy.relay.entrance import Entrance
+    from kproxy.relay.pump import Pump
+
+SENT_AWAY: Final = 0.8
+"""The share of the deadline over which clients are sent away; the rest is for what they have in flight by then."""
+
+log = structlog.get_logger("kproxy")
+
+
+class Drain:
+    """`deadline` in seconds from its making; `cut_short` once a second signal has come."""
+
+    def __init__(self, deadline: float, pump: Pump, entrance: Entrance, signals: AsyncIterator[int]) -> None:
+        self.cut_short = False
+        self._deadline = deadline
+        self._ends = trio.current_time() + deadline
+        self._pump = pump
+        self._entrance = entrance
+        self._signals = signals
+        log.info("draining", connections=len(pump.connections), deadline=deadline)
+
+    async def send_away(self, clusters: Sequence[Cluster]) -> None:
+        """Have each client bootstrap again at a moment of its own, and so reach a sibling; none is let in to stay."""
+
+        async def leave() -> None:
+            async with trio.open_nursery() as nursery:
+                for cluster in clusters:
+                    nursery.start_soon(cluster.leave, self._deadline * SENT_AWAY)
+
+        await self._unless_signalled(leave)
+
+    async def answer(self) -> None:
+        """Wait until all that was received is answered, the deadline, or a second signal, whichever is first."""
+
+        async def answered() -> None:
+            self._entrance.drain()
+            self._pump.drain()
+            await self._entrance.wait_empty()
+            await self._pump.wait_empty()
+            await self._pump.wait_delivered()
+
+        with trio.move_on_at(self._ends) as scope:
+            await self._unless_signalled(answered)
+        if scope.cancelled_caught:
+            log.warning("drain deadline", connections=len(self._pump.connections), deadline=self._deadline)
+            self._pump.close_all(Reason.DRAIN_DEADLINE)
+
+    async def _unless_signalled(self, work: Callable[[], Awaitable[None]]) -> None:
+        if self.cut_short:
+            return
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._at_second_signal, nursery.cancel_scope)
+            await work()
+            nursery.cancel_scope.cancel()
+
+    async def _at_second_signal(self, scope: trio.CancelScope) -> None:
+        await anext(self._signals)
+        log.warning("stopped at once by a second signal", connections=len(self._pump.connections))
+        self.cut_short = True
+        scope.cancel()

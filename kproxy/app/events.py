@@ -1,0 +1,39 @@
+"""What happened to a virtual cluster's topology: logged, and the newest kept for whoever asks."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import structlog
+
+KEPT: Final = 200
+
+log = structlog.get_logger("kproxy.cluster")
+
+
+class Happened(NamedTuple):
+    """`at` in seconds since the Unix epoch; `fields` as in the log line."""
+
+    at: float
+    event: str
+    fields: dict[str, Any]
+
+
+class Events:
+    """The events of one virtual cluster, oldest first."""
+
+    def __init__(self, cluster: str) -> None:
+        self._cluster = cluster
+        self._kept: deque[Happened] = deque(maxlen=KEPT)
+
+    def record(self, event: str, **fields: Any) -> None:
+        """Log it, and keep it."""
+        self._kept.append(Happened(time.time(), event, fields))
+        log.warning(event, cluster=self._cluster, **fields)
+
+    @property
+    def kept(self) -> Sequence[Happened]:
+        return tuple(self._kept)

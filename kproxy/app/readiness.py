@@ -1,0 +1,40 @@
+"""Whether the process serves, and what is amiss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from kproxy.admin.view import Cause, Readiness, State
+
+if TYPE_CHECKING:
+    from kproxy.app.cluster import Cluster
+    from kproxy.app.life import Life
+
+
+def readiness(life: Life) -> Readiness:
+    """Draining and starting before all else; degraded while a backend or a node of it is out of reach."""
+    if life.draining:
+        return Readiness(State.DRAINING)
+    starting = [cause for cluster in life.clusters if (cause := _not_seen(cluster))]
+    if not life.started or starting:
+        return Readiness(State.STARTING, tuple(starting))
+    causes = tuple(cause for cluster in life.clusters for cause in _troubles(cluster))
+    return Readiness(State.DEGRADED if causes else State.READY, causes)
+
+
+def _not_seen(cluster: Cluster) -> Cause | None:
+    """A backend that was not asked yet; one that was asked in vain leaves the proxy degraded, not starting."""
+    if cluster.watcher.snapshot is None and cluster.watcher.reachable is None:
+        return Cause(cluster.settings.name, None, "the backend was not reached yet")
+    return None
+
+
+def _troubles(cluster: Cluster) -> Iterable[Cause]:
+    name, watcher = cluster.settings.name, cluster.watcher
+    if not watcher.reachable:
+        yield Cause(name, None, f"no bootstrap server answers: {watcher.last_error}")
+    known = watcher.snapshot.nodes if watcher.snapshot is not None else {}
+    for node_id, node in cluster.counters.nodes.items():
+        if node_id in known and node.reachable is False:
+            yield Cause(name, node_id, f"{node.address}: {node.last_error}")

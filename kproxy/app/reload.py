@@ -1,0 +1,99 @@
+"""SIGHUP: the configuration is read again; what can change while kproxy runs does, all of it or nothing."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import structlog
+import trio
+
+from kproxy.config.reload import changes
+from kproxy.errors import KproxyError
+from kproxy.observe.means import Cause
+
+if TYPE_CHECKING:
+    from kproxy.app.cluster import Cluster
+    from kproxy.app.life import Life
+    from kproxy.app.upstream import Upstream
+    from kproxy.config import Config, VirtualCluster
+    from kproxy.topology.snapshot import Snapshot
+
+Reload = Callable[[], "Config"]
+"""Reads the configuration again, as at the start; raises `ConfigError`."""
+
+log = structlog.get_logger("kproxy")
+
+
+async def reload_at_hangup(life: Life, read: Reload) -> None:
+    """Apply the configuration anew at each SIGHUP; a bad one changes nothing and says why."""
+    with trio.open_signal_receiver(signal.SIGHUP) as signals:
+        async for _ in signals:
+            try:
+                await apply(life, await trio.to_thread.run_sync(read))
+            except KproxyError as error:
+                log.error("reload refused, nothing has changed", reason=str(error))
+
+
+async def apply(life: Life, config: Config) -> None:
+    """Apply another configuration; raises `KproxyError` when it cannot be applied as a whole."""
+    differing = changes(life.config, config)
+    if differing.restart:
+        raise KproxyError(f"{', '.join(differing.restart)}: cannot change while kproxy runs; restart it")
+    settings = {cluster.name: cluster for cluster in config.clusters}
+    plans = [
+        await planned(cluster, settings[name], config, keys)
+        for cluster in life.clusters
+        if (keys := differing.clusters.get(name := cluster.settings.name))
+    ]
+    if waits := [cluster.rebootstrap.wait(trio.current_time()) for cluster in life.clusters]:
+        await trio.sleep(max(waits))
+    life.adopt(config)
+    for plan in plans:
+        plan.apply()
+    log.info("reloaded", process=sorted(differing.process), clusters=_shown(differing.clusters))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What other settings mean for a virtual cluster; `snapshot` is what the upstream cluster to be is like."""
+
+    cluster: Cluster
+    settings: VirtualCluster
+    backends: dict[str, Upstream]
+    active: Upstream
+    snapshot: Snapshot | None
+    remapped: bool
+
+    def apply(self) -> None:
+        """Act on it; clients rebootstrap when what they know of the cluster has changed."""
+        cluster = self.cluster
+        cluster.reconfigure(self.settings, self.backends)
+        if self.remapped:
+            cluster.remap()
+        if self.active is not cluster.active:
+            cluster.switch(self.active, self.snapshot, Cause.CONFIG)
+        elif self.remapped:
+            cluster.renew(Cause.CONFIG)
+
+
+async def planned(cluster: Cluster, settings: VirtualCluster, config: Config, keys: frozenset[str]) -> Plan:
+    """What the settings `keys` mean for the virtual cluster; raises `UpstreamError` when new brokers do not answer."""
+    backends = {
+        name: cluster.backends[name] if made.settings == _settings(cluster.backends.get(name)) else made
+        for name, made in cluster.made(settings, config).items()
+    }
+    active = backends.get(cluster.active.name, next(iter(backends.values())))
+    snapshot = None if active is cluster.active else await active.look()
+    remapped = any(key == "advertised_host" or key.startswith("nodes") for key in keys)
+    return Plan(cluster, settings, backends, active, snapshot, remapped)
+
+
+def _settings(upstream: Upstream | None) -> object:
+    return None if upstream is None else upstream.settings
+
+
+def _shown(clusters: Mapping[str, frozenset[str]]) -> dict[str, list[str]]:
+    return {name: sorted(keys) for name, keys in clusters.items()}

@@ -1,0 +1,109 @@
+"""A backend cluster that may stand behind a virtual cluster: watched while it is the active one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+import structlog
+import trio
+
+from kproxy.errors import UpstreamError
+from kproxy.topology.answers import from_metadata
+from kproxy.topology.watcher import Watcher
+from kproxy.upstream.client import UpstreamClient
+
+if TYPE_CHECKING:
+    from kproxy.config import Config
+    from kproxy.config.upstreams import Upstream as Settings
+    from kproxy.topology.probe import OnReachability
+    from kproxy.topology.snapshot import Change, Snapshot
+
+JITTER: Final = 0.2
+LOOK_SECONDS: Final = 10.0
+"""For a cluster to say what it is, before clients are sent there."""
+
+
+class Upstream:
+    """`servers` are its bootstrap servers; `watcher` is one that has seen nothing, until `start`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        config: Config,
+        cluster: str,
+        on_change: Callable[[Snapshot, Change], None],
+        on_reachability: OnReachability,
+    ) -> None:
+        self.settings = settings
+        self.name = settings.name
+        self.servers = [(server.host, server.port) for server in settings.bootstrap_servers]
+        self._config = config
+        self._cluster = cluster
+        self._on_change = on_change
+        self._on_reachability = on_reachability
+        self._scope = trio.CancelScope()
+        self._client = self._new_client()
+        self.watcher = self._new_watcher(None)
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """What was last seen of it."""
+        return self.watcher.snapshot
+
+    def adopt(self, config: Config) -> None:
+        """What it takes from the whole process' settings: at the next poll, and for new connections."""
+        self._config = config
+        self.watcher.interval = config.topology.interval
+
+    def start(self, work: trio.Nursery, snapshot: Snapshot | None) -> None:
+        """Watch it from now on, beginning with what `look` has seen."""
+        self._scope = trio.CancelScope()
+        self._client = self._new_client()
+        self.watcher = self._new_watcher(snapshot)
+        work.start_soon(self._run, self._scope, self._client, self.watcher)
+
+    def stop(self) -> None:
+        """Watch it no longer; its connections are closed."""
+        self._scope.cancel()
+
+    async def look(self, limit: float = LOOK_SECONDS) -> Snapshot:
+        """What the cluster says of itself at this moment, asked on connections of their own; raises UpstreamError."""
+        client = self._new_client()
+        error = UpstreamError(f"{self.name} does not answer within {limit:g} s")
+        snapshot: Snapshot | None = None
+        async with trio.open_nursery() as nursery:
+            await nursery.start(client.run)
+            try:
+                with trio.move_on_after(limit):
+                    snapshot = from_metadata(await client.metadata(limit=limit / len(self.servers)))
+            except UpstreamError as reason:  # not out of the nursery, which would wrap it
+                error = reason
+            nursery.cancel_scope.cancel()
+        if snapshot is None:
+            raise error
+        return snapshot
+
+    async def _run(self, scope: trio.CancelScope, client: UpstreamClient, watcher: Watcher) -> None:
+        structlog.contextvars.bind_contextvars(cluster=self._cluster, upstream=self.name)
+        with scope:
+            async with trio.open_nursery() as nursery:
+                await nursery.start(client.run)
+                await watcher.run()
+
+    def _new_client(self) -> UpstreamClient:
+        return UpstreamClient(
+            self.servers,
+            connect_timeout=self._config.timeouts.connect,
+            request_timeout=self._config.timeouts.upstream_request,
+        )
+
+    def _new_watcher(self, initial: Snapshot | None) -> Watcher:
+        return Watcher(
+            self._client,
+            interval=self._config.topology.interval,
+            jitter=JITTER,
+            on_change=self._on_change,
+            on_reachability=self._on_reachability,
+            initial=initial,
+        )
