@@ -149,7 +149,13 @@ class Connection:
         endpoint.mute()
 
     def part(self, reason: Reason) -> None:
-        """Answer what was received, take no more, then close for the reason."""
+        """Answer what was received, take no more, then close for the reason; at once when its last answer is outdated.
+
+        Its client has been told of an earlier change then, but not got it yet: it will be told of the present one.
+        """
+        if self.parting is None and self.requests.last is not None and self.context.stale:
+            self.close(reason)
+            return
         self.parting = reason
         if self.client.reading:
             self.readable(self.client)

@@ -657,6 +657,28 @@ async def test_the_broker_ends_before_a_last_answer() -> None:
         await relayed.ended(Reason.BROKER_CLOSED)
 
 
+async def test_a_last_answer_that_waits_when_the_topology_changes_again() -> None:
+    """It would be a 129 too many: its client is to be told of the present change. Told of that, it is not closed."""
+    async with stage() as running:
+        running.backend.means = Means.TELL
+        outdated, present, drained = (running.relay(node_id=7) for _ in range(3))
+        for relayed in (outdated, drained):
+            await relayed.client.send(request(1) + elsewhere(2))
+            await relayed.broker.receive(len(request(1)))
+        await in_flight(present)
+        running.pump.part(drained.connection)
+        running.backend.epoch += 1
+        present.client.sock.send(elsewhere(2))
+        for relayed in (outdated, present, present):
+            running.pump.part(relayed.connection, Reason.REBOOTSTRAP)
+        assert outdated.connection.closed
+        assert await outdated.client.receive_all() == b""
+        for relayed in (present, drained):
+            await relayed.broker.send(response(1))
+            assert await relayed.client.receive_all() == response(1) + told(2)
+        assert running.backend.ended == {Reason.REBOOTSTRAP: 3}
+
+
 async def test_parting_has_a_reason() -> None:
     """It is the connection's, and a last answer that comes in meanwhile is given."""
     async with stage() as running:
