@@ -149,11 +149,11 @@ class Connection:
         endpoint.mute()
 
     def part(self, reason: Reason) -> None:
-        """Answer what was received, take no more, then close for the reason; at once when its last answer is outdated.
+        """Answer what was received, take no more, then close for the reason.
 
-        Its client has been told of an earlier change then, but not got it yet: it will be told of the present one.
+        At once where a 129 of an earlier epoch still waits its turn: its client is to be told of the present one.
         """
-        if self.parting is None and self.requests.last is not None and self.context.stale:
+        if self.context.told_in not in (None, self.context.backend.epoch):
             self.close(reason)
             return
         self.parting = reason

@@ -49,7 +49,8 @@ class Context:
 
     `retired` where it came in by a listener whose node is gone. `metadata_version` is the highest Metadata version that
     the client used, -1 before; `metadata_upstream` the highest that its broker serves, as far as is known. `told` is
-    the correlation id of the request whose response is to say 129, when the broker answers it.
+    the correlation id of the request whose response is to say 129, when the broker answers it; `told_in` the epoch in
+    which it was decided to tell the client.
     """
 
     __slots__ = (
@@ -65,6 +66,7 @@ class Context:
         "software",
         "software_label",
         "told",
+        "told_in",
     )
 
     def __init__(
@@ -79,6 +81,7 @@ class Context:
         self.metadata_version = -1
         self.metadata_upstream = NEWEST_METADATA
         self.told: int | None = None
+        self.told_in: int | None = None
         self.client_id: str | None = None
         self.software: tuple[str, str] | None = None
         self.software_label: tuple[str, str] | None = None

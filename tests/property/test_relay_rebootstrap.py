@@ -214,7 +214,7 @@ def _act(cluster: Told, connections: list[Conversation], action: tuple[object, .
             cluster.present(cluster.epoch + 1)
             cluster.ledger.begin()
             for one in connections:
-                one.closed |= one.relay.requests.last is not None  # as `Connection.part` does
+                one.closed |= one.relay.context.told_in not in (None, cluster.epoch)  # as `Connection.part` does
                 if one.relay.context.node_id is not None:
                     cluster.ledger.owe(client(one.relay.context))
 

@@ -25,6 +25,7 @@ def is_told(context: Context, ask: Ask) -> bool:
     if means is Means.SERVE:
         return False
     if means is Means.TELL and context.node_id is not None:
+        context.told_in = context.backend.epoch
         return True
     if means is Means.REFUSE:
         raise Fault(Reason.RETIRED_NODE, f"node {context.node_id} is gone")

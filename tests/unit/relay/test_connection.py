@@ -668,7 +668,8 @@ async def test_a_last_answer_that_waits_when_the_topology_changes_again() -> Non
         await in_flight(present)
         running.pump.part(drained.connection)
         running.backend.epoch += 1
-        present.client.sock.send(elsewhere(2))
+        await present.client.send(elsewhere(2))
+        await eventually(lambda: present.connection.end is Reason.REBOOTSTRAP, "being told before being parted from")
         for relayed in (outdated, present, present):
             running.pump.part(relayed.connection, Reason.REBOOTSTRAP)
         assert outdated.connection.closed
