@@ -93,6 +93,7 @@ class Rebootstrap:
     async def spread(self, seconds: float) -> None:
         """Part from all, each client at its own moment of that time: those who take them in are not stormed."""
         self._ledger.begin()
+        self._counters.epochs[Cause.DRAIN] += 1
         leaving: dict[Client, list[Connection]] = {}
         for connection in self._cluster.connections():
             leaving.setdefault(identity(connection.context), []).append(connection)

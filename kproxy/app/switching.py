@@ -122,8 +122,7 @@ class Switching:
 
     def _not_too_soon(self) -> None:
         if wait := self._cluster.rebootstrap.wait(trio.current_time()):
-            reason = f"the topology changed a moment ago; wait {wait:.0f} s (topology.epoch_floor)"
-            raise NotNowError(reason, wait)
+            raise NotNowError("the topology changed less than topology.epoch_floor ago", wait)
 
     @contextmanager
     def _exclusive(self, *, at_once: bool = True) -> Iterator[None]:
