@@ -26,7 +26,6 @@ from tests.support.raw import (
     METADATA,
     RawClient,
     api_versions,
-    array,
     fetch,
     frame,
     metadata,
