@@ -1,0 +1,309 @@
+"""No loop: whatever clients do and however often epochs are raised, nobody is told twice, and who behaves is served.
+
+Clients are modelled as the real ones were measured to act: on 129 they drop their connections and bootstrap; on a close
+they try the next node that they know, and with KIP-899 bootstrap when none is left. The proxy is modelled as `app`
+works: a raised epoch makes connections stale, which are parted some time later and owe their clients a 129.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from kproxy.observe.means import Ask, Cause, Means
+from kproxy.topology.ability import Ability, ability
+from kproxy.topology.epoch import Epoch
+from kproxy.topology.ledger import Client, Ledger
+from kproxy.topology.telling import Place, Standing
+
+CAPACITY: Final = 4
+FLOOR: Final = 10.0
+MOST_NODES: Final = 3
+NODES: Final = st.frozensets(st.integers(0, 4), min_size=1, max_size=MOST_NODES)
+CLIENTS: Final = st.integers(0, 8)
+ASKS: Final = st.lists(st.sampled_from(Ask), min_size=1, max_size=4)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a client's software does: the Metadata it sends, whether ids with ApiVersions, whether it has KIP-899."""
+
+    software: tuple[str, str] | None
+    metadata: int
+    ids: bool = False
+    kip_899: bool = True
+
+
+JAVA_4_4 = Kind(("apache-kafka-java", "4.4.0"), 13, ids=True)
+LIBRDKAFKA = Kind(("librdkafka", "2.16.0"), 13)
+JAVA_3_9 = Kind(("apache-kafka-java", "3.9.1"), 12)
+JAVA_3_0 = Kind(("apache-kafka-java", "3.0.0"), 12, kip_899=False)
+AIOKAFKA = Kind(None, 5, kip_899=False)
+
+
+@dataclass(eq=False)
+class Connection:
+    """One that the proxy accepted, and has not closed yet."""
+
+    owner: Application
+    place: Place
+    node: int | None
+    epoch: int
+    metadata_version: int = -1
+
+
+@dataclass(eq=False)
+class Application:
+    """A client as it runs somewhere: what it believes of the cluster, and what it tries next."""
+
+    name: str
+    kind: Kind
+    cluster: int = -1
+    nodes: tuple[int, ...] = ()
+    failed: set[int] = field(default_factory=set)
+    to_bootstrap: bool = True
+
+    @property
+    def identity(self) -> Client:
+        """What the proxy can know it by; twins share it."""
+        return Client("10.0.0.1", self.name, *(self.kind.software or (None, None)))
+
+    def learn(self, cluster: int, nodes: frozenset[int]) -> None:
+        """Fresh metadata."""
+        self.cluster, self.nodes, self.to_bootstrap = cluster, tuple(sorted(nodes)), False
+        self.failed.clear()
+
+    def next_node(self) -> int | None:
+        """The node to try; None for the bootstrap servers."""
+        left = [node for node in self.nodes if node not in self.failed]
+        if not left and not self.kind.kip_899 and self.nodes:
+            self.failed.clear()
+            left = list(self.nodes)
+        return None if self.to_bootstrap or not left else left[0]
+
+
+class Rebootstrap(RuleBasedStateMachine):
+    """A virtual cluster, its clients, and everything that may go wrong with them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+        self.epoch = Epoch(FLOOR)
+        self.ledger = Ledger(CAPACITY)
+        self.cluster = 0
+        self.nodes = frozenset({0, 1, 2})
+        self.retired: frozenset[int] = frozenset()
+        self.rises: list[float] = []
+        self.told: Counter[tuple[int, Client]] = Counter()
+        kinds = [JAVA_4_4, LIBRDKAFKA, JAVA_3_9, JAVA_3_0, AIOKAFKA]
+        unique = [Application(f"unique-{number}", kind) for number, kind in enumerate(kinds)]
+        twins = [Application("rdkafka", kind) for kind in (LIBRDKAFKA, LIBRDKAFKA, JAVA_4_4, JAVA_4_4)]
+        self.clients = unique + twins
+        self.connections: list[Connection] = []
+        for client in self.clients:  # a day like any other: each has a connection or two
+            self.serve(client)
+
+    # The proxy.
+
+    def judge(self, connection: Connection, ask: Ask) -> Means:
+        """What `app` decides for a request; the connection is gone unless it is served."""
+        client = connection.owner
+        if ask is Ask.METADATA:
+            connection.metadata_version = 13
+        stale = connection.epoch < self.epoch.number
+        able = ability(client.kind.software, connection.metadata_version)
+        means = self.ledger.judge(client.identity, connection.place, ask, able, stale)
+        if means is Means.TELL:
+            assert connection.place is not Place.BOOTSTRAP
+            assert ask is not Ask.HELLO
+            self.told[self.epoch.number, client.identity] += 1
+        if means is not Means.SERVE:
+            self.connections.remove(connection)
+        return means
+
+    def place_of(self, node: int | None) -> Place | None:
+        """Who listens where a client knows this node; None when nobody does."""
+        if node is None:
+            return Place.BOOTSTRAP
+        return Place.NODE if node in self.nodes else Place.RETIRED if node in self.retired else None
+
+    def part(self, connection: Connection) -> None:
+        """A stale connection is closed, and its client is owed a 129 unless it bootstraps anyway."""
+        self.connections.remove(connection)
+        if connection.place is not Place.BOOTSTRAP:
+            self.ledger.owe(connection.owner.identity)
+
+    def stale(self) -> list[Connection]:
+        """Connections of earlier epochs."""
+        return [each for each in self.connections if each.epoch < self.epoch.number]
+
+    def change_nodes(self, nodes: frozenset[int]) -> None:
+        """Other nodes from now on; connections to those that went are closed, their listeners are retired."""
+        self.retired = (self.retired | self.nodes) - nodes
+        self.nodes = nodes
+        self.connections = [each for each in self.connections if each.place is not Place.NODE or each.node in nodes]
+
+    # What clients do.
+
+    def connect(self, client: Application, node: int | None) -> Connection | None:
+        """A connection at the node's listener, or the bootstrap one, if anybody listens."""
+        place = self.place_of(node)
+        if place is None:
+            return None
+        connection = Connection(client, place, node, self.epoch.number)
+        self.connections.append(connection)
+        return connection
+
+    def exchange(self, client: Application, connection: Connection) -> Means:
+        """ApiVersions, then Metadata, each as this client's software sends it."""
+        elsewhere = client.kind.ids and connection.node is not None and client.cluster != self.cluster
+        means = self.judge(connection, Ask.ELSEWHERE if elsewhere else Ask.HELLO)
+        return self.refresh(client, connection) if means is Means.SERVE else means
+
+    def refresh(self, client: Application, connection: Connection) -> Means:
+        """Metadata on a connection: judged from v13 on, relayed below, and not let in at a retired listener."""
+        if client.kind.metadata >= 13:
+            means = self.judge(connection, Ask.METADATA)
+        elif connection.place is Place.RETIRED:
+            self.connections.remove(connection)
+            means = Means.REFUSE
+        else:
+            means = Means.SERVE
+        return means
+
+    def react(self, client: Application, node: int | None, means: Means) -> None:
+        """129: drop every connection and bootstrap. A close: not this node now."""
+        if means is Means.TELL:
+            self.connections = [each for each in self.connections if each.owner is not client]
+            client.to_bootstrap = True
+        elif means is Means.SERVE:
+            client.learn(self.cluster, self.nodes)
+        elif node is not None:
+            client.failed.add(node)
+
+    def attempt(self, client: Application) -> bool:
+        """One connection where the client means to go next; whether a node served it."""
+        node = client.next_node()
+        connection = self.connect(client, node)
+        means = Means.REFUSE if connection is None else self.exchange(client, connection)
+        self.react(client, node, means)
+        return means is Means.SERVE and node is not None
+
+    # What happens.
+
+    @rule(
+        seconds=st.sampled_from([10.0, 9.5, 3.0, 0.0]), cause=st.sampled_from(Cause), nodes=NODES, other=st.booleans()
+    )
+    def epoch_is_raised(self, seconds: float, cause: Cause, nodes: frozenset[int], other: bool) -> None:
+        """Whoever asks, before the floor or just at it; other nodes, another cluster's id, or neither."""
+        self.now += seconds
+        if self.epoch.raise_for(cause, self.now) is not None:
+            return
+        self.rises.append(self.now)
+        self.ledger.begin()
+        self.cluster += other
+        self.change_nodes(nodes)
+
+    @rule(nodes=NODES)
+    def nodes_change(self, nodes: frozenset[int]) -> None:
+        """Without an epoch, as when one is added or goes."""
+        self.change_nodes(nodes)
+
+    @rule()
+    def grace_ends(self) -> None:
+        """Retired listeners close."""
+        self.retired = frozenset()
+
+    @precondition(lambda self: self.stale())
+    @rule(data=st.data())
+    def one_is_parted(self, data: st.DataObject) -> None:
+        """Any stale connection, in any order, between anything else."""
+        self.part(data.draw(st.sampled_from(self.stale())))
+
+    @rule(which=CLIENTS)
+    def client_attempts(self, which: int) -> None:
+        """A client that behaves takes its next step."""
+        self.attempt(self.clients[which])
+
+    @precondition(lambda self: self.connections)
+    @rule(data=st.data())
+    def client_refreshes(self, data: st.DataObject) -> None:
+        """Metadata on a connection that it has, stale or not."""
+        connection = data.draw(st.sampled_from(self.connections))
+        self.react(connection.owner, connection.node, self.refresh(connection.owner, connection))
+
+    @rule(which=CLIENTS, data=st.data(), asks=ASKS)
+    def client_misbehaves(self, which: int, data: st.DataObject, asks: list[Ask]) -> None:
+        """Asks whatever it likes at any listener there is, and heeds no answer: comes back after each close."""
+        node = data.draw(st.sampled_from([None, *sorted(self.nodes | self.retired)]))
+        for ask in asks:
+            connection = self.connect(self.clients[which], node)
+            assert connection is not None
+            self.judge(connection, ask)
+
+    @precondition(lambda self: self.connections)
+    @rule(data=st.data(), asks=ASKS)
+    def client_misbehaves_on_a_connection(self, data: st.DataObject, asks: list[Ask]) -> None:
+        """One that it has, which may be stale."""
+        connection = data.draw(st.sampled_from(self.stale() or self.connections))
+        for ask in asks:
+            if connection in self.connections:
+                self.judge(connection, ask)
+
+    @rule(which=CLIENTS)
+    def client_is_served_in_the_end(self, which: int) -> None:
+        """From any state, once what is stale was parted: each known node once at most, bootstrap, a node; for good."""
+        client = self.clients[which]
+        for connection in self.stale():
+            self.part(connection)
+        if not client.kind.kip_899 and client.nodes and not self.nodes & set(client.nodes):
+            return  # it knows only nodes that are gone and asks for no others: `topology.retired: serve` is for it
+        assert self.serve(client) <= MOST_NODES + 2
+        served = self.connections[-1]
+        for _ in range(3):
+            assert self.refresh(client, served) is Means.SERVE
+
+    def serve(self, client: Application) -> int:
+        """How many attempts it takes until a node serves the client; a loop ends well beyond what any may need."""
+        for attempts in range(1, 20):
+            if self.attempt(client):
+                return attempts
+        raise AssertionError(f"a loop: {client}, {self.ledger.standing(client.identity)}")
+
+    # What must hold.
+
+    @invariant()
+    def nobody_is_told_twice_in_an_epoch(self) -> None:
+        """Neither a client nor several that cannot be told apart."""
+        assert all(times == 1 for times in self.told.values())
+
+    @invariant()
+    def who_was_told_is_known_as_told(self) -> None:
+        """However many others came since, in however small a ledger."""
+        for epoch, identity in self.told:
+            assert epoch != self.epoch.number or self.ledger.standing(identity) is Standing.TOLD
+
+    @invariant()
+    def the_epoch_heeds_its_floor(self) -> None:
+        """Each rise counts one, and is as far from the last as the floor says."""
+        assert self.epoch.number == len(self.rises)
+        assert all(later - earlier >= FLOOR for earlier, later in zip(self.rises, self.rises[1:], strict=False))
+
+    @invariant()
+    def the_ledger_is_bounded(self) -> None:
+        """More clients than it has room for."""
+        assert len(self.ledger) <= CAPACITY < len({client.identity for client in self.clients})
+
+    @invariant()
+    def abilities_fit_the_kinds(self) -> None:
+        """The model's clients are those that the table tells apart."""
+        assert {ability(client.kind.software, -1) for client in self.clients} == set(Ability)
+
+
+TestRebootstrap = Rebootstrap.TestCase
+TestRebootstrap.settings = settings(max_examples=max(300, settings().max_examples))
