@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, cast
+from typing import Final
 
 import structlog
 import trio
@@ -111,14 +111,12 @@ class Watcher:
         """Something looks wrong, as a connect that failed: poll as soon as the floor allows."""
         self._hinted.set()
 
-    def learn(self, cluster_id: str | None, nodes: Iterable[tuple[int, str, int]] | None = None) -> None:
+    def learn(self, cluster_id: str | None, nodes: Iterable[tuple[int, str, int]]) -> None:
         """All nodes (id, host, port) that a passing response named, and its cluster id where it told one.
 
         A poll follows soon when they are news. The response may come from a broker that lags behind, so it is a reason
         to look, not a truth; one view of the cluster is reason once, until the snapshot changes.
         """
-        if nodes is None:  # app/cluster.py still leaves the id out; this goes when it no longer does
-            cluster_id, nodes = None, cast(Iterable[tuple[int, str, int]], cluster_id)
         seen = cluster_id, frozenset(nodes)
         if seen != self._odd and self._differs(*seen):
             self._odd = seen
