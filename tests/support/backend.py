@@ -74,6 +74,14 @@ class Backend:
             0.2,
         )
 
+    def open_coordinator(self, topic: str) -> None:
+        """Have the brokers make their topic of group offsets, as a cluster has that was used before."""
+        committer = Consumer({"bootstrap.servers": self.cluster.bootstrap, "group.id": "committer", "log_level": 0})
+        try:
+            until(lambda: _commit(committer, topic), "a commit")
+        finally:
+            committer.close()
+
     def wait_in_sync(self, topic: str, timeout: float = 60) -> None:
         """Wait until every replica of every partition is in sync."""
         until(
@@ -150,6 +158,14 @@ def _read(reader: Consumer, ends: dict[int, int]) -> Iterator[str]:
                 yield (message.value() or b"").decode()
             if offset + 1 >= ends.get(number, offset + 2):
                 del ends[number]
+
+
+def _commit(committer: Consumer, topic: str) -> bool:
+    try:
+        committer.commit(offsets=[TopicPartition(topic, 0, 0)], asynchronous=False)
+    except KafkaException:  # no coordinator yet
+        return False
+    return True
 
 
 def _rotated(nodes: list[int], leader: int) -> list[int]:

@@ -22,6 +22,16 @@ _SCRIPTS = Path(__file__).with_name("clients")
 _SOURCE = _SCRIPTS / "LongLived.java"
 
 
+TOLD = 5.0
+"""Seconds for a client that can be told by 129 (KIP-1102)."""
+
+ALONE = 60.0
+"""Seconds for a client that finds out by itself (KIP-899), by its own backoff: every node that it knows must be in
+backoff when it wants metadata. Java 3.9's producer was seen to take 4 to 29 s, also where no port was open at all."""
+
+LONGEST = max(TOLD, ALONE)
+
+
 @dataclass(frozen=True, slots=True)
 class Role:
     """One client: what it does, where it bootstraps, with which topic; its records' values begin with `name`."""
@@ -45,13 +55,13 @@ class Role:
 class Library:
     """A library in a version. `settings` are those that differ from its defaults, by the kind of role.
 
-    `rebootstraps`: whether it can be told by 129, or goes to its bootstrap servers by itself (KIP-899).
+    `within`: the seconds in which it goes on at another cluster; None where only a restart brings it there.
     """
 
     name: str
     version: str
     starts: Callable[[Mapping[str, Role], Path, Library], list[str]]
-    rebootstraps: bool = True
+    within: float | None = TOLD
     note: str = ""
     settings: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
@@ -124,13 +134,15 @@ _CLIENTS = {"kafka-python": "kafka_python", "aiokafka": "aiokafka"}
 
 JAVA_4_4 = Library("java", jars.KAFKA_4_4.version, _java(java_4_4))
 JAVA_4_3 = Library("java", jars.KAFKA_4_3.version, _java(java_4_3))
-JAVA_3_9 = Library("java", jars.TOOLS_3_9.version, _java(java_3_9), note="rebootstrap", settings=_REBOOTSTRAP)
-JAVA_3_9_DEFAULT = Library("java", jars.TOOLS_3_9.version, _java(java_3_9), rebootstraps=False)
+JAVA_3_9 = Library(
+    "java", jars.TOOLS_3_9.version, _java(java_3_9), within=ALONE, note="rebootstrap", settings=_REBOOTSTRAP
+)
+JAVA_3_9_DEFAULT = Library("java", jars.TOOLS_3_9.version, _java(java_3_9), within=None)
 LIBRDKAFKA_2_16 = _librdkafka("2.16.1")
 LIBRDKAFKA_2_15 = _librdkafka("2.15.0")
 LIBRDKAFKA_2_11 = _librdkafka("2.11.1")
 KAFKA_PYTHON, AIOKAFKA = (
-    Library(name, version(name), _script(script, _own_python), rebootstraps=False) for name, script in _CLIENTS.items()
+    Library(name, version(name), _script(script, _own_python), within=None) for name, script in _CLIENTS.items()
 )
 
 EVERY_LIBRARY = (

@@ -21,6 +21,16 @@ _COLUMNS = (
 )
 
 
+def late(passages: Sequence[Passage]) -> dict[str, float | None]:
+    """The seconds of those who took longer than their library has; None where they never arrived."""
+    limits = ((one, one.client.library.within) for one in passages)
+    return {
+        one.client.cluster: one.seconds
+        for one, within in limits
+        if within is not None and (one.seconds is None or one.seconds > within)
+    }
+
+
 def write(path: Path, title: str, passages: Sequence[Passage]) -> str:
     """Put the table under its title, in place of an older one of that title; returns it."""
     path.parent.mkdir(exist_ok=True)

@@ -147,18 +147,16 @@ class Proxy:
         assert status == 200, f"rebootstrap of {cluster}: {status} {said}"
         return dict(said)
 
-    def samples(self, name: str) -> list[tuple[dict[str, str], float]]:
-        """Every sample of a metric: its labels and its value."""
-        found = []
-        for line in self.get("/metrics")[1].decode().splitlines():
-            sample = _SAMPLE.match(line)
-            if sample and sample["name"] == name:
-                found.append((dict(_LABEL.findall(sample["labels"] or "")), float(sample["value"])))
-        return found
+    def samples(self) -> list[tuple[str, dict[str, str], float]]:
+        """Every sample of every metric: its name, its labels and its value."""
+        lines = self.get("/metrics")[1].decode().splitlines()
+        samples = filter(None, map(_SAMPLE.match, lines))
+        return [(one["name"], dict(_LABEL.findall(one["labels"] or "")), float(one["value"])) for one in samples]
 
     def metric(self, name: str, **labels: str) -> float:
         """The sum of all samples of a metric that have these labels; 0.0 when there is none."""
-        return sum((value for found, value in self.samples(name) if labels.items() <= found.items()), 0.0)
+        found = (one for one in self.samples() if one[0] == name)
+        return sum((value for _, has, value in found if labels.items() <= has.items()), 0.0)
 
     def logged(self, **fields: str) -> list[dict[str, Any]]:
         """The JSON log lines that have these fields."""

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import threading
 import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from kproxy.observe.means import Means
 from tests.support.backend import Backend
 from tests.support.feed import Feed
-from tests.support.libraries import Kind, Library, Role
+from tests.support.libraries import LONGEST, Kind, Library, Role
 from tests.support.long_lived import Event, LongLived
 from tests.support.proxy import Proxy
 from tests.support.wait import until
@@ -22,7 +21,7 @@ from tests.support.wait import until
 WINDOW = 10.0
 """Seconds after a switch in which a client's Metadata requests are counted."""
 
-_never = threading.Event()
+_REQUESTS = ("kproxy_requests_total", "kproxy_requests_refused_total")
 _SUCCESS: Mapping[Kind, str] = {
     "producer": "acked",
     "consumer": "consumed",
@@ -69,7 +68,8 @@ class Passage:
     """How a client got over a switch.
 
     `seconds`: from the request for the switch to its first success at the other cluster, None without one.
-    `told`: how often it got which means; `metadata`: Metadata requests in `WINDOW`; `errors`: those it showed its user.
+    `told`: how often it got which means; `metadata`: its Metadata requests in `WINDOW`, answered or refused;
+    `errors`: those that it showed its user.
     """
 
     client: Followed
@@ -117,9 +117,13 @@ class Crowd:
         """What went wrong so far, as far as its user gets to know."""
         return self._processes[client.library].events(client.kind, "error", "failed")
 
-    def lost(self, client: Followed, written: Container[str]) -> list[str]:
-        """A producer's acknowledged records that are not among those written."""
-        return [event.value for event in self.successes(client) if event.value not in written]
+    def lost(self, *backends: Backend) -> dict[str, list[str]]:
+        """Each producer's records that were acknowledged up to now, but are in none of the backends."""
+        producers = [client for client in self.clients if client.kind == "producer"]
+        acknowledged = {client: [event.value for event in self.successes(client)] for client in producers}
+        written = {value for backend in backends for value in backend.values(self.topics.written)}
+        lost = {client: [value for value in values if value not in written] for client, values in acknowledged.items()}
+        return {client.cluster: values for client, values in lost.items() if values}
 
     def arrival(
         self, client: Followed, feed: str, backend: Backend, *, since: float = 0.0, written: Container[str]
@@ -140,7 +144,7 @@ class Crowd:
     def missing(self, feed: str, backend: Backend, *, able_only: bool = False) -> list[Followed]:
         """Who has not had success yet at a backend that `feed` feeds; of those that can rebootstrap only, if asked."""
         written = set(backend.values(self.topics.written))
-        asked = [one for one in self.clients if one.library.rebootstraps or not able_only]
+        asked = [one for one in self.clients if one.library.within or not able_only]
         return [one for one in asked if self.arrival(one, feed, backend, written=written) is None]
 
     def silence(self, client: Followed) -> float:
@@ -174,58 +178,56 @@ def fed(backends: Mapping[str, Backend], topic: str) -> Iterator[None]:
         yield
 
 
-def switch(crowd: Crowd, proxy: Proxy, to: str, backend: Backend, patience: float = 30) -> list[Passage]:
+def switch(crowd: Crowd, proxy: Proxy, to: str, backend: Backend) -> list[Passage]:
     """Fail over every client's virtual cluster to the upstream `to`, behind which `backend` is, and watch them.
 
-    Clients whose library can rebootstrap have `patience` seconds; the others the window.
+    It ends when all have arrived who can, in the time that they have for it, but not before the window.
     """
+    before = _Counts.of(proxy)
     begun = {client: _begin(client, proxy, to) for client in crowd.clients}
-    spent = {client: _spent(client, proxy, begun[client]) for client in crowd.clients}
+    end = max(begun.values()) + WINDOW
+    until(lambda: time.time() > end, "the window", 2 * WINDOW)
+    in_window = _Counts.of(proxy)
     with contextlib.suppress(AssertionError):  # who did not arrive is in the result, which says more
-        until(lambda: not crowd.missing(to, backend, able_only=True), "arrivals", patience, 1)
-    written = set(backend.values(crowd.topics.written))
+        until(lambda: not crowd.missing(to, backend, able_only=True), "arrivals", LONGEST, 1)
+    written, after = set(backend.values(crowd.topics.written)), _Counts.of(proxy)
 
     def passage(client: Followed) -> Passage:
-        at = begun[client].at
+        at, name = begun[client], client.cluster
         arrived = crowd.arrival(client, to, backend, since=at, written=written)
-        errors = tuple(event.value for event in crowd.failures(client) if event.at >= at)
-        seconds = None if arrived is None else arrived - at
-        return Passage(client, seconds, _told(client, proxy, begun[client]), spent[client], errors)
+        return Passage(
+            client,
+            None if arrived is None else arrived - at,
+            after.told[name] - before.told[name],
+            in_window.metadata[name] - before.metadata[name],
+            tuple(event.value for event in crowd.failures(client) if event.at >= at),
+        )
 
     return [passage(client) for client in crowd.clients]
 
 
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    at: float
-    metadata: int
-    told: Mapping[str, int]
-
-
-def _begin(client: Followed, proxy: Proxy, to: str) -> _Begun:
-    begun = _Begun(time.time(), _metadata(client, proxy), _means(client, proxy))
+def _begin(client: Followed, proxy: Proxy, to: str) -> float:
+    begun = time.time()
     said = proxy.fail_over(client.cluster, to)
     assert said["upstream"] == to, said
     return begun
 
 
-def _spent(client: Followed, proxy: Proxy, begun: _Begun) -> int:
-    _never.wait(max(0.0, begun.at + WINDOW - time.time()))
-    return _metadata(client, proxy) - begun.metadata
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """kproxy's counters at one moment, by virtual cluster: Metadata requests, served or refused, and clients told."""
 
+    metadata: Counter[str]
+    told: Mapping[str, Counter[str]]
 
-def _metadata(client: Followed, proxy: Proxy) -> int:
-    return int(proxy.metric("kproxy_requests_total", cluster=client.cluster, api="Metadata"))
-
-
-def _means(client: Followed, proxy: Proxy) -> Mapping[str, int]:
-    told = proxy.samples("kproxy_clients_told_total")
-    found = {str(means): 0 for means in Means if means is not Means.SERVE}
-    for labels, value in told:
-        if labels["cluster"] == client.cluster:
-            found[labels["means"]] += int(value)
-    return found
-
-
-def _told(client: Followed, proxy: Proxy, begun: _Begun) -> Mapping[str, int]:
-    return {means: count - begun.told[means] for means, count in _means(client, proxy).items() if count}
+    @classmethod
+    def of(cls, proxy: Proxy) -> _Counts:
+        samples = proxy.samples()
+        metadata: Counter[str] = Counter()
+        told: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for name, labels, value in samples:
+            if name in _REQUESTS and labels["api"] == "Metadata":
+                metadata[labels["cluster"]] += int(value)
+            if name == "kproxy_clients_told_total":
+                told[labels["cluster"]][labels["means"]] += int(value)
+        return cls(metadata, told)

@@ -1,0 +1,181 @@
+"""Real clients that live on across a switch to another real Kafka cluster: nobody restarts anything.
+
+Two switches, each made once for all tests: to a cluster with other node ids, and to one with the same node ids. What is
+expected of whom is in docs/rebootstrap.md; how each client got over it is written to build/failover.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kproxy.demo import jars
+from kproxy.demo.kafka import Cluster
+from tests.conftest import NODE_IDS
+from tests.support import libraries, passages
+from tests.support.backend import Backend
+from tests.support.libraries import EVERY_LIBRARY, TOLD, Kind
+from tests.support.proxy import Proxy
+from tests.support.switch import Crowd, Followed, Passage, Topics, fed, switch
+
+TABLE = Path(__file__).parents[2] / "build" / "failover.md"
+METADATA = 20
+"""The Metadata requests that a client may spend in the 10 s after a switch."""
+
+MOVES = 2
+WORKERS: tuple[Kind, ...] = ("producer", "consumer")
+ADMINS: tuple[Kind, ...] = ("admin", "fresh-admin")
+CLIENTS = [
+    *(Followed(library, kind) for library in EVERY_LIBRARY for kind in WORKERS),
+    *(Followed(library, kind) for library in (libraries.JAVA_4_4, libraries.JAVA_4_3) for kind in ADMINS),
+]
+
+
+@dataclass(frozen=True)
+class Switched:
+    """What was seen of a switch: each client's passage, what is lost of whose records, each one's longest silence.
+
+    `abilities`: what kproxy's inventory said of each before; `strays`: connections to the first cluster after.
+    """
+
+    same_node_ids: bool
+    passages: list[Passage]
+    abilities: Mapping[str, set[str]]
+    strays: list[dict[str, Any]]
+    lost: Mapping[str, list[str]]
+    silences: Mapping[str, float]
+    leader_epochs: tuple[int, int]
+
+
+@pytest.fixture(scope="module", params=["other-node-ids", "same-node-ids"])
+def switched(
+    request: pytest.FixtureRequest, kafka: Backend, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Switched]:
+    """All clients at work at the first cluster, then switched to the second, and watched."""
+    with ExitStack() as stack:
+        if request.param == "other-node-ids":
+            second = request.getfixturevalue("newest_kafka")
+        else:
+            cluster = Cluster(jars.KAFKA_4_3, NODE_IDS, settings={"min.insync.replicas": 2})
+            second = Backend(stack.enter_context(cluster))
+        directory = tmp_path_factory.mktemp(request.param)
+        result = run({"first": kafka, "second": second}, directory)
+        print(passages.write(TABLE, request.param.replace("-", " ").capitalize(), result.passages))
+        yield result
+
+
+def run(backends: dict[str, Backend], directory: Path) -> Switched:
+    """The switch, with leaders that moved before, so that the first cluster's leader epochs are the higher ones."""
+    first, second = backends["first"], backends["second"]
+    topics = Topics.create(first, second)
+    second.open_coordinator(topics.read)
+    for topic in (*topics,) * MOVES:
+        first.move_leaders(topic)
+    upstreams = {name: backend.cluster.bootstrap for name, backend in backends.items()}
+    servers = {client.cluster: upstreams for client in CLIENTS}
+    with (
+        fed(backends, topics.read),
+        Proxy(directory, servers) as proxy,
+        Crowd(CLIENTS, directory, topics, proxy.bootstrap) as crowd,
+    ):
+        abilities = {one.cluster: inventory(proxy, one.cluster) for one in CLIENTS}
+        found = switch(crowd, proxy, "second", second)
+        return Switched(
+            set(first.cluster.brokers) == set(second.cluster.brokers),
+            found,
+            abilities,
+            [one for one in connections(proxy) if int(one["upstream"].rpartition(":")[2]) in first.cluster.ports],
+            crowd.lost(first, second),
+            {one.cluster: crowd.silence(one) for one in CLIENTS},
+            (min(first.leader_epochs(topics.written).values()), max(second.leader_epochs(topics.written).values())),
+        )
+
+
+def inventory(proxy: Proxy, cluster: str) -> set[str]:
+    """What kproxy says its clients can do."""
+    return {one["rebootstrap"] for one in proxy.get_json(f"/api/v1/clients?cluster={cluster}")["clients"]}
+
+
+def connections(proxy: Proxy) -> list[dict[str, Any]]:
+    """Every client connection that has a broker."""
+    page = proxy.get_json("/api/v1/connections?limit=1000")
+    assert page["next"] is None
+    return [one for one in page["connections"] if one["upstream"]]
+
+
+def test_every_client_that_can_rebootstrap_goes_on(switched: Switched) -> None:
+    """Who can be told does within 5 s, who finds out by itself in its own time."""
+    late = passages.late(switched.passages)
+    assert not late, f"first success at the other cluster: {late}"
+
+
+def test_node_ids_that_are_the_same_need_no_rebootstrap(switched: Switched) -> None:
+    """Even clients that never rebootstrap go on where the nodes that they know have successors at the same ports."""
+    arrived = {one.client.cluster for one in switched.passages if one.seconds is not None}
+    if switched.same_node_ids:
+        assert arrived == {client.cluster for client in CLIENTS}
+    else:
+        assert arrived >= {client.cluster for client in CLIENTS if client.library.within}
+
+
+def test_few_metadata_requests(switched: Switched) -> None:
+    """No client asks for metadata more than 20 times in the 10 s after the switch; new admins, which must, apart."""
+    spent = {one.client.cluster: one.metadata for one in switched.passages if one.client.kind != "fresh-admin"}
+    assert not {name: count for name, count in spent.items() if count > METADATA}
+    assert any(spent.values()), "nobody asked for metadata at all: nothing was counted"
+
+
+def test_nobody_is_told_twice(switched: Switched) -> None:
+    """A client gets REBOOTSTRAP_REQUIRED once in an epoch, whatever it asks on however many connections."""
+    told = {one.client.cluster: one.told.get("129", 0) for one in switched.passages}
+    assert not {name: count for name, count in told.items() if count > 1}
+    assert any(told.values()), "nobody was told at all"
+
+
+def test_no_acknowledged_record_is_lost(switched: Switched) -> None:
+    """What a producer with acks=all was told to be written is in the first cluster or in the second."""
+    assert not switched.lost
+
+
+def test_admins_never_hang(switched: Switched) -> None:
+    """A Java admin, long-lived or new, whose bootstrap connection got 129 would hang until its timeout: none does."""
+    admins = {
+        one.client.cluster: switched.silences[one.client.cluster]
+        for one in switched.passages
+        if one.client.kind in ADMINS
+    }
+    assert len(admins) == 4
+    assert not {name: silence for name, silence in admins.items() if silence > TOLD}
+
+
+def test_no_connection_is_left_behind(switched: Switched) -> None:
+    """Nobody stays at the first cluster, not even a Java consumer at its coordinator, whose connection survives 129."""
+    assert not switched.strays
+
+
+def test_inventory(switched: Switched) -> None:
+    """Who can be told, who has KIP-899 at best, and who has to be restarted is known before the switch."""
+    expected = {
+        libraries.JAVA_4_4: {"129"},
+        libraries.JAVA_4_3: {"129"},
+        libraries.LIBRDKAFKA_2_16: {"129"},
+        libraries.LIBRDKAFKA_2_15: {"129"},
+        libraries.LIBRDKAFKA_2_11: {"129"},
+        libraries.JAVA_3_9: {"kip-899"},
+        libraries.JAVA_3_9_DEFAULT: {"kip-899"},
+    }
+    known = [client for client in CLIENTS if client.library in expected and client.kind != "fresh-admin"]
+    shown = {client.cluster: switched.abilities[client.cluster] for client in known}
+    assert shown == {client.cluster: expected[client.library] for client in known}
+
+
+def test_leader_epochs_go_back(switched: Switched) -> None:
+    """The second cluster's leader epochs are lower, so clients had to believe older ones for this to work."""
+    before, after = switched.leader_epochs
+    assert before >= MOVES
+    assert after < before

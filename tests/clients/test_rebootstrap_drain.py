@@ -1,0 +1,38 @@
+"""A replica of kproxy that drains sends its clients to its sibling."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+from tests.clients.test_failover_clients import WORKERS
+from tests.support.backend import Backend
+from tests.support.libraries import EVERY_LIBRARY, LONGEST, TOLD
+from tests.support.proxy import Proxy
+from tests.support.switch import Crowd, Followed, Topics, fed
+from tests.support.wait import until
+
+CLIENTS = [Followed(library, kind) for library in EVERY_LIBRARY if library.within for kind in WORKERS]
+DEADLINE = 5.0
+
+
+def test_clients_go_to_the_sibling(kafka: Backend, tmp_path: Path) -> None:
+    """With `drain.rebootstrap` clients that bootstrap from both replicas are told by 129, and go on at the other."""
+    topics = Topics.create(kafka)
+    servers, drain = {"kafka": kafka.cluster.bootstrap}, {"rebootstrap": True, "deadline": f"{DEADLINE}s"}
+    (tmp_path / "sibling").mkdir()
+    with Proxy(tmp_path / "sibling", servers) as sibling, Proxy(tmp_path, servers, drain=drain) as drained:
+        # Those named first are gone first for some clients: the order does not matter.
+        both = f"{drained.bootstrap()},{sibling.bootstrap()}"
+        with fed({"fed": kafka}, topics.read), Crowd(CLIENTS, tmp_path, topics, lambda _: both) as crowd:
+            assert drained.metric("kproxy_connections_active") > 0, "nobody came to the replica that is to drain"
+            begun = time.time()
+            drained.signal(signal.SIGTERM)
+            assert drained.wait(DEADLINE + 5) == 0
+            for client in CLIENTS:
+                after = begun + DEADLINE + TOLD
+                until(lambda one=client, after=after: crowd.latest(one) > after, client.cluster, LONGEST)
+            stopped = drained.logged(event="connection ended", reason="drain_deadline")
+            assert not stopped, f"{len(stopped)} connections were cut off: {stopped[:2]}"
+            assert not crowd.lost(kafka)
