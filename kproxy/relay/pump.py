@@ -5,6 +5,7 @@ from __future__ import annotations
 import select
 import socket
 import time
+from collections import deque
 from itertools import count
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -16,7 +17,7 @@ from kproxy.observe.reasons import Reason
 from kproxy.relay.connection import Connection
 from kproxy.relay.endpoint import Endpoint
 from kproxy.relay.fault import Fault
-from kproxy.relay.lingering import LINGER_SECONDS, Lingering
+from kproxy.relay.lingering import LINGER_SECONDS, PAUSE_SECONDS, Lingering
 from kproxy.relay.record import record_end
 from kproxy.relay.splice import PipePool
 
@@ -61,6 +62,8 @@ class Pump:
         self._epoll = select.epoll()
         self._watched: dict[int, _Watched] = {}
         self._lingering: dict[int, Lingering] = {}
+        self._to_end: deque[tuple[float, Lingering]] = deque()
+        self._to_end_soon = trio.Event()
         self._pipes = PipePool()
         self._ids = count(1)
         self._emptied = trio.Event()
@@ -101,6 +104,7 @@ class Pump:
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._sweep)
+                nursery.start_soon(self._end_lingering)
                 await self._serve()
         finally:
             self._close_everything()
@@ -149,14 +153,30 @@ class Pump:
         if reason in CLIENT_IS_GONE:
             client.close()
         else:
-            self._linger(client)
+            self._linger(client, at_once=time.monotonic() - connection.progress > PAUSE_SECONDS)
         record_end(connection, reason, detail)
         if not self.connections:
             self._emptied.set()
 
-    def _linger(self, client: socket.socket) -> None:
-        if (lingering := Lingering.begin(client, self._epoll, trio.current_time() + LINGER_SECONDS)) is not None:
-            self._watched[lingering.fd] = self._lingering[lingering.fd] = lingering
+    def _linger(self, client: socket.socket, at_once: bool) -> None:
+        now = trio.current_time()
+        lingering = Lingering(client, self._epoll, now + LINGER_SECONDS)
+        self._watched[lingering.fd] = self._lingering[lingering.fd] = lingering
+        if at_once:
+            lingering.end()
+        else:
+            self._to_end.append((now + PAUSE_SECONDS, lingering))
+            self._to_end_soon.set()
+
+    async def _end_lingering(self) -> None:
+        while True:
+            await self._to_end_soon.wait()
+            self._to_end_soon = trio.Event()
+            while self._to_end:
+                moment, lingering = self._to_end.popleft()
+                await trio.sleep_until(moment)
+                if self._lingering.get(lingering.fd) is lingering:
+                    lingering.end()
 
     async def wait_empty(self) -> None:
         """Wait until no connection is relayed."""

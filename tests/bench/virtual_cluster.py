@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from kproxy.observe.counters import ClusterCounters
@@ -16,6 +17,18 @@ from kproxy.routing.ports import AutomaticPorts
 PROXY_HOST: Final = "proxy.example.org"
 
 
+@dataclass
+class _Door:
+    """A port that nobody listens on."""
+
+    node_id: int | None
+    port: int
+    retired: float | None = None
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
 class VirtualCluster:
     """A backend for connections that are relayed without a process around them; its ports are not listened on."""
 
@@ -25,7 +38,7 @@ class VirtualCluster:
         self.cluster_id = "bench"
         self.table = Table(self.counters, OFFERS)
         self.served = self.table.served()
-        self._addresses = AddressMap(AutomaticPorts(20_000), lambda node_id, port: port, PROXY_HOST)
+        self._addresses = AddressMap(AutomaticPorts(20_000), _Door, PROXY_HOST)
 
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
         """As `kproxy.relay.context.Backend` says."""

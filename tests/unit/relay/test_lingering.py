@@ -11,7 +11,7 @@ import trio
 
 from kproxy.observe.reasons import Reason
 from kproxy.relay import pump as pump_module
-from kproxy.relay.lingering import LINGER_SECONDS, Lingering
+from kproxy.relay.lingering import LINGER_SECONDS, PAUSE_SECONDS, Lingering
 from tests.unit.relay.sockets import KIB, MIB, eventually, noise, pair, request, response, stage
 
 
@@ -31,12 +31,18 @@ def rounds(epoll: select.epoll, lingering: Lingering) -> int:
     return count
 
 
+def ended(sock: socket.socket, epoll: select.epoll) -> Lingering:
+    """One that has said goodbye."""
+    lingering = Lingering(sock, epoll, 0.0)
+    lingering.end()
+    return lingering
+
+
 def test_it_says_goodbye_and_throws_away_what_comes(epoll: select.epoll) -> None:
     """The client reads to the end; what it sends meanwhile is not answered with a reset."""
     client, near = pair()
     near.send(b"last words")
-    lingering = Lingering.begin(near, epoll, 0.0)
-    assert lingering is not None
+    lingering = ended(near, epoll)
     client.setblocking(True)
     client.send(noise(100 * KIB))
     assert rounds(epoll, lingering) > 1
@@ -53,8 +59,7 @@ def test_it_says_goodbye_and_throws_away_what_comes(epoll: select.epoll) -> None
 def test_stale_events_do_nothing(epoll: select.epoll) -> None:
     """An event with nothing to read, and one after the end, change nothing."""
     client, near = pair()
-    lingering = Lingering.begin(near, epoll, 0.0)
-    assert lingering is not None
+    lingering = ended(near, epoll)
     lingering.event(select.EPOLLIN)
     assert not lingering.done
     client.close()
@@ -67,8 +72,7 @@ def test_stale_events_do_nothing(epoll: select.epoll) -> None:
 def test_a_client_that_resets_is_done(epoll: select.epoll) -> None:
     """A reset ends it, and is not reported again and again."""
     client, near = pair()
-    lingering = Lingering.begin(near, epoll, 0.0)
-    assert lingering is not None
+    lingering = ended(near, epoll)
     client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
     client.close()
     assert rounds(epoll, lingering) == 1
@@ -77,21 +81,39 @@ def test_a_client_that_resets_is_done(epoll: select.epoll) -> None:
 
 
 def test_a_client_that_is_gone_already(epoll: select.epoll) -> None:
-    """There is nobody to say goodbye to: the socket is closed."""
+    """There is nobody to say goodbye to."""
     client, near = pair()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
     client.close()
     assert select.select([near], [], [], 5)[0]
-    assert Lingering.begin(near, epoll, 0.0) is None
+    lingering = ended(near, epoll)
+    assert lingering.done
+    lingering.close()
     assert near.fileno() == -1
+
+
+def test_the_end_comes_after_a_pause(epoll: select.epoll) -> None:
+    """Until then the client has its response and no end; one that closes meanwhile is done."""
+    client, near = pair()
+    near.send(b"last words")
+    lingering = Lingering(near, epoll, 0.0)
+    client.settimeout(0.05)
+    assert client.recv(100) == b"last words"
+    with pytest.raises(TimeoutError):
+        client.recv(100)
+    assert lingering.undelivered
+    client.close()
+    assert rounds(epoll, lingering) == 1
+    lingering.end()
+    assert (lingering.done, lingering.undelivered) == (True, False)
+    lingering.close()
 
 
 def test_undelivered_until_the_client_takes_it(epoll: select.epoll) -> None:
     """A full receive window keeps bytes here that a reset would destroy; once the client reads there are none."""
     client, near = pair(receive=4 * KIB, send=64 * KIB)
     sent = near.send(noise(MIB))
-    lingering = Lingering.begin(near, epoll, 0.0)
-    assert lingering is not None
+    lingering = ended(near, epoll)
     assert lingering.undelivered
     client.settimeout(5)
     taken = 0
@@ -118,6 +140,20 @@ async def test_the_last_response_arrives_although_the_client_sends_on() -> None:
             assert await relayed.client.receive_all() == answered
         await relayed.client.close()
         await eventually(lambda: not running.pump._lingering, "the socket's end")
+
+
+@pytest.mark.parametrize("idle", [True, False])
+async def test_the_end_does_not_come_with_the_last_response(idle: bool) -> None:
+    """Rebootstrap: kafka-python loses a 129 that the end comes with. One that was sent nothing lately need not wait."""
+    async with stage() as running:
+        relayed = running.relay()
+        await relayed.exchange(1)
+        if idle:
+            await trio.sleep(PAUSE_SECONDS * 1.2)
+        begun = trio.current_time()
+        relayed.connection.close(Reason.REBOOTSTRAP)
+        assert await relayed.client.receive_all() == b""
+        assert (trio.current_time() - begun < PAUSE_SECONDS / 2) is idle
 
 
 async def test_a_client_that_stays_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
