@@ -106,7 +106,8 @@ class Cluster:
 
     @property
     def cluster_id(self) -> str | None:
-        return None if self.watcher.snapshot is None else self.watcher.snapshot.cluster_id
+        """The active cluster's id; None while it is not known, or in doubt: nobody is misdirected by either then."""
+        return None if self.watcher.snapshot is None or self.watcher.doubted else self.watcher.snapshot.cluster_id
 
     @property
     def serves_retired(self) -> bool:

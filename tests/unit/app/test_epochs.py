@@ -218,6 +218,50 @@ async def test_all_nodes_replaced() -> None:
         assert {door.node_id for door in life.cluster.addresses.retired} >= {2, 3}
 
 
+async def test_a_retired_node_that_serves() -> None:
+    """With `topology.retired: serve` a client that can only ask finds the new nodes at the old port."""
+    async with two(topology={"retired": "serve"}) as life:
+        retired = life.port(1)
+        await life.post("failover", {"to": "b"})
+        client = await life.client(retired)
+        assert {broker.node_id for broker in (await metadata(client, 2, 12)).brokers} == {11, 12}
+        assert {broker.node_id for broker in (await metadata(client, 3, 12)).brokers} == {11, 12}
+
+
+async def test_a_retired_node_refuses_who_cannot_be_told() -> None:
+    """A Java client of 3.7 is closed at its first words, one of unknown make at its first Metadata."""
+    async with two() as life:
+        retired = life.port(1)
+        await life.post("failover", {"to": "b"})
+        old, unknown = await life.alive.client(retired), await life.alive.client(retired)
+        await old.say_hello("apache-kafka-java", "3.7.2", "old")
+        await unknown.introduce("mystery", "1", "unknown")
+        await unknown.send_metadata(2)
+        assert await old.receive_all() == await unknown.receive_all() == b""
+
+
+async def test_two_upstreams_that_are_one_cluster() -> None:
+    """The switch is made, since the operator may know why; the log says what it looks like."""
+    async with two((1,), (1,)) as life:
+        life.b.answer.cluster_id = "A"
+        status, told = await life.post("failover", {"to": "b"})
+        assert (status, told["epoch"], life.cluster.cluster_id) == (200, 1, "A")
+        assert (await metadata(await life.client(), 2, 12)).cluster_id == "A"
+
+
+async def test_another_cluster_for_a_moment() -> None:
+    """One poll that says so, and the next that does not: nobody moves."""
+    async with two() as life:
+        client = await life.client(life.port(1))
+        polls = life.a.requests(METADATA)
+        life.a.answer.cluster_id = "elsewhere"
+        await eventually(lambda: life.a.requests(METADATA) > polls, "a poll")
+        life.a.answer.cluster_id = "A"
+        await eventually(lambda: life.a.requests(METADATA) > polls + 3, "more polls")
+        assert life.cluster.epoch == 0
+        await client.introduce("apache-kafka-java", "4.3.1")
+
+
 async def test_automatic_failover() -> None:
     """Only once the active one was away for as long as the settings say; and there it stays."""
     failover = {"automatic": True, "after": "500ms", "floor": "60s"}
