@@ -69,13 +69,14 @@ class Passage:
 
     `seconds`: from the request for the switch to its first success at the other cluster, None without one.
     `told`: how often it got which means; `metadata`: its Metadata requests in `WINDOW`, answered or refused;
-    `errors`: those that it showed its user.
+    `silence`: the longest time without success or failure, in seconds; `errors`: those that it showed its user.
     """
 
     client: Followed
     seconds: float | None
     told: Mapping[str, int]
     metadata: int
+    silence: float
     errors: tuple[str, ...]
 
 
@@ -147,10 +148,10 @@ class Crowd:
         asked = [one for one in self.clients if one.library.within or not able_only]
         return [one for one in asked if self.arrival(one, feed, backend, written=written) is None]
 
-    def silence(self, client: Followed) -> float:
+    def silence(self, client: Followed, since: float) -> float:
         """The longest time, up to now, in which a client neither succeeded nor failed, in seconds."""
-        done = sorted(event.at for event in (*self.successes(client), *self.failures(client)))
-        return max(after - before for before, after in itertools.pairwise((*done, time.time())))
+        done = sorted(event.at for event in (*self.successes(client), *self.failures(client)) if event.at >= since)
+        return max(after - before for before, after in itertools.pairwise((since, *done, time.time())))
 
     def log(self, client: Followed) -> str:
         """How the output of a client's process ends."""
@@ -200,6 +201,7 @@ def switch(crowd: Crowd, proxy: Proxy, to: str, backend: Backend) -> list[Passag
             None if arrived is None else arrived - at,
             after.told[name] - before.told[name],
             in_window.metadata[name] - before.metadata[name],
+            crowd.silence(client, at),
             tuple(event.value for event in crowd.failures(client) if event.at >= at),
         )
 
