@@ -46,7 +46,7 @@ _XERIAL_SMALLEST_BLOCK: Final = 1024
 def decompress(codec: int, data: bytes, limit: int) -> bytes:
     """What was compressed, at most `limit` bytes.
 
-    PayloadError: 76 for a codec that Kafka has not, 118 for more than `limit` bytes, 87 for what the codec did not make.
+    PayloadError: 76 for a codec that Kafka has not, 118 for more than `limit` bytes, 87 for what no codec made.
     """
     if codec not in CODECS:
         raise PayloadError(UNSUPPORTED_COMPRESSION_TYPE, f"compression type {codec} is not one of Kafka's")

@@ -28,9 +28,9 @@ def decode(payload: bytes) -> MetricsData:
 class Push:
     """One accepted push.
 
-    `info` tells who sent it, `received_at` when, in unix seconds. `payload` is OTLP MetricsData, decompressed: the bytes
-    of an ExportMetricsServiceRequest, too. `terminating`: it is the client's last. `deltas`: sums count from the push
-    before it, not from the client's start.
+    `info` tells who sent it, `received_at` when, in unix seconds. `payload` is OTLP MetricsData, decompressed: its
+    bytes are an ExportMetricsServiceRequest, too. `terminating`: it is the client's last. `deltas`: sums
+    count from the push before it, not from the client's start.
     """
 
     __slots__ = ("_kept", "_metrics", "deltas", "info", "payload", "received_at", "terminating")

@@ -15,6 +15,7 @@ import re2
 
 from kproxy.telemetry.errors import INVALID_CONFIG, INVALID_REQUEST, SubscriptionError
 from kproxy.telemetry.instance import ClientInfo, kafka_text
+from kproxy.wire.primitives import MAX_STRING
 
 METRICS: Final = "metrics"
 INTERVAL_MS: Final = "interval.ms"
@@ -52,7 +53,7 @@ def attribute(info: ClientInfo, key: str) -> Texts:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """`metrics` are prefixes of names, `"*"` or an empty one is all; every pattern of `match` must match, none is everyone.
+    """`metrics` are prefixes of names, `"*"` or an empty one is all; all of `match` must match, none is everyone.
 
     `keys` are those that were set: the others have their default. SubscriptionError for what cannot be.
     """
@@ -70,6 +71,8 @@ class Subscription:
         if not MIN_INTERVAL_MS <= self.interval_ms <= MAX_INTERVAL_MS:
             reason = f"{self.interval_ms} is not between {MIN_INTERVAL_MS} and {MAX_INTERVAL_MS} (1 hour)"
             raise SubscriptionError(INVALID_REQUEST, f"{INTERVAL_MS}: {reason}")
+        if long := [key for key, value in self.values().items() if len(value.encode("utf-8", "replace")) > MAX_STRING]:
+            raise SubscriptionError(INVALID_REQUEST, f"{long[0]}: longer than {MAX_STRING} bytes")
         patterns = tuple((key, _compiled(key, pattern)) for key, pattern in self.match)
         object.__setattr__(self, "_patterns", patterns)
 
@@ -102,7 +105,7 @@ class Subscription:
 
 
 def as_list(value: str) -> Texts:
-    """A config of Kafka's type LIST: separated by commas; blanks around elements do not count, nothing is no element."""
+    """A config of Kafka's type LIST: separated by commas; blanks around elements do not count, none is no element."""
     return tuple(element.strip() for element in value.split(",")) if value.strip() else ()
 
 

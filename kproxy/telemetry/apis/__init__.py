@@ -1,0 +1,1 @@
+"""What telemetry does with an API: one module each, named by its key."""

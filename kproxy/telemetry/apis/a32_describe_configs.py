@@ -1,0 +1,70 @@
+"""DescribeConfigs (32): the proxy describes subscriptions, the broker the rest (KIP-133, KIP-714).
+
+Version notes: v3 adds types and documentation; v4 is flexible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from kproxy.telemetry.apis.conversation import (
+    DESCRIBE_CONFIGS,
+    Conversation,
+    MayAlter,
+    Outcome,
+    Refusal,
+    ask,
+    permitted,
+)
+from kproxy.telemetry.apis.resources import Resource, key_of, merged, split
+from kproxy.telemetry.config_resource import describe
+from kproxy.telemetry.errors import SubscriptionError
+from kproxy.telemetry.service import Telemetry
+from kproxy.telemetry.subscriptions import Subscriptions
+from kproxy.wire.generated.describe_configs_request import DescribeConfigsRequest, DescribeConfigsResource
+from kproxy.wire.generated.describe_configs_response import DescribeConfigsResponse, DescribeConfigsResult
+
+KEY: Final = 32
+
+
+def converse(
+    telemetry: Telemetry, may_alter: MayAlter, request: DescribeConfigsRequest, version: int
+) -> Conversation[Outcome]:
+    """Ask the broker who may, and for its resources; it never sees type 16, which it may not know."""
+    own, rest = split(request.resources)
+    refusal = (yield from permitted(DESCRIBE_CONFIGS, may_alter)) if own else None
+    theirs: DescribeConfigsResponse | None = DescribeConfigsResponse()
+    if rest or not own:
+        theirs = yield from ask(version, replace(request, resources=rest), KEY, DescribeConfigsResponse)
+    described = {
+        key_of(resource): _failed(resource, refusal) if refusal else _own(telemetry.subscriptions, request, resource)
+        for resource in own
+    }
+    results = merged(request.resources, described, theirs.results if theirs else None, _failed)
+    throttle_time_ms = theirs.throttle_time_ms if theirs else 0
+    return Outcome(DescribeConfigsResponse(throttle_time_ms=throttle_time_ms, results=results))
+
+
+def _own(
+    subscriptions: Subscriptions, request: DescribeConfigsRequest, resource: DescribeConfigsResource
+) -> DescribeConfigsResult:
+    try:
+        return describe(
+            subscriptions,
+            resource.resource_name,
+            resource.configuration_keys,
+            synonyms=request.include_synonyms,
+            documentation=request.include_documentation,
+        )
+    except SubscriptionError as error:
+        return _failed(resource, Refusal(error.code, error.message))
+
+
+def _failed(resource: Resource, refusal: Refusal) -> DescribeConfigsResult:
+    return DescribeConfigsResult(
+        error_code=refusal.code,
+        error_message=refusal.message,
+        resource_type=resource.resource_type,
+        resource_name=resource.resource_name,
+    )

@@ -1,0 +1,73 @@
+"""ListConfigResources (74): the proxy lists its subscriptions, the broker the rest (KIP-714, KIP-1142).
+
+Version notes: v0, once ListClientMetricsResources, lists subscriptions only. v1 adds resource types, none is all.
+Brokers know v0 since Kafka 3.7 and v1 since 4.1; what a broker does not know it is not asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from kproxy.errors import NONE
+from kproxy.telemetry.apis.conversation import (
+    DESCRIBE_CONFIGS,
+    UNANSWERED,
+    Conversation,
+    MayAlter,
+    Outcome,
+    ask,
+    permitted,
+    supported,
+)
+from kproxy.telemetry.config_resource import CLIENT_METRICS, list_resources
+from kproxy.telemetry.errors import UNSUPPORTED_VERSION
+from kproxy.telemetry.service import Telemetry
+from kproxy.wire.generated.list_config_resources_request import ListConfigResourcesRequest
+from kproxy.wire.generated.list_config_resources_response import ConfigResource, ListConfigResourcesResponse
+
+KEY: Final = 74
+_WITH_TYPES: Final = 1
+
+
+def converse(
+    telemetry: Telemetry, may_alter: MayAlter, request: ListConfigResourcesRequest, version: int
+) -> Conversation[Outcome]:
+    """The broker's resources first. Where it lists any, it has checked who asks; else it is asked that, too."""
+    own = [ConfigResource(resource_name=name) for name in list_resources(telemetry.subscriptions)]
+    types = request.resource_types if version >= _WITH_TYPES else [CLIENT_METRICS]
+    if set(types) == {CLIENT_METRICS}:
+        return Outcome((yield from _checked(may_alter, own)))
+    versions = yield from supported()
+    if versions is None:
+        return _error(UNANSWERED.code)
+    if versions.get(KEY, (0, 0))[1] >= _WITH_TYPES:
+        return Outcome((yield from _both(request, own)))
+    if types and CLIENT_METRICS not in types:
+        return _error(UNSUPPORTED_VERSION)
+    return Outcome((yield from _checked(may_alter, own)))
+
+
+def _checked(may_alter: MayAlter, own: list[ConfigResource]) -> Conversation[ListConfigResourcesResponse]:
+    refusal = yield from permitted(DESCRIBE_CONFIGS, may_alter)
+    if refusal:
+        return ListConfigResourcesResponse(error_code=refusal.code)
+    return ListConfigResourcesResponse(config_resources=own)
+
+
+def _both(request: ListConfigResourcesRequest, own: list[ConfigResource]) -> Conversation[ListConfigResourcesResponse]:
+    """Subscriptions that the broker has of its own are no one's here: telemetry does not reach it."""
+    types = request.resource_types
+    others = [kind for kind in types if kind != CLIENT_METRICS]
+    asked = replace(request, resource_types=others)
+    theirs = yield from ask(_WITH_TYPES, asked, KEY, ListConfigResourcesResponse)
+    if theirs is None:
+        return ListConfigResourcesResponse(error_code=UNANSWERED.code)
+    if theirs.error_code == NONE:
+        kept = [resource for resource in theirs.config_resources if resource.resource_type != CLIENT_METRICS]
+        theirs.config_resources = kept + (own if not types or CLIENT_METRICS in types else [])
+    return theirs
+
+
+def _error(code: int) -> Outcome:
+    return Outcome(ListConfigResourcesResponse(error_code=code))

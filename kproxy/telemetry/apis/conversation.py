@@ -1,0 +1,99 @@
+"""An answer that may need the broker's word first: a generator of requests for it, fed with its responses.
+
+It yields `(api key, version, message)` for the broker of the client's connection, receives the decoded response, or
+None when the broker gave none that could be read, and returns what the client gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar
+
+from kproxy.errors import NONE
+from kproxy.telemetry.config_resource import Change
+from kproxy.telemetry.errors import CLUSTER_AUTHORIZATION_FAILED, NETWORK_EXCEPTION
+from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
+from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
+from kproxy.wire.generated.describe_cluster_request import DescribeClusterRequest
+from kproxy.wire.generated.describe_cluster_response import DescribeClusterResponse
+from kproxy.wire.message import WireMessage
+
+T = TypeVar("T")
+M = TypeVar("M", bound=WireMessage)
+
+Ask: TypeAlias = tuple[int, int, WireMessage]
+Conversation: TypeAlias = Generator[Ask, WireMessage | None, T]
+MayAlter: TypeAlias = Literal["upstream", "any", "none"]
+
+API_VERSIONS: Final = 18
+DESCRIBE_CLUSTER: Final = 60
+DESCRIBE_CONFIGS: Final = 10
+"""An AclOperation of Kafka's; so is the next."""
+ALTER_CONFIGS: Final = 11
+_OPERATIONS: Final = {DESCRIBE_CONFIGS: "describe", ALTER_CONFIGS: "alter"}
+
+
+class Outcome(NamedTuple):
+    """What the client gets, and which changes took effect, for those who keep them."""
+
+    response: WireMessage
+    changes: tuple[Change, ...] = ()
+
+
+class Refusal(NamedTuple):
+    """Why a resource is not altered or described: Kafka's error code, and a sentence for a person."""
+
+    code: int
+    message: str
+
+
+UNANSWERED: Final = Refusal(NETWORK_EXCEPTION, "kproxy has no answer of the broker")
+
+
+def ask(version: int, request: WireMessage, key: int, kind: type[M]) -> Conversation[M | None]:
+    """The broker's response of that kind, if it gives one."""
+    response = yield key, version, request
+    return response if isinstance(response, kind) else None
+
+
+def supported() -> Conversation[dict[int, tuple[int, int]] | None]:
+    """The versions of each API that the broker knows; one that it does not know would make it hang up."""
+    response = yield from ask(0, ApiVersionsRequest(), API_VERSIONS, ApiVersionsResponse)
+    if response is None or response.error_code != NONE:
+        return None
+    return {api.api_key: (api.min_version, api.max_version) for api in response.api_keys}
+
+
+def permitted(operation: int, may_alter: MayAlter) -> Conversation[Refusal | None]:
+    """Whether this connection may alter or describe subscriptions; None: it may.
+
+    Kafka holds them to be configs of the cluster, so the cluster says: DescribeCluster, on the client's own connection
+    and thus with its principal, names the operations that it is authorized for. No other request asks that without
+    doing something. Without an authorizer that is all of them; a principal needs DESCRIBE beside the operation.
+    `any` lets everybody, and `none` nobody alter; it lets those describe whom the broker would.
+    """
+    if may_alter == "any":
+        return None
+    if may_alter == "none" and operation == ALTER_CONFIGS:
+        return Refusal(
+            CLUSTER_AUTHORIZATION_FAILED, "client metrics are altered in kproxy only (telemetry.admin: none)"
+        )
+    versions = yield from supported()
+    if versions is None:
+        return UNANSWERED
+    if DESCRIBE_CLUSTER not in versions:
+        reason = "the broker, older than Kafka 2.8, cannot say who may (telemetry.admin: upstream)"
+        return Refusal(CLUSTER_AUTHORIZATION_FAILED, reason)
+    request = DescribeClusterRequest(include_cluster_authorized_operations=True)
+    return _judged(operation, (yield from ask(0, request, DESCRIBE_CLUSTER, DescribeClusterResponse)))
+
+
+def _judged(operation: int, cluster: DescribeClusterResponse | None) -> Refusal | None:
+    if cluster is None:
+        return UNANSWERED
+    if cluster.error_code != NONE:
+        return Refusal(cluster.error_code, cluster.error_message or "the broker refused to describe the cluster")
+    if cluster.cluster_authorized_operations >> operation & 1:
+        return None
+    what = _OPERATIONS[operation]
+    return Refusal(CLUSTER_AUTHORIZATION_FAILED, f"the broker says that this principal may not {what} cluster configs")

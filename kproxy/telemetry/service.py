@@ -1,0 +1,167 @@
+"""Answers GetTelemetrySubscriptions and PushTelemetry for a virtual cluster (KIP-714). Time is an argument."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Final
+from uuid import UUID, uuid4
+
+from kproxy.errors import INVALID_REQUEST, NONE
+from kproxy.telemetry.compression import ACCEPTED, CODECS, decompress
+from kproxy.telemetry.errors import (
+    TELEMETRY_TOO_LARGE,
+    UNSUPPORTED_COMPRESSION_TYPE,
+    PayloadError,
+    TelemetryError,
+)
+from kproxy.telemetry.instance import RESERVED_IDS, ClientInfo
+from kproxy.telemetry.instances import CAPACITY, Instance, Instances
+from kproxy.telemetry.payload import Push, decode
+from kproxy.telemetry.subscriptions import Subscriptions
+from kproxy.wire.generated.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
+from kproxy.wire.generated.get_telemetry_subscriptions_response import GetTelemetrySubscriptionsResponse
+from kproxy.wire.generated.push_telemetry_request import PushTelemetryRequest
+from kproxy.wire.generated.push_telemetry_response import PushTelemetryResponse
+from kproxy.wire.primitives import ZERO_UUID
+
+MAX_BYTES: Final = 1 << 20
+DELTAS: Final = True
+
+
+class Tally:
+    """What was answered so far: requests by error code, bytes as they came and decompressed, seconds spent decoding."""
+
+    __slots__ = ("decode_seconds", "decompressed_bytes", "gets", "pushed_bytes", "pushes")
+
+    def __init__(self) -> None:
+        self.gets: Counter[int] = Counter()
+        self.pushes: Counter[int] = Counter()
+        self.pushed_bytes = 0
+        self.decompressed_bytes = 0
+        self.decode_seconds = 0.0
+
+
+class Telemetry:
+    """`max_bytes` bounds a push as it comes, and decompressed unless `max_decompressed_bytes` says otherwise.
+
+    `clock` is any count of seconds: it measures decoding. `new_id` makes ids for clients that have none.
+    """
+
+    def __init__(
+        self,
+        subscriptions: Subscriptions,
+        *,
+        max_bytes: int = MAX_BYTES,
+        max_decompressed_bytes: int | None = None,
+        capacity: int = CAPACITY,
+        new_id: Callable[[], UUID] = uuid4,
+        clock: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        self.subscriptions = subscriptions
+        self.instances = Instances(capacity)
+        self.tally = Tally()
+        self._max_bytes = max_bytes
+        self._max_decompressed_bytes = max_bytes if max_decompressed_bytes is None else max_decompressed_bytes
+        self._new_id = new_id
+        self._clock = clock
+
+    def get(
+        self, info: ClientInfo, request: GetTelemetrySubscriptionsRequest, now: float
+    ) -> GetTelemetrySubscriptionsResponse:
+        """What the client is to push. The id is the request's, not `info`'s, or a new one; `now` is in unix seconds.
+
+        Also an error has the id: Java's client throws on one of zeroes.
+        """
+        instance_id = self._new_id() if request.client_instance_id == ZERO_UUID else request.client_instance_id
+        info = info.bounded()._replace(client_instance_id=instance_id)
+        instance = self._instance(info)
+        self._meet(instance, info)
+        self.instances.see(instance, now)
+        try:
+            instance.admit_get(now)
+        except TelemetryError as error:
+            self.tally.gets[error.code] += 1
+            return GetTelemetrySubscriptionsResponse(error_code=error.code, client_instance_id=instance_id)
+        self.tally.gets[NONE] += 1
+        return self._subscribed(instance)
+
+    def _subscribed(self, instance: Instance) -> GetTelemetrySubscriptionsResponse:
+        return GetTelemetrySubscriptionsResponse(
+            client_instance_id=instance.info.client_instance_id,
+            subscription_id=instance.subscription_id,
+            accepted_compression_types=list(ACCEPTED),
+            push_interval_ms=instance.subscriptions.interval_ms,
+            telemetry_max_bytes=self._max_bytes,
+            delta_temporality=DELTAS,
+            requested_metrics=list(instance.subscriptions.metrics),
+        )
+
+    def push(
+        self, info: ClientInfo, request: PushTelemetryRequest, now: float
+    ) -> tuple[PushTelemetryResponse, Push | None]:
+        """The answer, and what receivers are to get: nothing when the push was refused, or empty."""
+        self.tally.pushed_bytes += len(request.metrics)
+        info = info.bounded()._replace(client_instance_id=request.client_instance_id)
+        try:
+            push = self._judged(info, request, now)
+        except TelemetryError as error:
+            self.tally.pushes[error.code] += 1
+            return PushTelemetryResponse(error_code=error.code), None
+        self.tally.pushes[NONE] += 1
+        return PushTelemetryResponse(), push
+
+    def _judged(self, info: ClientInfo, request: PushTelemetryRequest, now: float) -> Push | None:
+        """The checks, in Kafka's order: TelemetryError for the first that fails."""
+        if info.client_instance_id in RESERVED_IDS:
+            raise TelemetryError(INVALID_REQUEST, f"{info.client_instance_id} is no client instance id")
+        instance = self._instance(info)
+        self.instances.see(instance, now)
+        instance.last_error = NONE
+        try:
+            instance.admit_push(request.subscription_id, request.terminating, now)
+            push = self._opened(info, request, now)
+        except TelemetryError as error:
+            instance.last_error = error.code
+            raise
+        instance.pushes += 1
+        instance.pushed_bytes += len(request.metrics)
+        return push
+
+    def _opened(self, info: ClientInfo, request: PushTelemetryRequest, now: float) -> Push | None:
+        if request.compression_type not in CODECS:
+            raise PayloadError(UNSUPPORTED_COMPRESSION_TYPE, f"compression type {request.compression_type}")
+        if len(request.metrics) > self._max_bytes:
+            raise PayloadError(TELEMETRY_TOO_LARGE, f"{len(request.metrics)} bytes, {self._max_bytes} at most")
+        if not request.metrics:  # librdkafka 2.8 has nothing to say, at times
+            return None
+        began = self._clock()
+        try:
+            payload = decompress(request.compression_type, request.metrics, self._max_decompressed_bytes)
+            metrics = decode(payload)
+        finally:
+            self.tally.decode_seconds += self._clock() - began
+        self.tally.decompressed_bytes += len(payload)
+        if not payload:
+            return None
+        return Push(info, now, payload, terminating=request.terminating, deltas=DELTAS, metrics=metrics)
+
+    def expired(self, now: float) -> list[Instance]:
+        """Instances that went without a word since the last call, for receivers that remember them."""
+        return self.instances.expired(now)
+
+    def _instance(self, info: ClientInfo) -> Instance:
+        """The instance of that id, with what it is to push now."""
+        version = self.subscriptions.version
+        instance = self.instances.get(info.client_instance_id)
+        if instance is None:
+            return Instance(info, self.subscriptions.of(info), version)
+        if instance.version != version:
+            instance.resubscribe(self.subscriptions.of(instance.info), version)
+        return instance
+
+    def _meet(self, instance: Instance, info: ClientInfo) -> None:
+        """A client is matched by what it was when it asked, not by the connection that a push happens to come on."""
+        if instance.info != info:
+            instance.info = info
+            instance.subscribe(self.subscriptions.of(info), self.subscriptions.version)
