@@ -1,0 +1,128 @@
+"""OTLP's metrics as plain values: which kind, how a value relates to the one before it, and the points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
+from math import isfinite
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from kproxy.telemetry.receivers.distribution import Distribution, of_exponential, of_histogram, of_summary
+from kproxy.telemetry.receivers.naming import Kind
+
+if TYPE_CHECKING:
+    from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+    from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, NumberDataPoint
+
+Value = float | Distribution
+Attributes = tuple[tuple[str, str], ...]
+
+_DELTA: Final = 1  # AGGREGATION_TEMPORALITY_DELTA
+_NO_VALUE: Final = 1  # DATA_POINT_FLAGS_NO_RECORDED_VALUE_MASK
+
+
+class Mode(Enum):
+    """What a value says."""
+
+    LATEST = "latest"
+    """How it is now."""
+    CHANGE = "change"
+    """What was added since the last push."""
+    TOTAL = "total"
+    """What was added since the client's own start."""
+
+
+class PointReading(NamedTuple):
+    """`start`: since when a TOTAL counts, in Unix nanoseconds. `value` is None when the kind cannot have what it is."""
+
+    start: int
+    attributes: Attributes
+    value: Value | None
+
+
+class Reading(NamedTuple):
+    """One metric of one push."""
+
+    kind: Kind
+    mode: Mode
+    points: Iterator[PointReading]
+
+
+def reading(metric: Metric) -> Reading | None:
+    """What a metric says; None when it says nothing."""
+    name = metric.WhichOneof("data")
+    if name is None:
+        return None
+    data = getattr(metric, name)
+    form = _UP_AND_DOWN if name == "sum" and not data.is_monotonic else _FORMS[name]
+    # A gauge and a summary have no temporality.
+    mode = Mode.CHANGE if getattr(data, "aggregation_temporality", 0) == _DELTA else form.mode
+    read = form.read
+    points = (
+        PointReading(point.start_time_unix_nano, attributes_of(point.attributes), read(point))
+        for point in data.data_points
+        if not point.flags & _NO_VALUE
+    )
+    return Reading(form.kind, mode, points)
+
+
+def attributes_of(pairs: Iterable[KeyValue]) -> Attributes:
+    """Attributes in the order of their names."""
+    return tuple(sorted([(pair.key, text_of(pair.value)) for pair in pairs])) if pairs else ()
+
+
+def text_of(value: AnyValue) -> str:
+    """A string, a number or a boolean in words; lists, maps and bytes, which no label can hold, are empty."""
+    form = value.WhichOneof("value")
+    if form == "string_value":
+        return value.string_value
+    if form == "bool_value":
+        return "true" if value.bool_value else "false"
+    return str(getattr(value, form)) if form in ("int_value", "double_value") else ""
+
+
+def number(point: NumberDataPoint) -> float | None:
+    """The point's number; None when it has none."""
+    form = point.WhichOneof("value")
+    if form == "as_double":
+        return point.as_double
+    return None if form is None else float(point.as_int)
+
+
+def _finite(point: NumberDataPoint) -> float | None:
+    # One NaN or infinity would stay in a sum for ever.
+    value = number(point)
+    return value if value is not None and isfinite(value) else None
+
+
+def _growing(point: NumberDataPoint) -> float | None:
+    value = _finite(point)
+    return value if value is not None and value >= 0 else None
+
+
+def _summed(of: Callable[[Any], Distribution | None]) -> Callable[[Any], Distribution | None]:
+    def read(point: Any) -> Distribution | None:
+        distribution = of(point)
+        return distribution if distribution is not None and isfinite(distribution.summed) else None
+
+    return read
+
+
+class _Form(NamedTuple):
+    kind: Kind
+    mode: Mode
+    """Where it is not a delta."""
+    read: Callable[[Any], Value | None]
+
+
+_FORMS: Final[Mapping[str, _Form]] = MappingProxyType(
+    {
+        "gauge": _Form(Kind.GAUGE, Mode.LATEST, number),
+        "sum": _Form(Kind.COUNTER, Mode.TOTAL, _growing),
+        "histogram": _Form(Kind.HISTOGRAM, Mode.TOTAL, _summed(of_histogram)),
+        "exponential_histogram": _Form(Kind.SUMMARY, Mode.TOTAL, _summed(of_exponential)),
+        "summary": _Form(Kind.SUMMARY, Mode.TOTAL, _summed(of_summary)),
+    }
+)
+_UP_AND_DOWN: Final = _Form(Kind.GAUGE, Mode.LATEST, _finite)

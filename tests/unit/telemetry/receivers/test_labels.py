@@ -1,0 +1,49 @@
+"""kproxy.telemetry.receivers.labels: what is said of a client, in the exposition format."""
+
+from __future__ import annotations
+
+import pytest
+
+from kproxy.telemetry.instance import kafka_text
+from kproxy.telemetry.receivers.labels import MAX_VALUE, check, client_text, known, point_text, text
+from tests.unit.telemetry.receivers.pushes import client
+
+
+def test_what_is_known() -> None:
+    """All six attributes of KIP-714 that the client said; the instance id as Kafka's clients log it."""
+    info = client(7)
+    assert dict(known(info)) == {
+        "client_instance_id": kafka_text(info.client_instance_id),
+        "client_id": "app",
+        "client_software_name": "apache-kafka-java",
+        "client_software_version": "4.1.0",
+        "client_source_address": "10.0.0.1",
+        "client_source_port": "40007",
+    }
+    assert "client_id" not in dict(known(client(client_id=None)))
+
+
+def test_chosen_labels_in_their_order() -> None:
+    """A client's attributes and its resource's; what it did not say is left out."""
+    chosen = ("group_id", "client_id", "client_rack", "client_software_version")
+    said = client_text(chosen, client(version=None), {"group_id": "g", "other": "x"})
+    assert said == 'group_id="g",client_id="app",'
+
+
+def test_values_are_escaped_and_cut() -> None:
+    """Quotes, backslashes and newlines cannot end a value; none is longer than the limit."""
+    assert text([("a", '"\\\n')]) == r'a="\"\\\n",'
+    assert text([("a", "x" * 1000)]) == f'a="{"x" * MAX_VALUE}",'
+
+
+def test_a_label_stands_once() -> None:
+    """Attributes whose names become one label do not make a line that Prometheus refuses; nor do taken ones."""
+    attributes = [("topic-name", "b"), ("topic.name", "a"), ("client-id", "x")]
+    assert point_text(attributes, frozenset({"client_id"})) == 'topic_name="a",'
+
+
+def test_what_is_no_label_is_refused() -> None:
+    """The error says what would be one."""
+    check(["client_id", "group_id"])
+    with pytest.raises(ValueError, match=r"'a-b' cannot be a label; take one of client_instance_id"):
+        check(["client_id", "a-b"])

@@ -1,0 +1,79 @@
+"""kproxy.telemetry.receivers.prometheus: pushes in, pages out, while it runs."""
+
+from __future__ import annotations
+
+import gzip
+
+import trio
+import trio.testing
+from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
+from prometheus_client.parser import text_string_to_metric_families
+
+from kproxy.telemetry.payload import Push
+from kproxy.telemetry.receivers.prometheus import Prometheus, clients_page
+from tests.unit.telemetry.receivers.pushes import client, gauge, push, total
+
+
+async def test_what_is_offered_is_on_the_page(nursery: trio.Nursery) -> None:
+    """Offered from the Trio thread, delivered once it is added up."""
+    receiver = Prometheus()
+    await nursery.start(receiver.run)
+    for _ in range(3):
+        assert receiver.offer(push(total("sent", 2)))
+    await receiver.flush()
+    content_type, page = await clients_page([receiver])
+    assert content_type == "text/plain; version=0.0.4; charset=utf-8"
+    [family] = text_string_to_metric_families(page.decode())
+    assert [sample.value for sample in family.samples] == [6]
+    assert receiver.counters.delivered == 3
+    _, compressed = await clients_page([receiver], compress=True)
+    assert gzip.decompress(compressed) == page
+
+
+async def test_receivers_of_several_clusters() -> None:
+    """One page, told apart by their constant labels; empty without a push."""
+    receivers = [Prometheus(name, constant={"cluster": name}) for name in ("one", "two")]
+    assert (await clients_page(receivers))[1] == b""
+    for receiver in receivers:
+        list(receiver.accumulator.steps(client(), push(gauge("g", 1.0)).metrics, 0))
+    _, page = await clients_page(receivers)
+    [family] = text_string_to_metric_families(page.decode())
+    assert [sample.labels["cluster"] for sample in family.samples] == ["one", "two"]
+
+
+async def test_a_push_that_cannot_be_decoded_costs_itself_only(nursery: trio.Nursery) -> None:
+    """It is dropped and counted; the next one is taken."""
+    receiver = Prometheus()
+    await nursery.start(receiver.run)
+    receiver.offer(Push(client(), 0.0, b"\xff"))
+    receiver.offer(push(gauge("g", 1.0)))
+    await receiver.flush()
+    assert (receiver.counters.dropped, receiver.counters.delivered) == ({"malformed": 1}, 1)
+    assert "not OTLP" in str(receiver.counters.last_error)
+
+
+async def test_clients_expire_without_pushes(nursery: trio.Nursery, autojump_clock: trio.testing.MockClock) -> None:
+    """Nobody has to push for the others to be forgotten."""
+    receiver = Prometheus(expiry=60)
+    await nursery.start(receiver.run)
+    receiver.offer(push(gauge("g", 1.0)))
+    await trio.sleep(50)
+    assert receiver.accumulator.sources == 1
+    await trio.sleep(50)
+    assert (receiver.accumulator.sources, await receiver.snapshots()) == (0, [])
+
+
+async def test_a_large_push_does_not_hold_up_the_loop(nursery: trio.Nursery) -> None:
+    """Another task gets its turn many times while one push of 20,000 points is added up."""
+    receiver = Prometheus()
+    await nursery.start(receiver.run)
+    data = MetricsData()
+    points = data.resource_metrics.add().scope_metrics.add().metrics.add(name="t").sum.data_points
+    for each in range(20_000):
+        points.add(as_int=each).attributes.add(key="p").value.int_value = each
+    receiver.offer(Push(client(), 0.0, data.SerializeToString()))
+    turns = 0
+    while receiver.counters.queued:
+        await trio.lowlevel.checkpoint()
+        turns += 1
+    assert turns >= 100
