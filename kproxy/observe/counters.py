@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from kproxy.observe.means import Cause
 from kproxy.observe.software import SoftwareCounts, software_label
 
-BOUNDS: Final = (
+BOUNDS: Final[tuple[float, ...]] = (
     0.00005,
     0.000125,
     0.0003,
@@ -31,7 +31,10 @@ BOUNDS: Final = (
     20.0,
     60.0,
 )
-"""Upper bounds of the latency buckets, in seconds, inclusive; a factor of about 2.5 apart."""
+"""Upper bounds of the latency buckets, in seconds, inclusive; a factor of about 2.5 apart.
+
+Of any length as far as types go: mypyc would keep a tuple of sixteen floats unboxed and box all of them at each use.
+"""
 
 BOOTSTRAP: Final = -1
 """The node id of the bootstrap servers, before a client knows any node."""
@@ -44,6 +47,7 @@ MAX_CODES: Final = 256  # error codes of one API and version; Kafka 4.4 has 137
 MAX_REFUSED: Final = 512  # (api key, reason) pairs; the keys are whatever a client sends
 MAX_TOLD: Final = 300  # (means, software name, software version) triples
 
+_bucket: Final = bisect_left
 _Key = TypeVar("_Key")
 
 
@@ -61,7 +65,8 @@ class Histogram:
         self.total = 0.0
 
     def observe(self, seconds: float) -> None:
-        self.counts[bisect_left(BOUNDS, seconds)] += 1
+        bucket: int = _bucket(BOUNDS, seconds)
+        self.counts[bucket] += 1
         self.total += seconds
 
 

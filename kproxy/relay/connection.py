@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kproxy.config import Limits
     from kproxy.relay.pump import Pump
 
-_clock = time.monotonic
+_clock: Final = time.monotonic
 _SPLICES: Final = 4
 """Splices of one connection in a row, so that one large body does not keep the others waiting."""
 

@@ -110,23 +110,27 @@ class Pump:
             self._close_everything()
 
     async def _serve(self) -> None:
-        epoll, watched = self._epoll, self._watched
+        epoll = self._epoll
         poll = epoll.poll
         while True:
             await trio.lowlevel.wait_readable(epoll.fileno())
             rounds = 0
             while events := poll(_PATIENCE, _EVENTS):
-                for fd, mask in events:
-                    endpoint = watched.get(fd)
-                    if endpoint is not None:
-                        try:
-                            endpoint.event(mask)
-                        except Exception as error:  # one connection's failure is never another's
-                            self._failed(endpoint, error)
+                self._round(events)
                 rounds += 1
                 if rounds == _ROUNDS:
                     rounds = 0
                     await trio.lowlevel.checkpoint()
+
+    def _round(self, events: list[tuple[int, int]]) -> None:
+        watched = self._watched
+        for fd, mask in events:
+            one = watched.get(fd)
+            if one is not None:
+                try:
+                    one.event(mask)
+                except Exception as error:  # one connection's failure is never another's
+                    self._failed(one, error)
 
     def _failed(self, watched: _Watched, error: Exception) -> None:
         if not isinstance(watched, Endpoint):

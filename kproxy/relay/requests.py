@@ -17,7 +17,7 @@ from kproxy.wire.skim import acks
 
 _HEAD: Final = Struct(">iIi")
 """Size, api key and version in one, correlation id: what every request begins with."""
-_unpack_head = _HEAD.unpack_from
+_unpack_head: Final = _HEAD.unpack_from
 HEAD_BYTES: Final = _HEAD.size
 _MIN_SIZE: Final = HEAD_BYTES - 4
 _MAX_HEAD: Final = 128 << 10
@@ -114,10 +114,12 @@ class RequestFlow:
     def settle(self, done: float) -> None:
         """What was fed last is out at `done`: from then on the time is the broker's."""
         fresh = self._fresh
-        if fresh:
-            for expected in fresh:
-                expected.sent = done
-            del fresh[: -1 if self.passing else None]
+        for expected in fresh:
+            expected.sent = done
+        if not self.passing:
+            fresh.clear()
+        elif len(fresh) > 1:
+            del fresh[:-1]
 
     def _scan(self, buf: memoryview, pos: int, now: float) -> None:
         start, end = pos, len(buf)
@@ -128,7 +130,8 @@ class RequestFlow:
             if end - pos < HEAD_BYTES:
                 self._hold(buf, start, pos, HEAD_BYTES)
                 return
-            size, key_and_version, correlation_id = _unpack_head(buf, pos)
+            head: tuple[int, int, int] = _unpack_head(buf, pos)
+            size, key_and_version, correlation_id = head
             if not _MIN_SIZE <= size <= self._limit:
                 raise self._bad_size(size, buf, pos)
             route = self._routes.get(key_and_version) or self._table.route(key_and_version)

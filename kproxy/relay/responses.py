@@ -16,7 +16,7 @@ from kproxy.wire.skim import ResponseStream, response_stream
 
 _HEAD: Final = Struct(">ii")
 """Size, correlation id: what every response begins with."""
-_unpack_head = _HEAD.unpack_from
+_unpack_head: Final = _HEAD.unpack_from
 HEAD_BYTES: Final = _HEAD.size
 _NOTHING: Final = memoryview(b"")
 _INT16: Final = Struct(">h")
@@ -127,7 +127,8 @@ class ResponseFlow:
         there = len(buf) - pos
         if there < HEAD_BYTES:
             return pos, HEAD_BYTES
-        size, correlation_id = _unpack_head(buf, pos)
+        head: tuple[int, int] = _unpack_head(buf, pos)
+        size, correlation_id = head
         frame = size + 4
         expected = self._begun
         if expected is None:

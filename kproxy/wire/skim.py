@@ -42,6 +42,7 @@ __all__ = [
 _REQUEST_HEADER: Final = struct.Struct(">2xh4xh")
 """Api version and length of the client id, of a request whose key is known."""
 _INT16: Final = struct.Struct(">h")
+_unpack_int16: Final = _INT16.unpack_from
 _UNKNOWN_END: Final = 1 << 62
 _PRODUCE: Final = 0
 _PRODUCE_FLEXIBLE: Final = APIS[_PRODUCE].flexible_from
@@ -93,8 +94,8 @@ def acks(buf: Buffer, pos: int, end: int) -> int | None:
     if end - pos > _HOT_ACKS and buf[pos + 3] >= _PRODUCE_FLEXIBLE and not buf[pos + 8]:
         at = pos + 10 + buf[pos + 9]
         if at + 4 <= end and not buf[at] and not buf[at + 1]:
-            value: int = _INT16.unpack_from(buf, at + 2)[0]
-            return value
+            found: tuple[int] = _unpack_int16(buf, at + 2)
+            return found[0]
     try:
         return _acks(memoryview(buf)[pos:end])
     except (IndexError, struct.error):

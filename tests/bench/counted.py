@@ -13,8 +13,8 @@ from typing import Any, Final
 import kproxy
 
 _SOURCES: Final = str(Path(kproxy.__file__).parent)
-_WAITING: Final = frozenset({"_serve", "_sweep"})
-"""The pump's own coroutines: how often they go round depends on time."""
+_WAITING: Final = frozenset({"_serve", "_round", "_sweep"})
+"""The pump's own coroutines and their step: how often they go round depends on time."""
 
 
 class Work:

@@ -57,7 +57,7 @@ def test_addresses_are_rewritten_or_refused(key: int, version: int) -> None:
         return
     assert found.on_response is not OnResponse.PASS
     assert found.offer.response is not None
-    assert found.respond.__qualname__.startswith(("each.", "rewrite."))
+    assert any(maker in repr(found.respond) for maker in ("each", "rewrite"))  # compiled, it has no __qualname__
 
 
 @pytest.mark.parametrize(("key", "version"), ALL)
