@@ -158,7 +158,8 @@ class Pump:
         if reason in CLIENT_IS_GONE:
             client.close()
         else:
-            self._linger(client, at_once=time.monotonic() - connection.progress > PAUSE_SECONDS)
+            quiet = time.monotonic() - connection.progress > PAUSE_SECONDS
+            self._linger(client, at_once=quiet or not connection.client.sent)
         record_end(connection, reason, detail)
         if not self.connections:
             self._emptied.set()

@@ -156,6 +156,18 @@ async def test_the_end_does_not_come_with_the_last_response(idle: bool) -> None:
         assert (trio.current_time() - begun < PAUSE_SECONDS / 2) is idle
 
 
+async def test_who_was_sent_nothing_need_not_wait() -> None:
+    """KIP-899: a Java client that waits for its first answer counts its node as available, so a refusal is prompt."""
+    async with stage() as running:
+        relayed = running.relay()
+        await relayed.client.send(request(1))
+        await relayed.broker.receive(len(request(1)))
+        begun = trio.current_time()
+        relayed.connection.close(Reason.RETIRED_NODE)
+        assert await relayed.client.receive_all() == b""
+        assert trio.current_time() - begun < PAUSE_SECONDS / 2
+
+
 async def test_a_client_that_stays_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """A client that never closes is closed for good at the deadline."""
     monkeypatch.setattr(pump_module, "LINGER_SECONDS", 0.2)
