@@ -125,6 +125,10 @@ class Cluster:
         """As `Rebootstrap.judge`."""
         return self.rebootstrap.judge(context, ask)
 
+    def forgets_leader_epochs(self, context: Context, cluster_id: str | None) -> bool:
+        """As `Rebootstrap.forgets_leader_epochs`."""
+        return self.rebootstrap.forgets_leader_epochs(context, cluster_id)
+
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
         """The active cluster's nodes as a client that came in at `local_host` is told them."""
         nodes = () if self.watcher.snapshot is None else self.watcher.snapshot.nodes.values()

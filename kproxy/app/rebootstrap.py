@@ -10,7 +10,7 @@ import trio
 
 from kproxy.observe.means import Ask, Cause, Means
 from kproxy.observe.reasons import Reason
-from kproxy.topology.ability import ability
+from kproxy.topology.ability import ability, keeps_leader_epochs
 from kproxy.topology.epoch import Epoch
 from kproxy.topology.ledger import Client, Ledger
 from kproxy.topology.telling import Place
@@ -42,6 +42,8 @@ class Rebootstrap:
         self._part = part
         self._ledger = Ledger()
         self._told: set[Context] = set()
+        self._epochs_of: str | None = None  # the cluster whose leader epochs were told first
+        self._epochs_differ = False
 
     def judge(self, context: Context, ask: Ask) -> Means:
         """What a client gets for what it asks; booked and counted."""
@@ -52,6 +54,19 @@ class Rebootstrap:
             if context.stale:
                 self._told.add(context)
         return means
+
+    def forgets_leader_epochs(self, context: Context, cluster_id: str | None) -> bool:
+        """Whether the client keeps leader epochs, and has been told, or may have been, another cluster's.
+
+        May: once the clusters differ it is true for all such clients. Which of them were there before cannot be told
+        for certain, since clients look alike; those that were not lose only the epochs' use, never an answer.
+        """
+        if not keeps_leader_epochs(context.software):
+            return False
+        if self._epochs_of is None:
+            self._epochs_of = cluster_id
+        self._epochs_differ = self._epochs_differ or cluster_id != self._epochs_of
+        return self._epochs_differ
 
     def _place(self, context: Context) -> Place:
         if context.node_id is None:

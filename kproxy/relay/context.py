@@ -40,6 +40,12 @@ class Backend(Protocol):
     def judge(self, context: Context, ask: Ask) -> Means:
         """What a client gets for what it asks; a decision other than SERVE is counted, so ask once for each request."""
 
+    def forgets_leader_epochs(self, context: Context, cluster_id: str | None) -> bool:
+        """Whether the client may know leader epochs of another cluster than this one, and would believe no lower ones.
+
+        Asked once for each Metadata response that has epochs: what is not forgotten is known from then on.
+        """
+
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
         """The present nodes as a client at `local_host` is told them: id, host, port, rack; their ports are bound."""
 

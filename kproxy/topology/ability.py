@@ -25,6 +25,9 @@ class Ability(StrEnum):
     """It does not say what software it is, or one that is not known here."""
 
 
+_LIBRDKAFKA: Final = "librdkafka"
+_FORGETS: Final = (2, 16)
+
 _Releases = tuple[tuple[tuple[int, int], Ability], ...]
 
 # Newest first: the first line that is not newer than the client holds. Java 3.8 and 3.9 have KIP-899 switched off
@@ -37,7 +40,7 @@ RELEASES: Final[Mapping[str, _Releases]] = MappingProxyType(
             ((3, 8), Ability.RECOVERS),
             ((0, 0), Ability.TOO_OLD),
         ),
-        "librdkafka": (
+        _LIBRDKAFKA: (
             ((2, 11), Ability.REBOOTSTRAPS),
             ((2, 10), Ability.RECOVERS),
             ((0, 0), Ability.TOO_OLD),
@@ -63,11 +66,31 @@ def ability(software: tuple[str, str] | None, metadata_version: int) -> Ability:
     return Ability.RECOVERS if metadata_version >= 0 and said is Ability.REBOOTSTRAPS else said
 
 
+def keeps_leader_epochs(software: tuple[str, str] | None) -> bool:
+    """Whether the client takes leaders of lower epochs for outdated, even where another cluster names them.
+
+    librdkafka does until 2.16, which parts from all its brokers, and so from their epochs, when it is told to
+    rebootstrap. Before 2.1 it knows no epochs, and does not mind what they are.
+    """
+    if software is None or _library(software[0]) != _LIBRDKAFKA:
+        return False
+    release = _release(software[1])
+    return release is not None and release < _FORGETS
+
+
 def _by_name(name: str, version: str) -> Ability:
-    # Confluent's bindings give their own name, and librdkafka's version alone or behind theirs: 2.16.1-rdkafka-2.16.0.
-    releases = RELEASES.get("librdkafka" if name.startswith("confluent-kafka-") else name)
-    release = _VERSION.match(version)
+    releases, release = RELEASES.get(_library(name)), _release(version)
     if releases is None or release is None:
         return Ability.UNKNOWN
-    major_minor = int(release[1]), int(release[2])
-    return next(what for since, what in releases if major_minor >= since)
+    return next(what for since, what in releases if release >= since)
+
+
+def _library(name: str) -> str:
+    """Confluent's bindings give their own name."""
+    return _LIBRDKAFKA if name.startswith("confluent-kafka-") else name
+
+
+def _release(version: str) -> tuple[int, int] | None:
+    """Major and minor; of bindings, librdkafka's, which stand alone or behind their own: 2.16.1-rdkafka-2.16.0."""
+    found = _VERSION.match(version)
+    return None if found is None else (int(found[1]), int(found[2]))

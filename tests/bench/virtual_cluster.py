@@ -49,6 +49,11 @@ class VirtualCluster:
         del context, ask
         return Means.SERVE
 
+    def forgets_leader_epochs(self, context: Context, cluster_id: str | None) -> bool:
+        """As `kproxy.relay.context.Backend` says."""
+        del context, cluster_id
+        return False
+
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
         """As `kproxy.relay.context.Backend` says."""
         del local_host

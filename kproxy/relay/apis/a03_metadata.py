@@ -11,7 +11,10 @@ v13 is offered over brokers that serve v12: the request is the same, the respons
 where, and why that is safe, says `topics`. A response that comes in on a stale connection tells of the topology before,
 so no client gets it.
 
-Version notes: v9 is the first flexible one; v12 asks by topic id (KIP-516); v13 adds a top-level error code (KIP-1102).
+A client that would take another cluster's lower leader epochs for outdated is told none: see `leader_epochs`.
+
+Version notes: v7 adds leader epochs (KIP-320); v9 is the first flexible one; v12 asks by topic id (KIP-516); v13 adds a
+top-level error code (KIP-1102).
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from kproxy.errors import REBOOTSTRAP_REQUIRED
 from kproxy.observe.means import Ask
 from kproxy.observe.reasons import Reason
 from kproxy.relay.apis.addresses import each, replaced
+from kproxy.relay.apis.leader_epochs import FIRST_LEADER_EPOCH, forget
 from kproxy.relay.apis.learning import learn, metadata_cluster_id
 from kproxy.relay.apis.reading import well_formed
 from kproxy.relay.apis.telling import is_told, metadata
@@ -82,18 +86,20 @@ def _lacks_code(context: Context) -> bool:
 
 
 def rewrite(route: Route) -> Respond:
-    """Replace the addresses, learn whose they are, and say what the error code is to say."""
+    """Replace the addresses, learn whose they are, and say what epochs and the error code are to say."""
     version = route.version
 
     def put(context: Context, frame: memoryview, body: int, found: Skimmed) -> Sequence[Chunk]:
-        if found.addresses:
-            with well_formed(_RESPONSE):
-                cluster_id = metadata_cluster_id(frame, found.end, version)
-            learn(context, found, cluster_id)
+        with well_formed(_RESPONSE):
+            cluster_id = metadata_cluster_id(frame, found.end, version)
+        learn(context, found, cluster_id)
         chunks = replaced(context, frame, body, found)
+        if has_epochs and context.backend.forgets_leader_epochs(context, cluster_id):
+            chunks = _without_epochs(frame, chunks, found.end, version)
         return chunks if version < TELLING else _with_code(context, frame, chunks, found.end)
 
-    present = each(route, put, always=version >= TELLING)
+    has_epochs = version >= FIRST_LEADER_EPOCH
+    present = each(route, put, always=has_epochs)
 
     def respond(context: Context, frame: memoryview) -> Sequence[Chunk] | None:
         context.metadata_version = max(context.metadata_version, version)
@@ -113,6 +119,14 @@ def _with_code(context: Context, frame: memoryview, chunks: list[Chunk], behind_
     cut = len(rest) - (len(frame) - place)
     code = _CODE.pack(REBOOTSTRAP_REQUIRED if told else 0)
     return [*chunks, rest[:cut], code, rest[cut if lacks_code else cut + len(code) :]]
+
+
+def _without_epochs(frame: memoryview, chunks: list[Chunk], behind_brokers: int, version: int) -> list[Chunk]:
+    """The chunks, of which the last holds the topics, with leaders of no epoch."""
+    rest = bytearray(chunks[-1])
+    with well_formed(_RESPONSE):
+        forget(rest, len(rest) - (len(frame) - behind_brokers), version)
+    return [*chunks[:-1], memoryview(rest)]
 
 
 def _correlation_id(frame: memoryview) -> int:

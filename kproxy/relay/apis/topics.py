@@ -23,8 +23,8 @@ _FIRST_ERROR_CODE: Final = 13
 _ERROR_CODE: Final = 2
 _CONTROLLER_ID: Final = 4
 _UUID: Final = len(ZERO_UUID.bytes)
-_PARTITION_HEAD: Final = 14
-"""Error code, index, leader and its epoch."""
+PARTITION_HEAD: Final = 14
+"""Bytes of its error code, index, leader and the leader's epoch."""
 _OPERATIONS: Final = b"\x80\0\0\0"
 """Authorized operations that nobody asked for."""
 _UNTAGGED: Final = b"\0"
@@ -61,7 +61,7 @@ def asked(frame: Buffer, body: int) -> Sequence[bytes] | None:
     topics: list[bytes] = []
     for _ in range(count - 1):
         name = pos + _UUID
-        end = _behind(frame, name)
+        end = behind(frame, name)
         topics.append(b"".join((_UNAVAILABLE, frame[name:end], frame[pos:name], _NOT_INTERNAL, _NO_PARTITION)))
         pos = skip_tags(frame, end, len(frame))
     return topics
@@ -75,10 +75,10 @@ def with_topics(body: bytes, topics: Sequence[bytes]) -> bytes:
 
 def _topics_at(frame: Buffer, pos: int) -> int:
     """Behind the cluster's id and the controller's."""
-    return _behind(frame, pos) + _CONTROLLER_ID
+    return behind(frame, pos) + _CONTROLLER_ID
 
 
-def _behind(buf: Buffer, pos: int) -> int:
+def behind(buf: Buffer, pos: int) -> int:
     """The position behind a nullable compact string."""
     size, pos = uvarint_at(buf, pos)
     return pos + max(size - 1, 0)
@@ -89,18 +89,18 @@ def _walked(buf: Buffer, pos: int, spans: list[tuple[int, int]]) -> int:
     count, pos = uvarint_at(buf, pos)
     for _ in range(count - 1):
         start = pos + _ERROR_CODE
-        pos = _behind(buf, start) + _UUID + len(_NOT_INTERNAL)
+        pos = behind(buf, start) + _UUID + len(_NOT_INTERNAL)
         spans.append((start, pos))
         partitions, pos = uvarint_at(buf, pos)
         for _ in range(partitions - 1):
-            pos = _behind_partition(buf, pos + _PARTITION_HEAD)
+            pos = behind_partition(buf, pos + PARTITION_HEAD)
         pos = skip_tags(buf, pos + len(_OPERATIONS), len(buf))
     if pos >= len(buf):
         raise not_at_end()
     return pos
 
 
-def _behind_partition(buf: Buffer, pos: int) -> int:
+def behind_partition(buf: Buffer, pos: int) -> int:
     """`pos` is at its replicas; those in sync and those offline follow."""
     for _ in range(3):
         size = buf[pos]

@@ -20,7 +20,11 @@ from kproxy.errors import REBOOTSTRAP_REQUIRED
 from kproxy.observe.reasons import Reason
 from kproxy.wire.frame import frame
 from kproxy.wire.generated.metadata_request import MetadataRequest
-from kproxy.wire.generated.metadata_response import MetadataResponse
+from kproxy.wire.generated.metadata_response import (
+    MetadataResponse,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
 from kproxy.wire.header import RequestHeader, encode_request_header
 from tests.unit.app.living import HOST, METADATA, Client, Living, brokers, living, named_itself, once
 from tests.unit.relay.sockets import eventually
@@ -324,3 +328,41 @@ async def test_a_reload_with_other_bootstrap_servers() -> None:
         shown = await life.alive.get("/api/v1/clusters/c/events")
         assert [event["event"] for event in shown["events"]][-1] == "clients rebootstrap"
         assert json.dumps(shown)
+
+
+async def test_leader_epochs_of_another_cluster() -> None:
+    """A librdkafka that would believe no lower ones is told none, from the first Metadata of the other cluster on."""
+    async with two() as life:
+        for broker, epoch in ((life.a, 5), (life.b, 2)):
+            broker.answer.topics = [
+                MetadataResponseTopic(name="t", partitions=[MetadataResponsePartition(0, 0, 1, epoch)])
+            ]
+
+        async def told(software: tuple[str, str], version: int) -> int:
+            client = await life.alive.client()
+            await client.introduce(*software)
+            return (await metadata(client, 2, version)).topics[0].partitions[0].leader_epoch
+
+        old, new, java = ("librdkafka", "2.15.0"), ("librdkafka", "2.16.0"), ("apache-kafka-java", "3.9.0")
+        assert [await told(software, 12) for software in (old, new, java)] == [5, 5, 5]
+        await life.post("failover", {"to": "b"})
+        assert [await told(software, 12) for software in (old, new, java)] == [-1, 2, 2]
+        assert [await told(old, version) for version in (7, 8, 9)] == [-1, -1, -1]
+        await trio.sleep(FLOOR)
+        await life.post("failover", {"to": "a"})
+        assert [await told(software, 13) for software in (old, new)] == [-1, 5]
+
+
+async def test_leader_epochs_of_the_same_cluster() -> None:
+    """Behind another upstream, or after an order to rebootstrap, they go on to be told."""
+    async with two() as life:
+        life.b.answer.cluster_id = "A"
+        client = await life.alive.client()
+        await client.introduce("librdkafka", "2.11.0")
+        for broker in (life.a, life.b):
+            broker.answer.topics = [MetadataResponseTopic(name="t", partitions=[MetadataResponsePartition(0, 0, 1, 5)])]
+        assert (await metadata(client, 2, 12)).topics[0].partitions[0].leader_epoch == 5
+        await life.post("failover", {"to": "b"})
+        again = await life.alive.client()
+        await again.introduce("librdkafka", "2.11.0")
+        assert (await metadata(again, 2, 12)).topics[0].partitions[0].leader_epoch == 5

@@ -51,7 +51,8 @@ class Cluster:
     """A backend whose nodes are advertised as `host` and a port made from their id.
 
     `decides` is what it decides for what is asked, SERVE by default; `asks` is what it was asked, and on a connection
-    of which epoch. `nodes` are the present ones, as clients are told them.
+    of which epoch. `nodes` are the present ones, as clients are told them. `forgets` is whether clients are to forget
+    leader epochs, `epochs_of` the clusters for which that was asked.
     """
 
     def __init__(
@@ -62,6 +63,8 @@ class Cluster:
         nodes: Sequence[Node] = (),
     ) -> None:
         self.epoch = 0
+        self.forgets = False
+        self.epochs_of: list[str | None] = []
         self.decides = decides
         self.nodes = nodes
         self.asks: list[tuple[Ask, int]] = []
@@ -84,6 +87,12 @@ class Cluster:
         """As `kproxy.relay.context.Backend` says."""
         self.asks.append((ask, context.epoch))
         return self.decides.get(ask, Means.SERVE)
+
+    def forgets_leader_epochs(self, context: Context, cluster_id: str | None) -> bool:
+        """As `kproxy.relay.context.Backend` says."""
+        del context
+        self.epochs_of.append(cluster_id)
+        return self.forgets
 
     def brokers(self, local_host: str) -> Sequence[Node]:
         """As `kproxy.relay.context.Backend` says."""

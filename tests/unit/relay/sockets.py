@@ -70,6 +70,11 @@ class Backend:
         del context, ask
         return self.means
 
+    def forgets_leader_epochs(self, context: Context, cluster_id: str | None) -> bool:
+        """As `kproxy.relay.context.Backend` says."""
+        del context, cluster_id
+        return False
+
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
         """As `kproxy.relay.context.Backend` says."""
         return [(5, local_host, 19097, None)]

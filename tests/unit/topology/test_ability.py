@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kproxy.topology.ability import RELEASES, Ability, ability
+from kproxy.topology.ability import RELEASES, Ability, ability, keeps_leader_epochs
 
 TELL, RECOVER, OLD, UNKNOWN = Ability.REBOOTSTRAPS, Ability.RECOVERS, Ability.TOO_OLD, Ability.UNKNOWN
 
@@ -97,3 +97,30 @@ def test_every_software_has_a_line_for_every_release() -> None:
         since = [release for release, _ in releases]
         assert since == sorted(since, reverse=True)
         assert since[-1] == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "keeps"),
+    [
+        ("librdkafka", "2.15.0", True),
+        ("librdkafka", "v2.11.1", True),
+        ("librdkafka", "1.9.2", True),
+        ("confluent-kafka-python", "2.16.1-rdkafka-2.15.0", True),
+        ("confluent-kafka-javascript", "1.4.0-librdkafka-2.11.0", True),
+        ("confluent-kafka-dotnet", "2.11.0", True),
+        ("librdkafka", "2.16.0", False),
+        ("confluent-kafka-python", "2.16.1-rdkafka-2.16.1", False),
+        ("librdkafka", "3.0", False),
+        ("librdkafka", "unknown", False),
+        ("apache-kafka-java", "2.4.0", False),
+        ("kgo", "v1.18.0", False),
+    ],
+)
+def test_who_keeps_leader_epochs(name: str, version: str, keeps: bool) -> None:
+    """librdkafka until 2.16, which forgets its brokers when it is told to rebootstrap; nobody else."""
+    assert keeps_leader_epochs((name, version)) is keeps
+
+
+def test_who_says_nothing_keeps_none() -> None:
+    """No release of librdkafka that knows leader epochs says nothing of itself."""
+    assert not keeps_leader_epochs(None)

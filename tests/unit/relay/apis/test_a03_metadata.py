@@ -19,6 +19,7 @@ from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataRe
 from kproxy.wire.header import RequestHeader, encode_request_header
 from kproxy.wire.primitives import INT32, Tags
 from tests.unit.relay import frames
+from tests.unit.relay.apis.test_leader_epochs import as_of, without_epochs
 from tests.unit.relay.apis.test_topics import MESSAGES
 from tests.unit.relay.flows import Cluster, Node, Relay, Script, bytewise, play, port_of, whole
 
@@ -349,3 +350,57 @@ def test_a_response_that_cannot_be_read() -> None:
         for relay in (current, stale):
             relay.feed("broker", frame(body[:size]))
             assert (relay.reason, bytes(relay.client.data)) == (Reason.MALFORMED_RESPONSE, b"")
+
+
+def forgetful(version: int = 13) -> Relay:
+    """A connection whose client is to forget leader epochs; `version` is what its broker serves."""
+    relay = Relay()
+    relay.cluster.forgets = True
+    relay.context.metadata_upstream = version
+    return relay
+
+
+@pytest.mark.parametrize("version", frames.versions(3, 7))
+@pytest.mark.parametrize("kind", MESSAGES)
+def test_a_client_that_is_to_forget_leader_epochs(kind: str, version: int) -> None:
+    """Each is -1, and the brokers are the proxy's all the same; the backend is asked once, for the cluster named."""
+    response = as_of(MESSAGES[kind], version)
+    header = b"\0" if version >= 9 else b""
+    script: Script = [
+        ("client", frames.request(3, version, 5, None if version < 13 else {"Topics": []})),
+        ("broker", answer(response, version, header=header)),
+    ]
+    relay = play(script, forgetful)
+    expected = answer(advertised(without_epochs(response)), version, header=header)
+    assert (bytes(relay.client.data), relay.cluster.epochs_of) == (expected, [response.cluster_id])
+
+
+@pytest.mark.parametrize("kind", MESSAGES)
+def test_epochs_are_forgotten_over_a_broker_that_serves_v12(kind: str) -> None:
+    """The epochs and the error code that is put in are at their own places."""
+    response = MESSAGES[kind]
+    relay = play([("client", asked(named("orders"))), ("broker", answer(response, 12))], lambda: forgetful(12))
+    assert bytes(relay.client.data) == answer(advertised(without_epochs(response)))
+
+
+@pytest.mark.parametrize("version", frames.versions(3))
+def test_other_clients_keep_leader_epochs(version: int) -> None:
+    """The backend is asked from v7 on, the first that has any; below, nothing is to forget."""
+    response = as_of(replace(MESSAGES["many replicas"], brokers=[]), version)
+    if version < 7:
+        response = without_epochs(response)
+    sent = answer(response, version, header=b"\0" if version >= 9 else b"")
+    script: Script = [("client", frames.request(3, version, 5)), ("broker", sent)]
+    relay = play(script)
+    assert bytes(relay.client.data) == sent
+    assert relay.cluster.epochs_of == ([response.cluster_id] if version >= 7 else [])
+    if version < 7:
+        assert bytes(play(script, forgetful).client.data) == sent
+
+
+def test_epochs_of_a_response_that_does_not_end() -> None:
+    """The connection ends: the broker's fault."""
+    broken = answer(MESSAGES["many replicas"], 12)[:-30]
+    sent = INT32.pack(len(broken) - 4) + broken[4:]
+    relay = play([("client", frames.request(3, 12, 5)), ("broker", sent)], forgetful)
+    assert relay.reason is Reason.MALFORMED_RESPONSE
