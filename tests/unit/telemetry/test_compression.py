@@ -1,0 +1,87 @@
+"""Every codec, both framings of snappy, and the limit."""
+
+from __future__ import annotations
+
+import pytest
+
+from kproxy.telemetry.compression import ACCEPTED, CODECS, SNAPPY, decompress
+from kproxy.telemetry.errors import INVALID_RECORD, TELEMETRY_TOO_LARGE, UNSUPPORTED_COMPRESSION_TYPE, PayloadError
+from tests.unit.telemetry.clients import metrics
+from tests.unit.telemetry.compressed import COMPRESS, XERIAL_HEADER, xerial
+
+PAYLOADS = {
+    "usual": metrics(30),
+    "one byte": b"x",
+    "shrinks a lot": bytes(900_000),
+    "shrinks hardly": bytes(range(256)) * 64,
+}
+LIMIT = 1 << 20
+ALL = pytest.mark.parametrize("codec", COMPRESS)
+
+
+def refused(codec: int, data: bytes, limit: int = LIMIT) -> tuple[int, str]:
+    with pytest.raises(PayloadError) as caught:
+        decompress(codec, data, limit)
+    return caught.value.code, caught.value.message
+
+
+def test_statement_accepted_types_by_preference() -> None:
+    """telemetry.md: accepted types by preference [zstd 4, lz4 3, gzip 1, snappy 2]; "None" is taken."""
+    assert ACCEPTED == (4, 3, 1, 2)
+    assert set(CODECS) == {0, *ACCEPTED}
+
+
+@ALL
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_statement_snappy_both_ways_and_every_other_codec(codec: str, payload: str) -> None:
+    """telemetry.md: snappy comes raw from librdkafka and xerial-framed from Java: take both."""
+    number, compress = COMPRESS[codec]
+    assert decompress(number, compress(PAYLOADS[payload]), LIMIT) == PAYLOADS[payload]
+
+
+@ALL
+def test_exactly_the_limit(codec: str) -> None:
+    """A payload of the limit's size is taken, one byte more is 118, whether it shrinks or not."""
+    number, compress = COMPRESS[codec]
+    for payload in PAYLOADS.values():
+        compressed = compress(payload)
+        assert decompress(number, compressed, len(payload)) == payload
+        assert refused(number, compressed, len(payload) - 1)[0] == TELEMETRY_TOO_LARGE
+
+
+@pytest.mark.parametrize("codec", [5, 127, -1])
+def test_statement_unsupported_codec(codec: int) -> None:
+    """telemetry.md: unsupported codec → 76."""
+    assert refused(codec, b"") == (UNSUPPORTED_COMPRESSION_TYPE, f"compression type {codec} is not one of Kafka's")
+
+
+@pytest.mark.parametrize("codec", [name for name in COMPRESS if name != "none"])
+@pytest.mark.parametrize("damage", ["cut", "noise", "nothing", "trailing"])
+def test_statement_what_cannot_be_decompressed_is_87(codec: str, damage: str) -> None:
+    """telemetry.md: cannot be decoded → 87; never 118, which clients take for another thing."""
+    number, compress = COMPRESS[codec]
+    good = compress(metrics(30))
+    bad = {"cut": good[:-3], "noise": b"\xff\x06noise" * 9, "nothing": b"", "trailing": good + b"xyz"}[damage]
+    code, message = refused(number, bad)
+    assert code == INVALID_RECORD
+    assert message.startswith(f"not {CODECS[number]}: ")
+
+
+@pytest.mark.parametrize("tail", [b"\0\0", b"\0\0\0\x09abc", b"\xff\xff\xff\xff", b"\x7f\xff\xff\xffabc", b"\0\0\0\0"])
+def test_xerial_blocks_that_are_not_there(tail: bytes) -> None:
+    """A size that is cut, longer than what follows, negative, or of a block that holds nothing."""
+    assert refused(SNAPPY, XERIAL_HEADER + tail)[0] == INVALID_RECORD
+
+
+def test_a_xerial_stream_of_crumbs() -> None:
+    """No encoder makes blocks of a byte; a megabyte of them would keep the proxy busy."""
+    assert (
+        refused(SNAPPY, xerial(bytes(2000), block=1))[1]
+        == "not snappy: more than 1025 blocks for 1048576 bytes at most"
+    )
+    assert decompress(SNAPPY, xerial(bytes(900_000), block=1024), LIMIT) == bytes(900_000)
+
+
+def test_a_xerial_stream_without_blocks_is_empty() -> None:
+    """As Java's reader has it."""
+    assert decompress(SNAPPY, XERIAL_HEADER, LIMIT) == b""
