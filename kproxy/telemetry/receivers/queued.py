@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
+import structlog
 import trio
 
 from kproxy.telemetry.payload import Push
 from kproxy.telemetry.receivers.interface import OTLP, ReceiverCounters
+
+log = structlog.get_logger("kproxy.telemetry")
 
 MAX_PUSHES: Final = 20_000
 """Pushes that may wait: 10 s of the 2,000 a second that one core takes in."""
@@ -32,6 +35,8 @@ class Queued:
         self._max_pushes = max_pushes
         self._max_bytes = max_bytes
         self._queue: deque[Push] = deque()
+        self._under_way: dict[int, Push] = {}
+        self._failing = False
         self._offered = trio.Event()
         self._settled = trio.Event()
 
@@ -49,21 +54,32 @@ class Queued:
         self._offered.set()
         return True
 
-    async def take(self, *, max_pushes: int = 1, max_bytes: int = MAX_BYTES) -> list[Push]:
-        """The oldest pushes, at least one: waits for it. Each must be settled once it is delivered or dropped."""
+    async def take(self, *, max_pushes: int = 1, max_bytes: int = MAX_BYTES, linger: float = 0.0) -> list[Push]:
+        """The oldest pushes, at least one: waits for it, and for others up to `linger` seconds.
+
+        Each must be settled once it is delivered or dropped. Any number of tasks may take.
+        """
         while not self._queue:
-            self._offered = trio.Event()
-            await self._offered.wait()
+            await self._pushes(max_bytes, linger)
         taken = [self._queue.popleft()]
         size = len(taken[0].payload)
         while self._queue and len(taken) < max_pushes and size + len(self._queue[0].payload) <= max_bytes:
             size += len(self._queue[0].payload)
             taken.append(self._queue.popleft())
+        self._under_way.update((id(push), push) for push in taken)
         return taken
 
-    def give_back(self, pushes: list[Push]) -> None:
-        """Puts what was taken and not settled in front again: the task that took it ends."""
-        self._queue.extendleft(reversed(pushes))
+    async def _pushes(self, max_bytes: int, linger: float) -> None:
+        if self._offered.is_set():
+            self._offered = trio.Event()
+        await self._offered.wait()
+        if self.counters.queued_bytes < max_bytes:
+            await trio.sleep(linger)
+
+    def give_back(self) -> None:
+        """Puts what is under way in front of the queue again: the tasks that took it have ended."""
+        self._queue.extendleft(reversed(self._under_way.values()))
+        self._under_way.clear()
 
     def delivered(self, *pushes: Push) -> None:
         """Settles pushes that are where they belong."""
@@ -76,7 +92,10 @@ class Queued:
         self._settle(pushes)
 
     def _settle(self, pushes: tuple[Push, ...]) -> int:
-        size = sum(len(push.payload) for push in pushes)
+        size = 0
+        for push in pushes:
+            size += len(push.payload)
+            self._under_way.pop(id(push), None)
         self.counters.queued -= len(pushes)
         self.counters.queued_bytes -= size
         self._settled.set()
@@ -85,5 +104,19 @@ class Queued:
     async def flush(self) -> None:
         """Waits until nothing is queued or under way."""
         while self.counters.queued:
-            self._settled = trio.Event()
+            if self._settled.is_set():
+                self._settled = trio.Event()
             await self._settled.wait()
+
+    def failed(self, error: str) -> None:
+        """What went wrong; the log has the first failure in a row, the counters the last."""
+        self.counters.last_error = error
+        if not self._failing:
+            log.warning("receiver cannot deliver", receiver=self.name, error=error)
+        self._failing = True
+
+    def recovered(self) -> None:
+        """Something was delivered."""
+        if self._failing:
+            log.info("receiver delivers again", receiver=self.name)
+        self._failing = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import trio
 import trio.testing
 
@@ -57,13 +58,56 @@ async def test_taken_in_batches() -> None:
 
 
 async def test_given_back() -> None:
-    """They come first again, in their order."""
+    """What is under way and not settled comes first again, in its order."""
     queue = Queued("q")
-    pushes = [push(gauge("g", float(each))) for each in range(3)]
+    pushes = [push(gauge("g", float(each))) for each in range(4)]
     for each in pushes:
         queue.offer(each)
-    queue.give_back(await queue.take(max_pushes=2))
-    assert await queue.take(max_pushes=3) == pushes
+    await queue.take(max_pushes=3)
+    queue.delivered(pushes[1])
+    queue.give_back()
+    assert await queue.take(max_pushes=4) == [pushes[0], pushes[2], pushes[3]]
+    assert queue.counters.queued == 3
+
+
+async def test_lingering(autojump_clock: trio.testing.MockClock) -> None:
+    """A push waits for others, unless what is there fills a batch; whoever comes too late waits on."""
+    queue = Queued("q")
+    batches = []
+
+    async def taking() -> None:
+        while True:
+            taken = await queue.take(max_pushes=10, max_bytes=3 * SIZE, linger=1.0)
+            batches.append((len(taken), trio.current_time() - started))
+            queue.delivered(*taken)
+
+    started = trio.current_time()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(taking)
+        nursery.start_soon(taking)
+        await trio.testing.wait_all_tasks_blocked()
+        queue.offer(PUSH)
+        await trio.sleep(0.5)
+        queue.offer(PUSH)
+        await trio.sleep(1.5)
+        for _ in range(3):
+            queue.offer(PUSH)
+        await queue.flush()
+        nursery.cancel_scope.cancel()
+    assert batches == [(2, 1.0), (3, 2.0)]
+
+
+def test_failures_in_a_row(caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]) -> None:
+    """The log has the first of them and the recovery, not each one."""
+    queue = Queued("q")
+    queue.recovered()
+    for error in ("one", "two"):
+        queue.failed(error)
+    queue.recovered()
+    queue.failed("three")
+    assert queue.counters.last_error == "three"
+    said = capsys.readouterr().out + caplog.text
+    assert [said.count(each) for each in ("one", "two", "delivers again", "three")] == [1, 0, 1, 1]
 
 
 async def test_waiting(autojump_clock: trio.testing.MockClock) -> None:

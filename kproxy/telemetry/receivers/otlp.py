@@ -1,0 +1,175 @@
+"""The `otlp` receiver: clients' metrics to a collector by OTLP/HTTP, as the clients wrote them, with labels added."""
+
+from __future__ import annotations
+
+import random
+import ssl
+import time
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+import cramjam
+import structlog
+import trio
+
+from kproxy.telemetry.receivers.http import HttpClient, HttpError, Url
+from kproxy.telemetry.receivers.labels import known
+from kproxy.telemetry.receivers.queued import MAX_BYTES, MAX_PUSHES, Queued
+from kproxy.telemetry.receivers.resource import addition, with_attributes
+from kproxy.telemetry.receivers.verdicts import Verdict, complaint, retry_after, verdict
+from kproxy.upstream.backoff import full_jitter
+
+if TYPE_CHECKING:
+    from kproxy.telemetry.payload import Push
+
+log = structlog.get_logger("kproxy.telemetry")
+
+BATCH_BYTES: Final = 2**20
+"""Of payloads in one request: collectors take 20 MiB and more, gateways before them 1 MiB and more, compressed."""
+
+_BATCH_PUSHES: Final = 1000
+_STEP: Final = 100
+_BACKOFF: Final = 0.5
+_LONGEST_BACKOFF: Final = 30.0
+
+
+class Compression(StrEnum):
+    """Of requests, by its name in Content-Encoding."""
+
+    NONE = "none"
+    GZIP = "gzip"
+    ZSTD = "zstd"
+
+
+class Otlp(Queued):
+    """Sends what waits, in requests of many pushes; several requests at a time, each on a connection of its own."""
+
+    def __init__(
+        self,
+        name: str,
+        url: Url,
+        *,
+        headers: Mapping[str, str] = MappingProxyType({}),
+        compression: Compression = Compression.GZIP,
+        tls: ssl.SSLContext | None = None,
+        constant: Mapping[str, str] = MappingProxyType({}),
+        timeout: float = 10.0,
+        retry_for: float = 300.0,
+        linger: float = 0.2,
+        connections: int = 2,
+        max_pushes: int = MAX_PUSHES,
+        max_bytes: int = MAX_BYTES,
+        rand: Callable[[], float] = random.random,
+    ) -> None:
+        """Times in seconds: pushes wait for others for `linger`, and are tried again for `retry_for`.
+
+        `constant` attributes go with the client's. ValueError for headers that are none.
+        """
+        super().__init__(name, max_pushes=max_pushes, max_bytes=max_bytes)
+        self._url = url
+        self._headers = {"Content-Type": "application/x-protobuf", **headers}
+        if compression is not Compression.NONE:
+            self._headers["Content-Encoding"] = compression.value
+        self._compression = compression
+        self._tls = tls
+        self._timeout = timeout
+        self._retry_for = retry_for
+        self._linger = linger
+        self._connections = connections
+        self._rand = rand
+        constants = tuple(constant.items())
+        # As many as there may be instances: their attributes are encoded once for all their pushes.
+        self._addition = lru_cache(16_384)(lambda info: addition([*known(info), *constants]))
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Sends until cancelled; what is under way then goes back into the queue."""
+        try:
+            async with trio.open_nursery() as nursery:
+                for _ in range(self._connections):
+                    nursery.start_soon(self._send_all)
+                task_status.started()
+        finally:
+            self.give_back()
+
+    async def _send_all(self) -> None:
+        client = HttpClient(self._url, tls=self._tls, timeout=self._timeout)
+        try:
+            while True:
+                taken = await self.take(max_pushes=_BATCH_PUSHES, max_bytes=BATCH_BYTES, linger=self._linger)
+                await self._deliver(client, await self._labelled(taken))
+        finally:
+            await client.aclose()
+
+    async def _labelled(self, pushes: Sequence[Push]) -> list[_Labelled]:
+        labelled = []
+        for push in pushes:
+            try:
+                labelled.append((push, with_attributes(push.payload, self._addition(push.info))))
+            except ValueError as error:
+                self.failed(f"a push of {push.info.client_id!r} is dropped: {error}")
+                self.dropped("malformed", push)
+            if len(labelled) % _STEP == 0:
+                await trio.lowlevel.checkpoint()
+        return labelled
+
+    async def _deliver(self, client: HttpClient, labelled: Sequence[_Labelled]) -> None:
+        if not labelled:
+            return
+        pushes = [push for push, _ in labelled]
+        match await self._outcome(client, b"".join([payload for _, payload in labelled])):
+            case Verdict.DELIVERED:
+                self.delivered(*pushes)
+            case Verdict.AGAIN:
+                self.dropped("late", *pushes)
+            case Verdict.APART if len(labelled) > 1:
+                half = len(labelled) // 2
+                await self._deliver(client, labelled[:half])
+                await self._deliver(client, labelled[half:])
+            case _:
+                self.dropped("refused", *pushes)
+
+    async def _outcome(self, client: HttpClient, payload: bytes) -> Verdict:
+        """The verdict on a payload; AGAIN when there has been no other for as long as it may be tried."""
+        body = await trio.to_thread.run_sync(_COMPRESS[self._compression], payload)
+        give_up = trio.current_time() + self._retry_for
+        failures = 0
+        while True:
+            asked, wait = await self._attempt(client, body)
+            if asked is not Verdict.AGAIN:
+                return asked
+            failures += 1
+            backoff = full_jitter(failures, self._rand(), base=_BACKOFF, cap=_LONGEST_BACKOFF)
+            until = trio.current_time() + max(wait, backoff)
+            if until > give_up:
+                return Verdict.AGAIN
+            self.counters.retries += 1
+            await trio.sleep_until(until)
+
+    async def _attempt(self, client: HttpClient, body: bytes) -> tuple[Verdict, float]:
+        """The verdict, and how many seconds the server wants to have before the next attempt."""
+        try:
+            answer = await client.post(body, self._headers)
+        except HttpError as error:
+            self.failed(str(error))
+            return Verdict.AGAIN, 0.0
+        found = verdict(answer.status)
+        if found is Verdict.DELIVERED:
+            self.recovered()
+            self.counters.last_error = complaint(answer.body) or self.counters.last_error
+        else:
+            self.failed(f"{self._url.where} answers {answer.status}: {answer.body[:200].decode('utf-8', 'replace')}")
+        return found, retry_after(answer.headers, time.time()) or 0.0
+
+
+_Labelled = tuple["Push", bytes]
+
+_COMPRESS: Final[Mapping[Compression, Callable[[bytes], bytes]]] = MappingProxyType(
+    {
+        Compression.NONE: lambda payload: payload,
+        Compression.GZIP: lambda payload: bytes(cramjam.gzip.compress(payload, level=4)),
+        Compression.ZSTD: lambda payload: bytes(cramjam.zstd.compress(payload, level=3)),
+    }
+)

@@ -1,0 +1,83 @@
+"""A client's labels as attributes of its OTLP resource, put there without decoding its metrics.
+
+Protobuf merges a submessage that stands twice in a message, so a second Resource behind the first one adds attributes;
+and payloads one after the other are one payload with the resources of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData, ResourceMetrics
+
+from kproxy.errors import MalformedMessageError
+from kproxy.telemetry.receivers.labels import CLIENT_LABELS
+from kproxy.wire.primitives import read_uvarint, uvarint
+
+MAX_RESOURCES: Final = 64
+"""In one push; clients send one. Each grows by the labels, and an empty one is two bytes: a million would be 200 MB."""
+
+_RESOURCE_METRICS: Final = 0x0A  # field 1, length-delimited
+# As each of our names stands in a KeyValue: a field 1 of so many bytes.
+_KEYS: Final = tuple(bytes([0x0A, len(name)]) + name.encode() for name in CLIENT_LABELS)
+
+
+def addition(pairs: Iterable[tuple[str, str]]) -> bytes:
+    """What a ResourceMetrics ends with to have the attributes."""
+    resource_metrics = ResourceMetrics()
+    for key, value in pairs:
+        # A client's text may hold what UTF-8 cannot: half of a surrogate pair.
+        text = value.encode("utf-8", "replace").decode("utf-8")
+        resource_metrics.resource.attributes.add(key=key).value.string_value = text
+    encoded: bytes = resource_metrics.SerializeToString()
+    return encoded
+
+
+def with_attributes(payload: bytes, added: bytes) -> bytes:
+    """MetricsData with `addition`'s bytes in each of its resources. ValueError for what is no such message.
+
+    A client's own attributes of the labels' names go: nobody can pass for another, and no attribute stands twice.
+    """
+    if any(key in payload for key in _KEYS):
+        payload = _without_ours(payload)
+    out = bytearray()
+    position = resources = 0
+    while position < len(payload):
+        start, position = _resource(payload, position)
+        resources += 1
+        if resources > MAX_RESOURCES:
+            raise ValueError(f"MetricsData with more than {MAX_RESOURCES} resources")
+        out.append(_RESOURCE_METRICS)
+        out += uvarint(position - start + len(added))
+        out += memoryview(payload)[start:position]
+        out += added
+    return bytes(out)
+
+
+def _resource(payload: bytes, position: int) -> tuple[int, int]:
+    """Where the content of the ResourceMetrics at `position` begins and ends."""
+    if payload[position] != _RESOURCE_METRICS:
+        raise ValueError(f"MetricsData with a field 0x{payload[position]:02x} that it does not have")
+    try:
+        size, start = read_uvarint(payload, position + 1)
+    except (IndexError, MalformedMessageError) as error:
+        raise ValueError("MetricsData with a length that has no end") from error
+    if start + size > len(payload):
+        raise ValueError("MetricsData that ends within a resource")
+    return start, start + size
+
+
+def _without_ours(payload: bytes) -> bytes:
+    try:
+        data = MetricsData.FromString(payload)
+    except DecodeError as error:
+        raise ValueError(f"not MetricsData: {error}") from error
+    for resource_metrics in data.resource_metrics:
+        attributes = resource_metrics.resource.attributes
+        for index in reversed(range(len(attributes))):
+            if attributes[index].key in CLIENT_LABELS:
+                del attributes[index]
+    encoded: bytes = data.SerializeToString()
+    return encoded

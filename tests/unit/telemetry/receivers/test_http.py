@@ -1,0 +1,211 @@
+"""kproxy.telemetry.receivers.http: POSTs to real sockets, and everything that a server can do instead of an answer."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+import trio
+
+from kproxy.telemetry.receivers.http import Answer, HttpClient, HttpError, Url, parse_url
+from tests.unit.telemetry.receivers.certificates import Authority
+from tests.unit.telemetry.receivers.collector import Collector, Hangup, Reply
+
+Handler = Callable[[trio.SocketStream], Awaitable[None]]
+
+
+async def serving(nursery: trio.Nursery, handler: Handler) -> Url:
+    """A server of raw sockets; the handler has the connection."""
+
+    async def serve(stream: trio.SocketStream) -> None:
+        async with stream:
+            try:
+                await handler(stream)
+            except trio.BrokenResourceError:
+                pass
+
+    [listener] = await nursery.start(partial(trio.serve_tcp, serve, 0, host="127.0.0.1"))
+    return Url(False, "127.0.0.1", listener.socket.getsockname()[1], "/v1/metrics")
+
+
+def saying(data: bytes) -> Handler:
+    """Reads something, sends this, closes."""
+
+    async def handler(stream: trio.SocketStream) -> None:
+        await stream.receive_some()
+        await stream.send_all(data)
+
+    return handler
+
+
+async def post(url: Url, **settings: object) -> Answer:
+    """One request."""
+    client = HttpClient(url, **settings)  # type: ignore[arg-type]
+    try:
+        return await client.post(b"", {})
+    finally:
+        await client.aclose()
+
+
+async def collecting(nursery: trio.Nursery, **settings: object) -> tuple[Collector, Url]:
+    """A collector, and where it is."""
+    collector = Collector(**settings)  # type: ignore[arg-type]
+    await nursery.start(collector.run)
+    return collector, Url(
+        "tls" in settings, "localhost" if settings else "127.0.0.1", collector.port, "/v1/metrics?a=b"
+    )
+
+
+async def test_requests_share_a_connection(nursery: trio.Nursery) -> None:
+    """Method, target, headers and body arrive; the connection is kept."""
+    collector, url = await collecting(nursery)
+    client = HttpClient(url)
+    for _ in range(3):
+        answer = await client.post(b"", {"Authorization": "Bearer x"})
+        assert (answer.status, answer.headers["content-length"]) == (200, "0")
+    await client.aclose()
+    request = collector.requests[0]
+    assert (request.target, request.headers["authorization"]) == ("/v1/metrics?a=b", "Bearer x")
+    assert request.headers["host"] == f"127.0.0.1:{collector.port}"
+    assert request.headers["user-agent"].startswith("kproxy/")
+    assert (len(collector.requests), collector.accepted) == (3, 1)
+
+
+async def test_a_connection_that_the_server_ends(nursery: trio.Nursery) -> None:
+    """Told or not told so before, the next request has a new one, and no error."""
+    collector, url = await collecting(nursery)
+    client = HttpClient(url)
+    for reply in (Reply(headers={"Connection": "close"}), Reply(then_close=True), Reply()):
+        collector.behaviour = lambda _, reply=reply: reply  # type: ignore[misc]
+        assert (await client.post(b"", {})).status == 200
+    await client.aclose()
+    assert (len(collector.requests), collector.accepted) == (3, 3)
+
+
+async def test_a_connection_that_ends_instead_of_an_answer(nursery: trio.Nursery) -> None:
+    """On a new connection that is an error; on one that was idle, after another attempt on a new one."""
+    collector, url = await collecting(nursery)
+    client = HttpClient(url)
+    await client.post(b"", {})
+
+    def hang_up(_: object) -> Reply:
+        raise Hangup
+
+    collector.behaviour = hang_up
+    with pytest.raises(HttpError, match=r"http://127.0.0.1:\d+/v1/metrics: it closed the connection; check its log"):
+        await client.post(b"", {})
+    assert collector.accepted == 2
+    with pytest.raises(HttpError, match="it closed the connection"):
+        await client.post(b"", {})
+    assert collector.accepted == 3
+    await client.aclose()
+
+
+async def test_nobody_listens() -> None:
+    """The error says where and what to do."""
+    with pytest.raises(HttpError, match=r"127\.0\.0\.1:1/v1/metrics: cannot connect: connection refused; check"):
+        await post(Url(False, "127.0.0.1", 1, "/v1/metrics"))
+
+
+async def test_no_answer(nursery: trio.Nursery) -> None:
+    """Within the time."""
+
+    async def silent(stream: trio.SocketStream) -> None:
+        while await stream.receive_some():
+            pass
+
+    with pytest.raises(HttpError, match=r"no answer within 0.05 s"):
+        await post(await serving(nursery, silent), timeout=0.05)
+
+
+@pytest.mark.parametrize("data", [b"SSH-2.0-x\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"])
+async def test_what_is_not_http(nursery: trio.Nursery, data: bytes) -> None:
+    """Another protocol, or an answer that ends too early."""
+    with pytest.raises(HttpError, match=r"no HTTP/1.1 answer \(.*\); check scheme and port"):
+        await post(await serving(nursery, saying(data)))
+
+
+async def test_an_answer_before_the_whole_request(nursery: trio.Nursery) -> None:
+    """A server that refuses a large body without reading it is heard, though sending fails."""
+
+    async def refusing(stream: trio.SocketStream) -> None:
+        await stream.send_all(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        await stream.send_eof()
+        while await stream.receive_some():
+            pass
+
+    client = HttpClient(await serving(nursery, refusing))
+    assert (await client.post(bytes(2**20), {})).status == 413
+    await client.aclose()
+
+
+async def test_informational_and_large_answers(nursery: trio.Nursery) -> None:
+    """A 100 is passed over; of a large body the first 64 KiB are kept."""
+    body = b"x" * 200_000
+    data = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+    answer = await post(await serving(nursery, saying(data)))
+    assert (answer.status, answer.body) == (200, body[: 64 * 1024])
+
+
+async def test_tls(nursery: trio.Nursery, tmp_path: Path) -> None:
+    """A server whose certificate is trusted is talked to; one whose certificate is not is told as such."""
+    authority = await trio.to_thread.run_sync(Authority, tmp_path)
+    collector, url = await collecting(nursery, tls=authority.server)
+    client = HttpClient(url, tls=authority.client())
+    for _ in range(2):
+        assert (await client.post(b"", {})).status == 200
+    await client.aclose()
+    assert collector.accepted == 1
+    with pytest.raises(HttpError, match=r"TLS failed .*CERTIFICATE_VERIFY_FAILED.*check the certificate"):
+        await post(url)
+    with pytest.raises(HttpError, match="TLS failed"):
+        await post(url._replace(host="127.0.0.1"), tls=authority.client())
+
+
+async def test_tls_to_a_plain_port(nursery: trio.Nursery) -> None:
+    """It is no TLS, and the error says so."""
+    url = await serving(nursery, saying(b"HTTP/1.1 400 Bad Request\r\n\r\n"))
+    with pytest.raises(HttpError, match="TLS failed"):
+        await post(url._replace(secure=True), tls=ssl.create_default_context())
+
+
+@pytest.mark.parametrize(
+    ("text", "url", "where"),
+    [
+        ("http://a", Url(False, "a", 80, "/"), "http://a:80/"),
+        ("https://a/v1?k=s", Url(True, "a", 443, "/v1?k=s"), "https://a:443/v1"),
+        ("http://[::1]:4318/x", Url(False, "::1", 4318, "/x"), "http://[::1]:4318/x"),
+    ],
+)
+def test_urls(text: str, url: Url, where: str) -> None:
+    """Scheme, host, port and target; what is said of it in logs has no query, which may be secret."""
+    assert parse_url(text) == url
+    assert url.where == where
+
+
+@pytest.mark.parametrize("text", ["", "a:4318", "ftp://a", "http://", "http://u:p@a/", "http://a/#x", "http://a:x/"])
+def test_no_urls(text: str) -> None:
+    """The error says what to write."""
+    with pytest.raises(ValueError, match=r"is no endpoint; write http://host:4318/v1/metrics"):
+        parse_url(text)
+
+
+async def test_an_ipv6_host(nursery: trio.Nursery) -> None:
+    """It stands in brackets in the Host header."""
+    seen = bytearray()
+
+    async def handler(stream: trio.SocketStream) -> None:
+        seen.extend(await stream.receive_some())
+        await stream.send_all(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+    async def serve(stream: trio.SocketStream) -> None:
+        async with stream:
+            await handler(stream)
+
+    [listener] = await nursery.start(partial(trio.serve_tcp, serve, 0, host="::1"))
+    port = listener.socket.getsockname()[1]
+    assert (await post(Url(False, "::1", port, "/"))).status == 204
+    assert f"Host: [::1]:{port}\r\n".encode() in seen

@@ -1,0 +1,217 @@
+"""kproxy.telemetry.receivers.otlp against a server built on opentelemetry-proto's types."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+import trio
+import trio.testing
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceResponse
+
+from kproxy.telemetry.payload import Push
+from kproxy.telemetry.receivers.http import Url
+from kproxy.telemetry.receivers.labels import known
+from kproxy.telemetry.receivers.otlp import Compression, Otlp
+from tests.unit.telemetry.receivers.collector import Collector, Reply, Request
+from tests.unit.telemetry.receivers.pushes import client, gauge, push, total
+
+Start = Callable[..., Awaitable[Otlp]]
+
+
+@pytest.fixture
+async def collector(nursery: trio.Nursery) -> Collector:
+    """A collector that takes everything, until told otherwise."""
+    collector = Collector()
+    await nursery.start(collector.run)
+    return collector
+
+
+@pytest.fixture
+def start(nursery: trio.Nursery, collector: Collector) -> Start:
+    """Starts a receiver that sends to the collector; no waiting for others, shortest backoff."""
+
+    async def start(**settings: object) -> Otlp:
+        chosen = {"linger": 0.0, "rand": lambda: 0.0, "connections": 1} | settings
+        receiver = Otlp("otlp", Url(False, "127.0.0.1", collector.port, "/v1/metrics"), **chosen)  # type: ignore[arg-type]
+        await nursery.start(receiver.run)
+        return receiver
+
+    return start
+
+
+async def delivered(receiver: Otlp, *pushes: Push) -> None:
+    """Offers pushes and waits until all are settled."""
+    for each in pushes:
+        assert receiver.offer(each)
+    with trio.fail_after(10):
+        await receiver.flush()
+
+
+def ids(collector: Collector) -> list[str]:
+    """The client ids of the resources that were taken."""
+    return [
+        each.value.string_value
+        for resource in collector.resources
+        for each in resource.resource.attributes
+        if each.key == "client_id"
+    ]
+
+
+@pytest.mark.parametrize("compression", Compression)
+async def test_metrics_arrive_as_they_were_pushed(collector: Collector, start: Start, compression: Compression) -> None:
+    """With the client's labels and the constant ones in the resource, however they are compressed."""
+    receiver = await start(compression=compression, constant={"cluster": "main"}, headers={"X-Token": "t"})
+    sent = push(total("t", 3, topic="x"), gauge("g", 1.5), resource={"client_rack": "r"})
+    await delivered(receiver, sent)
+    [request] = collector.taken
+    assert (request.target, request.headers["x-token"]) == ("/v1/metrics", "t")
+    assert request.headers["content-type"] == "application/x-protobuf"
+    assert request.headers.get("content-encoding", "none") == compression
+    [resource] = request.message.resource_metrics
+    assert resource.scope_metrics == sent.metrics.resource_metrics[0].scope_metrics
+    attributes = [(each.key, each.value.string_value) for each in resource.resource.attributes]
+    assert attributes == [("client_rack", "r"), *known(sent.info), ("cluster", "main")]
+    assert (receiver.counters.delivered, receiver.counters.dropped) == (1, {})
+
+
+async def test_many_pushes_are_few_requests(collector: Collector, start: Start) -> None:
+    """What waits goes together, each with its own client's labels."""
+    receiver = await start(linger=0.05)
+    await delivered(receiver, *[push(gauge("g", 1.0), info=client(each, client_id=str(each))) for each in range(500)])
+    assert sorted(ids(collector), key=int) == [str(each) for each in range(500)]
+    assert len(collector.requests) <= 2
+
+
+async def test_again_later(collector: Collector, start: Start) -> None:
+    """Each of the four statuses is tried again, and nothing arrives twice or not at all."""
+    statuses = [429, 502, 503, 504]
+    collector.behaviour = lambda _: Reply(statuses.pop(0)) if statuses else Reply()
+    receiver = await start()
+    await delivered(receiver, push(gauge("g", 1.0)))
+    assert (len(collector.requests), len(collector.resources)) == (5, 1)
+    counters = receiver.counters
+    assert (counters.retries, counters.delivered, counters.dropped) == (4, 1, {})
+    assert "answers 504" in str(counters.last_error)
+
+
+async def test_retry_after(collector: Collector, start: Start) -> None:
+    """The server's wish is waited for; a wish beyond the time for retries drops the pushes."""
+    waits = ["1"]
+    times: list[float] = []
+
+    def behaviour(_: Request) -> Reply:
+        times.append(trio.current_time())
+        return Reply(503, {"Retry-After": waits.pop()}) if waits else Reply()
+
+    collector.behaviour = behaviour
+    receiver = await start(retry_for=2.0)
+    await delivered(receiver, push(gauge("g", 1.0)))
+    assert times[1] - times[0] >= 1
+    waits.append("60")
+    await delivered(receiver, push(gauge("g", 1.0)))
+    assert receiver.counters.dropped == {"late": 1}
+
+
+async def test_a_collector_that_comes_back(nursery: trio.Nursery, start: Start, collector: Collector) -> None:
+    """While it is away pushes wait; the queue's bound holds; then all that waited arrives."""
+    away = True
+
+    def behaviour(_: Request) -> Reply:
+        return Reply(503) if away else Reply()
+
+    collector.behaviour = behaviour
+    receiver = await start(max_pushes=10, rand=lambda: 0.01)
+    offered = [receiver.offer(push(gauge("g", 1.0), info=client(each, client_id=str(each)))) for each in range(12)]
+    assert offered == [True] * 10 + [False] * 2
+    while receiver.counters.retries < 2:
+        await trio.testing.wait_all_tasks_blocked(0.01)
+    away = False
+    with trio.fail_after(10):
+        await receiver.flush()
+    assert sorted(ids(collector), key=int) == [str(each) for each in range(10)]
+    assert receiver.counters.dropped == {"full": 2}
+
+
+async def test_what_the_server_does_not_take_costs_itself_only(collector: Collector, start: Start) -> None:
+    """A request that is refused because of one push is sent in halves, until that one is alone."""
+
+    def behaviour(request: Request) -> Reply:
+        bad = any(each.resource.attributes[1].value.string_value == "7" for each in request.message.resource_metrics)
+        return Reply(400, body=b"bad") if bad else Reply()
+
+    collector.behaviour = behaviour
+    receiver = await start(linger=0.05)
+    await delivered(receiver, *[push(gauge("g", 1.0), info=client(each, client_id=str(each))) for each in range(20)])
+    assert sorted(ids(collector), key=int) == [str(each) for each in range(20) if each != 7]
+    assert (receiver.counters.dropped, receiver.counters.delivered) == ({"refused": 1}, 19)
+
+
+async def test_too_large(collector: Collector, start: Start) -> None:
+    """413 is answered with smaller requests."""
+    collector.behaviour = lambda request: Reply(413 if len(request.message.resource_metrics) > 2 else 200)
+    receiver = await start(linger=0.05)
+    await delivered(receiver, *[push(gauge("g", 1.0)) for _ in range(10)])
+    assert len(collector.resources) == 10
+
+
+@pytest.mark.parametrize("status", [301, 401, 403, 404, 500])
+async def test_refused(collector: Collector, start: Start, status: int) -> None:
+    """What no retry helps is dropped at once, with what the server said."""
+    collector.behaviour = lambda _: Reply(status, body=b"no such thing")
+    receiver = await start()
+    await delivered(receiver, push(gauge("g", 1.0)), push(gauge("g", 2.0)))
+    assert receiver.counters.dropped == {"refused": 2}
+    assert receiver.counters.last_error == (
+        f"http://127.0.0.1:{collector.port}/v1/metrics answers {status}: no such thing"
+    )
+
+
+async def test_partial_success(collector: Collector, start: Start) -> None:
+    """It was taken; what the server complains of is told."""
+    partial = ExportMetricsServiceResponse()
+    partial.partial_success.rejected_data_points = 2
+    partial.partial_success.error_message = "old"
+    collector.behaviour = lambda _: Reply(body=partial.SerializeToString())
+    receiver = await start()
+    await delivered(receiver, push(gauge("g", 1.0)))
+    assert (receiver.counters.delivered, receiver.counters.last_error) == (1, "2 data points rejected: old")
+
+
+async def test_malformed_pushes_cost_themselves_only(collector: Collector, start: Start) -> None:
+    """They never reach the collector; the others do."""
+    receiver = await start(linger=0.05)
+    await delivered(receiver, Push(client(), 0.0, b"\x12\x00"), push(gauge("g", 1.0)))
+    await delivered(receiver, Push(client(), 0.0, b"\x12\x00"))
+    assert len(collector.resources) == 1
+    assert receiver.counters.dropped == {"malformed": 2}
+
+
+async def test_nobody_listens(start: Start, collector: Collector) -> None:
+    """Dropped once it is late, with the reason."""
+    collector.port = 1
+    receiver = await start(retry_for=0.01, rand=lambda: 0.1)
+    await delivered(receiver, push(gauge("g", 1.0)))
+    assert receiver.counters.dropped == {"late": 1}
+    assert "connection refused" in str(receiver.counters.last_error)
+
+
+async def test_cancelled_while_under_way(collector: Collector) -> None:
+    """What was under way is queued again, and delivered when the receiver runs again."""
+    collector.behaviour = lambda _: Reply(503)
+    receiver = Otlp("otlp", Url(False, "127.0.0.1", collector.port, "/"), linger=0.0, rand=lambda: 0.9)
+    for each in range(5):
+        receiver.offer(push(gauge("g", 1.0), info=client(each, client_id=str(each))))
+    async with trio.open_nursery() as nursery:
+        await nursery.start(receiver.run)
+        while not receiver.counters.retries:
+            await trio.testing.wait_all_tasks_blocked(0.01)
+        nursery.cancel_scope.cancel()
+    assert receiver.counters.queued == 5
+    collector.behaviour = lambda _: Reply()
+    async with trio.open_nursery() as nursery:
+        await nursery.start(receiver.run)
+        with trio.fail_after(10):
+            await receiver.flush()
+        nursery.cancel_scope.cancel()
+    assert sorted(ids(collector), key=int) == ["0", "1", "2", "3", "4"]
