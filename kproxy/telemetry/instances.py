@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from math import inf
 from typing import Final
@@ -123,7 +124,8 @@ class Instances:
         self.evicted = 0
         """How many went because there was no room."""
         self._capacity = capacity
-        self._by_id: dict[UUID, Instance] = {}
+        # No plain dict: its first key is found by a walk over all that were deleted before it.
+        self._by_id: OrderedDict[UUID, Instance] = OrderedDict()
 
     def __iter__(self) -> Iterator[Instance]:
         return iter(self._by_id.values())
@@ -138,11 +140,11 @@ class Instances:
     def see(self, instance: Instance, now: float) -> None:
         """It sent a request: it is kept, and the one that was not seen for longest goes if there is no room."""
         instance.last_seen = now
-        self._by_id.pop(instance.info.client_instance_id, None)
-        if len(self._by_id) >= self._capacity:
-            del self._by_id[next(iter(self._by_id))]
-            self.evicted += 1
         self._by_id[instance.info.client_instance_id] = instance
+        self._by_id.move_to_end(instance.info.client_instance_id)
+        if len(self._by_id) > self._capacity:
+            self._by_id.popitem(last=False)
+            self.evicted += 1
 
     def expired(self, now: float) -> list[Instance]:
         """Those whose time is over; they are forgotten. To be called now and then: it looks at all."""

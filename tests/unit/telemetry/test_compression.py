@@ -85,3 +85,10 @@ def test_a_xerial_stream_of_crumbs() -> None:
 def test_a_xerial_stream_without_blocks_is_empty() -> None:
     """As Java's reader has it."""
     assert decompress(SNAPPY, XERIAL_HEADER, LIMIT) == b""
+
+
+def test_a_gzip_stream_of_crumbs() -> None:
+    """Members in a row are one stream, as in Java; thousands of them are work without a payload."""
+    number, compress = COMPRESS["gzip"]
+    assert decompress(number, compress(b"x") * 64, LIMIT) == b"x" * 64
+    assert refused(number, compress(b"") * 65) == (INVALID_RECORD, "not gzip: more than 64 members")

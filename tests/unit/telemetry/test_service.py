@@ -239,7 +239,9 @@ def test_a_push_on_another_connection_is_matched_as_the_get_was() -> None:
     assert answer.error_code == NONE
     assert push is not None
     assert push.info == elsewhere  # receivers learn where it came from
-    assert get(server, NOW + 1 + INTERVAL, info=elsewhere).requested_metrics == []
+    server.subscriptions.put(Subscription("other", metrics=("x",), match=(("client_id", "billing"),)))
+    assert pushed(server, NOW + 1 + 300, info=elsewhere, subscription_id=held) == NONE
+    assert get(server, NOW + 1 + 600, info=elsewhere).requested_metrics == []
 
 
 def test_a_clock_that_was_set_back_throttles_nobody() -> None:

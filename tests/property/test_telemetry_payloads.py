@@ -1,0 +1,149 @@
+"""Payloads that nobody would push in good faith: only the meant outcome, in bounded memory and time."""
+
+from __future__ import annotations
+
+import random
+import resource
+import struct
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from kproxy.telemetry.compression import decompress
+from kproxy.telemetry.errors import PayloadError
+from kproxy.telemetry.payload import decode
+from tests.unit.telemetry.clients import NOW, metrics, pushed, telemetry
+from tests.unit.telemetry.compressed import COMPRESS, XERIAL_HEADER
+
+MAX_BYTES = 1 << 20
+MEANT = {0, 76, 87, 118}
+FUZZED = 30_000
+INFLATED = 200_000_000
+
+# A frame's header that states a size of 2**60 and one that wants a window of 128 MiB; a block that says it is 4 GiB.
+LIES = {
+    "zstd size": (4, b"\x28\xb5\x2f\xfd\xe0" + struct.pack("<Q", 1 << 60) + b"\x01\0\0"),
+    "zstd window": (4, b"\x28\xb5\x2f\xfd\0" + bytes([17 << 3]) + b"\x0b\0\0a" * 100),
+    "snappy size": (2, b"\xff\xff\xff\xff\x0f" + b"\0" * 100),
+    "snappy size within the limit": (2, b"\xff\xff\x3f" + b"\0" * 100),
+    "xerial block": (2, XERIAL_HEADER + b"\x7f\xff\xff\xff" + b"\0" * 100),
+    "xerial of one-byte blocks": (2, XERIAL_HEADER + b"\0\0\0\x03\x01\0a" * 149_000),
+    "gzip of empty members": (1, COMPRESS["gzip"][1](b"") * 52_000),
+    "lz4 of empty frames": (3, COMPRESS["lz4"][1](b"") * 69_000),
+    "zstd of empty frames": (4, COMPRESS["zstd"][1](b"") * 80_000),
+    "zstd of skippable frames": (4, b"\x50\x2a\x4d\x18\0\0\0\0" * (MAX_BYTES // 8)),
+    "protobuf of empty messages": (0, b"\x0a\0" * (MAX_BYTES // 2)),
+    "protobuf of empty messages in messages": (0, b"\x0a\x04\x12\x02\x12\0" * (MAX_BYTES // 6)),
+}
+
+
+def mutated(body: bytes, rng: random.Random) -> bytes:
+    """Cut, repeated, changed, spliced with noise, or nothing but noise."""
+    at, kind = rng.randrange(len(body) + 1), rng.randrange(5)
+    if kind == 0:
+        return body[:at]
+    if kind == 1:
+        return body + body[:at]
+    if kind == 2:
+        return body[:at] + rng.randbytes(rng.randrange(1, 9)) + body[at + rng.randrange(9) :]
+    if kind == 3:
+        return rng.randbytes(rng.randrange(60))
+    changed = bytearray(body)
+    for _ in range(rng.randrange(1, 4)):
+        changed[rng.randrange(len(body))] = rng.choice([0, 1, 0x7F, 0x80, 0xFF, rng.getrandbits(8)])
+    return bytes(changed)
+
+
+def fuzzed(seed: int) -> Iterator[tuple[int, bytes]]:
+    rng = random.Random(seed)
+    bodies = [
+        (number, compress(payload)) for number, compress in COMPRESS.values() for payload in (metrics(3), b"x" * 5000)
+    ]
+    for _ in range(FUZZED // 3):
+        codec, body = rng.choice(bodies)
+        yield codec if rng.random() < 0.95 else rng.randrange(-128, 128), mutated(body, rng)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_fuzzed_payloads_raise_nothing_but_what_is_meant(seed: int) -> None:
+    """Whatever the bytes: a payload within the limit, or a PayloadError of 76, 87 or 118. Most are broken, not all."""
+    limit = 4096
+    outcomes: Counter[int] = Counter()
+    for codec, body in fuzzed(seed):
+        try:
+            payload = decompress(codec, body, limit)
+            assert len(payload) <= limit
+            decode(payload)
+            outcomes[0] += 1
+        except PayloadError as error:
+            outcomes[error.code] += 1
+    assert set(outcomes) == MEANT
+    assert all(count > 100 for count in outcomes.values())
+
+
+def test_fuzzed_pushes_get_an_answer() -> None:
+    """Through all checks: an answer for every push, and what it left behind is a service that takes the next one."""
+    server = telemetry()
+    codes = {
+        pushed(server, NOW + 10 * number, codec=codec, payload=body) for number, (codec, body) in enumerate(fuzzed(9))
+    }
+    assert codes == MEANT
+    assert pushed(server, NOW + 10 * FUZZED) == 0
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_payload_that_lies_or_crumbles(lie: str) -> None:
+    """Sizes that are not there, and work without end for nothing: a meant outcome in less than 150 ms of CPU."""
+    codec, body = LIES[lie]
+    assert len(body) <= MAX_BYTES
+    began = time.process_time()
+    code = pushed(telemetry(), codec=codec, payload=body)
+    assert time.process_time() - began < 0.15
+    assert code in MEANT
+
+
+MEASURE = """
+import resource, sys, time
+from kproxy.telemetry.compression import decompress
+from kproxy.telemetry.errors import PayloadError
+codec, limit, body = int(sys.argv[1]), int(sys.argv[2]), sys.stdin.buffer.read()
+resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+try:
+    decompress(codec, body, limit)
+except PayloadError as error:
+    print(error.code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, time.process_time() - began)
+"""
+
+
+@pytest.fixture(scope="module")
+def bombs() -> dict[str, tuple[int, bytes]]:
+    """200 MB of zeroes in each codec; of snappy, which shrinks least, what fits into a frame."""
+    zeroes = bytes(INFLATED)
+    return {name: (number, compress(zeroes)) for name, (number, compress) in COMPRESS.items() if name != "none"}
+
+
+@pytest.mark.parametrize("codec", [name for name in COMPRESS if name != "none"])
+def test_a_bomb_is_bounded(codec: str, bombs: dict[str, tuple[int, bytes]]) -> None:
+    """telemetry.md: decompression must be bounded. In a process of its own: 118, within 4 MiB and 50 ms of CPU."""
+    number, body = bombs[codec]
+    told = subprocess.run(
+        [sys.executable, "-c", MEASURE, str(number), str(MAX_BYTES)], input=body, capture_output=True, check=True
+    ).stdout.split()
+    assert int(told[0]) == 118
+    assert int(told[1]) <= 4 * 1024  # KiB
+    assert float(told[2]) < 0.05
+
+
+def test_a_hundred_megabytes_are_not_looked_at() -> None:
+    """Compressed or not: 118 for their length alone."""
+    body = bytes(100_000_000)
+    server = telemetry()
+    before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    assert [pushed(server, NOW + 10 * codec, codec=codec, payload=body) for codec in range(5)] == [118] * 5
+    assert time.process_time() - began < 0.05
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4 * 1024

@@ -1,0 +1,86 @@
+"""ListConfigResources: subscriptions are the proxy's, the rest the broker's, if it knows the API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from kproxy.telemetry.apis.a74_list_config_resources import KEY, converse
+from kproxy.telemetry.apis.conversation import MayAlter
+from kproxy.telemetry.subscription import Subscription
+from kproxy.wire.generated.list_config_resources_request import ListConfigResourcesRequest
+from kproxy.wire.generated.list_config_resources_response import ConfigResource, ListConfigResourcesResponse
+from tests.unit.telemetry.apis.broker import Broker
+from tests.unit.telemetry.clients import telemetry
+
+TOPIC, GROUP, CLIENT_METRICS = 2, 32, 16
+SERVER = telemetry([Subscription("s"), Subscription("r")])
+OWN = [("r", CLIENT_METRICS), ("s", CLIENT_METRICS)]
+OLD = {"Kafka 3.6": {18: (0, 3), 60: (0, 0)}, "Kafka 4.0": {18: (0, 4), 60: (0, 2), KEY: (0, 0)}}
+
+
+def answer(request: ListConfigResourcesRequest) -> ListConfigResourcesResponse:
+    """A broker of Kafka 4.1 with a topic and with subscriptions of its own."""
+    there = [ConfigResource("t", TOPIC), ConfigResource("broker's own", CLIENT_METRICS)]
+    asked = [one for one in there if not request.resource_types or one.resource_type in request.resource_types]
+    return ListConfigResourcesResponse(throttle_time_ms=7, config_resources=asked)
+
+
+def told(
+    broker: Broker, types: Sequence[int] = (), version: int = 1, may_alter: MayAlter = "any"
+) -> tuple[int, list[tuple[str, int]]]:
+    request = ListConfigResourcesRequest(resource_types=list(types))
+    outcome = broker.talk(converse(SERVER, may_alter, request, version))
+    response = ListConfigResourcesResponse.decode(outcome.response.encode(version), version)
+    return response.error_code, [(one.resource_name, one.resource_type) for one in response.config_resources]
+
+
+@pytest.mark.parametrize(("version", "types"), [(0, []), (1, [CLIENT_METRICS]), (1, [CLIENT_METRICS, CLIENT_METRICS])])
+def test_statement_v1_filtered_to_16_and_v0(version: int, types: list[int]) -> None:
+    """telemetry.md: ListConfigResources (key 74; v1 filtered to [16], v0 metrics only): the broker lists nothing."""
+    broker = Broker()
+    assert told(broker, types, version, may_alter="upstream") == (0, OWN)
+    assert broker.keys == [18, 60]
+
+
+@pytest.mark.parametrize(
+    ("types", "asked", "listed"),
+    [
+        ([], [], [("t", TOPIC), *OWN]),
+        ([TOPIC, CLIENT_METRICS], [TOPIC], [("t", TOPIC), *OWN]),
+        ([TOPIC], [TOPIC], [("t", TOPIC)]),
+        ([GROUP], [GROUP], []),
+    ],
+)
+def test_both_parts(types: list[int], asked: list[int], listed: list[tuple[str, int]]) -> None:
+    """The broker's first; subscriptions that it has of its own are not shown: they reach no client."""
+    broker = Broker(answers={KEY: answer})
+    assert told(broker, types, may_alter="upstream") == (0, listed)
+    assert broker.asked[1:] == [(KEY, 1, ListConfigResourcesRequest(resource_types=asked))]
+
+
+@pytest.mark.parametrize("kafka", OLD)
+@pytest.mark.parametrize(
+    ("types", "told_then"), [([], (0, OWN)), ([TOPIC, CLIENT_METRICS], (0, OWN)), ([TOPIC], (35, []))]
+)
+def test_a_broker_that_does_not_know_the_api(kafka: str, types: list[int], told_then: tuple[int, list[object]]) -> None:
+    """It is not asked, since it would hang up: the proxy's part stands alone, and 35 where there is none."""
+    broker = Broker(apis=OLD[kafka])
+    assert told(broker, types, may_alter="upstream") == told_then
+    assert KEY not in broker.keys
+
+
+@pytest.mark.parametrize("types", [[], [CLIENT_METRICS], [TOPIC, CLIENT_METRICS]])
+def test_who_may_not_describe(types: list[int]) -> None:
+    """31, from the broker's own check or from what it says of the principal; nothing is listed."""
+    broker = Broker(0, answers={KEY: lambda request: ListConfigResourcesResponse(error_code=31)})
+    assert told(broker, types, may_alter="upstream") == (31, [])
+    assert told(Broker(0, apis=OLD["Kafka 4.0"]), types, may_alter="upstream") == (31, [])
+
+
+@pytest.mark.parametrize("silent", [18, KEY])
+def test_a_broker_that_does_not_answer(silent: int) -> None:
+    """13: half a list would look like a whole one."""
+    broker = Broker(answers={KEY: answer} | {silent: lambda request: None})
+    assert told(broker) == (13, [])

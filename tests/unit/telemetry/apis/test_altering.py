@@ -1,0 +1,194 @@
+"""IncrementalAlterConfigs and AlterConfigs: the proxy's part, the broker's part, and both in one request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kproxy.telemetry.apis import a33_alter_configs, a44_incremental_alter_configs
+from kproxy.telemetry.config_resource import Change
+from kproxy.telemetry.service import Telemetry
+from kproxy.telemetry.subscription import Subscription
+from kproxy.wire.generated import (
+    alter_configs_request,
+    alter_configs_response,
+    incremental_alter_configs_request,
+    incremental_alter_configs_response,
+)
+from kproxy.wire.message import WireMessage
+from tests.unit.telemetry.apis.broker import Broker
+from tests.unit.telemetry.clients import telemetry
+
+TOPIC, BROKER, CLIENT_METRICS = 2, 4, 16
+APIS = {
+    "IncrementalAlterConfigs": (
+        a44_incremental_alter_configs,
+        incremental_alter_configs_request,
+        "IncrementalAlterConfigsRequest",
+        incremental_alter_configs_response.IncrementalAlterConfigsResponse,
+        incremental_alter_configs_response.AlterConfigsResourceResponse,
+    ),
+    "AlterConfigs": (
+        a33_alter_configs,
+        alter_configs_request,
+        "AlterConfigsRequest",
+        alter_configs_response.AlterConfigsResponse,
+        alter_configs_response.AlterConfigsResourceResponse,
+    ),
+}
+BOTH = pytest.mark.parametrize("api", APIS)
+Parts = tuple[int, str, dict[str, str]]
+
+
+class Altering:
+    """One of the two APIs, with what its requests and responses are made of."""
+
+    def __init__(self, api: str) -> None:
+        self.module: Any
+        self.requests: Any
+        self.module, self.requests, name, self.response, self.result = APIS[api]
+        self.request = getattr(self.requests, name)
+
+    def of(self, *parts: Parts, validate_only: bool = False) -> Any:
+        """A request that sets configs of resources."""
+        config, resource = self.requests.AlterableConfig, self.requests.AlterConfigsResource
+        resources = [
+            resource(
+                resource_type=kind,
+                resource_name=name,
+                configs=[config(name=key, value=value) for key, value in configs.items()],
+            )
+            for kind, name, configs in parts
+        ]
+        return self.request(resources=resources, validate_only=validate_only)
+
+    def answers(self, error_code: int = 0) -> Callable[[Any], WireMessage]:
+        """A broker that answers for each resource that it was asked, last first."""
+
+        def answer(request: Any) -> WireMessage:
+            results = [
+                self.result(
+                    error_code=error_code,
+                    error_message="theirs",
+                    resource_type=one.resource_type,
+                    resource_name=one.resource_name,
+                )
+                for one in reversed(request.resources)
+            ]
+            response: WireMessage = self.response(throttle_time_ms=7, responses=results)
+            return response
+
+        return answer
+
+    def talk(self, broker: Broker, server: Telemetry, request: Any, may_alter: str = "any") -> tuple[list[Any], Any]:
+        """The results (type, name, code) that a client of each version reads, all alike, and the changes."""
+        version = self.request.max_version
+        outcome = broker.talk(self.module.converse(server, may_alter, request, version))
+        for each in range(self.response.min_version, self.response.max_version + 1):
+            assert self.response.decode(outcome.response.encode(each), each) == outcome.response
+        told: Any = outcome.response
+        return [(one.resource_type, one.resource_name, one.error_code) for one in told.responses], outcome.changes
+
+
+OWN: Parts = (CLIENT_METRICS, "s", {"metrics": "*"})
+SUBSCRIPTION = Subscription.from_configs("s", {"metrics": "*"})
+
+
+@BOTH
+def test_only_the_proxys_part(api: str) -> None:
+    """Nothing reaches the broker where anybody may; the change is made, and told to whom it may concern."""
+    altering, broker, server = Altering(api), Broker(), telemetry([])
+    results, changes = altering.talk(broker, server, altering.of(OWN))
+    assert results == [(CLIENT_METRICS, "s", 0)]
+    assert changes == (Change("s", SUBSCRIPTION),)
+    assert (list(server.subscriptions), broker.asked) == ([SUBSCRIPTION], [])
+
+
+@BOTH
+def test_a_mixed_request_is_merged_in_its_order(api: str) -> None:
+    """The broker sees its own resources only, in the request's version; its order of answers does not matter."""
+    altering, server = Altering(api), telemetry([])
+    broker = Broker(answers={altering.module.KEY: altering.answers(error_code=44)})
+    bad: Parts = (CLIENT_METRICS, "t", {"interval.ms": "1"})
+    request = altering.of((TOPIC, "s", {"x": "1"}), OWN, (BROKER, "", {"y": "2"}), bad, (TOPIC, "u", {}))
+    results, changes = altering.talk(broker, server, request)
+    assert results == [
+        (TOPIC, "s", 44),
+        (CLIENT_METRICS, "s", 0),
+        (BROKER, "", 44),
+        (CLIENT_METRICS, "t", 42),
+        (TOPIC, "u", 44),
+    ]
+    assert [change.name for change in changes] == ["s"]
+    ((key, version, asked),) = broker.asked
+    assert (key, version) == (altering.module.KEY, altering.request.max_version)
+    assert asked == altering.of((TOPIC, "s", {"x": "1"}), (BROKER, "", {"y": "2"}), (TOPIC, "u", {}))
+
+
+@BOTH
+def test_validate_only_changes_nothing(api: str) -> None:
+    """But it tells what is wrong, and the broker is asked to validate only, too."""
+    altering, server = Altering(api), telemetry([])
+    broker = Broker(answers={altering.module.KEY: altering.answers()})
+    bad: Parts = (CLIENT_METRICS, "t", {"interval.ms": "1"})
+    request = altering.of(OWN, bad, (TOPIC, "t", {}), validate_only=True)
+    results, changes = altering.talk(broker, server, request)
+    assert results == [(CLIENT_METRICS, "s", 0), (CLIENT_METRICS, "t", 42), (TOPIC, "t", 0)]
+    assert (changes, len(server.subscriptions)) == ((), 0)
+    assert broker.asked[0][2].validate_only  # type: ignore[attr-defined]
+
+
+@BOTH
+@pytest.mark.parametrize(("operations", "code"), [(1 << 11, 0), (1 << 10, 31)])
+def test_upstream_decides_who_may(api: str, operations: int, code: int) -> None:
+    """31 for the proxy's part only: what the broker holds of its part, it says itself."""
+    altering, server = Altering(api), telemetry([])
+    broker = Broker(operations, answers={altering.module.KEY: altering.answers()})
+    results, changes = altering.talk(broker, server, altering.of(OWN, (TOPIC, "t", {})), "upstream")
+    assert results == [(CLIENT_METRICS, "s", code), (TOPIC, "t", 0)]
+    assert len(changes) == len(server.subscriptions) == (not code)
+    assert broker.keys == [18, 60, altering.module.KEY]
+
+
+@BOTH
+def test_none_refuses(api: str) -> None:
+    """`telemetry.admin: none`: subscriptions are kproxy's alone."""
+    altering, server = Altering(api), telemetry([])
+    assert altering.talk(Broker(), server, altering.of(OWN), "none") == ([(CLIENT_METRICS, "s", 31)], ())
+
+
+@BOTH
+def test_a_resource_that_stands_twice(api: str) -> None:
+    """42 for both, and neither is made."""
+    altering, server = Altering(api), telemetry([])
+    results, changes = altering.talk(Broker(), server, altering.of(OWN, OWN))
+    assert (results, changes) == ([(CLIENT_METRICS, "s", 42)] * 2, ())
+
+
+@BOTH
+def test_a_broker_that_does_not_answer(api: str) -> None:
+    """13 for its part; the proxy's is done."""
+    altering, server = Altering(api), telemetry([])
+    broker = Broker(answers={altering.module.KEY: lambda request: None})
+    results, changes = altering.talk(broker, server, altering.of((TOPIC, "t", {}), OWN))
+    assert results == [(TOPIC, "t", 13), (CLIENT_METRICS, "s", 0)]
+    assert len(changes) == 1
+
+
+@BOTH
+def test_a_broker_that_forgets_a_resource(api: str) -> None:
+    """As a broker says of its controller then: -1."""
+    altering = Altering(api)
+    broker = Broker(answers={altering.module.KEY: lambda request: altering.response()})
+    assert altering.talk(broker, telemetry([]), altering.of((TOPIC, "t", {})))[0] == [(TOPIC, "t", -1)]
+
+
+@BOTH
+def test_a_request_for_nothing_is_the_brokers(api: str) -> None:
+    """It was so before there was a proxy."""
+    altering = Altering(api)
+    broker = Broker(answers={altering.module.KEY: altering.answers()})
+    assert altering.talk(broker, telemetry([]), altering.of(), "upstream") == ([], ())
+    assert broker.keys == [altering.module.KEY]
