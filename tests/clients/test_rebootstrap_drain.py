@@ -8,12 +8,14 @@ from pathlib import Path
 
 from tests.clients.test_failover_clients import WORKERS
 from tests.support.backend import Backend
-from tests.support.libraries import EVERY_LIBRARY, LONGEST, TOLD
+from tests.support.libraries import ALONE, EVERY_LIBRARY, JAVA_3_9_QUICK, KAFKA_PYTHON, TOLD
 from tests.support.proxy import Proxy
 from tests.support.switch import Crowd, Followed, Topics, fed
 from tests.support.wait import until
 
-CLIENTS = [Followed(library, kind) for library in EVERY_LIBRARY if library.within for kind in WORKERS]
+# kafka-python takes the brokers of a 129 and never looks at its bootstrap servers again: it cannot go to a sibling.
+ABLE = [one for one in (*EVERY_LIBRARY, JAVA_3_9_QUICK) if one.alone is not None and one is not KAFKA_PYTHON]
+CLIENTS = [Followed(library, kind) for library in ABLE for kind in WORKERS]
 DEADLINE = 5.0
 
 
@@ -32,7 +34,7 @@ def test_clients_go_to_the_sibling(kafka: Backend, tmp_path: Path) -> None:
             assert drained.wait(DEADLINE + 5) == 0
             for client in CLIENTS:
                 after = begun + DEADLINE + TOLD
-                until(lambda one=client, after=after: crowd.latest(one) > after, client.cluster, LONGEST)
+                until(lambda one=client, after=after: crowd.latest(one) > after, client.cluster, 2 * ALONE)
             stopped = drained.logged(event="connection ended", reason="drain_deadline")
             assert not stopped, f"{len(stopped)} connections were cut off: {stopped[:2]}"
             assert not crowd.lost(kafka)

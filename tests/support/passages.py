@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from tests.support.libraries import Library
-from tests.support.switch import Passage
+from tests.support.switch import Followed, Passage
 
 _COLUMNS = (
     "client",
@@ -21,13 +21,13 @@ _COLUMNS = (
 )
 
 
-def late(passages: Sequence[Passage]) -> dict[str, float | None]:
-    """The seconds of those who took longer than their library has; None where they never arrived."""
-    limits = ((one, one.client.library.within) for one in passages)
+def late(passages: Sequence[Passage], expected: Mapping[Followed, float]) -> dict[str, float | None]:
+    """The seconds of those who took longer than is expected of them; None where they never arrived."""
+    took = {one.client: one.seconds for one in passages}
     return {
-        one.client.cluster: one.seconds
-        for one, within in limits
-        if within is not None and (one.seconds is None or one.seconds > within)
+        client.cluster: took[client]
+        for client, within in expected.items()
+        if (seconds := took[client]) is None or seconds > within
     }
 
 

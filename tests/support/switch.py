@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tests.support.backend import Backend
 from tests.support.feed import Feed
-from tests.support.libraries import LONGEST, Kind, Library, Role
+from tests.support.libraries import Kind, Library, Role
 from tests.support.long_lived import Event, LongLived
 from tests.support.proxy import Proxy
 from tests.support.wait import until
@@ -21,7 +21,6 @@ from tests.support.wait import until
 WINDOW = 10.0
 """Seconds after a switch in which a client's Metadata requests are counted."""
 
-_REQUESTS = ("kproxy_requests_total", "kproxy_requests_refused_total")
 _SUCCESS: Mapping[Kind, str] = {
     "producer": "acked",
     "consumer": "consumed",
@@ -142,11 +141,10 @@ class Crowd:
 
         return next((event.at for event in self.successes(client) if event.at >= since and is_there(event)), None)
 
-    def missing(self, feed: str, backend: Backend, *, able_only: bool = False) -> list[Followed]:
-        """Who has not had success yet at a backend that `feed` feeds; of those that can rebootstrap only, if asked."""
+    def missing(self, feed: str, backend: Backend) -> list[Followed]:
+        """Who has not had success yet at a backend that `feed` feeds."""
         written = set(backend.values(self.topics.written))
-        asked = [one for one in self.clients if one.library.within or not able_only]
-        return [one for one in asked if self.arrival(one, feed, backend, written=written) is None]
+        return [one for one in self.clients if self.arrival(one, feed, backend, written=written) is None]
 
     def silence(self, client: Followed, since: float) -> float:
         """The longest time, up to now, in which a client neither succeeded nor failed, in seconds."""
@@ -179,10 +177,10 @@ def fed(backends: Mapping[str, Backend], topic: str) -> Iterator[None]:
         yield
 
 
-def switch(crowd: Crowd, proxy: Proxy, to: str, backend: Backend) -> list[Passage]:
+def switch(crowd: Crowd, proxy: Proxy, to: str, backend: Backend, expected: Mapping[Followed, float]) -> list[Passage]:
     """Fail over every client's virtual cluster to the upstream `to`, behind which `backend` is, and watch them.
 
-    It ends when all have arrived who can, in the time that they have for it, but not before the window.
+    It ends when all who are `expected` have arrived, or the longest of their times is over; not before the window.
     """
     before = _Counts.of(proxy)
     begun = {client: _begin(client, proxy, to) for client in crowd.clients}
@@ -190,7 +188,7 @@ def switch(crowd: Crowd, proxy: Proxy, to: str, backend: Backend) -> list[Passag
     until(lambda: time.time() > end, "the window", 2 * WINDOW)
     in_window = _Counts.of(proxy)
     with contextlib.suppress(AssertionError):  # who did not arrive is in the result, which says more
-        until(lambda: not crowd.missing(to, backend, able_only=True), "arrivals", LONGEST, 1)
+        until(lambda: not set(crowd.missing(to, backend)) & set(expected), "arrivals", max(expected.values()), 1)
     written, after = set(backend.values(crowd.topics.written)), _Counts.of(proxy)
 
     def passage(client: Followed) -> Passage:
@@ -217,18 +215,21 @@ def _begin(client: Followed, proxy: Proxy, to: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """kproxy's counters at one moment, by virtual cluster: Metadata requests, served or refused, and clients told."""
+    """kproxy's counters at one moment, by virtual cluster: Metadata requests, and clients told by means.
+
+    A Metadata request that ended its connection at a retired node is in the log only.
+    """
 
     metadata: Counter[str]
     told: Mapping[str, Counter[str]]
 
     @classmethod
     def of(cls, proxy: Proxy) -> _Counts:
-        samples = proxy.samples()
-        metadata: Counter[str] = Counter()
+        ended = proxy.logged(event="connection ended", reason="retired_node")
+        metadata = Counter(one["cluster"] for one in ended if one.get("detail", "").startswith("Metadata v"))
         told: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for name, labels, value in samples:
-            if name in _REQUESTS and labels["api"] == "Metadata":
+        for name, labels, value in proxy.samples():
+            if name == "kproxy_requests_total" and labels["api"] == "Metadata":
                 metadata[labels["cluster"]] += int(value)
             if name == "kproxy_clients_told_total":
                 told[labels["cluster"]][labels["means"]] += int(value)
