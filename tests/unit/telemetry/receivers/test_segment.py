@@ -1,0 +1,126 @@
+"""kproxy.telemetry.receivers.segment: whole files or none, also after a process that was killed."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kproxy.telemetry.receivers.segment import Segment, check_prefix, prune, recover
+
+WRITER = """
+import sys
+from pathlib import Path
+from kproxy.telemetry.receivers.segment import Segment
+segment = Segment(Path(sys.argv[1]), "t", 0.0)
+number = 0
+while True:
+    segment.append(b"".join(b"%d\\n" % each for each in range(number, number + 1000)))
+    number += 1000
+    print(number, flush=True)
+"""
+
+
+def visible(directory: Path) -> list[Path]:
+    """What readers see, the oldest first."""
+    return sorted(path for path in directory.iterdir() if not path.name.startswith("."))
+
+
+def test_a_file_appears_when_it_is_finished(tmp_path: Path) -> None:
+    """Until then its name begins with a dot; all members together are its content."""
+    directory = tmp_path / "made" / "here"
+    segment = Segment(directory, "t", 0.0)
+    segment.append(b"a\n")
+    segment.append(b"b\n")
+    assert visible(directory) == []
+    segment.finish()
+    [file] = visible(directory)
+    assert file.name.startswith("t-19700101T000000.000000Z-")
+    assert file.name.endswith(".json.gz")
+    assert (gzip.decompress(file.read_bytes()), file.stat().st_size) == (b"a\nb\n", segment.size)
+
+
+def test_an_empty_file_goes(tmp_path: Path) -> None:
+    """Nobody wants to read it."""
+    Segment(tmp_path, "t", 0.0).finish()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_process_killed_in_the_middle(tmp_path: Path) -> None:
+    """All lines of whole members are there afterwards, in order, and the file can be read to its end."""
+    with subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        while int(writer.stdout.readline()) < 50_000:
+            pass
+        assert recover(tmp_path, "t") == 0, "its writer lives"
+        writer.send_signal(signal.SIGKILL)
+        confirmed = max(map(int, writer.stdout), default=50_000)
+    [part] = tmp_path.iterdir()
+    with part.open("ab") as file:
+        file.write(gzip.compress(b"torn\n" * 1000)[:-9])
+    assert recover(tmp_path, "t") == 1
+    [file_] = visible(tmp_path)
+    numbers = [int(line) for line in gzip.decompress(file_.read_bytes()).split()]
+    assert numbers == list(range(len(numbers)))
+    assert len(numbers) >= confirmed
+
+
+@pytest.mark.parametrize("content", [b"", b"\x1f\x8b\x08", b"garbage" * 1000])
+def test_nothing_to_recover(tmp_path: Path, content: bytes) -> None:
+    """A file without a whole member goes; other prefixes are left alone."""
+    (tmp_path / ".t-2026-x.json.gz.part").write_bytes(content)
+    (tmp_path / ".t-other-2026-x.json.gz.part").write_bytes(content)
+    assert recover(tmp_path, "t") == 0
+    assert [path.name for path in tmp_path.iterdir()] == [".t-other-2026-x.json.gz.part"]
+
+
+def test_recovery_of_what_a_power_cut_left(tmp_path: Path) -> None:
+    """Whole members stay, zeros behind them go, though they are longer than what is read at a time."""
+    whole = gzip.compress(os.urandom(200_000)) + gzip.compress(b"end\n")
+    (tmp_path / ".t-2026-x.json.gz.part").write_bytes(whole + bytes(100_000))
+    assert recover(tmp_path, "t") == 1
+    assert (tmp_path / "t-2026-x.json.gz").read_bytes() == whole
+
+
+def test_a_full_disk_leaves_no_trace(tmp_path: Path) -> None:
+    """A member that could not be written whole is taken back, and the next one follows the one before."""
+    segment = Segment(tmp_path, "t", 0.0)
+    segment.append(b"a\n")
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (segment.size + 100, hard))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            segment.append(os.urandom(10_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, handler)
+    segment.append(b"b\n")
+    segment.finish()
+    assert gzip.decompress(segment.path.read_bytes()) == b"a\nb\n"
+
+
+def test_the_oldest_are_deleted(tmp_path: Path) -> None:
+    """Until the others fit."""
+    for now in range(5):
+        segment = Segment(tmp_path, "t", float(now))
+        segment.append(b"x\n")
+        segment.finish()
+    files = visible(tmp_path)
+    assert prune(tmp_path, "t", keep_bytes=3 * files[0].stat().st_size) == 2
+    assert visible(tmp_path) == files[2:]
+
+
+@pytest.mark.parametrize("prefix", ["", "_x", ".x", "a/b", "a*", "x" * 65])
+def test_prefixes(prefix: str) -> None:
+    """What Spark passes over, or no file can be called, is refused."""
+    check_prefix("client-telemetry_1")
+    with pytest.raises(ValueError, match="no prefix of files"):
+        check_prefix(prefix)
