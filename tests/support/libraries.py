@@ -129,7 +129,7 @@ def _librdkafka(release: str) -> Library:
 _REBOOTSTRAP = {"metadata.recovery.strategy": "rebootstrap"}
 # KIP-899 acts when metadata is wanted while every known node is in its reconnect backoff, of 1 s at most. With the
 # default backoff between two attempts at metadata, 1 s too, a producer of 3.9 tries one node a second: with three nodes
-# one is always over its backoff, and only luck makes it rebootstrap: after 4 to 70 s, closed ports or not.
+# one is always over its backoff, and only luck makes it rebootstrap: after 4 to 29 s, closed ports or not.
 _QUICK = {**_REBOOTSTRAP, "retry.backoff.max.ms": 200}
 
 JAVA_4_4 = Library("java", jars.KAFKA_4_4.version, _java(java_4_4))

@@ -1,0 +1,45 @@
+"""The judges of a switch themselves: who was late, and the table that is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support import libraries, passages
+from tests.support.switch import Followed, Passage
+
+PRODUCER = Followed(libraries.JAVA_4_4, "producer")
+CONSUMER = Followed(libraries.JAVA_3_9, "consumer")
+
+
+def passage(client: Followed, seconds: float | None) -> Passage:
+    """One that was told once and asked for metadata three times."""
+    return Passage(client, seconds, {"129": 1}, 3, 0.1, ("an error",))
+
+
+def test_late_and_never() -> None:
+    """Who took longer than is expected, or never arrived, is named; of whom nothing is expected, is not."""
+    expected = {PRODUCER: 5.0}
+    assert passages.late([passage(PRODUCER, 5.0), passage(CONSUMER, None)], expected) == {}
+    assert passages.late([passage(PRODUCER, 5.1)], expected) == {"java-4-4-0-producer": 5.1}
+    assert passages.late([passage(PRODUCER, None)], expected) == {"java-4-4-0-producer": None}
+
+
+def test_table(tmp_path: Path) -> None:
+    """A row a client, with the settings that differ from its defaults."""
+    rows = passages.write(tmp_path / "build" / "t.md", "Somewhere", [passage(PRODUCER, 0.5), passage(CONSUMER, None)])
+    assert rows.splitlines()[-2:] == [
+        "| java | 3.9.2 | consumer | `metadata.recovery.strategy=rebootstrap` | 129 × 1 | never | 3 | 1 |",
+        "| java | 4.4.0 | producer |  | 129 × 1 | 0.50 | 3 | 1 |",
+    ]
+
+
+def test_a_table_takes_the_place_of_its_forerunner(tmp_path: Path) -> None:
+    """Each title stands once, with its newest table; other titles stay."""
+    path = tmp_path / "t.md"
+    for title, seconds in (("One", 1.0), ("Other", 2.0), ("One", 3.0)):
+        passages.write(path, title, [passage(PRODUCER, seconds)])
+    text = path.read_text()
+    assert text.count("\n## ") == 2
+    assert "2.00" in text
+    assert "3.00" in text
+    assert "1.00" not in text
