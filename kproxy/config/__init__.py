@@ -10,23 +10,37 @@ from kproxy.config.process import (
     Drain,
     Limits,
     Log,
+    State,
     Timeouts,
     Topology,
 )
+from kproxy.config.receivers import BUILT_IN, Files, Kafka, Otlp, PlugIn, Prometheus, Receiver, Tls
+from kproxy.config.telemetry import Subscription, Telemetry
 from kproxy.config.upstreams import Failover, Upstream
 
 __all__ = [
+    "BUILT_IN",
     "Admin",
     "Config",
     "ConfigProblems",
     "Drain",
     "Failover",
+    "Files",
     "HostPort",
+    "Kafka",
     "Limits",
     "Log",
     "NodeRange",
     "Nodes",
+    "Otlp",
+    "PlugIn",
+    "Prometheus",
+    "Receiver",
+    "State",
+    "Subscription",
+    "Telemetry",
     "Timeouts",
+    "Tls",
     "Topology",
     "Upstream",
     "VirtualCluster",

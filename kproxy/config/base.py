@@ -34,7 +34,7 @@ def dotted(path: Path) -> str:
 
 def split_commas(value: Any) -> Any:
     """The parts of a string with commas; anything else passes on to pydantic."""
-    return [part for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
 def also_written_as(schema: JsonSchemaValue, handler: GetJsonSchemaHandler, *forms: JsonSchemaValue) -> JsonSchemaValue:

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 from kproxy.config.address import MAX_PORT, Host, HostPort, is_wildcard
 from kproxy.config.base import Path, Settings, refuse
 from kproxy.config.nodes import Nodes
+from kproxy.config.telemetry import Telemetry
 from kproxy.config.upstreams import DEFAULT_NAME, Failover, Label, Servers, Upstream, problems
 
 
@@ -51,6 +52,9 @@ class VirtualCluster(Settings):
         "reached kproxy.",
     )
     nodes: Nodes = Field(default=Nodes(), description="The ports at which clients reach the nodes.")
+    telemetry: Telemetry | None = Field(
+        default=None, description="Client telemetry, served by kproxy; without it the broker's, if it has any."
+    )
 
     @property
     def backends(self) -> tuple[Upstream, ...]:

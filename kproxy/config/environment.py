@@ -22,9 +22,8 @@ CONFIG_FILE: Final = "KPROXY_CONFIG"
 # No settings of kproxy: where the tests keep Kafka and other tools; where commands find a kproxy that runs.
 NOT_SETTINGS: Final = frozenset({"KPROXY_TOOLS", "KPROXY_ADMIN_URL"})
 CLUSTERS: Final = ("clusters",)
-UPSTREAMS: Final = ("upstreams",)
 # Lists of mappings, which a variable holds as YAML.
-YAML_VALUES: Final = frozenset({CLUSTERS, UPSTREAMS})
+YAML_VALUES: Final = frozenset({CLUSTERS, ("upstreams",), ("telemetry", "subscriptions"), ("receivers",)})
 # What `kproxy serve` has flags for, each named after its setting; everything has a variable.
 FLAGS: Final = frozenset(
     {("bootstrap_servers",), ("listen",), ("advertised_host",), ("admin",), ("log", "level"), ("log", "format")}

@@ -82,7 +82,7 @@ def _join(document: Document, given: Sequence[Setting]) -> dict[str, Any]:
         if setting.path in short_forms():
             _put(_only_cluster(tree, setting.origin), setting.path, value_of(setting))
         elif setting.path != CLUSTERS:
-            _put(tree, setting.path, setting.value)
+            _put(tree, setting.path, value_of(setting))
     return tree
 
 

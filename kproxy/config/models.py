@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -11,7 +12,9 @@ from kproxy.config.address import HostPort
 from kproxy.config.base import Path, refuse
 from kproxy.config.cluster import VirtualCluster
 from kproxy.config.ports import Claim, conflicts
-from kproxy.config.process import Admin, Drain, Limits, Log, Timeouts, Topology
+from kproxy.config.process import Admin, Drain, Limits, Log, State, Timeouts, Topology
+from kproxy.config.receivers import Receivers, clusters_missing, named_twice
+from kproxy.config.telemetry import receivers_missing
 
 
 class Config(BaseSettings):
@@ -34,6 +37,10 @@ class Config(BaseSettings):
     limits: Limits = Field(default=Limits(), description="What one client, or all of them, may cost.")
     timeouts: Timeouts = Field(default=Timeouts(), description="How long kproxy waits.")
     topology: Topology = Field(default=Topology(), description="How kproxy follows the backend's brokers.")
+    receivers: Receivers = Field(
+        default=(), description="Where telemetry goes, by name. As a variable: YAML, which can hold secrets."
+    )
+    state: State = Field(default=State(), description="What must survive a restart.")
     drain: Drain = Field(default=Drain(), description="How kproxy ends on SIGTERM.")
     log: Log = Field(default=Log(), description="Log lines on standard error.")
 
@@ -57,9 +64,22 @@ class Config(BaseSettings):
             for index, name in enumerate(names)
             if name in names[:index]
         ]
-        if problems := twice + conflicts(self.claims()):
+        if problems := [*twice, *conflicts(self.claims()), *self._telemetry()]:
             refuse(problems)
         return self
+
+    def _telemetry(self) -> Iterator[tuple[Path, str]]:
+        names = [receiver.name for receiver in self.receivers]
+        yield from named_twice(self.receivers)
+        yield from clusters_missing(self.receivers, [cluster.name for cluster in self.clusters])
+        yield from receivers_missing([cluster.telemetry for cluster in self.clusters], names)
+
+    def receivers_of(self, cluster: VirtualCluster) -> Receivers:
+        """Those that get what the virtual cluster's clients push; none without telemetry."""
+        if cluster.telemetry is None:
+            return ()
+        names = cluster.telemetry.receivers
+        return tuple(receiver for receiver in self.receivers if names is None or receiver.name in names)
 
     def claims(self) -> tuple[Claim, ...]:
         """Every port, or run of ports, that this configuration listens on: listeners first, then nodes."""

@@ -112,6 +112,16 @@ class Drain(Settings):
     )
 
 
+class State(Settings):
+    """What must survive a restart: subscriptions that Kafka's tools and the API made."""
+
+    path: str | None = Field(
+        default=None,
+        description="SQLite file, in a directory that is there; without it memory, and nothing survives.",
+        examples=["/var/lib/kproxy/state.db"],
+    )
+
+
 class Log(Settings):
     """Log lines on standard error."""
 

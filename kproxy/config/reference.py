@@ -14,7 +14,9 @@ from kproxy.config.cluster import VirtualCluster
 from kproxy.config.environment import FLAGS, flag, variable
 from kproxy.config.models import Config
 from kproxy.config.nodes import Nodes
-from kproxy.config.process import Admin, Drain, Limits, Log, Timeouts, Topology
+from kproxy.config.process import Admin, Drain, Limits, Log, State, Timeouts, Topology
+from kproxy.config.receivers import BUILT_IN, PlugIn, Tls
+from kproxy.config.telemetry import Subscription, Telemetry
 from kproxy.config.upstreams import Failover, Upstream
 
 BEGIN: Final = "<!-- begin: written by `python -m kproxy.config.reference` -->\n"
@@ -25,13 +27,22 @@ _GROUPS: Final[tuple[tuple[str, str, type[BaseModel]], ...]] = (
     ("clusters[].upstreams[]", _UNNAMED, Upstream),
     ("clusters[].failover", "failover", Failover),
     ("clusters[].nodes", "nodes", Nodes),
+    ("clusters[].telemetry", "telemetry", Telemetry),
+    ("clusters[].telemetry.subscriptions[]", _UNNAMED, Subscription),
     ("admin", "admin", Admin),
     ("limits", "limits", Limits),
     ("timeouts", "timeouts", Timeouts),
     ("topology", "topology", Topology),
+    *((f"receivers[{kind}]", _UNNAMED, model) for kind, model in BUILT_IN.items()),
+    ("receivers[].tls", _UNNAMED, Tls),
+    ("receivers[plug-in]", _UNNAMED, PlugIn),
+    ("state", "state", State),
     ("drain", "drain", Drain),
     ("log", "log", Log),
 )
+
+# They have their own tables.
+_TABLES: Final = frozenset({"nodes", "failover", "telemetry", "tls"})
 
 
 def json_schema() -> str:
@@ -59,7 +70,7 @@ def _table(key: str, group: str, model: type[BaseModel]) -> str:
 def _rows(key: str, group: str, model: type[BaseModel]) -> Iterator[str]:
     for name, field in model.model_fields.items():
         path = (group, name) if group else (name,)
-        if path not in (("nodes",), ("failover",)):  # they have their own tables
+        if name not in _TABLES:
             yield f"| `{key}.{name}` | {_default(field)} | {_names(path)} | {field.description} |\n"
 
 
@@ -74,8 +85,10 @@ def _names(path: tuple[str, ...]) -> str:
 def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
-    if field.default in (None, ()):
+    if field.default in (None, (), {}):
         return _UNNAMED
+    if isinstance(field.default, tuple):
+        return f"`{','.join(field.default)}`"
     return f"`{str(field.default).lower() if isinstance(field.default, bool) else field.default}`"
 
 

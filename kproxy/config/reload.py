@@ -14,7 +14,17 @@ from kproxy.config.cluster import VirtualCluster
 from kproxy.config.models import Config
 
 PROCESS_APPLIES: Final[frozenset[Path]] = frozenset({("topology",), ("drain",)})
-CLUSTER_APPLIES: Final[frozenset[Path]] = frozenset({("upstreams",), ("failover",), ("advertised_host",), ("nodes",)})
+CLUSTER_APPLIES: Final[frozenset[Path]] = frozenset(
+    {
+        ("upstreams",),
+        ("failover",),
+        ("advertised_host",),
+        ("nodes",),
+        ("telemetry", "admin"),
+        ("telemetry", "interval"),
+        ("telemetry", "subscriptions"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

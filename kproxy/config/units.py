@@ -58,6 +58,11 @@ def frame_bytes() -> Written:
     return Written(core_schema.int_schema(ge=1, le=INT32_MAX), parse_bytes, SIZE_PATTERN)
 
 
+def byte_count() -> Written:
+    """A number of bytes, at least 1."""
+    return Written(core_schema.int_schema(ge=1), parse_bytes, SIZE_PATTERN)
+
+
 def parse_whole(value: Any) -> Any:
     """Refuses booleans, which pydantic would take for 0 and 1 (`yes` is a boolean in YAML)."""
     if isinstance(value, bool):

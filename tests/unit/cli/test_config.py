@@ -87,3 +87,38 @@ def test_values_of_the_choices_are_those_of_the_settings() -> None:
     """The flags offer what the model takes: they are written twice so that --help stays quick."""
     log = Config.model_json_schema()["$defs"]["Log"]["properties"]
     assert (list(module.LEVELS), list(module.FORMATS)) == (log["level"]["enum"], log["format"]["enum"])
+
+
+TELEMETRY = """
+clusters: [{{name: a, bootstrap_servers: a:1, listen: h:1, telemetry: {{subscriptions: [
+  {{name: good, metrics: "*"}}, {{name: bad, metrics: "*", match: {match}}}]}}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("match", "reason"),
+    [
+        ("{client_id: '(?=a)'}", r"match: client_id='(?=a)' is no regex for RE2: "),
+        ("{client_name: a}", "match: unknown key 'client_name', known are client_instance_id, client_id,"),
+    ],
+)
+def test_check_refuses_subscriptions_as_kafka_does(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, match: str, reason: str
+) -> None:
+    """Before it is served: the file, which one, and why."""
+    file = tmp_path / "kproxy.yaml"
+    file.write_text(TELEMETRY.format(match=match))
+    code, out, err = printed(capsys, ["config", "check", str(file)])
+    assert (code, out) == (2, "")
+    assert err.startswith(f"{file}: clusters.0.telemetry.subscriptions.1: {reason}")
+
+
+def test_check_notes_what_may_not_be_meant(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Below the table; it is no mistake."""
+    file = tmp_path / "kproxy.yaml"
+    file.write_text(TELEMETRY.format(match="{client_id: a.*}"))
+    code, out, _ = printed(capsys, ["config", "check", str(file)])
+    assert code == 0
+    assert out.splitlines()[-1] == (
+        "Note: clusters.a.telemetry: has no receiver: what clients push is taken and dropped"
+    )

@@ -22,9 +22,10 @@ _BOUNDS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "minItems": lambda v, bound: len(v) >= bound,
     "pattern": lambda v, bound: re.search(bound, v) is not None,
     "enum": lambda v, bound: v in bound,
+    "const": lambda v, bound: v == bound,
 }
-_ANNOTATIONS: Final = {"$schema", "$defs", "title", "description", "default", "examples"}
-_APPLICATORS: Final = {"$ref", "type", "anyOf", "properties", "required", "additionalProperties", "items"}
+_ANNOTATIONS: Final = {"$schema", "$defs", "title", "description", "default", "examples", "format", "writeOnly"}
+_APPLICATORS: Final = {"$ref", "type", "anyOf", "properties", "required", "additionalProperties", "items", "not"}
 
 
 def flaws(schema: dict[str, Any], value: Any, root: dict[str, Any], path: str = "$") -> Iterator[str]:
@@ -34,6 +35,8 @@ def flaws(schema: dict[str, Any], value: Any, root: dict[str, Any], path: str = 
         yield from flaws(root["$defs"][schema["$ref"].rpartition("/")[2]], value, root, path)
     if "anyOf" in schema and all(list(flaws(option, value, root, path)) for option in schema["anyOf"]):
         yield f"{path}: {value!r} is none of the forms"
+    if "not" in schema and not list(flaws(schema["not"], value, root, path)):
+        yield f"{path}: {value!r} is what it must not be"
     if "type" in schema and not _TYPES[schema["type"]](value):
         yield f"{path}: {value!r} is no {schema['type']}"
         return
@@ -41,10 +44,12 @@ def flaws(schema: dict[str, Any], value: Any, root: dict[str, Any], path: str = 
     if isinstance(value, dict) and schema.get("type") == "object":
         yield from (f"{path}: lacks {key}" for key in schema.get("required", ()) if key not in value)
         for key, item in value.items():
-            if key not in schema["properties"]:
+            others = schema["additionalProperties"]
+            inner = schema.get("properties", {}).get(key, {} if others is True else others)
+            if inner is False:
                 yield f"{path}: knows no {key}"
             else:
-                yield from flaws(schema["properties"][key], item, root, f"{path}.{key}")
+                yield from flaws(inner, item, root, f"{path}.{key}")
     if isinstance(value, list) and "items" in schema:
         for index, item in enumerate(value):
             yield from flaws(schema["items"], item, root, f"{path}[{index}]")

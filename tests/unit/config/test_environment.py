@@ -38,7 +38,9 @@ def test_every_setting_has_a_variable() -> None:
     assert names["KPROXY_CLUSTERS"] == ("clusters",)
     assert names["KPROXY_UPSTREAMS"] == ("upstreams",)
     assert names["KPROXY_FAILOVER__AUTOMATIC"] == ("failover", "automatic")
-    assert len(set(names.values())) == 30
+    assert names["KPROXY_TELEMETRY__SUBSCRIPTIONS"] == ("telemetry", "subscriptions")
+    assert names["KPROXY_RECEIVERS"] == ("receivers",)
+    assert len(set(names.values())) == 37
 
 
 def test_every_flag_has_a_variable_of_its_spelling() -> None:

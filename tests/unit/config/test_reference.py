@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from kproxy.config import (
+    BUILT_IN,
     Admin,
     Config,
     Drain,
@@ -21,7 +22,12 @@ from kproxy.config import (
     Limits,
     Log,
     Nodes,
+    PlugIn,
+    State,
+    Subscription,
+    Telemetry,
     Timeouts,
+    Tls,
     Topology,
     Upstream,
     VirtualCluster,
@@ -45,10 +51,16 @@ def keys() -> Iterator[tuple[str, Any]]:
         "clusters[].upstreams[]": Upstream,
         "clusters[].failover": Failover,
         "clusters[].nodes": Nodes,
+        "clusters[].telemetry": Telemetry,
+        "clusters[].telemetry.subscriptions[]": Subscription,
         "admin": Admin,
         "limits": Limits,
         "timeouts": Timeouts,
         "topology": Topology,
+        **{f"receivers[{kind}]": model for kind, model in BUILT_IN.items()},
+        "receivers[].tls": Tls,
+        "receivers[plug-in]": PlugIn,
+        "state": State,
         "drain": Drain,
         "log": Log,
     }
@@ -56,7 +68,7 @@ def keys() -> Iterator[tuple[str, Any]]:
         yield from (
             (f"{group}.{name}", field)
             for name, field in model.model_fields.items()
-            if name not in ("nodes", "failover")
+            if name not in ("nodes", "failover", "telemetry", "tls")
         )
 
 
@@ -87,6 +99,23 @@ def test_the_schema_fits_every_form() -> None:
     assert list(flaws(SCHEMA, {"clusters": [several]}, SCHEMA)) == []
 
 
+def test_the_schema_fits_telemetry() -> None:
+    """Every type of receiver, with lists as text, and what `config show` prints of them."""
+    subscriptions = [{"name": "a", "metrics": "*", "match": {"client_id": "x.*"}}]
+    data = {
+        "clusters": [CLUSTER | {"telemetry": {"interval": "1m", "subscriptions": subscriptions, "receivers": "p,o"}}],
+        "receivers": [
+            {"name": "p", "type": "prometheus", "labels": "client_id", "constant": {"a": "b"}},
+            {"name": "o", "type": "otlp", "url": "http://c", "headers": {"k": "secret"}, "tls": {"ca": "f"}},
+            {"name": "k", "type": "kafka", "topic": "t", "bootstrap_servers": "a:1"},
+            {"name": "f", "type": "files", "directory": "d", "keep_bytes": "10GiB"},
+            {"name": "m", "type": "mine", "options": {"depth": {"more": [1]}}},
+        ],
+    }
+    assert list(flaws(SCHEMA, data, SCHEMA)) == []
+    assert list(flaws(SCHEMA, Config.model_validate(data).model_dump(mode="json"), SCHEMA)) == []
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -105,6 +134,16 @@ def test_the_schema_fits_every_form() -> None:
         {"clusters": [CLUSTER | {"nodes": {"ranges": ["x"]}}]},
         {"clusters": [CLUSTER | {"nodes": {"first_port": 65536}}]},
         {"clusters": [CLUSTER], "admin": 5},
+        {"clusters": [CLUSTER | {"telemetry": True}]},
+        {"clusters": [CLUSTER | {"telemetry": {"admin": "me"}}]},
+        {"clusters": [CLUSTER | {"telemetry": {"subscriptions": [{"name": "a"}]}}]},
+        {"clusters": [CLUSTER | {"telemetry": {"subscriptions": [{"name": "a", "metrics": "*", "match": "b"}]}}]},
+        {"clusters": [CLUSTER], "receivers": [{"name": "p"}]},
+        {"clusters": [CLUSTER], "receivers": [{"name": "o", "type": "otlp"}]},
+        {"clusters": [CLUSTER], "receivers": [{"name": "p", "type": "prometheus", "url": "http://c"}]},
+        {"clusters": [CLUSTER], "receivers": [{"name": "m", "type": "mine", "depth": 1}]},
+        {"clusters": [CLUSTER], "receivers": [{"name": "o", "type": "otlp", "url": "u", "headers": {"k": 1}}]},
+        {"clusters": [CLUSTER], "state": {"path": 1}},
         {"clusters": [CLUSTER], "limits": {"max_connections": 0}},
         {"clusters": [CLUSTER], "limits": {"max_held_bytes": "1TiB"}},
         {"clusters": [CLUSTER], "timeouts": {"connect": 0}},
@@ -158,7 +197,7 @@ def test_the_docs_list_every_setting_with_default_and_variable() -> None:
     for key, field in keys():
         default, names, meaning = rows.pop(key).split(" | ")
         assert (default, meaning) == (_default(field), field.description), key
-        in_a_list = key.startswith("clusters[].upstreams[]")
+        in_a_list = key.startswith(("clusters[].upstreams[]", "clusters[].telemetry.subscriptions[]", "receivers["))
         assert names == "–" if in_a_list else names.split()[0].strip("`") in variables(), key
     assert not [key for key in rows if "." in key and "/" not in key]
 
@@ -166,7 +205,9 @@ def test_the_docs_list_every_setting_with_default_and_variable() -> None:
 def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
-    return "–" if field.default in (None, ()) else f"`{yaml.safe_dump(field.default).split()[0]}`"
+    if isinstance(field.default, tuple) and field.default:
+        return f"`{','.join(field.default)}`"
+    return "–" if field.default in (None, (), {}) else f"`{yaml.safe_dump(field.default).split()[0]}`"
 
 
 def test_the_docs_name_every_example() -> None:

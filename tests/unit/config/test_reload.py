@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from kproxy.config import Config, VirtualCluster
+from kproxy.config import Config, Telemetry, VirtualCluster
 from kproxy.config.address import HostPort
 from kproxy.config.base import dotted
 from kproxy.config.reload import CLUSTER_APPLIES, PROCESS_APPLIES, Changes, changes
@@ -19,13 +19,14 @@ WEST = {"name": "west", "bootstrap_servers": "w:1"}
 RESTART = {
     "admin.listen", "limits.max_request_bytes", "limits.max_response_bytes", "limits.max_held_bytes",
     "limits.max_connections", "timeouts.connect", "timeouts.stalled_frame", "timeouts.first_request",
-    "timeouts.upstream_request", "log.format", "log.level", "name", "listen",
+    "timeouts.upstream_request", "log.format", "log.level", "name", "listen", "receivers", "state.path",
+    "telemetry.max_bytes", "telemetry.receivers",
 }  # fmt: skip
 APPLIED = {
     "topology.interval", "topology.epoch_floor", "topology.grace", "topology.retired", "drain.deadline",
     "drain.rebootstrap", "bootstrap_servers", "upstreams", "failover.automatic", "failover.after",
     "failover.floor", "advertised_host", "nodes.strategy", "nodes.first_port", "nodes.ranges",
-    "nodes.advertised_first_port",
+    "nodes.advertised_first_port", "telemetry.admin", "telemetry.interval", "telemetry.subscriptions",
 }  # fmt: skip
 
 
@@ -51,7 +52,8 @@ def keys(model: type[BaseModel], *path: str) -> set[str]:
 
 def test_every_setting_is_sorted() -> None:
     """A new setting must be put on one side or the other, here and there."""
-    everything = keys(Config) - {"clusters", "admin"} | {"admin.listen"} | keys(VirtualCluster)
+    optional = {"admin.listen"} | keys(Telemetry, "telemetry")
+    everything = (keys(Config) | keys(VirtualCluster)) - {"clusters", "admin", "telemetry"} | optional
     assert everything == RESTART | APPLIED
     applies = {dotted(path) for path in PROCESS_APPLIES | CLUSTER_APPLIES} | {"bootstrap_servers"}
     assert {key for key in everything if any(f"{key}.".startswith(f"{group}.") for group in applies)} == APPLIED
@@ -88,6 +90,8 @@ def test_of_the_process_what_can_be_applied(settings: dict[str, Any], key: str) 
         ({"timeouts": {"connect": 5}}, "timeouts.connect"),
         ({"log": {"format": "json"}}, "log.format"),
         ({"log": {"level": "debug"}}, "log.level"),
+        ({"receivers": [{"name": "p", "type": "prometheus"}]}, "receivers"),
+        ({"state": {"path": "x"}}, "state.path"),
     ],
 )
 def test_of_the_process_what_takes_a_restart(settings: dict[str, Any], key: str) -> None:
@@ -121,6 +125,26 @@ def test_of_a_cluster_what_takes_a_restart() -> None:
     """Its listener; what can be applied is told beside it."""
     found = changes(config(), config(cluster(listen="h:5", advertised_host="k")))
     assert found == Changes(("clusters.orders.listen",), {"orders": frozenset({"advertised_host"})})
+
+
+SUBSCRIPTION = {"name": "all", "metrics": "*"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "can", "cannot"),
+    [
+        ({"subscriptions": [SUBSCRIPTION]}, ["telemetry.subscriptions"], []),
+        ({"admin": "any", "interval": "1m"}, ["telemetry.admin", "telemetry.interval"], []),
+        ({"max_bytes": "2MiB"}, [], ["telemetry.max_bytes"]),
+        ({"receivers": [], "admin": "none"}, ["telemetry.admin"], ["telemetry.receivers"]),
+        (None, [], ["telemetry"]),
+    ],
+)
+def test_of_telemetry(changed: dict[str, Any] | None, can: list[str], cannot: list[str]) -> None:
+    """Subscriptions, interval and who may alter them; on, off and where to take a restart, both ways round."""
+    with_it, other = config(cluster(telemetry={})), config(cluster(telemetry=changed))
+    expected = Changes(tuple(f"clusters.orders.{key}" for key in cannot), {"orders": frozenset(can)} if can else {})
+    assert changes(with_it, other) == changes(other, with_it) == expected
 
 
 def test_clusters_that_come_and_go_take_a_restart() -> None:

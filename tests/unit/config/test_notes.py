@@ -1,0 +1,38 @@
+"""kproxy.config.notes: what is allowed and yet may not be meant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kproxy.config import Config
+from kproxy.config.notes import notes
+
+PROMETHEUS = {"name": "p", "type": "prometheus"}
+
+
+@pytest.mark.parametrize(
+    ("telemetry", "receivers", "admin", "lines"),
+    [
+        (None, [], None, []),
+        ({}, [PROMETHEUS], "g:9", []),
+        ({}, [], None, ["clusters.orders.telemetry: has no receiver: what clients push is taken and dropped"]),
+        (None, [PROMETHEUS], "g:9", ["receivers.p: no virtual cluster's telemetry goes there"]),
+        ({}, [PROMETHEUS], None, ["receivers.p: there is no admin port to serve /metrics/clients"]),
+        (
+            {"receivers": []},
+            [PROMETHEUS],
+            None,
+            [
+                "clusters.orders.telemetry: has no receiver: what clients push is taken and dropped",
+                "receivers.p: no virtual cluster's telemetry goes there",
+            ],
+        ),
+    ],
+)
+def test_notes(telemetry: Any, receivers: list[Any], admin: str | None, lines: list[str]) -> None:
+    """A line for each, with what comes of it."""
+    cluster = {"name": "orders", "bootstrap_servers": "a:1", "listen": "h:1", "telemetry": telemetry}
+    config = Config.model_validate({"clusters": [cluster], "receivers": receivers, "admin": admin})
+    assert list(notes(config)) == lines

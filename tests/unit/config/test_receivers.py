@@ -1,0 +1,136 @@
+"""kproxy.config.receivers: each type with its own settings, plug-ins, and what must not be shown."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from kproxy.config import BUILT_IN, Config, Files, Kafka, Otlp, PlugIn, Prometheus, load
+from kproxy.telemetry.receivers import otlp, prometheus
+from tests.unit.config.problems import lines_of, problems_of
+
+CLUSTER = {"name": "orders", "bootstrap_servers": "a:1", "listen": "h:1"}
+OTLP = {"name": "o", "type": "otlp", "url": "http://c:4318/v1/metrics"}
+FLAGS = {"bootstrap_servers": "a:1", "listen": "h:1"}
+
+
+def config(*receivers: Any, **cluster: Any) -> dict[str, Any]:
+    """A configuration with receivers, as YAML yields it."""
+    return {"clusters": [CLUSTER | cluster], "receivers": list(receivers)}
+
+
+@pytest.mark.parametrize(
+    ("given", "model"),
+    [
+        ({"name": "p", "type": "prometheus"}, Prometheus),
+        (OTLP, Otlp),
+        ({"name": "k", "type": "kafka", "topic": "t"}, Kafka),
+        ({"name": "f", "type": "files", "directory": "d"}, Files),
+        ({"name": "m", "type": "mine", "options": {"a": [1]}}, PlugIn),
+    ],
+)
+def test_types(given: dict[str, Any], model: type[BaseModel]) -> None:
+    """`type` alone says which; what is made loads again."""
+    (receiver,) = Config.model_validate(config(given)).receivers
+    assert type(receiver) is model
+    assert Config.model_validate(config(receiver)).receivers == (receiver,)
+
+
+@pytest.mark.parametrize(("model", "made"), [(Prometheus, prometheus.Prometheus), (Otlp, otlp.Otlp)])
+def test_options_are_those_of_the_receiver(model: type[BaseModel], made: type) -> None:
+    """The same names and the same defaults; what is only for tests, and TLS, which has a form of its own, aside."""
+    parameters = inspect.signature(made).parameters
+    options = set(parameters) - {"rand"}
+    assert set(model.model_fields) - {"type"} == options
+    for name in options - {"name", "url", "tls"}:
+        assert model.model_fields[name].default == parameters[name].default, name
+
+
+@pytest.mark.parametrize(
+    ("given", "lines"),
+    [
+        (3, ["receivers.0: must be a mapping, not int"]),
+        ({}, ["receivers.0.type: is required: prometheus, otlp, kafka, files, or a plug-in's"]),
+        ({"type": "otlp"}, ["receivers.0.name: is required", "receivers.0.url: is required"]),
+        ({"name": "P", "type": "prometheus"}, ["receivers.0.name: 'P' is not a DNS label"]),
+        ({"name": "p", "type": "prometheus", "label": "a"}, ["receivers.0.label: is no setting; did you mean labels?"]),
+        ({"name": "p", "type": "otpl", "url": "u"}, ["receivers.0.url: is no setting of a plug-in, whose own stand"]),
+        ({"name": "p", "type": 5}, ["receivers.0.type: must be text"]),
+        ({"name": "p", "type": ""}, ["receivers.0.type: must not be empty"]),
+        ({"name": "p", "type": "prometheus", "max_pushes": 0}, ["receivers.0.max_pushes: must be at least 1, not 0"]),
+        (OTLP | {"linger": "soon"}, ["receivers.0.linger: 'soon' is not a duration"]),
+        (OTLP | {"compression": "lz4"}, ["receivers.0.compression: must be 'none', 'gzip' or 'zstd', not 'lz4'"]),
+        (OTLP | {"tls": {"key": "k"}}, ["receivers.0.tls.key: needs a certificate"]),
+        ({"name": "k", "type": "kafka", "topic": "a b"}, ["receivers.0.topic: 'a b' is no topic"]),
+        ({"name": "k", "type": "kafka", "topic": ".."}, ["receivers.0.topic: '..' is no topic"]),
+        (
+            {"name": "k", "type": "kafka", "topic": "t", "cluster": "orders", "bootstrap_servers": "b:1"},
+            ["receivers.0.cluster: stands beside bootstrap_servers"],
+        ),
+        (
+            {"name": "k", "type": "kafka", "topic": "t", "cluster": "audit"},
+            ["receivers.0.cluster: 'audit' is no virtual cluster; there are: orders"],
+        ),
+        ({"name": "f", "type": "files", "directory": ""}, ["receivers.0.directory: must not be empty"]),
+    ],
+)
+def test_bad_values(given: Any, lines: list[str]) -> None:
+    """Each at its key, in the words of the type that was meant."""
+    found = problems_of(Config, config(given))
+    assert len(found) == len(lines)
+    assert all(line.startswith(start) for line, start in zip(found, lines, strict=True))
+
+
+def test_names_are_given_once() -> None:
+    """They are labels of metrics, and what virtual clusters name."""
+    twice = config(OTLP, {"name": "o", "type": "prometheus"})
+    assert problems_of(Config, twice) == ["receivers.1.name: 'o' is also the name of receivers.0"]
+
+
+def test_secrets_are_not_shown() -> None:
+    """Neither in what `config show` prints, nor in a repr, nor in a problem; whoever sends them gets them."""
+    given = config(
+        OTLP | {"headers": {"Authorization": "hunter2"}}, {"name": "m", "type": "mine", "options": {"p": "hunter2"}}
+    )
+    made = Config.model_validate(given)
+    assert "hunter2" not in str(made.model_dump(mode="json"))
+    assert "hunter2" not in repr(made.receivers[0])
+    assert made.model_dump(mode="json")["receivers"][1]["options"] == {"p": "**********"}
+    assert isinstance(made.receivers[0], Otlp)
+    assert made.receivers[0].headers["Authorization"].get_secret_value() == "hunter2"
+    (line,) = problems_of(Config, config(OTLP | {"headers": {"Authorization": 4711}}))
+    assert line.startswith("receivers.0.headers.Authorization: must be text")
+    assert "4711" not in line
+
+
+def test_by_variable() -> None:
+    """All of them as YAML, so that a Secret can hold them; a mistake is told at its place in it."""
+    made = load(None, FLAGS, {"KPROXY_RECEIVERS": "[{name: p, type: prometheus, labels: 'client_id, group_id'}]"})
+    assert [type(receiver) for receiver in made.receivers] == [Prometheus]
+    assert isinstance(made.receivers[0], Prometheus)
+    assert made.receivers[0].labels == ("client_id", "group_id")
+    wrong = lines_of(None, FLAGS, KPROXY_RECEIVERS="[{name: p, type: prometheus, expiry: 0}]")
+    assert wrong == ["KPROXY_RECEIVERS: 0.expiry: must be more than 0, not 0"]
+
+
+def test_plug_ins_are_what_is_not_built_in() -> None:
+    """The schema says so as well."""
+    excluded = PlugIn.model_json_schema()["properties"]["type"]["not"]["enum"]
+    assert excluded == sorted(BUILT_IN)
+
+
+def test_which_receivers_a_cluster_has() -> None:
+    """Without telemetry none; without names all; otherwise those it names."""
+    receivers = [{"name": name, "type": "prometheus"} for name in ("a", "b")]
+
+    def names(telemetry: Any) -> list[str]:
+        made = Config.model_validate(config(*receivers, telemetry=telemetry))
+        return [receiver.name for receiver in made.receivers_of(made.clusters[0])]
+
+    assert names(None) == []
+    assert names({}) == ["a", "b"]
+    assert names({"receivers": "b"}) == ["b"]
+    assert names({"receivers": []}) == []
