@@ -155,14 +155,22 @@ class Cluster:
             raise Fault(error.reason, str(error)) from error
 
     def upstreams(self, node_id: int | None) -> Sequence[tuple[str, int]]:
-        """Addresses to dial: a node's own; or every bootstrap server in turn, then the nodes that are known."""
-        if node_id is not None:
+        """Addresses to dial: a node's own; or every bootstrap server in turn, then the nodes that are known.
+
+        A retired door leads to its node, if the topology still has it: any other one its clients would keep, and talk to
+        as if it were theirs.
+        """
+        if node_id is not None and not self._is_gone(node_id):
             address = self.addresses.upstream(node_id)
             return [] if address is None else [address]
         self._turn = (self._turn + 1) % len(self.bootstrap)
         servers = self.bootstrap[self._turn :] + self.bootstrap[: self._turn]
         known = (node.upstream for node in self.addresses.nodes.values())
         return [*servers, *(address for address in known if address is not None and address not in servers)]
+
+    def _is_gone(self, node_id: int) -> bool:
+        retired = any(door.node_id == node_id for door in self.addresses.retired)
+        return retired and node_id not in self.addresses.nodes
 
     def dialled(self, node_id: int | None, address: tuple[str, int], failure: Reason | None, error: str) -> None:
         """Count how dialling went; a failure has the watcher look at once."""

@@ -39,7 +39,10 @@ class Destination(Backend, Protocol):
     """For listeners whose node is gone."""
 
     def upstreams(self, node_id: int | None) -> Sequence[tuple[str, int]]:
-        """Addresses to dial for a node, for None the bootstrap servers, best first; none when the node is unknown."""
+        """Addresses to dial for a node, for None the bootstrap servers, best first; none when the node is unknown.
+
+        For a node that is gone, and whose listener is still open, as for None.
+        """
 
     def dialled(self, node_id: int | None, address: tuple[str, int], failure: Reason | None, error: str) -> None:
         """How dialling an address went; `failure` None when it was reached."""
@@ -104,7 +107,7 @@ class Entrance:
         client.setblocking(False)
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         await self._first_bytes(client)
-        broker, address = await self._dial(destination, None if context.retired else context.node_id)
+        broker, address = await self._dial(destination, context.node_id)
         if context.stale:  # what was dialled is of the topology before
             broker.close()
             raise Fault(Reason.REBOOTSTRAP, f"the topology changed while {address} was dialled")

@@ -57,6 +57,7 @@ def ask(context: Context, frame: memoryview) -> Forward | Answer:
     """Send the request on, unless its client is to be told, or the connection to end."""
     version, correlation_id = _VERSION_AND_ID.unpack_from(frame)
     if version < TELLING:  # held only at a listener whose node is gone
+        context.backend.counters.refuse(KEY, Reason.RETIRED_NODE)
         raise Fault(Reason.RETIRED_NODE, f"Metadata v{version} cannot tell that node {context.node_id} is gone", KEY)
     context.metadata_version = max(context.metadata_version, version)
     if context.stale and _asked(frame) is None:

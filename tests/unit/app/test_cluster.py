@@ -54,6 +54,16 @@ async def test_every_bootstrap_server_has_its_turn() -> None:
         assert cluster.upstreams(99) == []
 
 
+async def test_a_retired_door_leads_to_its_node_or_to_any_other() -> None:
+    """To its node while the topology has it, at whatever port that is by now; else to the bootstrap servers."""
+    async with started(servers="a:1", first_port=0) as cluster:
+        cluster.learn(None, [(7, "n7", 9092), (8, "n8", 9092)])
+        cluster.addresses.remap(*cluster.doors.mapping(cluster.settings), trio.current_time())
+        cluster.addresses.renew([(8, "n8", 9092)], trio.current_time())
+        assert cluster.upstreams(7) == [("a", 1), ("n8", 9092)]
+        assert cluster.upstreams(8) == [("n8", 9092)]
+
+
 async def test_a_node_is_reachable_as_soon_as_it_is_advertised() -> None:
     """Its port takes connections when advertise returns, without a turn of the scheduler in between."""
     async with started(first_port=0) as cluster:
