@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kproxy.config import Config, load
+from kproxy.config import Config, Telemetry, load
 from tests.deploy.support import chart, tools
 from tests.support.proxy import KPROXY
 
@@ -70,6 +70,19 @@ def test_upstreams_come_to_kproxy_in_their_order(tmp_path: Path) -> None:
     assert list(servers.items()) == [(given["name"], given["bootstrapServers"]) for given in chart.UPSTREAMS]
     assert (cluster.failover.automatic, cluster.failover.after, cluster.failover.floor) == (True, 30, 900)
     assert config.drain.rebootstrap
+
+
+def test_telemetry_comes_to_kproxy(tmp_path: Path) -> None:
+    """As it was given, and `{}` switches it on; Prometheus scrapes the clients' page where it is asked to."""
+    objects = chart.rendered(chart.VALUES["telemetry"], tmp_path)
+    config = _config(objects, tmp_path)
+    expected = {key: value for key, value in chart.TELEMETRY.items() if key != "maxBytes"} | {"max_bytes": 512 * 1024}
+    assert config.clusters[0].telemetry == Telemetry.model_validate(expected)
+    assert [receiver.name for receiver in config.receivers] == ["scrape", "lake"]
+    endpoints = chart.only(objects, "ServiceMonitor")["spec"]["endpoints"]
+    assert [endpoint["path"] for endpoint in endpoints] == ["/metrics", "/metrics/clients"]
+    bare = _config(chart.rendered({"clusters": [{**chart.MAIN, "telemetry": {}}]}, tmp_path), tmp_path)
+    assert bare.clusters[0].telemetry == Telemetry()
 
 
 def test_every_node_has_its_port_in_the_service(objects: list[chart.Object], tmp_path: Path) -> None:

@@ -26,6 +26,20 @@ UPSTREAMS = [
     {"name": "east", "bootstrapServers": ["kafka-0.east:9092", "kafka-1.east:9092"]},
     {"name": "west", "bootstrapServers": ["kafka-0.west:9092"]},
 ]
+TELEMETRY = {
+    "admin": "none",
+    "interval": "2m",
+    "maxBytes": "512KiB",
+    "subscriptions": [
+        {"name": "all", "metrics": ["*"]},
+        {"name": "java", "metrics": ["a.", "b."], "interval": "10s", "match": {"client_software_name": "apache.*"}},
+    ],
+    "receivers": ["scrape"],
+}
+RECEIVERS = [
+    {"name": "scrape", "type": "prometheus", "labels": ["client_id"]},
+    {"name": "lake", "type": "files", "directory": "/telemetry"},
+]
 _LABELLED = {"podSelector": {"matchLabels": {"kafka-client": "true"}}}
 
 # What users set, by what they want of it. Each one is rendered, validated and installed.
@@ -69,6 +83,13 @@ VALUES: Mapping[str, Mapping[str, Any]] = {
             }
         ],
         "drain": {"rebootstrap": True},
+    },
+    "telemetry": {
+        "clusters": [{**MAIN, "telemetry": TELEMETRY}],
+        "config": {"receivers": RECEIVERS, "state": {"path": "/telemetry/state.db"}},
+        "extraVolumes": [{"name": "telemetry", "emptyDir": {}}],
+        "extraVolumeMounts": [{"name": "telemetry", "mountPath": "/telemetry"}],
+        "serviceMonitor": {"enabled": True, "clients": True},
     },
     "everything": {
         "clusters": [{**MAIN, "port": 19092, "nodes": {"ranges": ["0-98"], "firstPort": 20000}}],

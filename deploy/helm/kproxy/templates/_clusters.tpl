@@ -96,6 +96,13 @@
   {{- with $cluster.failover -}}
     {{- $_ := set $own "failover" . -}}
   {{- end -}}
+  {{- if hasKey $cluster "telemetry" -}}
+    {{- $telemetry := omit $cluster.telemetry "maxBytes" -}}
+    {{- with $cluster.telemetry.maxBytes -}}
+      {{- $_ := set $telemetry "max_bytes" . -}}
+    {{- end -}}
+    {{- $_ := set $own "telemetry" $telemetry -}}
+  {{- end -}}
   {{- $clusters = append $clusters $own -}}
 {{- end -}}
 {{- $own := dict
