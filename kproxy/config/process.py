@@ -92,9 +92,9 @@ class Topology(Settings):
         "them. Seconds, or as 5m.",
     )
     retired: Literal["refuse", "serve"] = Field(
-        default="refuse",
-        description="What such a listener does for clients that cannot be told. refuse: it closes, so that they look "
-        "elsewhere (KIP-899); serve: it relays to any node there is, for clients that would never look elsewhere.",
+        default="serve",
+        description="What such a listener does for clients that cannot be told. serve: it relays to any node there is, "
+        "whose metadata leads them on; refuse: it closes, so that those that can look elsewhere (KIP-899).",
     )
 
 

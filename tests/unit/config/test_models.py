@@ -63,7 +63,7 @@ def test_defaults_are_kafkas_and_the_briefs() -> None:
     assert (topology.epoch_floor, topology.grace, topology.retired, config.drain.rebootstrap) == (
         10,
         300,
-        "refuse",
+        "serve",
         False,
     )
     assert (config.log.level, config.log.format) == ("info", "auto")

@@ -72,7 +72,7 @@ def test_the_docs_list_what_applies() -> None:
     ("settings", "key"),
     [
         ({"topology": {"grace": 1}}, "topology.grace"),
-        ({"topology": {"retired": "serve"}}, "topology.retired"),
+        ({"topology": {"retired": "refuse"}}, "topology.retired"),
         ({"drain": {"deadline": 1}}, "drain.deadline"),
         ({"drain": {"rebootstrap": True}}, "drain.rebootstrap"),
     ],
