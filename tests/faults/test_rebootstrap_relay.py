@@ -326,7 +326,8 @@ def test_the_port_of_a_node_that_is_gone(kafka: Backend, newest_kafka: Backend, 
     rebootstrap.md: "a retired node's listener refuses or closes at once rather than hanging".
     """
     both = {"old": kafka.cluster.bootstrap, "new": newest_kafka.cluster.bootstrap}
-    with Proxy(tmp_path, {"kafka": both}, topology={"interval": "1s", "epoch_floor": "1s", "retired": "refuse"}) as proxy:
+    topology = {"interval": "1s", "epoch_floor": "1s", "retired": "refuse"}
+    with Proxy(tmp_path, {"kafka": both}, topology=topology) as proxy:
         gone = proxy.node_ports()[NODE]
         proxy.fail_over("kafka", "new")
         until(lambda: set(proxy.node_ports()) >= {0}, "the new cluster's node")
