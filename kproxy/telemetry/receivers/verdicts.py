@@ -1,4 +1,4 @@
-"""What an OTLP/HTTP server's answer means for the pushes that it answers."""
+"""What an OTLP/HTTP server's or a Kafka broker's answer means for the pushes that it is about."""
 
 from __future__ import annotations
 
@@ -11,30 +11,43 @@ from typing import Final
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceResponse
 
+from kproxy.errors import NONE, ErrorClass, classify
+
 
 class Verdict(Enum):
     """What becomes of the pushes."""
 
     DELIVERED = "delivered"
     AGAIN = "again"
-    """The specification's four statuses: the same request may be taken later."""
+    """The same may be taken later."""
     APART = "apart"
-    """Too large together, or one of them is not what the server takes: it may take the others."""
+    """Too large together, or one of them is not what is taken: the others may be."""
     REFUSED = "refused"
 
 
 _AGAIN: Final = frozenset({429, 502, 503, 504})
 _APART: Final = frozenset({400, 413})
+_TOO_LARGE: Final = frozenset({10, 18})  # MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE
+_RETRIABLE: Final = frozenset({ErrorClass.RETRIABLE, ErrorClass.REFRESH_RETRIABLE})
 _LONGEST_WAIT: Final = 3600.0
 
 
 def verdict(status: int) -> Verdict:
-    """By the HTTP status. Redirects are refused: where clients' metrics go is for the configuration to say."""
+    """By the HTTP status, as OTLP has it. A redirect is refused: the configuration says where clients' metrics go."""
     if 200 <= status < 300:
         return Verdict.DELIVERED
     if status in _AGAIN:
         return Verdict.AGAIN
     return Verdict.APART if status in _APART else Verdict.REFUSED
+
+
+def verdict_on_code(code: int) -> Verdict:
+    """By Kafka's error code of a partition."""
+    if code == NONE:
+        return Verdict.DELIVERED
+    if code in _TOO_LARGE:
+        return Verdict.APART
+    return Verdict.AGAIN if classify(code) in _RETRIABLE else Verdict.REFUSED
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:

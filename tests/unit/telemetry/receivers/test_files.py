@@ -132,11 +132,22 @@ async def test_an_end_without_a_disk(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "file left unfinished" in capsys.readouterr().out
 
 
+async def test_a_file_that_somebody_deleted(start: Start, tmp_path: Path) -> None:
+    """What was in it is lost, the error says so, and the next file is written."""
+    receiver = await start(file_age=0.3, rand=lambda: 0.0)
+    await flushed(receiver, pushed(1))
+    [part] = parts(tmp_path / "out")
+    part.unlink()
+    await eventually(lambda: receiver.counters.retries == 1)
+    assert "no such file" in str(receiver.counters.last_error).lower()
+    await flushed(receiver, pushed(2))
+    await eventually(lambda: [row["client_id"] for row in rows(tmp_path / "out")] == ["2"])
+
+
 async def test_malformed_pushes_cost_themselves_only(start: Start, tmp_path: Path) -> None:
     """What is no OTLP, and what has too many resources, is dropped."""
     receiver = await start(linger=0.05, file_age=0.1)
-    await flushed(
-        receiver, Push(client(), 0.0, b"\xff"), pushed(1), Push(client(), 0.0, b"\x0a\x00" * (MAX_RESOURCES + 1))
-    )
+    too_many = Push(client(), 0.0, b"\x0a\x00" * (MAX_RESOURCES + 1))
+    await flushed(receiver, Push(client(), 0.0, b"\xff"), pushed(1), too_many)
     assert (receiver.counters.dropped, receiver.counters.delivered) == ({"malformed": 2}, 1)
     await eventually(lambda: len(rows(tmp_path / "out")) == 1)

@@ -1,0 +1,77 @@
+"""kproxy.wire.records beside kafka-python's reader, and Java's own values of murmur2."""
+
+from __future__ import annotations
+
+import gzip
+
+import cramjam
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kafka.partitioner.default import murmur2 as kafka_python_murmur2
+from kafka.record.memory_records import MemoryRecords
+
+from kproxy.wire.records import GZIP, NO_COMPRESSION, ZSTD, Record, encode_batch, murmur2, partition_of
+
+RECORDS = st.lists(
+    st.builds(
+        Record,
+        st.none() | st.binary(max_size=200),
+        st.none() | st.binary(max_size=200),
+        st.integers(0, 2**42),
+        st.lists(st.tuples(st.text(max_size=20), st.none() | st.binary(max_size=100)), max_size=3),
+    ),
+    min_size=1,
+    max_size=20,
+)
+
+
+def read_back(data: bytes) -> list[Record]:
+    """The records of one batch as kafka-python reads it, its checksum verified."""
+    batches = MemoryRecords(data)
+    batch = batches.next_batch()
+    assert batch is not None
+    assert batch.validate_crc()
+    found = [Record(each.key, each.value, each.timestamp, each.headers) for each in batch]
+    assert [each for each in (batches.next_batch(),) if each is not None] == []
+    return found
+
+
+@given(RECORDS)
+def test_read_back(records: list[Record]) -> None:
+    """Keys, values, times and headers, null or empty ones too."""
+    assert read_back(encode_batch(records)) == records
+
+
+def test_compressed() -> None:
+    """gzip, as any reader inflates it; the batch names the codec, and zstd by its number."""
+    records = [Record(b"k", b"value" * 100, 1000 + each, [("h", b"x")]) for each in range(50)]
+    packed = encode_batch(records, codec=GZIP, compress=gzip.compress)
+    assert read_back(packed) == records
+    assert len(packed) < len(encode_batch(records)) / 5
+    plain, squeezed = encode_batch(records), encode_batch(records, codec=ZSTD, compress=cramjam.zstd.compress)
+    assert squeezed[21:23] == b"\x00\x04"
+    assert bytes(cramjam.zstd.decompress(squeezed[61:])) == plain[61:]
+    assert plain[21:23] == NO_COMPRESSION.to_bytes(2, "big")
+
+
+@pytest.mark.parametrize(
+    ("data", "signed"),
+    [
+        (b"21", -973932308),
+        (b"foobar", -790332482),
+        (b"a-little-bit-long-string", -985981536),
+        (b"a-little-bit-longer-string", -1486304829),
+        (b"lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8", -58897971),
+        (b"abc", 479470107),
+    ],
+)
+def test_murmur2_of_java(data: bytes, signed: int) -> None:
+    """The values in the tests of Kafka's own implementation."""
+    assert murmur2(data) == signed & 0xFFFFFFFF
+
+
+@given(st.binary(max_size=100), st.integers(1, 1000))
+def test_partitions(key: bytes, partitions: int) -> None:
+    """As another client puts them."""
+    assert partition_of(key, partitions) == (kafka_python_murmur2(key) & 0x7FFFFFFF) % partitions
