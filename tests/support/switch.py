@@ -21,6 +21,7 @@ from tests.support.wait import until
 WINDOW = 10.0
 """Seconds after a switch in which a client's Metadata requests are counted."""
 
+_REQUESTS = ("kproxy_requests_total", "kproxy_requests_refused_total")
 _SUCCESS: Mapping[Kind, str] = {
     "producer": "acked",
     "consumer": "consumed",
@@ -215,21 +216,17 @@ def _begin(client: Followed, proxy: Proxy, to: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """kproxy's counters at one moment, by virtual cluster: Metadata requests, and clients told by means.
-
-    A Metadata request that ended its connection at a retired node is in the log only.
-    """
+    """kproxy's counters at one moment, by virtual cluster: Metadata requests, served or refused, and clients told."""
 
     metadata: Counter[str]
     told: Mapping[str, Counter[str]]
 
     @classmethod
     def of(cls, proxy: Proxy) -> _Counts:
-        ended = proxy.logged(event="connection ended", reason="retired_node")
-        metadata = Counter(one["cluster"] for one in ended if one.get("detail", "").startswith("Metadata v"))
+        metadata: Counter[str] = Counter()
         told: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for name, labels, value in proxy.samples():
-            if name == "kproxy_requests_total" and labels["api"] == "Metadata":
+            if name in _REQUESTS and labels["api"] == "Metadata":
                 metadata[labels["cluster"]] += int(value)
             if name == "kproxy_clients_told_total":
                 told[labels["cluster"]][labels["means"]] += int(value)
