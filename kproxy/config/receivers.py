@@ -146,8 +146,12 @@ class Kafka(_Queued):
     bootstrap_servers: Servers = Field(
         default=(), description="Brokers of another cluster that has the topic, as host:port; a list or with commas."
     )
+    compression: Literal["none", "gzip", "zstd"] = Field(
+        default="zstd", description="Of batches; brokers take zstd since Kafka 2.1."
+    )
+    constant: Mapping[str, str] = Field(default={}, description="Headers that stand on every record, beside `cluster`.")
     retry_for: Seconds = Field(
-        default=300.0, description="How long a push is tried again before it is dropped. Seconds, or as 5m."
+        default=120.0, description="How long a push is tried again before it is dropped. Seconds, or as 2m."
     )
     linger: Seconds = Field(
         default=0.2, description="How long a push waits for others to share a batch with. Seconds, or as 200ms."

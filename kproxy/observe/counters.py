@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 
 from kproxy.observe.means import Cause
 from kproxy.observe.software import SoftwareCounts, software_label
+from kproxy.observe.telemetry import TelemetryCounters
 
 BOUNDS: Final[tuple[float, ...]] = (
     0.00005,
@@ -122,7 +123,8 @@ class ClusterCounters:
     `spliced_bytes` never came into the process; `held_bytes` is what it holds at this moment, for a peer that lags or
     for a frame that must be whole. `epochs` are by `Cause`; `changes` by what was seen of the backend: nodes "added",
     "gone" or "moved", another "cluster" (both begin at 0, so that Prometheus sees the first time). `told` is by means,
-    software name and software version; `upstreams` says of each by name whether it is the active one.
+    software name and software version; `upstreams` says of each by name whether it is the active one. `telemetry` is
+    None where the proxy does not serve it.
     """
 
     name: str
@@ -142,6 +144,7 @@ class ClusterCounters:
     changes: dict[str, int] = field(default_factory=lambda: {"added": 0, "gone": 0, "moved": 0, "cluster": 0})
     told: dict[tuple[str, str, str], int] = field(default_factory=dict)
     upstreams: dict[str, bool] = field(default_factory=dict)
+    telemetry: TelemetryCounters | None = None
 
     def api(self, key: int, version: int) -> ApiCounters:
         """The counters of an API in a version, made at its first use; beyond `MAX_APIS` pairs those of `OTHER`."""

@@ -5,17 +5,21 @@ Read from another thread than the one that counts: a dict that may grow is copie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from kproxy.errors import classify
 from kproxy.observe.counters import BOOTSTRAP, OTHER, ApiCounters, ClusterCounters, Histogram, NodeCounters
 from kproxy.observe.error_names import ERROR_NAMES
+from kproxy.observe.telemetry import Queue, Series, TelemetryCounters
 from kproxy.wire.apis import APIS
 
+GET_TELEMETRY_SUBSCRIPTIONS: Final = 71
+PUSH_TELEMETRY: Final = 72
+
 Labels: TypeAlias = tuple[str, ...]
-Numbers: TypeAlias = Iterator[tuple[Labels, int]]
+Numbers: TypeAlias = Iterator[tuple[Labels, int | float]]
 Histograms: TypeAlias = Iterator[tuple[Labels, Histogram]]
 Rows: TypeAlias = Callable[[ClusterCounters], Numbers | Histograms]
 
@@ -113,3 +117,53 @@ def connect_failures_by_node(cluster: ClusterCounters) -> Numbers:
     for label, node in _nodes(cluster):
         for reason, count in node.connect_failures.copy().items():
             yield (label, str(reason)), count
+
+
+def telemetry(field: str) -> Rows:
+    """One number of the telemetry of a virtual cluster that has it; a dotted path below `TelemetryCounters`."""
+    read: Callable[[TelemetryCounters], int | float] = attrgetter(field)
+    return lambda cluster: iter(() if cluster.telemetry is None else [((), read(cluster.telemetry))])
+
+
+def telemetry_requests(cluster: ClusterCounters) -> Numbers:
+    """By API and error; the code 0 is NONE."""
+    if cluster.telemetry is None:
+        return
+    tally = cluster.telemetry.tally
+    for key, counts in ((GET_TELEMETRY_SUBSCRIPTIONS, tally.gets), (PUSH_TELEMETRY, tally.pushes)):
+        for code, count in counts.copy().items():
+            yield (api_label(key), error_labels(code, key)[0]), count
+
+
+def telemetry_instances(cluster: ClusterCounters) -> Numbers:
+    if cluster.telemetry is not None:
+        yield (), len(cluster.telemetry.instances)
+
+
+def by_receiver(field: str) -> Rows:
+    read: Callable[[Queue], int] = attrgetter(field)
+    return lambda cluster: (((name,), read(queue)) for name, queue in _queues(cluster))
+
+
+def dropped_by_receiver(cluster: ClusterCounters) -> Numbers:
+    for name, queue in _queues(cluster):
+        for reason, count in queue.dropped.copy().items():
+            yield (name, reason), count
+
+
+def series_by_receiver(cluster: ClusterCounters) -> Numbers:
+    return (((name,), held.series) for name, held in _series(cluster))
+
+
+def points_by_receiver(cluster: ClusterCounters) -> Numbers:
+    """Those that were not taken, by reason; from 0 on, so that Prometheus sees the first time."""
+    for name, held in _series(cluster):
+        yield from (((name, reason), getattr(held, reason)) for reason in ("full", "conflicting", "invalid"))
+
+
+def _queues(cluster: ClusterCounters) -> Iterable[tuple[str, Queue]]:
+    return () if cluster.telemetry is None else cluster.telemetry.queues.items()
+
+
+def _series(cluster: ClusterCounters) -> Iterable[tuple[str, Series]]:
+    return () if cluster.telemetry is None else cluster.telemetry.series.items()

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from kproxy.config import BUILT_IN, Config, Files, Kafka, Otlp, PlugIn, Prometheus, load
-from kproxy.telemetry.receivers import otlp, prometheus
+from kproxy.telemetry.receivers import files, kafka, otlp, prometheus
 from tests.unit.config.problems import lines_of, problems_of
 
 CLUSTER = {"name": "orders", "bootstrap_servers": "a:1", "listen": "h:1"}
@@ -39,13 +39,23 @@ def test_types(given: dict[str, Any], model: type[BaseModel]) -> None:
     assert Config.model_validate(config(receiver)).receivers == (receiver,)
 
 
-@pytest.mark.parametrize(("model", "made"), [(Prometheus, prometheus.Prometheus), (Otlp, otlp.Otlp)])
-def test_options_are_those_of_the_receiver(model: type[BaseModel], made: type) -> None:
-    """The same names and the same defaults; what is only for tests, and TLS, which has a form of its own, aside."""
-    parameters = inspect.signature(made).parameters
+@pytest.mark.parametrize(
+    ("model", "made", "own", "instead"),
+    [
+        (Prometheus, prometheus.Prometheus, {"name"}, set()),
+        (Otlp, otlp.Otlp, {"name", "url", "tls"}, set()),
+        (Kafka, kafka.Kafka, {"name", "topic", "cluster", "bootstrap_servers"}, {"connect"}),
+        (Files, files.Files, {"name", "directory"}, set()),
+    ],
+)
+def test_options_are_those_of_the_receiver(
+    model: type[BaseModel], made: type, own: set[str], instead: set[str]
+) -> None:
+    """The same names and the same defaults, but for those that have a form of their `own`, `instead` of others."""
+    parameters = dict(inspect.signature(made).parameters)
     options = set(parameters) - {"rand"}
-    assert set(model.model_fields) - {"type"} == options
-    for name in options - {"name", "url", "tls"}:
+    assert set(model.model_fields) - {"type"} - own == options - own - instead
+    for name in options - own - instead:
         assert model.model_fields[name].default == parameters[name].default, name
 
 

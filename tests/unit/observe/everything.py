@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from kproxy.observe.counters import BOOTSTRAP, Counters
 from kproxy.observe.means import Cause, Means
 from kproxy.observe.reasons import Reason
+from kproxy.observe.telemetry import TelemetryCounters
+from kproxy.telemetry.receivers.accumulate import Tally as Series
+from kproxy.telemetry.receivers.interface import ReceiverCounters
+from kproxy.telemetry.service import Tally
 from kproxy.wire.apis import APIS
 
 
@@ -32,7 +38,31 @@ def everything() -> Counters:
     cluster.changes["moved"] += 2
     cluster.count_told(Means.TELL, ("apache-kafka-java", "4.3.1"))
     cluster.upstreams |= {"east": True, "west": False}
+    cluster.telemetry = telemetry()
     return counters
+
+
+@dataclass
+class Seen:
+    """Instances that are known: as many as told."""
+
+    count: int
+    evicted: int = 0
+
+    def __len__(self) -> int:
+        return self.count
+
+
+def telemetry() -> TelemetryCounters:
+    """With the very objects that count in a running kproxy, on which everything happened."""
+    counted = Tally()
+    counted.gets[0], counted.gets[89] = 7, 1
+    counted.pushes[0], counted.pushes[117] = 5, 2
+    counted.pushed_bytes, counted.decompressed_bytes, counted.decode_seconds = 1000, 9000, 0.25
+    queue = ReceiverCounters(
+        offered=5, delivered=2, delivered_bytes=3000, dropped={"late": 1}, retries=4, queued=2, queued_bytes=2500
+    )
+    return TelemetryCounters(counted, Seen(3, evicted=1), {"collector": queue}, {"scrape": Series(12, full=1)})
 
 
 def many_series(at_least: int = 18_000) -> Counters:

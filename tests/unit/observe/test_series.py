@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kproxy.observe import series
 from kproxy.observe.counters import BOOTSTRAP, OTHER, ClusterCounters
+from kproxy.observe.families import FAMILIES
 from kproxy.observe.means import Cause
 from kproxy.observe.reasons import Reason
 from tests.unit.observe.everything import everything
@@ -42,6 +43,36 @@ def test_rows_are_the_counters() -> None:
     assert dict(series.by_key("changes")(cluster)) == {("added",): 0, ("gone",): 0, ("moved",): 2, ("cluster",): 0}
     assert list(series.by_told(cluster)) == [(("129", "apache-kafka-java", "4.3.1"), 1)]
     assert list(series.by_upstream(cluster)) == [(("east",), 1), (("west",), 0)]
+
+
+def test_rows_of_telemetry() -> None:
+    """As the rooms that serve it count."""
+    cluster = everything().cluster("main")
+    assert dict(series.telemetry_requests(cluster)) == {
+        ("GetTelemetrySubscriptions", "NONE"): 7,
+        ("GetTelemetrySubscriptions", "THROTTLING_QUOTA_EXCEEDED"): 1,
+        ("PushTelemetry", "NONE"): 5,
+        ("PushTelemetry", "UNKNOWN_SUBSCRIPTION_ID"): 2,
+    }
+    assert list(series.telemetry("tally.decode_seconds")(cluster)) == [((), 0.25)]
+    assert list(series.telemetry_instances(cluster)) == [((), 3)]
+    assert list(series.telemetry("instances.evicted")(cluster)) == [((), 1)]
+    assert list(series.by_receiver("queued")(cluster)) == [(("collector",), 2)]
+    assert list(series.dropped_by_receiver(cluster)) == [(("collector", "late"), 1)]
+    assert list(series.series_by_receiver(cluster)) == [(("scrape",), 12)]
+    assert dict(series.points_by_receiver(cluster)) == {
+        ("scrape", "full"): 1,
+        ("scrape", "conflicting"): 0,
+        ("scrape", "invalid"): 0,
+    }
+
+
+def test_without_telemetry_there_are_no_rows() -> None:
+    """A cluster that leaves it to the broker has no series of it."""
+    cluster = ClusterCounters("quiet")
+    readers = [family.rows for family in FAMILIES if family.name.startswith("kproxy_telemetry_")]
+    assert len(readers) == 15
+    assert all(not list(rows(cluster)) for rows in readers)
 
 
 def test_only_what_exists_has_a_row() -> None:
