@@ -7,6 +7,8 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
+import structlog
+
 from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Context
 from kproxy.relay.endpoint import Endpoint
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 _clock: Final = time.monotonic
 _SPLICES: Final = 4
 """Splices of one connection in a row, so that one large body does not keep the others waiting."""
+
+
+log = structlog.get_logger("kproxy.relay")
 
 
 class Connection:
@@ -72,9 +77,11 @@ class Connection:
         self.in_flight: InFlight = deque()
         self.client = pump.endpoint(client, self, is_client=True)
         self.broker = pump.endpoint(broker, self, is_client=False)
-        self.requests = RequestFlow(table, self.in_flight, context, self.broker, self.client, limits.max_request_bytes)
+        self.requests = RequestFlow(
+            table, self.in_flight, context, self.broker, self.client, limits.max_request_bytes, self
+        )
         self.responses = ResponseFlow(
-            self.in_flight, context, self.client, limits.max_response_bytes, limits.max_held_bytes
+            self.in_flight, context, self.client, limits.max_response_bytes, limits.max_held_bytes, self
         )
         self.closed = False
         self.parting: Reason | None = None
@@ -108,7 +115,7 @@ class Connection:
         if source.large and not sink.blocked:
             self._splice(source, sink, flow)
         blocked = sink.blocked or self.client.blocked
-        if blocked or not self._steady or len(self.in_flight) > MAX_IN_FLIGHT or self.requests.last is not None:
+        if blocked or not self._steady or len(self.in_flight) > MAX_IN_FLIGHT:
             self._balance()
 
     def _splice(self, source: Endpoint, sink: Endpoint, flow: RequestFlow | ResponseFlow) -> bool:
@@ -135,6 +142,27 @@ class Connection:
         if not self._steady or sink.blocked:
             self._balance()
         return True
+
+    def unsteady(self) -> None:
+        """As `Owner`."""
+        self._steady = False
+
+    def resolved(self) -> None:
+        """As `Owner`; never raises. In the midst of a request the answer waits until that is dealt with."""
+        self._steady = False
+        if not self.requests.handling and not self.closed:
+            try:
+                self._balance()
+            except Exception as error:  # one connection's failure is never another's
+                self.pump.failed(self.broker, error)
+
+    def _catch_up(self) -> None:
+        """Send a parked answer that is there and due, and what has waited behind it."""
+        before, now = self.responses.count, _clock()
+        self.responses.go_on(now)
+        if self.responses.count > before:
+            self.progress = now
+        self.responses.settle(_clock())
 
     def writable(self, sink: Endpoint) -> None:
         """Send what waited for this peer, and read again what was paused for it."""
@@ -172,7 +200,7 @@ class Connection:
             self.end = Reason.CLIENT_CLOSED
         else:
             self.end = Reason.BROKER_CLOSED
-            self.in_flight.clear()
+            self._abandon()
         source.pause()
         self._balance()
 
@@ -188,14 +216,17 @@ class Connection:
     def _balance(self) -> None:
         """Read from each side what the other takes; close when all that was owed is out."""
         client, broker = self.client, self.broker
+        if self.in_flight and self.in_flight[0].answer is not None:
+            self._catch_up()
         if self.end is None:
             self.end = self.requests.last or (None if self.requests.under_way else self.parting)
         if self.end is not None and not self.in_flight and not client.blocked and not broker.blocked:
             self.close(self.end)
             return
+        conversing, waiting = self.requests.conversing, self.responses.waiting
         takes_requests = not client.blocked and not broker.blocked and len(self.in_flight) <= MAX_IN_FLIGHT
-        self._read(client, self.end is None and takes_requests, "upstream")
-        self._read(broker, self.end is not Reason.BROKER_CLOSED and not client.blocked, "downstream")
+        self._read(client, self.end is None and takes_requests and not conversing, "" if conversing else "upstream")
+        self._read(broker, self.end is not Reason.BROKER_CLOSED and not client.blocked and not waiting, "downstream")
         self._steady = client.reading and broker.reading and self.parting is None
 
     def _read(self, endpoint: Endpoint, wanted: bool, side: str) -> None:
@@ -205,7 +236,7 @@ class Connection:
             endpoint.resume()
             return
         endpoint.pause()
-        if self.end is None:
+        if side and self.end is None:
             self.context.backend.counters.pauses[side] += 1
 
     @property
@@ -213,8 +244,9 @@ class Connection:
         """The directions that backpressure holds: "upstream" when requests are not read, "downstream" responses."""
         if self.end is not None:
             return ()
-        sides = (("upstream", self.client), ("downstream", self.broker))
-        return tuple(side for side, endpoint in sides if not endpoint.reading)
+        upstream = not self.client.reading and not self.requests.conversing
+        held = (("upstream", upstream), ("downstream", not self.broker.reading))
+        return tuple(side for side, is_held in held if is_held)
 
     @property
     def held_bytes(self) -> int:
@@ -227,3 +259,14 @@ class Connection:
         if not self.closed:
             self.closed = True
             self.pump.closed(self, reason, detail)
+            self._abandon()
+
+    def _abandon(self) -> None:
+        """Nothing in flight is answered any more: conversations end, and who parked an answer is told."""
+        abandoned = list(self.in_flight)
+        self.in_flight.clear()
+        for expected in abandoned:
+            try:
+                expected.abandon()
+            except Exception as error:  # one room's failure is never another's
+                log.error("internal error", connection=self.id, exc_info=error)

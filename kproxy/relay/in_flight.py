@@ -6,7 +6,9 @@ from collections import deque
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from kproxy.relay.conversation import Conversation
     from kproxy.relay.routes import Route
+    from kproxy.relay.verdicts import Parked
 
 MAX_IN_FLIGHT: Final = 1000
 """Requests of one connection that may wait; beyond it the client is not read. Clients default to 5."""
@@ -15,7 +17,8 @@ MAX_IN_FLIGHT: Final = 1000
 class Expected:
     """A response that the client waits for; times in seconds on the monotonic clock.
 
-    `answer` is the whole frame where the proxy answers itself; it waits here until all earlier responses are out.
+    `answer` is the whole frame where the proxy answers itself, which waits here until all earlier responses are out, or
+    what it is to come from. In a conversation `correlation_id` is that of the request that the broker has.
     """
 
     __slots__ = ("answer", "correlation_id", "first_byte", "received", "route", "sent")
@@ -26,7 +29,12 @@ class Expected:
         self.received = received
         self.sent = received
         self.first_byte = received
-        self.answer: bytes | None = None
+        self.answer: bytes | Parked | Conversation | None = None
+
+    def abandon(self) -> None:
+        """The connection has ended: tell who would have answered."""
+        if self.answer is not None and not isinstance(self.answer, bytes):
+            self.answer.abandon()
 
 
 InFlight = deque[Expected]

@@ -131,9 +131,10 @@ class Pump:
                 try:
                     one.event(mask)
                 except Exception as error:  # one connection's failure is never another's
-                    self._failed(one, error)
+                    self.failed(one, error)
 
-    def _failed(self, watched: _Watched, error: Exception) -> None:
+    def failed(self, watched: _Watched, error: Exception) -> None:
+        """Close the connection whose socket or whose turn it was, for the reason that the error stands for."""
         if not isinstance(watched, Endpoint):
             log.error("a closing socket failed", exc_info=error)
             return
@@ -224,7 +225,7 @@ class Pump:
         try:
             connection.part(reason)
         except Exception as error:  # one connection's failure is never another's
-            self._failed(connection.client, error)
+            self.failed(connection.client, error)
 
     def close_all(self, reason: Reason) -> None:
         """Close every connection now."""

@@ -7,12 +7,15 @@ from itertools import islice
 from struct import Struct
 from typing import Final, Protocol
 
+from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Context
+from kproxy.relay.conversation import Conversation
 from kproxy.relay.fault import Fault
 from kproxy.relay.in_flight import MAX_IN_FLIGHT, Expected, InFlight
-from kproxy.relay.routes import Answer, Chunk, OnRequest, Route, Table
+from kproxy.relay.routes import Chunk, OnRequest, Route, Table
 from kproxy.relay.sniff import foreign_protocol
+from kproxy.relay.verdicts import Answer, Converse, Forward, Parked
 from kproxy.wire.skim import acks
 
 _HEAD: Final = Struct(">iIi")
@@ -22,6 +25,8 @@ HEAD_BYTES: Final = _HEAD.size
 _MIN_SIZE: Final = HEAD_BYTES - 4
 _MAX_HEAD: Final = 128 << 10
 """More than any Produce request has before its acks: two names of 32,767 bytes at most, and tagged fields."""
+UNTIL_TOLD: Final = 1 << 62
+"""Bytes to be held that never come: what is behind waits for something else."""
 _PASS: Final = OnRequest.PASS
 _ACKS: Final = OnRequest.ACKS
 
@@ -36,11 +41,22 @@ class Outlet(Protocol):
         """Send a frame that was put together from chunks, its size first."""
 
 
+class Owner(Protocol):
+    """The connection that both flows are of."""
+
+    def unsteady(self) -> None:
+        """Whether to read from either side is to be decided anew before the next read."""
+
+    def resolved(self) -> None:
+        """A parked answer is there."""
+
+
 class RequestFlow:
     """What one client sends: `count` requests, `answered` of them by the proxy at once.
 
     `passing` bytes of the frame under way go to the broker unseen, whoever moves them. With `last` set the client has
-    had its last request answered: what it sends after that is ignored, and its connection ends for that reason.
+    had its last request answered: what it sends after that is ignored, and its connection ends for that reason. While
+    it is `conversing` what comes behind is held, and the client is not to be read. `handling` while an offer decides.
     """
 
     __slots__ = (
@@ -56,13 +72,23 @@ class RequestFlow:
         "broker",
         "client",
         "context",
+        "conversing",
         "count",
+        "handling",
         "last",
+        "owner",
         "passing",
     )
 
     def __init__(
-        self, table: Table, in_flight: InFlight, context: Context, broker: Outlet, client: Outlet, limit: int
+        self,
+        table: Table,
+        in_flight: InFlight,
+        context: Context,
+        broker: Outlet,
+        client: Outlet,
+        limit: int,
+        owner: Owner,
     ) -> None:
         self._table = table
         self._routes = table.routes
@@ -75,6 +101,9 @@ class RequestFlow:
         self.context = context
         self.broker = broker
         self.client = client
+        self.owner = owner
+        self.conversing = False
+        self.handling = False
         self.passing = 0
         self.count = 0
         self.answered = 0
@@ -82,8 +111,8 @@ class RequestFlow:
 
     @property
     def under_way(self) -> bool:
-        """Whether a frame has begun and is not complete."""
-        return bool(self.passing) or self._held is not None
+        """Whether there is a frame that is not complete, or is held behind a conversation."""
+        return bool(self.passing) or bool(self._held)
 
     @property
     def held_bytes(self) -> int:
@@ -153,7 +182,7 @@ class RequestFlow:
                 if pos > start:
                     self.broker.send(buf[start:pos])
                 self._whole(route, buf[pos + 4 : frame_end], correlation_id, now)
-                pos = start = frame_end if self.last is None else end
+                pos = start = frame_end if self._takes_more(buf, frame_end) else end
                 continue
             self._expect(route, correlation_id, size, now, responds)
             if frame_end > end:
@@ -203,21 +232,85 @@ class RequestFlow:
     def _whole(self, route: Route, frame: memoryview, correlation_id: int, now: float) -> None:
         handler = route.offer.request
         assert handler is not None
+        self.handling = True
         verdict = handler(self.context, frame)
-        self.last = verdict.last
-        waiting = bool(self._in_flight)
-        self._expect(route, correlation_id, len(frame), now, responds=True)
-        if not isinstance(verdict, Answer):
-            self.broker.send(verdict.frame)
-        elif waiting:
-            self._in_flight[-1].answer = verdict.frame
+        if isinstance(verdict, Converse):
+            self._converse(verdict, route, correlation_id, len(frame), now)
+        elif isinstance(verdict, Parked) and verdict.frame is None:
+            self._park(verdict, route, correlation_id, len(frame), now)
+        else:
+            self._expect(route, correlation_id, len(frame), now, responds=True)
+            self._decided(verdict, route)
+        self.handling = False
+
+    def _takes_more(self, buf: memoryview, pos: int) -> bool:
+        """Whether what is behind a request that was held is to be looked at now; held where it is later."""
+        if self.conversing:
+            self._hold(buf, pos, pos, UNTIL_TOLD)
+            return False
+        return self.last is None
+
+    def _decided(self, verdict: Forward | Answer | Parked, route: Route) -> None:
+        """Send what there is to send; a parked answer that was there at once is as any."""
+        if not isinstance(verdict, Parked) and verdict.last is not None:
+            self.last = verdict.last
+            self.owner.unsteady()
+        frame = verdict.frame
+        assert frame is not None
+        if isinstance(verdict, Forward):
+            self.broker.send(frame)
+        elif len(self._in_flight) > 1:
+            self._in_flight[-1].answer = frame
         else:
             self._in_flight.pop()
             self._fresh.clear()
             self.answered += 1
             route.counters.responses += 1
-            route.counters.response_bytes += len(verdict.frame)
-            self.client.send(verdict.frame)
+            route.counters.response_bytes += len(frame)
+            self.client.send(frame)
+
+    def _park(self, parked: Parked, route: Route, correlation_id: int, size: int, now: float) -> None:
+        try:
+            self._expect(route, correlation_id, size, now, responds=True)
+        except Fault:
+            parked.abandon()
+            raise
+        self._in_flight[-1].answer = parked
+        parked.wait(self.owner.resolved)
+
+    def _converse(self, verdict: Converse, route: Route, correlation_id: int, size: int, now: float) -> None:
+        conversation = Conversation(verdict.steps, self)
+        request = conversation.step(None)
+        try:
+            self._expect(route, correlation_id, size, now, responds=True)
+        except Fault:
+            conversation.abandon()
+            raise
+        if request is None:
+            assert conversation.answer is not None
+            self._decided(Answer(conversation.answer), route)
+            return
+        expected = self._in_flight[-1]
+        expected.answer = conversation
+        self.conversing = True
+        self.owner.unsteady()
+        self.ask(expected, request)
+
+    def ask(self, expected: Expected, request: bytes) -> None:
+        """Send a conversation's request, whose response is the next that comes for what is expected."""
+        _, _, expected.correlation_id = _unpack_head(request)
+        self.broker.send(request)
+
+    def go_on(self, now: float) -> None:
+        """The conversation is over: take what was held behind it."""
+        self.conversing = False
+        held, self._held = self._held, None
+        if held:
+            try:
+                self._scan(memoryview(held), 0, now)
+            except MalformedMessageError as error:  # not the broker's fault, whose response has brought us here
+                raise Fault(Reason.MALFORMED_REQUEST, str(error)) from error
+            self.settle(now)
 
     def _bad_size(self, size: int, buf: memoryview, pos: int) -> Fault:
         reason = foreign_protocol(bytes(buf[pos : pos + HEAD_BYTES]))

@@ -5,12 +5,15 @@ from __future__ import annotations
 from struct import Struct
 from typing import Final
 
+from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Context
+from kproxy.relay.conversation import Conversation
 from kproxy.relay.fault import Fault
 from kproxy.relay.in_flight import Expected, InFlight
-from kproxy.relay.requests import Outlet
+from kproxy.relay.requests import UNTIL_TOLD, Outlet, Owner
 from kproxy.relay.routes import OnResponse, Route
+from kproxy.relay.verdicts import Parked
 from kproxy.wire.header import decode_response_header
 from kproxy.wire.skim import ResponseStream, response_stream
 
@@ -32,7 +35,8 @@ _MAX_ELEMENT: Final = 4 << 20
 class ResponseFlow:
     """What one broker sends. `passing` bytes of the frame under way go to the client unseen, whoever moves them.
 
-    `limit` bounds a frame; `held_limit` bounds what is held of one that must be whole.
+    `limit` bounds a frame; `held_limit` bounds what is held of one that must be whole. With `waiting` set there are
+    bytes behind a parked answer, and the broker is not to be read.
     """
 
     __slots__ = (
@@ -49,10 +53,14 @@ class ResponseFlow:
         "client",
         "context",
         "count",
+        "owner",
         "passing",
+        "waiting",
     )
 
-    def __init__(self, in_flight: InFlight, context: Context, client: Outlet, limit: int, held_limit: int) -> None:
+    def __init__(
+        self, in_flight: InFlight, context: Context, client: Outlet, limit: int, held_limit: int, owner: Owner
+    ) -> None:
         self._in_flight = in_flight
         self._limit = limit
         self._held_limit = held_limit
@@ -65,12 +73,14 @@ class ResponseFlow:
         self._left = 0  # bytes of the streamed frame that the stream has not seen
         self.context = context
         self.client = client
+        self.owner = owner
+        self.waiting = False
         self.passing = 0
         self.count = 0
 
     @property
     def under_way(self) -> bool:
-        """Whether a frame has begun and is not complete."""
+        """Whether there is a frame that is not complete, or is held behind a parked answer."""
         return self._begun is not None or self._held is not None
 
     @property
@@ -135,22 +145,31 @@ class ResponseFlow:
             if not self._in_flight:
                 raise Fault(Reason.MALFORMED_RESPONSE, "the broker sent what nobody asked for")
             expected = self._in_flight[0]
+            if expected.answer is not None and isinstance(expected.answer, Parked):
+                return self._wait(pos)
             if expected.correlation_id != correlation_id or not 4 <= size <= self._limit:
                 raise self._not_that(expected, size, correlation_id)
             self._begun = expected
             expected.first_byte = now
         route = expected.route
-        if route.on_response is _PASS:
-            return self._pass(route, buf, pos, frame)
+        if expected.answer is None:
+            if route.on_response is _PASS:
+                return self._pass(route, buf, pos, frame)
+            if there < frame and route.on_response is _STREAM:
+                return self._open(expected, buf, pos, frame)
         if there >= frame:
-            self._whole(expected, buf, pos, frame)
+            self._whole(expected, buf, pos, frame, now)
             return pos + frame, 0
-        if route.on_response is _STREAM:
-            return self._open(expected, buf, pos, frame)
         if frame > self._held_limit:
             detail = f"a response of {size} bytes must be held, the limit is {self._held_limit}"
             raise Fault(Reason.FRAME_TOO_LARGE, detail, route.api_key)
         return pos, frame
+
+    def _wait(self, pos: int) -> tuple[int, int]:
+        """Hold what comes behind a parked answer."""
+        self.waiting = True
+        self.owner.unsteady()
+        return pos, UNTIL_TOLD
 
     def _pass(self, route: Route, buf: memoryview, pos: int, frame: int) -> tuple[int, int]:
         """Let a frame through as it is, once its error code was seen."""
@@ -172,7 +191,10 @@ class ResponseFlow:
         reason = Reason.FRAME_TOO_LARGE if size > self._limit else Reason.INVALID_FRAME_SIZE
         return Fault(reason, f"a response of {size} bytes", key)
 
-    def _whole(self, expected: Expected, buf: memoryview, pos: int, frame: int) -> None:
+    def _whole(self, expected: Expected, buf: memoryview, pos: int, frame: int, now: float) -> None:
+        if expected.answer is not None:
+            self._step(expected, buf, pos, frame, now)
+            return
         route, end = expected.route, pos + frame
         chunks = route.respond(self.context, buf[pos + 4 : end])
         if chunks is not None:
@@ -182,6 +204,27 @@ class ResponseFlow:
             self._start = end
         route.counters.response_bytes += frame
         self._finish(buf, end)
+
+    def _step(self, expected: Expected, buf: memoryview, pos: int, frame: int, now: float) -> None:
+        """The response is to the proxy: ask the broker more, or answer the client."""
+        conversation = expected.answer
+        assert isinstance(conversation, Conversation)
+        self._hand_on(buf, pos)
+        self._start = end = pos + frame
+        request = conversation.step(bytes(buf[pos + 4 : end]))
+        if request is not None:
+            self._begun = None
+            # As if the broker had taken its time in one stretch: the rest is the proxy's.
+            expected.sent = now - (expected.first_byte - expected.sent)
+            conversation.requests.ask(expected, request)
+            return
+        answer = conversation.answer
+        assert answer is not None
+        expected.answer = None
+        expected.route.counters.response_bytes += len(answer)
+        self.client.send(answer)
+        self._finish(buf, end)
+        conversation.requests.go_on(now)
 
     def _open(self, expected: Expected, buf: memoryview, pos: int, frame: int) -> tuple[int, int]:
         """Begin to walk a frame that is not whole in one buffer."""
@@ -248,12 +291,28 @@ class ResponseFlow:
 
     def answer(self) -> None:
         """Send the answers of the proxy's own whose turn has come."""
-        while self._in_flight and self._begun is None and (frame := self._in_flight[0].answer) is not None:
+        while self._in_flight and self._begun is None:
+            answer = self._in_flight[0].answer
+            frame = answer.frame if isinstance(answer, Parked) else answer
+            if not isinstance(frame, bytes):
+                return
             counters = self._in_flight.popleft().route.counters
             counters.responses += 1
             self.count += 1
             counters.response_bytes += len(frame)
             self.client.send(frame)
+
+    def go_on(self, now: float) -> None:
+        """A parked answer may be there: send it in its turn, and what has waited behind it."""
+        self.answer()
+        if self.waiting and self._begun is None:
+            assert self._held is not None
+            self.waiting = False
+            held, self._held = memoryview(self._held), None
+            try:
+                self._scan(held, 0, now)
+            except MalformedMessageError as error:  # whoever's turn it is, these are the broker's bytes
+                raise Fault(Reason.MALFORMED_RESPONSE, str(error)) from error
 
     def settle(self, done: float) -> None:
         """What was fed last is out at `done`: observe how long each response took, and how much of it here."""

@@ -14,30 +14,29 @@ from kproxy.observe.counters import OTHER, ApiCounters, ClusterCounters
 from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Context
 from kproxy.relay.fault import Fault
+from kproxy.relay.verdicts import Answer, Converse, Forward, Parked, Verdict
 from kproxy.wire.apis import APIS, ApiSpec, response_header_version
 from kproxy.wire.skim import error_offset
 
+__all__ = [
+    "PASS_UNCHANGED",
+    "Answer",
+    "Chunk",
+    "Converse",
+    "Forward",
+    "Offer",
+    "OnRequest",
+    "OnResponse",
+    "Parked",
+    "RequestHandler",
+    "Respond",
+    "ResponseHandler",
+    "Route",
+    "Table",
+    "Verdict",
+]
+
 Chunk = bytes | memoryview
-
-
-@dataclass(frozen=True, slots=True)
-class Forward:
-    """Send this whole frame, with its size, to the broker in place of the request; `last` is as in `Answer`."""
-
-    frame: bytes
-    last: Reason | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The proxy's own response: a whole frame with its size. It waits its turn among the broker's responses.
-
-    With `last` nothing that the client sends after this request is read, and when all that it is owed is out its
-    connection closes for that reason.
-    """
-
-    frame: bytes
-    last: Reason | None = None
 
 
 class OnRequest(IntEnum):
@@ -62,7 +61,7 @@ class OnResponse(IntEnum):
     """As it arrives; only one that is complete at once goes to the offer like WHOLE."""
 
 
-RequestHandler = Callable[[Context, memoryview], Forward | Answer]
+RequestHandler = Callable[[Context, memoryview], Verdict]
 """Takes a whole request frame without its size."""
 Respond = Callable[[Context, memoryview], Sequence[Chunk] | None]
 """Takes a whole response frame without its size; None leaves it as it is."""

@@ -72,6 +72,12 @@ class _Client:
     def send_frame(self, size: bytes, chunks: Sequence[Chunk]) -> None:
         self.frame = (size, *chunks)
 
+    def unsteady(self) -> None:
+        """Nothing is paused here."""
+
+    def resolved(self) -> None:
+        """Nothing is parked here."""
+
 
 def milliseconds(topics: int = 1000, partitions: int = 10, brokers: int = 12) -> float:
     """The median time the relay takes for one response; raises BenchError when it is not what clients must see."""
@@ -80,7 +86,7 @@ def milliseconds(topics: int = 1000, partitions: int = 10, brokers: int = 12) ->
     frame = memoryview(len(body).to_bytes(4, "big") + body)
     cluster, client = VirtualCluster(), _Client()
     in_flight: InFlight = deque()
-    flow = ResponseFlow(in_flight, cluster.context(), client, 1 << 30, 1 << 30)
+    flow = ResponseFlow(in_flight, cluster.context(), client, 1 << 30, 1 << 30, client)
     route = cluster.table.route(_METADATA << 16 | version)
 
     def relay() -> None:

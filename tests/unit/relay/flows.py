@@ -15,10 +15,10 @@ from kproxy.observe.reasons import Reason
 from kproxy.relay.apis import OFFERS, retired_table
 from kproxy.relay.context import Context
 from kproxy.relay.fault import Fault
-from kproxy.relay.in_flight import InFlight
+from kproxy.relay.in_flight import Expected, InFlight
 from kproxy.relay.requests import RequestFlow
 from kproxy.relay.responses import ResponseFlow
-from kproxy.relay.routes import Chunk, Table
+from kproxy.relay.routes import Chunk, Offer, Table
 from tests.unit.relay import frames
 
 Side = Literal["client", "broker", "epoch"]
@@ -115,7 +115,7 @@ class Outcome:
 
     to_broker: bytes
     to_client: bytes
-    in_flight: tuple[tuple[int, int, int, bytes | None], ...]
+    in_flight: tuple[tuple[int, int, int, object], ...]
     """(correlation id, api key, version, answer of the proxy's own)"""
     counted: tuple[object, ...]
     counts: tuple[int, int]
@@ -139,15 +139,16 @@ class Relay:
         limit: int = LIMIT,
         response_limit: int = LIMIT,
         held_limit: int = LIMIT,
+        offers: Mapping[int, Offer] = OFFERS,
     ) -> None:
         self.cluster = cluster or Cluster()
         counters = self.cluster.counters
-        self.table = retired_table(counters) if retired else Table(counters, OFFERS)
+        self.table = retired_table(counters) if retired else Table(counters, offers)
         self.context = Context(self.cluster, node_id, "client:1", LOCAL_HOST, retired=retired)
         self.in_flight: InFlight = deque()
         self.broker, self.client = Wire(), Wire()
-        self.requests = RequestFlow(self.table, self.in_flight, self.context, self.broker, self.client, limit)
-        self.responses = ResponseFlow(self.in_flight, self.context, self.client, response_limit, held_limit)
+        self.requests = RequestFlow(self.table, self.in_flight, self.context, self.broker, self.client, limit, self)
+        self.responses = ResponseFlow(self.in_flight, self.context, self.client, response_limit, held_limit, self)
         self.now = 100.0
         self.reason: Reason | None = None
         self.detail = ""
@@ -162,16 +163,35 @@ class Relay:
         flow = self.requests if side == "client" else self.responses
         scratch = bytearray(data)
         self.now += 0.001
+        if self._try(lambda: flow.feed(memoryview(scratch), self.now), side):
+            flow.settle(self.now)
+        scratch[:] = POISON * len(scratch)
+        self.resolved()
+
+    def _try(self, act: Callable[[], None], side: Side) -> bool:
+        """Whether it went well; a fault is kept."""
         try:
-            flow.feed(memoryview(scratch), self.now)
+            act()
         except Fault as fault:
             self.reason, self.detail = fault.reason, fault.detail
         except MalformedMessageError as error:
             self.reason = Reason.MALFORMED_REQUEST if side == "client" else Reason.MALFORMED_RESPONSE
             self.detail = str(error)
-        else:
-            flow.settle(self.now)
-        scratch[:] = POISON * len(scratch)
+        return self.reason is None
+
+    def unsteady(self) -> None:
+        """As `Owner` says: nobody is paused here."""
+
+    def resolved(self) -> None:
+        """As `Owner` says; where it comes in the midst of a request, what is fed has its answer at the end."""
+        if self.reason is None and not self.requests.handling:
+            self._try(lambda: self.responses.go_on(self.now), "broker")
+            self.responses.settle(self.now)
+
+    def end(self) -> None:
+        """The connection is over, for whatever reason."""
+        for expected in self.in_flight:
+            expected.abandon()
 
     def splice(self, data: bytes) -> None:
         """Bytes of a response go from the broker to the client inside the kernel."""
@@ -201,7 +221,7 @@ class Relay:
         return Outcome(
             bytes(self.broker.data),
             bytes(self.client.data),
-            tuple((e.correlation_id, e.route.api_key, e.route.version, e.answer) for e in self.in_flight),
+            tuple((e.correlation_id, e.route.api_key, e.route.version, _answer(e)) for e in self.in_flight),
             (*counted[0], *counted[1]),
             (self.requests.count, self.responses.count),
             (self.requests.under_way, self.responses.under_way),
@@ -210,6 +230,11 @@ class Relay:
             self.requests.last,
             tuple(self.cluster.asks),
         )
+
+
+def _answer(expected: Expected) -> object:
+    """What can be told of an answer that is not there yet: of what kind it is."""
+    return expected.answer if isinstance(expected.answer, bytes | None) else type(expected.answer)
 
 
 def whole(data: bytes) -> Iterator[bytes]:

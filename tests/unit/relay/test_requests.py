@@ -11,8 +11,8 @@ import pytest
 from kproxy.observe.reasons import Reason
 from kproxy.relay.apis import OFFERS
 from kproxy.relay.context import Context
-from kproxy.relay.requests import HEAD_BYTES, RequestFlow
-from kproxy.relay.routes import Answer, Forward, Offer, OnRequest, Table
+from kproxy.relay.requests import HEAD_BYTES
+from kproxy.relay.routes import Answer, Forward, Offer, OnRequest
 from kproxy.wire.apis import APIS, ApiSpec
 from kproxy.wire.frame import frame
 from tests.unit.relay import frames
@@ -438,9 +438,7 @@ class Ending(Relay):
     """A connection whose FindCoordinator is its last request."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.table = Table(self.cluster.counters, LAST)
-        self.requests = RequestFlow(self.table, self.in_flight, self.context, self.broker, self.client, 1 << 20)
+        super().__init__(offers=LAST)
 
 
 @pytest.mark.parametrize("pending", [0, 1, 3])

@@ -1,0 +1,83 @@
+"""What becomes of a request that was held whole: it goes on, or the proxy answers now, later, or after asking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+
+from kproxy.observe.reasons import Reason
+
+Steps = Generator[bytes, bytes, bytes]
+"""Yields requests, gets the response to each, returns the client's response."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """Send this whole frame, with its size, to the broker in place of the request; `last` is as in `Answer`."""
+
+    frame: bytes
+    last: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The proxy's own response: a whole frame with its size. It waits its turn among the broker's responses.
+
+    With `last` nothing that the client sends after this request is read, and when all that it is owed is out its
+    connection closes for that reason.
+    """
+
+    frame: bytes
+    last: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Converse:
+    """Ask the broker, on this connection, before the client is answered.
+
+    `steps` yields whole request frames with their size, of any correlation id, is sent each one's response without its
+    size, and returns the client's response with its size. The client is not read meanwhile: its next request must not
+    come between. What `steps` raises ends the connection; where the connection ends first, `steps` is closed.
+    """
+
+    steps: Steps
+
+
+class Parked:
+    """The proxy's own response, which comes later. The client is read on; responses behind this one wait for it.
+
+    Nothing that the client sends must be needed to `resolve` it: behind a conversation the client is not read.
+    `frame` is what it was resolved with.
+    """
+
+    __slots__ = ("_abandoned", "_on_abandoned", "_on_resolved", "frame")
+
+    def __init__(self, on_abandoned: Callable[[], None] | None = None) -> None:
+        """`on_abandoned` is called, once, when the connection has ended and there was no answer."""
+        self._on_abandoned = on_abandoned
+        self._on_resolved: Callable[[], None] | None = None
+        self._abandoned = False
+        self.frame: bytes | None = None
+
+    def resolve(self, frame: bytes) -> None:
+        """Answer by a whole frame with its size, from Trio's thread; the first counts, as long as somebody waits."""
+        if self.frame is not None or self._abandoned:
+            return
+        self.frame = frame
+        on_resolved, self._on_resolved, self._on_abandoned = self._on_resolved, None, None
+        if on_resolved is not None:
+            on_resolved()
+
+    def wait(self, on_resolved: Callable[[], None]) -> None:
+        """The relay's: have this called when the answer is there."""
+        self._on_resolved = on_resolved
+
+    def abandon(self) -> None:
+        """The relay's: nobody waits any more."""
+        self._abandoned = True
+        on_abandoned, self._on_resolved, self._on_abandoned = self._on_abandoned, None, None
+        if on_abandoned is not None:
+            on_abandoned()
+
+
+Verdict = Forward | Answer | Converse | Parked
