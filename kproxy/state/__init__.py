@@ -1,0 +1,1 @@
+"""What must survive a restart: tables of values by key, in memory or in a file."""
