@@ -1,0 +1,44 @@
+"""Receivers of other packages: found by their entry points, and looked at before they are trusted with pushes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from typing import Any, Final, cast
+
+from kproxy.telemetry.receivers.interface import ENTRY_POINTS, Factory, Receiver, ReceiverCounters
+
+_CALLED: Final = ("offer", "run", "flush")
+
+
+def installed() -> list[str]:
+    """The types of receivers that plug-ins bring, by name."""
+    return sorted({each.name for each in entry_points(group=ENTRY_POINTS)})
+
+
+def make(kind: str, name: str, options: Mapping[str, Any], labels: Mapping[str, str]) -> Receiver:
+    """A receiver of a plug-in. ValueError when there is no such plug-in, it does not load, or its product is none."""
+    found = list(entry_points(group=ENTRY_POINTS, name=kind))
+    if not found:
+        known = ", ".join(installed()) or "none"
+        raise ValueError(
+            f"no receiver of type {kind!r}: plug-ins are {known}; install its package where kproxy is installed"
+        )
+    try:
+        factory: Factory = found[0].load()
+    except Exception as error:
+        raise ValueError(f"the plug-in {found[0].value} does not load: {type(error).__name__}: {error}") from error
+    receiver = factory(name=name, options=options, labels=labels)
+    if missing := _missing(receiver):
+        raise ValueError(f"what {found[0].value} makes is no receiver: it lacks {', '.join(missing)}")
+    return receiver
+
+
+def _missing(receiver: object) -> list[str]:
+    missing = [each for each in _CALLED if not callable(getattr(receiver, each, None))]
+    attributes = cast(Any, receiver)
+    if not isinstance(getattr(attributes, "counters", None), ReceiverCounters):
+        missing.append("counters (a ReceiverCounters)")
+    if not isinstance(getattr(attributes, "content_types", None), frozenset):
+        missing.append("content_types (a frozenset)")
+    return missing

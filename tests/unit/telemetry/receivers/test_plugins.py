@@ -1,0 +1,131 @@
+"""kproxy.telemetry.receivers.plugins and fanout: receivers of others, and what their faults cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+
+from kproxy.telemetry.payload import Push
+from kproxy.telemetry.receivers.fanout import Fanout
+from kproxy.telemetry.receivers.plugins import installed, make
+from kproxy.telemetry.receivers.prometheus import Prometheus
+from kproxy.telemetry.receivers.queued import Queued
+from tests.unit.telemetry.receivers.pushes import gauge, push
+
+HERE = "tests.unit.telemetry.receivers"
+
+
+@pytest.fixture(autouse=True)
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installed package with entry points: good, broken, and making something else."""
+    metadata = tmp_path / "site" / "kproxy_plugin-1.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: kproxy-plugin\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_text(
+        "[kproxy.telemetry_receivers]\n"
+        f"log = {HERE}.example_plugin:log\nbroken = {HERE}.no_such_module:log\nother = {HERE}.test_plugins:nothing\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path / "site")
+
+
+def nothing(name: str, options: object, labels: object) -> object:
+    """An entry point that makes no receiver."""
+    return object()
+
+
+async def test_the_example(tmp_path: Path, nursery: trio.Nursery) -> None:
+    """The plug-in of the documentation is found, made, and gets what is pushed."""
+    assert installed() == ["broken", "log", "other"]
+    receiver = make("log", "mine", {"path": str(tmp_path / "log")}, {"cluster": "main"})
+    fanout = Fanout([receiver])
+    await nursery.start(fanout.run)
+    fanout.offer(push(gauge("g", 1.0)))
+    await fanout.flush(10)
+    assert (tmp_path / "log").read_text().startswith("{'cluster': 'main'} app ")
+    assert (receiver.name, receiver.counters.delivered) == ("mine", 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("nobody", r"no receiver of type 'nobody': plug-ins are broken, log, other; install its package"),
+        ("broken", r"the plug-in .*no_such_module:log does not load: ModuleNotFoundError"),
+        ("other", r"test_plugins:nothing makes is no receiver: it lacks offer, run, flush, counters .*, content_types"),
+        ("log", r"mine: takes `path` and nothing else, not \['x'\]"),
+    ],
+)
+def test_what_is_no_plug_in(kind: str, message: str) -> None:
+    """The error says which, and why not."""
+    with pytest.raises(ValueError, match=message):
+        make(kind, "mine", {"x": 1}, {})
+
+
+class Faulty(Queued):
+    """Raises wherever it is called."""
+
+    runs = 0
+
+    def offer(self, push: Push) -> bool:
+        raise RuntimeError("offer")
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        self.runs += 1
+        if self.runs == 1:
+            raise RuntimeError("run")
+        if self.runs > 3:
+            await trio.sleep_forever()
+
+    async def flush(self) -> None:
+        raise RuntimeError("flush")
+
+
+async def test_faults_cost_themselves_only(
+    nursery: trio.Nursery, autojump_clock: trio.testing.MockClock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The others get every push; the faulty one is run again, whether it raised or ended."""
+    faulty, good = Faulty("faulty"), Prometheus("good")
+    fanout = Fanout([faulty, good], rand=lambda: 1.0)
+    await nursery.start(fanout.run)
+    fanout.offer(push(gauge("g", 1.0)))
+    await fanout.flush(10)
+    assert (good.counters.delivered, faulty.counters.dropped) == (1, {"failed": 1})
+    assert faulty.counters.last_error == "RuntimeError: run"
+    await trio.sleep(100)
+    assert faulty.runs == 4
+    said = capsys.readouterr().out
+    assert "receiver failed; it is run again" in said
+    assert "receiver ended; it is run again" in said
+
+
+async def test_flush_has_an_end(autojump_clock: trio.testing.MockClock) -> None:
+    """A receiver that cannot deliver does not hold up the end for longer than it may."""
+    stuck = Queued("stuck")
+    fanout = Fanout([stuck])  # type: ignore[list-item]
+    fanout.offer(push(gauge("g", 1.0)))
+    began = trio.current_time()
+    await fanout.flush(3)
+    assert trio.current_time() - began == 3
+
+
+async def test_content_types(autojump_clock: Any) -> None:
+    """A receiver that does not take OTLP is offered none; queues hold payloads, not decoded metrics."""
+    other = Queued("other")
+    other.content_types = frozenset({"application/json"})
+    taking = Queued("taking")
+    pushed = push(gauge("g", 1.0))
+    assert pushed.metrics is pushed.metrics
+    Fanout([other, taking]).offer(pushed)  # type: ignore[list-item]
+    assert (other.counters.offered, taking.counters.offered) == (0, 1)
+    assert pushed.metrics is not pushed.metrics
+
+
+def test_the_example_is_documented() -> None:
+    """docs/telemetry.md has the code that is tested here."""
+    root = Path(__file__).parents[4]
+    source = (Path(__file__).parent / "example_plugin.py").read_text()
+    code = source.partition("# example begins\n")[2].partition("\n\n# example ends")[0].strip()
+    assert code in (root / "docs" / "telemetry.md").read_text()
