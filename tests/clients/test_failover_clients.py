@@ -41,7 +41,8 @@ EXPECTED = dict.fromkeys(CLIENTS, TOLD)
 class Switched:
     """What was seen of a switch: each client's passage, what is lost of whose records.
 
-    `abilities`: what kproxy's inventory said of each before; `strays`: connections to the first cluster after.
+    `abilities`: what kproxy's inventory said of each before; `strays`: connections to the first cluster after;
+    `meaning`: the virtual clusters whose clients said which cluster and node they mean.
     """
 
     passages: list[Passage]
@@ -49,6 +50,7 @@ class Switched:
     strays: list[dict[str, Any]]
     lost: Mapping[str, list[str]]
     leader_epochs: tuple[int, int]
+    meaning: set[str]
 
 
 @pytest.fixture(scope="module", params=["other-node-ids", "same-node-ids"])
@@ -90,12 +92,19 @@ def run(backends: dict[str, Backend], directory: Path) -> Switched:
             [one for one in connections(proxy) if int(one["upstream"].rpartition(":")[2]) in first.cluster.ports],
             crowd.lost(first, second),
             (min(first.leader_epochs(topics.written).values()), max(second.leader_epochs(topics.written).values())),
+            meaning(proxy),
         )
 
 
 def inventory(proxy: Proxy, cluster: str) -> set[str]:
     """What kproxy says its clients can do."""
     return {one["rebootstrap"] for one in proxy.get_json(f"/api/v1/clients?cluster={cluster}")["clients"]}
+
+
+def meaning(proxy: Proxy) -> set[str]:
+    """The virtual clusters whose clients said by ApiVersions v5 which cluster and node they mean."""
+    asked = (labels for name, labels, _ in proxy.samples() if name == "kproxy_requests_total")
+    return {labels["cluster"] for labels in asked if (labels["api"], labels["version"]) == ("ApiVersions", "5")}
 
 
 def connections(proxy: Proxy) -> list[dict[str, Any]]:
@@ -140,6 +149,11 @@ def test_admins_never_hang(switched: Switched) -> None:
 def test_no_connection_is_left_behind(switched: Switched) -> None:
     """Nobody stays at the first cluster, not even a Java consumer at its coordinator, whose connection survives 129."""
     assert not switched.strays
+
+
+def test_java_4_4_says_what_it_means(switched: Switched) -> None:
+    """Cluster and node, in ApiVersions v5 (KIP-1242): so it is told at connect time; nobody else does."""
+    assert switched.meaning == {client.cluster for client in CLIENTS if client.library is libraries.JAVA_4_4}
 
 
 def test_inventory(switched: Switched) -> None:

@@ -113,9 +113,11 @@ public class LongLived {
     private static void say(String who, String event, String value, double seconds) {
         String text = value == null ? "" : value.replaceAll("[\\\\\"\\p{Cntrl}]", "'");
         double at = System.currentTimeMillis() / 1e3;
-        OUT.printf(
+        // In one piece: the library's own log goes to the same file.
+        OUT.print(String.format(
             Locale.ROOT,
-            "{\"at\": %.3f, \"who\": \"%s\", \"event\": \"%s\", \"value\": \"%s\", \"seconds\": %.3f}%n",
-            at, who, event, text, seconds);
+            "{\"at\": %.3f, \"who\": \"%s\", \"event\": \"%s\", \"value\": \"%s\", \"seconds\": %.3f}\n",
+            at, who, event, text, seconds));
+        OUT.flush();
     }
 }
