@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import _lru_cache_wrapper, lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,7 @@ STEP: Final = 100
 """Points, and metrics, between two moments at which others get their turn."""
 
 _NO_VALUE: Final = 1
+_MAX_CACHED: Final = 512  # characters
 _TEMPORALITY: Final = {1: "delta", 2: "cumulative"}
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
@@ -38,7 +40,7 @@ def lines(push: Push, constant: Mapping[str, str]) -> Iterator[bytes | None]:
         metrics = (metric for scope in resource_metrics.scope_metrics for metric in scope.metrics)
         for step, point in enumerate(_points(metrics), 1):
             if point is not None:
-                points.append(_encode(point))
+                points.append(point)
             if not step % STEP:
                 yield None
         resource = _encode(dict(attributes_of(resource_metrics.resource.attributes)))
@@ -61,61 +63,75 @@ def _client(push: Push) -> dict[str, Any]:
     }
 
 
-def _points(metrics: Iterator[Metric]) -> Iterator[dict[str, Any] | None]:
+def _points(metrics: Iterator[Metric]) -> Iterator[str | None]:
     for metric in metrics:
         yield None
         form = metric.WhichOneof("data")
         if form is None:
             continue
         data = getattr(metric, form)
-        described = {
-            "name": metric.name,
-            "kind": form,
-            "unit": metric.unit,
-            "temporality": _TEMPORALITY.get(getattr(data, "aggregation_temporality", 0)),
-            "monotonic": data.is_monotonic if form == "sum" else None,
-        }
+        temporality = _TEMPORALITY.get(getattr(data, "aggregation_temporality", 0))
+        monotonic = data.is_monotonic if form == "sum" else None
+        about = _cached(_about, metric.name, form, metric.unit, temporality, monotonic)
         value = _VALUES[form]
         for point in data.data_points:
             if not point.flags & _NO_VALUE:
-                yield described | _times(point) | value(point)
+                start, end = point.start_time_unix_nano or "null", point.time_unix_nano or "null"
+                attributes = _cached(_attributes, *(text for pair in attributes_of(point.attributes) for text in pair))
+                yield f'{about},"start_unix_nano":{start},"unix_nano":{end},"attributes":{attributes},{value(point)}}}'
 
 
-def _times(point: Any) -> dict[str, Any]:
-    return {
-        "start_unix_nano": point.start_time_unix_nano or None,
-        "unix_nano": point.time_unix_nano or None,
-        "attributes": dict(attributes_of(point.attributes)),
-    }
+@lru_cache(8192)
+def _about(name: str, form: str, unit: str, temporality: str | None, monotonic: bool | None) -> str:
+    """The object's begin: clients push the same metrics again and again."""
+    about = {"name": name, "kind": form, "unit": unit, "temporality": temporality, "monotonic": monotonic}
+    return _encode(about)[:-1]
 
 
-def _finite(value: float | None) -> float | None:
+@lru_cache(8192)
+def _attributes(*texts: str) -> str:
+    """From names and values in turn."""
+    return _encode(dict(zip(texts[::2], texts[1::2], strict=True)))
+
+
+def _cached(function: _lru_cache_wrapper[str], *arguments: Any) -> str:
+    """From the cache, unless what it would have to keep is longer than anything that Kafka's clients push."""
+    short = sum(len(each) for each in arguments if isinstance(each, str)) <= _MAX_CACHED
+    return function(*arguments) if short else function.__wrapped__(*arguments)
+
+
+def _finite(value: float) -> float | None:
     # JSON has neither NaN nor infinity.
-    return value if value is not None and isfinite(value) else None
+    return value if isfinite(value) else None
 
 
-def _numeric(point: Any) -> dict[str, Any]:
-    return {"value": _finite(number(point))}
+def _numeric(point: Any) -> str:
+    value = number(point)
+    return f'"value":{value!r}' if value is not None and isfinite(value) else '"value":null'
 
 
 def _counted(point: Any) -> dict[str, Any]:
     return {"count": point.count, "sum": _finite(point.sum)}
 
 
-def _histogram(point: Any) -> dict[str, Any]:
+def _histogram(point: Any) -> str:
     bounds = [_finite(bound) for bound in point.explicit_bounds]
-    return _counted(point) | {"bounds": bounds, "buckets": list(point.bucket_counts)}
+    return _inner(_counted(point) | {"bounds": bounds, "buckets": list(point.bucket_counts)})
 
 
-def _exponential(point: Any) -> dict[str, Any]:
+def _exponential(point: Any) -> str:
     sides = {"positive": point.positive, "negative": point.negative}
     counts = {side: {"offset": each.offset, "buckets": list(each.bucket_counts)} for side, each in sides.items()}
-    return _counted(point) | {"scale": point.scale, "zero_count": point.zero_count} | counts
+    return _inner(_counted(point) | {"scale": point.scale, "zero_count": point.zero_count} | counts)
 
 
-def _summary(point: Any) -> dict[str, Any]:
+def _summary(point: Any) -> str:
     quantiles = [{"quantile": _finite(each.quantile), "value": _finite(each.value)} for each in point.quantile_values]
-    return _counted(point) | {"quantiles": quantiles}
+    return _inner(_counted(point) | {"quantiles": quantiles})
+
+
+def _inner(value: dict[str, Any]) -> str:
+    return _encode(value)[1:-1]
 
 
 _VALUES: Final = {

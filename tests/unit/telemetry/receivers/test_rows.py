@@ -12,7 +12,7 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
 from kproxy.telemetry.instance import ClientInfo, kafka_text
 from kproxy.telemetry.payload import Push
 from kproxy.telemetry.receivers.resource import MAX_RESOURCES
-from kproxy.telemetry.receivers.rows import STEP, lines
+from kproxy.telemetry.receivers.rows import STEP, _about, lines
 from tests.unit.telemetry.receivers.pushes import CUMULATIVE, client, gauge, histogram, push, summary, total
 
 
@@ -126,3 +126,12 @@ def test_steps() -> None:
     steps = list(lines(push(*[gauge("g", 1.0)] * (5 * STEP)), {}))
     assert steps.count(None) == 10
     assert len(steps) == 11
+
+
+def test_long_names_are_not_kept() -> None:
+    """They are written, but no cache has them: a client can push what it likes."""
+    name = "n" * 1000
+    before = _about.cache_info().currsize
+    assert value_of(gauge(name, 1.0, topic="t" * 1000))["attributes"] == {"topic": "t" * 1000}
+    assert value_of(gauge(name, 1.0))["name"] == name
+    assert _about.cache_info().currsize == before
