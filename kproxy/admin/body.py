@@ -1,4 +1,4 @@
-"""What the body of a POST says: a JSON object whose fields are known, or nothing. Pure."""
+"""What the body of a POST or PUT says: a JSON object whose fields are known, or nothing. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ from typing import Any, Final
 
 from kproxy.admin.message import HttpError, Request
 
-_CALLED: Final = {str: "a string", bool: "true or false"}
+_CALLED: Final[Mapping[type, str]] = {
+    str: "a string",
+    bool: "true or false",
+    int: "a whole number",
+    list: "a list of strings",
+    dict: "an object of strings",
+}
 
 
 def json_fields(request: Request, known: Mapping[str, type]) -> dict[str, Any]:
@@ -28,9 +34,17 @@ def json_fields(request: Request, known: Mapping[str, type]) -> dict[str, Any]:
         if name not in known:
             fields = ", ".join(known) or "none"
             raise HttpError(HTTPStatus.BAD_REQUEST, f"{name!r} is no field of this request; there are: {fields}")
-        if not isinstance(value, known[name]):
+        if not _is(value, known[name]):
             raise HttpError(HTTPStatus.BAD_REQUEST, f"{name}: {_CALLED[known[name]]} expected")
     return given
+
+
+def _is(value: object, kind: type) -> bool:
+    """JSON's types: true is no number; what a list or an object holds is text."""
+    if isinstance(value, list | dict):
+        inner = value if isinstance(value, list) else value.values()
+        return kind is type(value) and all(isinstance(each, str) for each in inner)
+    return type(value) is kind
 
 
 def _object(body: bytes) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`/metrics`: the scrape, rendered in a thread, because thousands of series take 100 ms and more."""
+"""`/metrics` and `/metrics/clients`: scrapes, rendered in a thread: thousands of series take 100 ms and more."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 import trio
 
-from kproxy.admin.message import Request, Response
+from kproxy.admin.message import HttpError, Request, Response
 from kproxy.admin.negotiate import wants_gzip, wants_openmetrics
 from kproxy.admin.view import View
 from kproxy.observe.counters import Counters
@@ -31,3 +31,14 @@ async def metrics(request: Request, view: View) -> Response:
     content_type, page = await trio.to_thread.run_sync(work, limiter=_RENDERING)
     headers = {"Vary": "Accept, Accept-Encoding"} | ({"Content-Encoding": "gzip"} if compress else {})
     return Response(HTTPStatus.OK, content_type, page, headers)
+
+
+async def clients(request: Request, view: View) -> Response:
+    """What clients pushed, added up (KIP-714); 404 where no receiver does so."""
+    compress = wants_gzip(request.headers.get("accept-encoding", ""))
+    found = await view.clients_page(compress)
+    if found is None:
+        reason = "no virtual cluster's telemetry goes to a receiver of type prometheus: see `receivers` and `telemetry`"
+        raise HttpError(HTTPStatus.NOT_FOUND, f"{reason} in the configuration")
+    headers = {"Vary": "Accept-Encoding"} | ({"Content-Encoding": "gzip"} if compress else {})
+    return Response(HTTPStatus.OK, *found, headers)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
 from math import ceil
+from typing import TypeVar
 
 from kproxy.admin.api import cluster_of
 from kproxy.admin.body import json_fields
 from kproxy.admin.message import HttpError, Request, Response, json_response
-from kproxy.admin.view import NotNowError, RefusedError, Told, UnknownError, View
+from kproxy.admin.view import InvalidError, NotNowError, RefusedError, UnknownError, View
+
+T = TypeVar("T")
 
 
 async def rebootstrap(request: Request, view: View) -> Response:
     name = cluster_of(view, request.segments["cluster"]).name
     json_fields(request, {})
-    told = await _carried_out(view.rebootstrap(name))
+    told = await carried_out(view.rebootstrap(name))
     return json_response({"cluster": told.cluster, "epoch": told.epoch, "connections": told.connections})
 
 
@@ -28,15 +32,25 @@ async def failover(request: Request, view: View) -> Response:
     if to is not None and to not in names:
         reason = f"{cluster.name} has no upstream {to!r}; there are: {', '.join(names)}"
         raise HttpError(HTTPStatus.NOT_FOUND, reason)
-    told = await _carried_out(view.failover(cluster.name, to, fields.get("force", False)))
+    told = await carried_out(view.failover(cluster.name, to, fields.get("force", False)))
     return json_response(
         {"cluster": told.cluster, "upstream": told.upstream, "epoch": told.epoch, "connections": told.connections}
     )
 
 
-async def _carried_out(order: Awaitable[Told]) -> Told:
-    try:
+async def carried_out(order: Awaitable[T]) -> T:
+    """What the order returns; its refusal as `HttpError`."""
+    with refusals():
         return await order
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Turns an `OrderError` into the `HttpError` of its kind: 400, 404, 409, or 429 with Retry-After."""
+    try:
+        yield
+    except InvalidError as error:
+        raise HttpError(HTTPStatus.BAD_REQUEST, str(error)) from error
     except UnknownError as error:
         raise HttpError(HTTPStatus.NOT_FOUND, str(error)) from error
     except RefusedError as error:

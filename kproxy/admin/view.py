@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+from uuid import UUID
 
 from kproxy.errors import ErrorClass, KproxyError
 from kproxy.observe.counters import Counters
@@ -69,7 +70,7 @@ class RetiredView:
 class ClusterView:
     """A virtual cluster; `cluster_id` is Kafka's and unknown until a broker answered; `listen` is "host:port".
 
-    `upstream` names the active one of `upstreams`, whose are `bootstrap_servers`.
+    `upstream` names the active one of `upstreams`, whose are `bootstrap_servers`. `telemetry`: kproxy serves it.
     """
 
     name: str
@@ -82,6 +83,7 @@ class ClusterView:
     upstream: str
     upstreams: Sequence[UpstreamView]
     retired: Sequence[RetiredView]
+    telemetry: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,43 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
+class SubscriptionView:
+    """A client metrics subscription (KIP-714). `metrics` are prefixes of names; `match` has regexes by attribute.
+
+    `fixed`: the configuration sets it, and nothing else changes it.
+    """
+
+    name: str
+    metrics: Sequence[str]
+    interval_ms: int
+    match: Mapping[str, str]
+    fixed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceView:
+    """A client instance that asked for subscriptions or pushed: `id` as Kafka prints it, `client` is "host:port".
+
+    `subscriptions` names those that match it. Times are ISO 8601, UTC; `last_push` is None before the first. `pushes`
+    and `bytes`, as they came, are of accepted ones; `last_error` is Kafka's name of the error of its last push, if it
+    was refused.
+    """
+
+    id: str
+    client: str
+    client_id: str | None
+    software_name: str | None
+    software_version: str | None
+    subscriptions: Sequence[str]
+    interval_ms: int
+    last_seen: str
+    last_push: str | None
+    pushes: int
+    bytes: int
+    last_error: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Told:
     """What an order did: the active upstream, the new epoch, and how many connections were told or closed for it."""
 
@@ -172,6 +211,10 @@ class RefusedError(OrderError):
     """Things are not as it needs them."""
 
 
+class InvalidError(OrderError):
+    """It cannot mean anything: a regex that is none, an interval out of bounds."""
+
+
 class NotNowError(OrderError):
     """It comes too soon; after `seconds` it may be repeated."""
 
@@ -185,7 +228,8 @@ class NotNowError(OrderError):
 class View(Protocol):
     """What `app` hands to the admin port. What the methods return is not changed afterwards.
 
-    Only the orders wait, and only they raise: an `OrderError`.
+    What waits may raise an `OrderError`: it is an order. So may what is asked of the telemetry of a virtual cluster:
+    `UnknownError`, when it has none.
     """
 
     @property
@@ -220,4 +264,33 @@ class View(Protocol):
         Raises `UnknownError` for the cluster or the upstream, `RefusedError` when it is active already, is the only
         one, or does not answer, `NotNowError` when the epoch rose less than `topology.epoch_floor` ago.
         """
+        ...
+
+    async def clients_page(self, compress: bool) -> tuple[str, bytes] | None:
+        """The content type and the page of clients' metrics, by gzip if asked; None without a Prometheus receiver."""
+        ...
+
+    def subscriptions(self, cluster: str) -> Sequence[SubscriptionView]:
+        """The client metrics subscriptions of a virtual cluster, by name."""
+        ...
+
+    async def subscribe(
+        self, cluster: str, name: str, metrics: Sequence[str], interval_ms: int | None, match: Mapping[str, str]
+    ) -> SubscriptionView:
+        """Make a subscription, or replace it; kept when it returns. Without an interval the default.
+
+        Raises `UnknownError` for the cluster, `RefusedError` for one that the configuration sets or when there are
+        too many, `InvalidError` for what Kafka would refuse as well.
+        """
+        ...
+
+    async def unsubscribe(self, cluster: str, name: str) -> None:
+        """Forget a subscription, for good when it returns.
+
+        Raises `UnknownError` for the cluster or the subscription, `RefusedError` for one that the configuration sets.
+        """
+        ...
+
+    def instances(self, cluster: str, after: UUID | None, limit: int) -> Sequence[InstanceView]:
+        """By rising id those above `after`, `limit` at most: there may be 16,384, of which a page shows some."""
         ...

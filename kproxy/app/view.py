@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import trio
 
@@ -12,9 +13,11 @@ from kproxy.admin.view import (
     ClusterView,
     ConnectionView,
     Event,
+    InstanceView,
     NodeView,
     Readiness,
     RetiredView,
+    SubscriptionView,
     Told,
     UnknownError,
     UpstreamView,
@@ -72,6 +75,27 @@ class LifeView:
         found = self._cluster(cluster)
         return _told(found, await found.switching.failover(to, force=force))
 
+    async def clients_page(self, compress: bool) -> tuple[str, bytes] | None:
+        del compress
+        return None
+
+    def subscriptions(self, cluster: str) -> Sequence[SubscriptionView]:
+        raise _no_telemetry(self._cluster(cluster))
+
+    async def subscribe(
+        self, cluster: str, name: str, metrics: Sequence[str], interval_ms: int | None, match: Mapping[str, str]
+    ) -> SubscriptionView:
+        del name, metrics, interval_ms, match
+        raise _no_telemetry(self._cluster(cluster))
+
+    async def unsubscribe(self, cluster: str, name: str) -> None:
+        del name
+        raise _no_telemetry(self._cluster(cluster))
+
+    def instances(self, cluster: str, after: UUID | None, limit: int) -> Sequence[InstanceView]:
+        del after, limit
+        raise _no_telemetry(self._cluster(cluster))
+
     def _cluster(self, name: str) -> Cluster:
         clusters = {cluster.settings.name: cluster for cluster in self._life.clusters}
         if name not in clusters:
@@ -86,6 +110,10 @@ class LifeView:
         for connection in list(self._life.pump.connections.values()):
             if cluster in (None, connection.context.backend.counters.name):
                 yield connection
+
+
+def _no_telemetry(cluster: Cluster) -> UnknownError:
+    return UnknownError(f"{cluster.settings.name}: kproxy serves no telemetry for it")
 
 
 def _cluster(cluster: Cluster, held: dict[tuple[str, int | None], int]) -> ClusterView:
@@ -108,6 +136,7 @@ def _cluster(cluster: Cluster, held: dict[tuple[str, int | None], int]) -> Clust
             for upstream in cluster.backends.values()
         ],
         retired=_retired(cluster),
+        telemetry=False,
     )
 
 

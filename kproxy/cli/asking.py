@@ -44,6 +44,14 @@ class AdminPort:
         """Gives an order; what it did. Raises `CommandError`, with exit code 1 when the proxy refuses."""
         return self._ask("POST", path, json.dumps(fields).encode())
 
+    def put(self, path: str, fields: Mapping[str, Any]) -> Any:
+        """Makes or replaces what is at the path; what there is now. Raises `CommandError` as `post` does."""
+        return self._ask("PUT", path, json.dumps(fields).encode())
+
+    def delete(self, path: str) -> Any:
+        """Forgets what is at the path. Raises `CommandError` as `post` does."""
+        return self._ask("DELETE", path, None)
+
     def _ask(self, method: str, target: str, body: bytes | None) -> Any:
         from http.client import HTTPException
 

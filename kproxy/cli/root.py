@@ -22,6 +22,7 @@ _MODULES: Final[Mapping[str, str]] = MappingProxyType(
         "failover": "kproxy.cli.remote",
         "rebootstrap": "kproxy.cli.remote",
         "serve": "kproxy.cli.serve",
+        "telemetry": "kproxy.cli.telemetry",
     }
 )
 

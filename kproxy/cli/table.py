@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-_PIPED_WIDTH: Final = 160
+_PIPED_WIDTH: Final = 240
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

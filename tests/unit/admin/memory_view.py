@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import gzip
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from uuid import UUID
 
 from kproxy.admin.view import (
     ClientView,
     ClusterView,
     ConnectionView,
     Event,
+    InstanceView,
     NodeView,
     OrderError,
     Readiness,
     Rebootstrap,
+    RefusedError,
     RetiredView,
     State,
+    SubscriptionView,
     Told,
+    UnknownError,
     UpstreamView,
 )
 from kproxy.observe.counters import Counters
+from kproxy.telemetry.instance import kafka_text
 from tests.unit.observe.everything import everything
 
 
@@ -43,6 +50,7 @@ def cluster_view(name: str) -> ClusterView:
             UpstreamView("west", ("broker9:9092",), False),
         ),
         retired=(RetiredView(3, 9104, 287.5),),
+        telemetry=name == "main",
     )
 
 
@@ -82,9 +90,33 @@ def connection_view(number: int, cluster: str) -> ConnectionView:
     )
 
 
+def instance_view(number: int) -> InstanceView:
+    """A client instance whose id is the number; it pushed twice, and was refused once."""
+    return InstanceView(
+        id=kafka_text(UUID(int=number)),
+        client=f"192.0.2.1:{number}",
+        client_id=f"producer-{number:03}",
+        software_name="apache-kafka-java",
+        software_version="4.3.1",
+        subscriptions=("all", "java"),
+        interval_ms=60_000,
+        last_seen="2026-01-02T03:04:05.000+00:00",
+        last_push="2026-01-02T03:04:04.000+00:00",
+        pushes=2,
+        bytes=3000,
+        last_error="TELEMETRY_TOO_LARGE",
+    )
+
+
+FIXED = SubscriptionView("all", ("*",), 300_000, {}, True)
+
+
 @dataclass
 class MemoryView:
-    """Ready, with two virtual clusters, "main" and "other", and no connection, unless told otherwise."""
+    """Ready, with two virtual clusters, "main" and "other", and no connection, unless told otherwise.
+
+    "main" has telemetry, with a subscription that the configuration sets.
+    """
 
     counters: Counters = field(default_factory=everything)
     ready: Readiness = field(default_factory=lambda: Readiness(State.READY))
@@ -95,6 +127,9 @@ class MemoryView:
     happened: tuple[Event, ...] = ()
     orders: list[tuple[object, ...]] = field(default_factory=list)
     refusal: OrderError | None = None
+    pushed: bytes | None = None
+    subscribed: dict[str, SubscriptionView] = field(default_factory=lambda: {"all": FIXED})
+    pushing: list[InstanceView] = field(default_factory=list)
 
     def readiness(self) -> Readiness:
         if self.fault is not None:
@@ -124,3 +159,44 @@ class MemoryView:
         if self.refusal is not None:
             raise self.refusal
         return Told("main", "west", 2, 17)
+
+    async def clients_page(self, compress: bool) -> tuple[str, bytes] | None:
+        if self.pushed is None:
+            return None
+        return "text/plain; version=0.0.4", gzip.compress(self.pushed) if compress else self.pushed
+
+    def subscriptions(self, cluster: str) -> Sequence[SubscriptionView]:
+        self._check_telemetry(cluster)
+        return list(self.subscribed.values())
+
+    async def subscribe(
+        self, cluster: str, name: str, metrics: Sequence[str], interval_ms: int | None, match: Mapping[str, str]
+    ) -> SubscriptionView:
+        self._check_telemetry(cluster)
+        self._check_fixed(name)
+        self.orders.append(("subscribe", cluster, name))
+        made = SubscriptionView(name, tuple(metrics), 300_000 if interval_ms is None else interval_ms, match, False)
+        if self.refusal is not None:
+            raise self.refusal
+        self.subscribed[name] = made
+        return made
+
+    async def unsubscribe(self, cluster: str, name: str) -> None:
+        self._check_telemetry(cluster)
+        self._check_fixed(name)
+        if name not in self.subscribed:
+            raise UnknownError(f"{cluster} has no subscription {name!r}; there are: {', '.join(self.subscribed)}")
+        del self.subscribed[name]
+
+    def instances(self, cluster: str, after: UUID | None, limit: int) -> Sequence[InstanceView]:
+        self._check_telemetry(cluster)
+        past = 0 if after is None else after.int
+        return [instance for number, instance in enumerate(self.pushing, 1) if number > past][:limit]
+
+    def _check_telemetry(self, cluster: str) -> None:
+        if cluster != "main":
+            raise UnknownError(f"{cluster}: kproxy serves no telemetry for it")
+
+    def _check_fixed(self, name: str) -> None:
+        if name in self.subscribed and self.subscribed[name].fixed:
+            raise RefusedError(f"{name} stands in kproxy's configuration: change it there")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from http import HTTPStatus
 
 import pytest
@@ -75,3 +76,32 @@ def test_a_request_without_fields() -> None:
     """Any is one too many."""
     with pytest.raises(HttpError, match="'to' is no field of this request; there are: none"):
         json_fields(post(b'{"to": "west"}'), {})
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [("[]", list), ('["a", "b"]', list), ("{}", dict), ('{"a": "b"}', dict), ("0", int), ("-5", int), ("true", bool)],
+)
+def test_types(value: str, kind: type) -> None:
+    """What is asked for is taken."""
+    assert json_fields(post(f'{{"x": {value}}}'.encode()), {"x": kind}) == {"x": json.loads(value)}
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "called"),
+    [
+        ("[1]", list, "a list of strings"),
+        ('{"a": "b"}', list, "a list of strings"),
+        ('"a"', list, "a list of strings"),
+        ('["a"]', dict, "an object of strings"),
+        ('{"a": 1}', dict, "an object of strings"),
+        ('{"a": ["b"]}', dict, "an object of strings"),
+        ("true", int, "a whole number"),
+        ("1.0", int, "a whole number"),
+        ('["a"]', str, "a string"),
+    ],
+)
+def test_other_types(value: str, kind: type, called: str) -> None:
+    """What is not is refused: true is no number, and what a list holds counts."""
+    with pytest.raises(HttpError, match=f"^x: {called} expected$"):
+        json_fields(post(f'{{"x": {value}}}'.encode()), {"x": kind})

@@ -126,6 +126,7 @@ async def test_clusters(port: int) -> None:
             {"name": "west", "bootstrap_servers": ["broker9:9092"], "active": False},
         ],
         "retired": [{"node_id": 3, "port": 9104, "seconds_left": 287.5}],
+        "telemetry": True,
     }
 
 
@@ -219,14 +220,15 @@ async def test_pages_with_wrong_parameters(port: int, query: str) -> None:
     assert query.split("=", maxsplit=1)[0] in reply.json()["error"]
 
 
-async def test_the_index_lists_every_path(port: int) -> None:
+async def test_the_index_lists_every_path(view: MemoryView, port: int) -> None:
     """A person with a browser finds everything, and each link leads somewhere."""
+    view.pushed = b""
     page = (await fetch(port, "/")).body.decode()
     for route in ROUTES[1:]:
         assert route.path in page
         assert escape(route.help) in page
     links = [part.split('"')[0] for part in page.split('<a href="')[1:]]
-    assert len(links) == 6
+    assert len(links) == 7
     for link in links:
         assert (await fetch(port, link)).status == 200
 

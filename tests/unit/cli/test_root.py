@@ -25,7 +25,14 @@ def test_version() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--version"], ["--help"], ["serve", "--help"], ["config", "check", "--help"], ["failover", "--help"]],
+    [
+        ["--version"],
+        ["--help"],
+        ["serve", "--help"],
+        ["config", "check", "--help"],
+        ["failover", "--help"],
+        ["telemetry", "subscribe", "--help"],
+    ],
 )
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     """What answers without a configuration is quick: it loads none of the libraries that cost start-up time."""
@@ -42,7 +49,8 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     """With a line on each, and no other than there are."""
     _, out, _ = printed(capsys, ["--help"])
     listed = [line.split(maxsplit=1) for line in out.partition("Commands:\n")[2].splitlines()]
-    assert [name for name, _ in listed] == ["clients", "clusters", "config", "demo", "failover", "rebootstrap", "serve"]
+    names = ["clients", "clusters", "config", "demo", "failover", "rebootstrap", "serve", "telemetry"]
+    assert [name for name, _ in listed] == names
     assert [name for name, _ in listed if printed(capsys, [name, "--help"])[0]] == []
 
 
@@ -55,7 +63,7 @@ def test_serve_loads_no_other_command() -> None:
     }
 
 
-@pytest.mark.parametrize("arguments", [[], ["config"]])
+@pytest.mark.parametrize("arguments", [[], ["config"], ["telemetry"]])
 def test_bare_commands_print_help(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
     """A command that needs a command says which there are, and fails."""
     code, out, err = printed(capsys, arguments)

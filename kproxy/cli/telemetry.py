@@ -1,0 +1,153 @@
+"""`kproxy telemetry …`: what clients of a kproxy that runs are to push, and who pushes (KIP-714)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from kproxy.cli.api import of_cluster, pages, print_json, remote, software
+from kproxy.cli.asking import AdminPort
+from kproxy.cli.codes import REFUSED, CommandError, help_if_bare
+from kproxy.cli.table import print_table
+
+_of_one = click.option("--cluster", metavar="NAME", help="Of one virtual cluster; otherwise of all with telemetry.")
+_of_this = click.option("--cluster", metavar="NAME", required=True, help="The virtual cluster whose clients are meant.")
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def telemetry(context: click.Context) -> None:
+    """Look at client telemetry and change what is pushed."""
+    help_if_bare(context)
+
+
+@telemetry.command()
+@_of_one
+@remote
+def subscriptions(admin: str, as_json: bool, cluster: str | None) -> int:
+    """Show what clients are to push; those that are fixed stand in the configuration."""
+    port = AdminPort(admin)
+    found = [
+        {"cluster": name} | subscription
+        for name in _clusters(port, cluster)
+        for subscription in port.get(of_cluster(name, "telemetry", "subscriptions"))["subscriptions"]
+    ]
+    if as_json:
+        return print_json({"subscriptions": found})
+    head = ("Virtual cluster", "Name", "Metrics", "Interval", "Match", "Fixed")
+    print_table(head, [_of_subscription(subscription) for subscription in found])
+    return 0
+
+
+@telemetry.command()
+@_of_one
+@remote
+def instances(admin: str, as_json: bool, cluster: str | None) -> int:
+    """Show the client instances that asked what to push, or pushed."""
+    port = AdminPort(admin)
+    found = [
+        {"cluster": name} | instance
+        for name in _clusters(port, cluster)
+        for instance in pages(port, of_cluster(name, "telemetry", "instances"), "instances")
+    ]
+    if as_json:
+        return print_json({"instances": found})
+    head = ("Virtual cluster", "Instance", "Client", "Client id", "Software", "Subscriptions", "Last push", "Pushes")
+    print_table((*head, "Bytes", "Last error"), [_of_instance(instance) for instance in found])
+    return 0
+
+
+@telemetry.command()
+@click.argument("name")
+@_of_this
+@click.option("--metrics", required=True, multiple=True, help="Prefixes of names, with commas; * is all. Repeatable.")
+@click.option("--interval", help="Between two pushes, as 500ms, 10s, 5m; without it that of the virtual cluster.")
+@click.option("--match", multiple=True, metavar="KEY=REGEX", help="Which clients, as client_id=orders-.*. Repeatable.")
+@remote
+def subscribe(
+    admin: str,
+    as_json: bool,
+    name: str,
+    cluster: str,
+    metrics: Sequence[str],
+    interval: str | None,
+    match: Sequence[str],
+) -> int:
+    """Have clients push metrics: make the subscription NAME, or replace it."""
+    fields = {
+        "metrics": [prefix.strip() for each in metrics for prefix in each.split(",")],
+        "interval_ms": None if interval is None else _milliseconds(interval),
+        "match": dict(map(_split, match)),
+    }
+    made = AdminPort(admin).put(of_cluster(cluster, "telemetry", "subscriptions", name), fields)
+    return print_json(made) if as_json else _say(f"{cluster}: {made['name']}: clients learn of it at their next push")
+
+
+@telemetry.command()
+@click.argument("name")
+@_of_this
+@remote
+def unsubscribe(admin: str, as_json: bool, name: str, cluster: str) -> int:
+    """Forget the subscription NAME."""
+    gone = AdminPort(admin).delete(of_cluster(cluster, "telemetry", "subscriptions", name))
+    return print_json(gone) if as_json else _say(f"{gone['cluster']}: {gone['name']}: gone")
+
+
+def _clusters(port: AdminPort, wanted: str | None) -> Iterator[str]:
+    """The one that is wanted, or all that have telemetry; `CommandError` when none has."""
+    if wanted is not None:
+        yield wanted
+        return
+    names = [cluster["name"] for cluster in port.get("/api/v1/clusters")["clusters"] if cluster["telemetry"]]
+    if not names:
+        raise CommandError("kproxy serves no telemetry: its configuration has no `telemetry` block", REFUSED)
+    yield from names
+
+
+def _milliseconds(interval: str) -> int:
+    from kproxy.config.units import parse_seconds
+
+    try:
+        return round(float(parse_seconds(interval)) * 1000)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--interval") from None
+
+
+def _split(match: str) -> tuple[str, str]:
+    key, equals, regex = match.partition("=")
+    if not equals:
+        raise click.BadParameter(f"{match!r} is not of the form KEY=REGEX", param_hint="--match")
+    return key.strip(), regex
+
+
+def _say(line: str) -> int:
+    click.echo(line)
+    return 0
+
+
+def _of_subscription(subscription: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        subscription["cluster"],
+        subscription["name"],
+        ", ".join(prefix or "*" for prefix in subscription["metrics"]),
+        f"{subscription['interval_ms'] / 1000:g}s",
+        ", ".join(f"{key}={regex}" for key, regex in subscription["match"].items()),
+        "yes" if subscription["fixed"] else "",
+    )
+
+
+def _of_instance(instance: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        instance["cluster"],
+        instance["id"],
+        instance["client"],
+        instance["client_id"] or "",
+        software(instance),
+        ", ".join(instance["subscriptions"]),
+        instance["last_push"] or "",
+        str(instance["pushes"]),
+        str(instance["bytes"]),
+        instance["last_error"] or "",
+    )
