@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import structlog
@@ -15,17 +16,23 @@ from kproxy.app.cluster import Cluster
 from kproxy.app.drain import Drain
 from kproxy.app.reload import Reload, reload_at_hangup
 from kproxy.app.view import LifeView
+from kproxy.errors import ConfigError
 from kproxy.observe.counters import Counters
 from kproxy.relay.entrance import Entrance
 from kproxy.relay.pump import Pump
+from kproxy.state.memory import MemoryStore
+from kproxy.state.store import StateError
 
 if TYPE_CHECKING:
     from kproxy.config import Config
+    from kproxy.state.store import Store
 
 log = structlog.get_logger("kproxy")
 
 DRAINED = 0
 CUT_SHORT = 1
+FLUSH_SECONDS = 5.0
+"""For receivers of telemetry to deliver what they were given, once no client is left."""
 
 
 class Life:
@@ -40,6 +47,8 @@ class Life:
         self.clusters = [
             Cluster(settings, config, self.counters.cluster(settings.name), self.pump) for settings in config.clusters
         ]
+        for cluster in self.clusters:
+            cluster.siblings = {sibling.settings.name: sibling for sibling in self.clusters}
         self.started = False
         self.draining = False
         self._read = read
@@ -61,15 +70,40 @@ class Life:
                     await work.start(serve_admin, LifeView(self), listen.host, listen.port)
                 if self._read is not None:
                     work.start_soon(reload_at_hangup, self, self._read)
-                drain = await self._open(work, signals)
+                store = await self._store(work)
+                drain = await self._open(work, signals, store)
                 await drain.answer()
+                if not drain.cut_short:
+                    await self._flush()
                 self._exit_code = CUT_SHORT if drain.cut_short else DRAINED
                 work.cancel_scope.cancel()
         log.info("stopped", exit_code=self._exit_code)
         return self._exit_code
 
-    async def _open(self, work: trio.Nursery, signals: AsyncIterator[int]) -> Drain:
+    async def _store(self, work: trio.Nursery) -> Store:
+        """What survived the last restart, ready to be read; raises `ConfigError`."""
+        path = self.config.state.path
+        if path is None:
+            return MemoryStore()
+        from kproxy.state.sqlite import SqliteStore  # noqa: PLC0415 (not for nothing)
+
+        store = SqliteStore(Path(path))
+        try:
+            await work.start(store.run)
+        except StateError as error:
+            raise ConfigError("state.path", str(error)) from error
+        return store
+
+    async def _flush(self) -> None:
+        async with trio.open_nursery() as nursery:
+            for cluster in self.clusters:
+                if cluster.telemetry is not None:
+                    nursery.start_soon(cluster.telemetry.fanout.flush, FLUSH_SECONDS)
+
+    async def _open(self, work: trio.Nursery, signals: AsyncIterator[int], store: Store) -> Drain:
         """Listen, and return with all listeners closed when a signal has come and clients were sent away."""
+        for cluster in self.clusters:
+            await cluster.remember(store, work)
         async with trio.open_nursery() as doors:
             for cluster in self.clusters:
                 cluster.start(work, doors, self.entrance)

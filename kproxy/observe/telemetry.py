@@ -5,6 +5,7 @@ Protocols, because what counts lies above: `kproxy.telemetry` has objects of the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -13,8 +14,8 @@ from typing import Protocol
 class Tally(Protocol):
     """Requests by Kafka's error code; bytes of pushes as they came, and decompressed; seconds spent decoding them."""
 
-    gets: dict[int, int]
-    pushes: dict[int, int]
+    gets: Counter[int]
+    pushes: Counter[int]
     pushed_bytes: int
     decompressed_bytes: int
     decode_seconds: float

@@ -27,6 +27,10 @@ class Backend(Protocol):
     def served(self) -> tuple[tuple[int, int, int], ...]:
         """What the proxy serves: api key, lowest and highest version."""
 
+    @property
+    def own(self) -> tuple[tuple[int, int, int], ...]:
+        """What the proxy serves whatever the broker knows: api key, lowest and highest version."""
+
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
         """What a client is told for a node that the broker says is at host:port; its port is bound on return."""
 

@@ -73,7 +73,8 @@ ResponseHandler = Callable[["Route"], Respond]
 class Offer:
     """What a room does with one API; below `request_from` and `response_from` requests and responses pass as they are.
 
-    `request_limit` bounds, in bytes, a request that is held whole: what a client may have decoded at a time.
+    `request_limit` bounds, in bytes, a request that is held whole: what a client may have decoded at a time. `own` are
+    the lowest and highest version that the proxy serves whether the broker knows the API or not.
     """
 
     on_request: OnRequest = OnRequest.PASS
@@ -85,6 +86,7 @@ class Offer:
     refuse_below: int = 0
     any_version: bool = False
     request_limit: int = 64 << 10
+    own: tuple[int, int] | None = None
 
 
 PASS_UNCHANGED: Final = Offer()
@@ -172,6 +174,10 @@ class Table:
     def _refused(self, key: int, reason: Reason, detail: str) -> Fault:
         self.counters.refuse(key, reason)
         return Fault(reason, detail, api_key=key)
+
+    def own(self) -> tuple[tuple[int, int, int], ...]:
+        """What clients may use whatever the broker knows: api key, lowest and highest version."""
+        return tuple((key, *offer.own) for key, offer in sorted(self._offers.items()) if offer.own is not None)
 
     def served(self) -> tuple[tuple[int, int, int], ...]:
         """What clients may use: api key, lowest and highest version."""

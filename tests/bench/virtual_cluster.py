@@ -34,6 +34,7 @@ class VirtualCluster:
 
     def __init__(self) -> None:
         self.epoch = 0
+        self.own: tuple[tuple[int, int, int], ...] = ()
         self.counters = ClusterCounters("bench")
         self.cluster_id = "bench"
         self.table = Table(self.counters, OFFERS)

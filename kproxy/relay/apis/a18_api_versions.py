@@ -94,7 +94,7 @@ def _answer(correlation_id: int, response: ApiVersionsResponse, version: int, la
 
 
 def intersect(route: Route) -> Respond:
-    """Cut the broker's versions down to those that kproxy serves.
+    """Cut the broker's versions down to those that kproxy serves, and add what it serves by itself.
 
     An error passes as it is: with 35 a broker names only its versions of ApiVersions, and clients go by them.
     """
@@ -104,7 +104,9 @@ def intersect(route: Route) -> Respond:
         if error != NONE:
             route.counters.count_error(error)
             return None
-        body, metadata = _intersected(bytes(frame[_HEADER_BYTES:]), route.version, context.backend.served)
+        backend = context.backend
+        own = () if context.retired else backend.own
+        body, metadata = _intersected(bytes(frame[_HEADER_BYTES:]), route.version, backend.served, own)
         context.metadata_upstream = min(metadata, NEWEST_METADATA)
         return [frame[:_HEADER_BYTES], body]
 
@@ -112,13 +114,16 @@ def intersect(route: Route) -> Respond:
 
 
 @lru_cache(maxsize=256)  # one broker answers all clients alike, and many connect at a time
-def _intersected(body: bytes, version: int, served: Served) -> tuple[bytes, int]:
+def _intersected(body: bytes, version: int, served: Served, own: Served) -> tuple[bytes, int]:
     """The body for the client, and the highest version of Metadata that the broker serves."""
     version = min(version, NEWEST_UPSTREAM)
     response = ApiVersionsResponse.decode(body, version, exact=False)
-    metadata = next((theirs.max_version for theirs in response.api_keys if theirs.api_key == _METADATA), 0)
+    metadata = next((entry.max_version for entry in response.api_keys if entry.api_key == _METADATA), 0)
     ours = {key: (lowest, highest) for key, lowest, highest in served}
-    response.api_keys = [cut for entry in response.api_keys if (cut := _cut(entry, ours.get(entry.api_key)))]
+    added = {key for key, _, _ in own}
+    theirs = [entry for entry in response.api_keys if entry.api_key not in added]
+    cut = [kept for entry in theirs if (kept := _cut(entry, ours.get(entry.api_key)))]
+    response.api_keys = [*cut, *(ApiVersion(*entry) for entry in own)]
     return response.encode(version), metadata
 
 

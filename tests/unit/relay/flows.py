@@ -63,6 +63,7 @@ class Cluster:
         nodes: Sequence[Node] = (),
     ) -> None:
         self.epoch = 0
+        self.own: tuple[tuple[int, int, int], ...] = ()
         self.forgets = False
         self.epochs_of: list[str | None] = []
         self.decides = decides

@@ -52,6 +52,7 @@ class Backend:
 
     def __init__(self, *servers: tuple[str, int]) -> None:
         self.epoch = 0
+        self.own: tuple[tuple[int, int, int], ...] = ()
         self.counters = ClusterCounters("test")
         self.cluster_id: str | None = None
         self.table = Table(self.counters, OFFERS)

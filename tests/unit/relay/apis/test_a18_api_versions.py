@@ -346,6 +346,21 @@ def test_two_clusters_do_not_share_what_they_cut() -> None:
     assert told(play(script), 4).error_code == NONE
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_kproxy_serves_by_itself_is_added(version: int) -> None:
+    """Whether the broker knows it or not, in kproxy's versions; not at a node that is gone (telemetry, KIP-714)."""
+    script: Script = [("client", asked(version)), ("broker", offered(version, {12: (0, 4), 74: (0, 0)}))]
+
+    def serving() -> Cluster:
+        cluster = Cluster()
+        cluster.own = ((71, 0, 0), (74, 0, 1))
+        return cluster
+
+    assert ranges(told(play(script, lambda: Relay(serving())), version)) == {12: (0, 4), 71: (0, 0), 74: (0, 1)}
+    at_a_retired_node = Relay(serving(), retired=True).play(script, whole)
+    assert ranges(told(at_a_retired_node, version)) == {12: (0, 4), 74: (0, 0)}
+
+
 def test_a_client_that_asks_twice_is_counted_once() -> None:
     """It may, after a fallback to an older version."""
     relay = play(

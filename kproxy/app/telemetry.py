@@ -1,0 +1,114 @@
+"""Client telemetry of one virtual cluster (KIP-714): its offers to the relay, its receivers, what it keeps."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import structlog
+import trio
+
+from kproxy.app.keeping import keep
+from kproxy.app.receivers import Connect, made
+from kproxy.app.telemetry_offers import offers
+from kproxy.errors import ConfigError
+from kproxy.observe.telemetry import TelemetryCounters
+from kproxy.telemetry.config_resource import Change
+from kproxy.telemetry.errors import SubscriptionError
+from kproxy.telemetry.receivers.fanout import Fanout
+from kproxy.telemetry.receivers.prometheus import Prometheus
+from kproxy.telemetry.service import Telemetry
+from kproxy.telemetry.subscription import INTERVAL_MS, MATCH, METRICS, Subscription
+from kproxy.telemetry.subscriptions import Subscriptions
+
+if TYPE_CHECKING:
+    from kproxy.config import Config
+    from kproxy.config.telemetry import Subscription as Fixed
+    from kproxy.config.telemetry import Telemetry as Settings
+    from kproxy.state.store import Store
+    from kproxy.telemetry.apis.conversation import MayAlter
+
+EXPIRY_SECONDS: Final = 10.0
+
+log = structlog.get_logger("kproxy.telemetry")
+
+
+class ClientTelemetry:
+    """`start` it before the first client comes."""
+
+    def __init__(self, cluster: str, index: int, config: Config, connect: Connect) -> None:
+        """Raises `ConfigError` for settings that only libraries can judge: regexes, addresses, plug-ins."""
+        settings = config.clusters[index].telemetry
+        assert settings is not None
+        self._cluster = cluster
+        self._table = f"telemetry/{cluster}"
+        self._key = f"clusters.{index}.telemetry"
+        self._store: Store
+        self._work: trio.Nursery
+        self.max_bytes = settings.max_bytes
+        self.admin: MayAlter = settings.admin
+        subscriptions = Subscriptions(self._fixed(settings), default_interval_ms=_ms(settings.interval))
+        self.core = Telemetry(subscriptions, max_bytes=settings.max_bytes, clock=time.perf_counter)
+        self.fanout = Fanout(made(config, cluster, settings.receivers, connect))
+        self.offers = offers(self)
+
+    async def start(self, work: trio.Nursery, store: Store) -> None:
+        """Remember what was subscribed before, and keep the receivers at work; raises `StateError`."""
+        self._work, self._store = work, store
+        for name, value in await self._store.items(self._table):
+            self.core.subscriptions.put(Subscription.from_configs(name, json.loads(value)))
+        work.start_soon(self.fanout.run)
+        work.start_soon(self._expire)
+
+    def reconfigure(self, settings: Settings) -> None:
+        """Other settings; receivers stay as they are. Raises `ConfigError`."""
+        fixed = self._fixed(settings)
+        self.admin = settings.admin
+        self.core.subscriptions.fix(fixed)
+
+    @property
+    def counters(self) -> TelemetryCounters:
+        """For the collector."""
+        return TelemetryCounters(
+            self.core.tally,
+            self.core.instances,
+            queues={receiver.name: receiver.counters for receiver in self.fanout.receivers},
+            series={one.name: one.accumulator.tally for one in self.prometheus},
+        )
+
+    @property
+    def prometheus(self) -> list[Prometheus]:
+        """Receivers whose series are scraped here."""
+        return [receiver for receiver in self.fanout.receivers if isinstance(receiver, Prometheus)]
+
+    def change(self, changes: Sequence[Change]) -> None:
+        """Keep what was altered; it is in effect already."""
+        for change in changes:
+            log.info("subscription altered", cluster=self._cluster, name=change.name, gone=change.subscription is None)
+            value = None if change.subscription is None else json.dumps(change.subscription.configs()).encode()
+            self._work.start_soon(keep, self._store, self._table, change.name, value)
+
+    async def _expire(self) -> None:
+        while True:
+            await trio.sleep(EXPIRY_SECONDS)
+            self.core.expired(time.time())
+
+    def _fixed(self, settings: Settings) -> list[Subscription]:
+        return [self._subscription(index, one, settings.interval) for index, one in enumerate(settings.subscriptions)]
+
+    def _subscription(self, index: int, settings: Fixed, interval: float) -> Subscription:
+        configs = {
+            METRICS: ",".join(settings.metrics),
+            INTERVAL_MS: str(_ms(interval if settings.interval is None else settings.interval)),
+            MATCH: ",".join(f"{key}={pattern}" for key, pattern in settings.match.items()),
+        }
+        try:
+            return Subscription.from_configs(settings.name, {key: value for key, value in configs.items() if value})
+        except SubscriptionError as error:
+            raise ConfigError(f"{self._key}.subscriptions.{index}", error.message) from error
+
+
+def _ms(seconds: float) -> int:
+    return round(seconds * 1000)
