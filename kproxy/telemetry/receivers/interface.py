@@ -23,7 +23,8 @@ class ReceiverCounters:
     """Written by the Trio thread; read at a scrape. Pushes, unless it says bytes.
 
     offered = delivered + dropped + what is queued or under way. `dropped` is by reason: "full" (the queue), "refused"
-    (by where they were to go, for good), "late" (not taken within the time for retries), "malformed", "stopped".
+    (by where they were to go, for good), "late" (not taken within the time for retries), "malformed", "failed" (a fault
+    of the receiver).
     """
 
     offered: int = 0
