@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, Self, TypeVar, overload
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.counters import ClusterCounters
@@ -21,8 +21,8 @@ from kproxy.relay.responses import ResponseFlow
 from kproxy.relay.routes import Chunk, Offer, Table
 from tests.unit.relay import frames
 
-Side = Literal["client", "broker", "epoch"]
-"""Who says something; with "epoch" nobody does, but the cluster's epoch rises."""
+Side = Literal["client", "broker", "epoch", "answer"]
+"""Who says something; with "epoch" nobody does, but the cluster's epoch rises; "answer" is for a parked answer."""
 Script = Sequence[tuple[Side, bytes]]
 Node = tuple[int, str, int, str | None]
 Cut = Callable[[bytes], Iterable[bytes]]
@@ -200,9 +200,9 @@ class Relay:
         self.responses.moved(len(data))
         self.responses.settle(self.now)
 
-    def play(self, script: Script, cut: Cut) -> Relay:
+    def play(self, script: Script, cut: Cut) -> Self:
         for side, data in script:
-            for piece in cut(data) if data else [data]:
+            for piece in cut(data) if data and side != "answer" else [data]:
                 self.feed(side, piece)
         return self
 
@@ -233,6 +233,9 @@ class Relay:
         )
 
 
+R = TypeVar("R", bound=Relay)
+
+
 def _answer(expected: Expected) -> object:
     """What can be told of an answer that is not there yet: of what kind it is."""
     return expected.answer if isinstance(expected.answer, bytes | None) else type(expected.answer)
@@ -256,6 +259,10 @@ CUTS: tuple[Cut, ...] = (bytewise, by(2), by(3), by(7), by(11), by(13), by(64), 
 _PING, _PONG = frames.heartbeat(-1234)
 
 
+@overload
+def play(script: Script) -> Relay: ...
+@overload
+def play(script: Script, make: Callable[[], R]) -> R: ...
 def play(script: Script, make: Callable[[], Relay] = Relay) -> Relay:
     """Feed a script whole, byte by byte, in other pieces and with trailing data; all must come to the same.
 

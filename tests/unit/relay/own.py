@@ -1,0 +1,120 @@
+"""A room whose requests the proxy answers itself: after a conversation with the broker, or later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from struct import Struct
+
+from kproxy.relay.apis import OFFERS
+from kproxy.relay.context import Context
+from kproxy.relay.fault import Fault
+from kproxy.relay.routes import Converse, Offer, OnRequest, Parked
+from kproxy.relay.verdicts import Steps
+from kproxy.wire.frame import frame as framed
+from kproxy.wire.primitives import INT32
+from tests.unit.relay import frames
+from tests.unit.relay.flows import Relay, Side
+
+CONVERSE, PARK, STEP = 44, 71, 60
+"""Api keys: of what begins a conversation, of what is answered later, and of what the broker is asked."""
+_ID = Struct(">4xi")
+
+
+class Room:
+    """What it was told and asked: `parked` answers, `abandoned` ones, and conversations that are `over`, by id.
+
+    `within` is called while a request is handled.
+    """
+
+    def __init__(self) -> None:
+        self.parked: dict[int, Parked] = {}
+        self.abandoned: list[int] = []
+        self.over: list[int] = []
+        self.within: Callable[[int], None] = lambda number: None
+        self.fault: Exception | None = None
+        """What a conversation raises at its last step."""
+
+    @property
+    def offers(self) -> Mapping[int, Offer]:
+        converse = Offer(on_request=OnRequest.WHOLE, request=self._converse)
+        return {**OFFERS, CONVERSE: converse, PARK: Offer(on_request=OnRequest.WHOLE, request=self._park)}
+
+    def _converse(self, context: Context, frame: memoryview) -> Converse:
+        del context
+        (number,) = _ID.unpack_from(frame)
+        self.within(number)
+        return Converse(self._steps(number, frame[-1]))
+
+    def _steps(self, number: int, count: int) -> Steps:
+        told = []
+        try:
+            for step in range(count):
+                told.append((yield step_request(number, step)))
+            if self.fault is not None:
+                raise self.fault
+        finally:
+            self.over.append(number)
+        return framed(INT32.pack(number), *told)
+
+    def _park(self, context: Context, frame: memoryview) -> Parked:
+        del context
+        (number,) = _ID.unpack_from(frame)
+        self.within(number)
+        parked = Parked(lambda: self.abandoned.append(number))
+        self.parked[number] = parked
+        if frame[-1]:
+            parked.resolve(parked_response(number))
+        return parked
+
+
+def conversation(number: int, steps: int) -> bytes:
+    """A request for a conversation of so many steps."""
+    return frames.raw_request(CONVERSE, 1, number, bytes((steps,)))
+
+
+def step_request(number: int, step: int) -> bytes:
+    """What the broker is asked; ids are those of the client, and others."""
+    return frames.raw_request(STEP, 1, number if step == 0 else -100 * number - step, b"step")
+
+
+def step_response(number: int, step: int, size: int = 5) -> bytes:
+    """What the broker says to it."""
+    return framed(INT32.pack(number if step == 0 else -100 * number - step), bytes((step,)) * size)
+
+
+def conversed(number: int, steps: int, size: int = 5) -> bytes:
+    """What the client is told in the end: all that the broker said."""
+    return framed(INT32.pack(number), *(step_response(number, step, size)[4:] for step in range(steps)))
+
+
+def park(number: int, *, at_once: bool = False) -> bytes:
+    """A request that is answered later, or by the answer that there is already."""
+    return frames.raw_request(PARK, 0, number, bytes((at_once,)))
+
+
+def parked_response(number: int, size: int = 9) -> bytes:
+    return framed(INT32.pack(number), b"p" * size)
+
+
+class Own(Relay):
+    """A connection to such a room; it is fed a parked answer's frame from side "answer", as it is resolved."""
+
+    def __init__(self, *, held_limit: int = 1 << 20) -> None:
+        self.room = Room()
+        super().__init__(offers=self.room.offers, held_limit=held_limit)
+
+    def feed(self, side: Side, data: bytes) -> None:
+        if side == "answer":
+            self.room.parked[INT32.unpack_from(data, 4)[0]].resolve(data)
+        else:
+            super().feed(side, data)
+
+
+def refused(fault: Fault) -> Callable[[int], None]:
+    """What a room does that refuses a request."""
+
+    def refuse(number: int) -> None:
+        del number
+        raise fault
+
+    return refuse
