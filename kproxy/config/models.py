@@ -40,7 +40,7 @@ class Config(BaseSettings):
     receivers: Receivers = Field(
         default=(), description="Where telemetry goes, by name. As a variable: YAML, which can hold secrets."
     )
-    state: State = Field(default=State(), description="What must survive a restart.")
+    state: State = Field(default=State(), description="Where that is kept which must survive a restart.")
     drain: Drain = Field(default=Drain(), description="How kproxy ends on SIGTERM.")
     log: Log = Field(default=Log(), description="Log lines on standard error.")
 

@@ -113,7 +113,7 @@ class Drain(Settings):
 
 
 class State(Settings):
-    """What must survive a restart: subscriptions that Kafka's tools and the API made."""
+    """What must survive a restart: subscriptions that tools and the API made, and which upstream is active."""
 
     path: str | None = Field(
         default=None,

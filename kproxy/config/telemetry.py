@@ -31,8 +31,8 @@ class Subscription(Settings):
     match: Mapping[str, str] = Field(
         default={},
         description="Which clients: each value is a regex (RE2) that must match the whole of client_instance_id, "
-        "client_id, client_software_name, client_software_version, client_source_address or client_source_port. "
-        "Without it every client.",
+        "client_id, client_software_name, client_software_version, client_source_address or client_source_port; it "
+        "holds neither a comma nor `=`. Without it every client.",
     )
 
 
