@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -13,7 +13,7 @@ from kproxy.cli.table import print_table
 from kproxy.errors import ConfigError
 
 if TYPE_CHECKING:
-    from kproxy.config import Config
+    from kproxy.config import Config, Kafka
 
 
 @click.group(invoke_without_command=True)
@@ -28,7 +28,7 @@ def config(context: click.Context) -> None:
 def check(file: Path) -> int:
     """Check FILE, with the KPROXY_* variables that are set, and show what would listen where."""
     found = load_settings(file)
-    _check_subscriptions(found, file)
+    _check_telemetry(found, file)
     from kproxy.config.notes import notes
     from kproxy.config.plan import plan
 
@@ -41,23 +41,22 @@ def check(file: Path) -> int:
     return 0
 
 
-def _check_subscriptions(found: Config, file: Path) -> None:
-    """Raises ConfigError for one that Kafka would refuse: the models lie below telemetry and do not know its rules."""
-    given = [
-        (f"{file}: clusters.{index}.telemetry.subscriptions.{place}", subscription)
-        for index, cluster in enumerate(found.clusters)
-        for place, subscription in enumerate(cluster.telemetry.subscriptions if cluster.telemetry else ())
-    ]
-    if not given:
+def _check_telemetry(found: Config, file: Path) -> None:
+    """Raises ConfigError for what `serve` would refuse, too, and the models cannot judge: regexes, URLs, plug-ins."""
+    served = [index for index, cluster in enumerate(found.clusters) if cluster.telemetry is not None]
+    if not served:
         return
-    from kproxy.telemetry.errors import SubscriptionError
-    from kproxy.telemetry.subscription import Subscription
+    from kproxy.app.telemetry import ClientTelemetry
 
-    for key, subscription in given:
+    for index in served:
         try:
-            Subscription(subscription.name, subscription.metrics, match=tuple(subscription.match.items()))
-        except SubscriptionError as error:
-            raise ConfigError(key, error.message) from error
+            ClientTelemetry(found.clusters[index].name, index, found, _dials_nobody)
+        except ConfigError as error:
+            raise ConfigError(f"{file}: {error.key}", error.reason) from error
+
+
+def _dials_nobody(receiver: Kafka) -> NoReturn:
+    raise AssertionError(f"{receiver.name} is checked, not run")
 
 
 @config.command()

@@ -98,8 +98,9 @@ clusters: [{{name: a, bootstrap_servers: a:1, listen: h:1, telemetry: {{subscrip
 @pytest.mark.parametrize(
     ("match", "reason"),
     [
-        ("{client_id: '(?=a)'}", r"match: client_id='(?=a)' is no regex for RE2: "),
+        ("{client_id: 'a(b'}", "match: client_id='a(b' is no regex for RE2: "),
         ("{client_name: a}", "match: unknown key 'client_name', known are client_instance_id, client_id,"),
+        ("{client_id: 'a{1,2}'}", "match: '2}' is not of the form key=pattern"),
     ],
 )
 def test_check_refuses_subscriptions_as_kafka_does(
@@ -122,3 +123,27 @@ def test_check_notes_what_may_not_be_meant(capsys: pytest.CaptureFixture[str], t
     assert out.splitlines()[-1] == (
         "Note: clusters.a.telemetry: has no receiver: what clients push is taken and dropped"
     )
+
+
+@pytest.mark.parametrize(
+    ("receiver", "reason"),
+    [
+        ("{name: o, type: otlp, url: collector}", "'collector' is no endpoint; write http://host:4318/v1/metrics"),
+        ("{name: o, type: otlp, url: 'https://c', tls: {ca: /no/such}}", "[Errno 2] No such file or directory"),
+        ("{name: p, type: prometheus, labels: a-b}", "'a-b' cannot be a label; take one of client_instance_id,"),
+        ("{name: f, type: files, directory: d, prefix: .x}", "is no prefix of files"),
+        ("{name: m, type: mine}", "no receiver of type 'mine': plug-ins are "),
+    ],
+)
+def test_check_refuses_receivers_that_cannot_be(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, receiver: str, reason: str
+) -> None:
+    """As `serve` would: the file, which one, and why; nothing is dialled and nothing written."""
+    file = tmp_path / "kproxy.yaml"
+    cluster = "{name: a, bootstrap_servers: a:1, listen: h:1, telemetry: {}}"
+    file.write_text(f"clusters: [{cluster}]\nreceivers: [{receiver}]\n")
+    code, out, err = printed(capsys, ["config", "check", str(file)])
+    assert (code, out) == (2, "")
+    assert err.startswith(f"{file}: receivers.0: ")
+    assert reason in err
+    assert [path.name for path in tmp_path.iterdir()] == ["kproxy.yaml"]
