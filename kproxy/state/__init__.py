@@ -1,1 +1,1 @@
-"""What must survive a restart: tables of values by key, in memory or in a file."""
+"""What must survive a restart: values by table and key, in memory or in an SQLite file."""

@@ -1,106 +1,114 @@
-"""The SQLite file: opened with care, written in transactions. Blocking: for one thread at a time."""
+"""The SQLite file: opening it, its schema, and what its errors mean to a person. Blocking: for threads."""
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from kproxy.state.store import StateError
+from kproxy.state.interface import StateError, StateLockedError
 
-VERSION: Final = 1
-"""Of the tables; it rises when they change."""
+APPLICATION_ID: Final = int.from_bytes(b"kprx")
 
-_APPLICATION: Final = 0x6B707879  # "kpxy", in the file's header
-_LOCK_SECONDS: Final = 5.0  # a sibling that ends, as in a restart, has this long to let go
+# Each takes the schema from its index to the next number, which is what `user_version` holds. What has been released
+# stays as it is: a change is a new entry. Each is one statement, for executescript would commit.
+MIGRATIONS: Final = (
+    "CREATE TABLE entries (collection TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,"
+    " PRIMARY KEY (collection, key))",
+)
 
-Work = Callable[[sqlite3.Connection], object]
+_ELSEWHERE: Final = "or name another file in state.path"
+_NEW: Final = "move it and its -wal file away, and kproxy starts with an empty one"
+# By the whole code first, then by its low byte, the kind of error.
+_REASONS: Final = {
+    # What a file gives that may be read only, before anything is written.
+    sqlite3.SQLITE_IOERR_LOCK: "cannot be locked for writing; check its permissions, and that its file system has "
+    f"locks, {_ELSEWHERE}",
+    sqlite3.SQLITE_NOTADB: f"is no SQLite database; {_NEW}, {_ELSEWHERE}",
+    sqlite3.SQLITE_CORRUPT: f"is damaged; put a backup in its place, or {_NEW}",
+    sqlite3.SQLITE_CANTOPEN: f"cannot be opened; its directory must be there and kproxy must be able to write to it, "
+    f"{_ELSEWHERE}",
+    sqlite3.SQLITE_READONLY: f"cannot be written; check its permissions and its directory's, {_ELSEWHERE}",
+    sqlite3.SQLITE_PERM: f"may not be accessed; check its permissions and its directory's, {_ELSEWHERE}",
+    sqlite3.SQLITE_FULL: "cannot grow, the disk is full; free some space",
+    sqlite3.SQLITE_IOERR: "cannot be read or written; check the disk, its free space and the process's limits",
+}
 
 
-class Database:
-    """One file, this process's alone while it is open."""
+def connect(path: str) -> sqlite3.Connection:
+    """A connection that owns the file, with the newest schema; any thread may use it, one at a time.
 
-    def __init__(self, path: Path) -> None:
-        """Opens or makes the file. StateError for one that is damaged, newer, another program's, or in use."""
-        self.path = path
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(
-                path, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False
-            )
-        except (OSError, sqlite3.Error) as error:
-            raise self._error(f"cannot be opened: {error}; check the path and its permissions") from error
-        try:
-            self._prepare()
-        except BaseException:
-            self._connection.close()
-            raise
+    StateLockedError at once when another has the file, StateError for every other reason.
+    """
+    try:
+        # Absolute: ":memory:" and "" are files like any other. No transactions but those that are begun here.
+        connection = sqlite3.connect(os.path.abspath(path), timeout=0, isolation_level=None, check_same_thread=False)
+    except sqlite3.Error as error:
+        raise fault(path, error) from error
+    try:
+        _prepare(connection, path)
+    except sqlite3.Error as error:
+        connection.close()
+        raise fault(path, error) from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
-    def close(self) -> None:
-        """Lets go of the file; nothing is lost without it."""
-        with suppress(sqlite3.Error):  # its last checkpoint may fail on a full disk: the log beside the file has it all
-            self._connection.close()
 
-    def transact(self, works: Sequence[Work]) -> list[object]:
-        """What each brings, all in one transaction. StateError, and none of them has happened, when one fails."""
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                results = [work(self._connection) for work in works]
-                self._connection.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):  # a full disk has ended the transaction already
-                    self._connection.execute("ROLLBACK")
-                raise
-        except sqlite3.Error as error:
-            raise self._error(f"not kept: {error}; check the free space, and the disk") from error
-        return results
+def fault(path: str, error: Exception) -> StateError:
+    """The error of a person: the file, what is wrong with it, what to do."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    kind = code & 0xFF
+    if kind in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        return StateLockedError(f"{path} is in use already; stop the process that has it, {_ELSEWHERE}")
+    reason = _REASONS.get(code) or _REASONS.get(kind)
+    if reason is None:
+        return StateError(f"{path} cannot take this: {error}")
+    return StateError(f"{path} {reason} ({getattr(error, 'sqlite_errorname', error)})")
 
-    def _prepare(self) -> None:
-        try:
-            # EXCLUSIVE before WAL: no shared memory file, and a second process is refused instead of interleaved.
-            self._connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-            [(application,)] = self._connection.execute("PRAGMA application_id")
-            [(version,)] = self._connection.execute("PRAGMA user_version")
-            [(objects,)] = self._connection.execute("SELECT count(*) FROM sqlite_schema")
-            if objects and application != _APPLICATION:
-                raise self._error("is a database of another program; give kproxy a file of its own")
-            if version > VERSION:
-                raise self._error(
-                    f"was written by a newer kproxy (tables {version}, known are {VERSION}); "
-                    "run that one, or move the file away"
-                )
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = FULL")  # kept means kept, a power cut too
-            self._check()
-        except sqlite3.OperationalError as error:
-            if "locked" in str(error):
-                raise self._error("is in use by another process; each kproxy needs a file of its own") from error
-            raise self._error(f"cannot be opened: {error}; check the path and its permissions") from error
-        except sqlite3.DatabaseError as error:
-            raise self._damaged(str(error)) from error
-        self.transact([_create])
 
-    def _check(self) -> None:
-        found = [row[0] for row in self._connection.execute("PRAGMA quick_check(1)")]
-        if found != ["ok"]:
-            raise self._damaged(str(found[0]))
+def _prepare(connection: sqlite3.Connection, path: str) -> None:
+    # One process has the file: two would not see each other's changes in what they hold in memory. It also spares
+    # the shared memory of a WAL, which network file systems lack.
+    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    with connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        _check(connection, path)
+    # From here on the file is kproxy's, or empty.
+    connection.execute("PRAGMA journal_mode = WAL")
+    # NORMAL would not sync the WAL at a commit: what was said to be kept could be lost with the power. Group commit
+    # shares the cost of it.
+    connection.execute("PRAGMA synchronous = FULL")
+    _migrate(connection)
 
-    def _damaged(self, what: str) -> StateError:
-        return self._error(
-            f"is damaged, or no state file ({what}); restore it from a backup, or move it away to begin without state"
+
+def _check(connection: sqlite3.Connection, path: str) -> None:
+    version = _pragma(connection, "user_version")
+    if _pragma(connection, "application_id") != APPLICATION_ID:
+        if version or connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise StateError(f"{path} is the database of another program; name another file in state.path")
+    elif version > len(MIGRATIONS):
+        raise StateError(
+            f"{path} is of a newer kproxy (schema {version}, this one knows {len(MIGRATIONS)}); "
+            f"start that version, {_ELSEWHERE}"
         )
+    # Damage is found now, when somebody watches, and not by the first client that needs the page: 1 ms a MiB.
+    if (found := _pragma(connection, "quick_check(1)")) != "ok":
+        raise StateError(f"{path} {_REASONS[sqlite3.SQLITE_CORRUPT]} ({' '.join(found.split())})")
 
-    def _error(self, what: str) -> StateError:
-        return StateError(f"state file {self.path}: {what}")
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    # Nothing is written to a file that is up to date: a proxy starts on a full disk, too.
+    if not (missing := MIGRATIONS[_pragma(connection, "user_version") :]):
+        return
+    with connection:
+        connection.execute("BEGIN")
+        for statement in missing:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
-def _create(connection: sqlite3.Connection) -> None:
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS entries (table_name TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, "
-        "PRIMARY KEY (table_name, key)) WITHOUT ROWID"
-    )
-    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-    connection.execute(f"PRAGMA user_version = {VERSION}")
+def _pragma(connection: sqlite3.Connection, name: str) -> Any:
+    return connection.execute(f"PRAGMA {name}").fetchone()[0]

@@ -1,117 +1,160 @@
-"""State in an SQLite file: one writer, and whatever is asked while it writes goes into the next transaction."""
+"""The store that survives: an SQLite file with one writer thread; calls that wait at the same time share a commit."""
 
 from __future__ import annotations
 
+import os
+import random
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
-from typing import Generic, TypeVar, cast
+from typing import Final, Self, TypeVar
 
 import trio
 
-from kproxy.state.database import Database
-from kproxy.state.store import StateError
+from kproxy.state.database import connect
+from kproxy.state.interface import StateError, StateLockedError, check_text
+from kproxy.state.writer import Call, Writer, WriterCounters
 
 T = TypeVar("T")
 
-
-class _Call(Generic[T]):
-    """A call under way; `outcome` is set with its result or its error."""
-
-    __slots__ = ("done", "error", "result", "work")
-
-    def __init__(self, work: Callable[[sqlite3.Connection], T]) -> None:
-        self.work = work
-        self.done = trio.Event()
-        self.result: T | None = None
-        self.error: str | None = None
+MAX_CALLS: Final = 1024
+LOCK_SECONDS: Final = 5.0
+CLOSE_SECONDS: Final = 10.0
 
 
 class SqliteStore:
-    """A `Store` in a file; `run` must be running. A commit costs a sync of the disk, shared by all who wait for it."""
+    """A `Store` in a file that belongs to this process until `close`. Used from the Trio thread that opened it.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._calls: list[_Call[object]] = []
-        self._called = trio.Event()
-        self._running = False
+    At most `max_calls` wait for the disk; further ones wait for room, and have not been accepted when cancelled there.
+    No call has a deadline of its own: a disk that hangs is the caller's to time out.
+    """
 
-    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Opens the file, serves until cancelled, and finishes what was asked by then. Raises StateError."""
-        database = await trio.to_thread.run_sync(Database, self.path)
-        self._running = True
-        try:
-            task_status.started()
-            while True:
-                await self._called.wait()
-                await self._serve(database)
-        finally:
-            self._running = False
-            with trio.CancelScope(shield=True):
-                await self._serve(database)
-                await trio.to_thread.run_sync(database.close)
+    def __init__(self, connection: sqlite3.Connection, path: str, *, max_calls: int, close_seconds: float) -> None:
+        """Use `open`."""
+        self._path = path
+        self._close_seconds = close_seconds
+        self._room = trio.Semaphore(max_calls)
+        self._waiting: dict[Call, trio.Event] = {}
+        self._closing = False
+        self._closed = trio.Event()
+        self._trio = trio.lowlevel.current_trio_token()
+        self._writer = Writer(connection, path, self._report)
+        self._writer.start()
 
-    async def _serve(self, database: Database) -> None:
-        calls, self._calls, self._called = self._calls, [], trio.Event()
-        if not calls:
-            return
-        try:
-            results = await trio.to_thread.run_sync(database.transact, [call.work for call in calls])
-        except StateError as error:
-            for call in calls:
-                call.error = str(error)
-        else:
-            for call, result in zip(calls, results, strict=True):
-                call.result = result
-        for call in calls:
-            call.done.set()
+    @classmethod
+    async def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        max_calls: int = MAX_CALLS,
+        lock_seconds: float = LOCK_SECONDS,
+        close_seconds: float = CLOSE_SECONDS,
+    ) -> Self:
+        """Opens or creates the file, in a directory that is there. `lock_seconds` are for another process that ends.
 
-    async def _call(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        if not self._running:
-            raise StateError(f"state file {self.path}: is not open")
-        call = _Call(work)
-        self._calls.append(cast(_Call[object], call))
-        self._called.set()
-        await call.done.wait()
-        if call.error is not None:
-            raise StateError(call.error)  # one object for each caller: they would mix their tracebacks
-        return cast(T, call.result)
+        StateError when the file is locked, damaged, another program's, a newer kproxy's, or cannot be written.
+        """
+        path = os.fspath(path)
+        deadline = trio.current_time() + lock_seconds
+        while True:
+            try:
+                connection = await trio.to_thread.run_sync(connect, path)
+            except StateLockedError:
+                if trio.current_time() >= deadline:
+                    raise
+                # At random, for two that start together each lock the other out until one of them lets go.
+                await trio.sleep(random.uniform(0.02, 0.1))
+            else:
+                return cls(connection, path, max_calls=max_calls, close_seconds=close_seconds)
+
+    @property
+    def counters(self) -> WriterCounters:
+        """What the writer did."""
+        return self._writer.counters
+
+    @property
+    def waiting(self) -> int:
+        """Calls that were accepted and are not done yet."""
+        return len(self._waiting)
 
     async def get(self, table: str, key: str) -> bytes | None:
-        return await self._call(partial(_get, _text(table), _text(key)))
+        """The value, or None."""
+        check_text(table, key)
+        return await self._done(partial(_get, table, key))
 
     async def put(self, table: str, key: str, value: bytes) -> None:
-        await self._call(partial(_put, _text(table), _text(key), bytes(value)))
+        """Adds or replaces; when it returns, the value is on the disk."""
+        check_text(table, key)
+        await self._done(partial(_put, table, key, bytes(value)))
 
     async def delete(self, table: str, key: str) -> None:
-        await self._call(partial(_delete, _text(table), _text(key)))
+        """Takes the key away, if it is there; when it returns, so it is on the disk."""
+        check_text(table, key)
+        await self._done(partial(_delete, table, key))
 
-    async def items(self, table: str) -> list[tuple[str, bytes]]:
-        return await self._call(partial(_items, _text(table)))
+    async def items(self, table: str) -> Sequence[tuple[str, bytes]]:
+        """All keys and values of a table, in the order of the keys."""
+        check_text(table)
+        return await self._done(partial(_items, table))
 
+    async def close(self) -> None:
+        """Does what was accepted and closes the file, also when cancelled; StateError when the disk hangs meanwhile."""
+        if not self._closing:
+            self._closing = True
+            self._writer.stop()
+        # Shielded: it closes in the `finally` of what is cancelled, and what is flushed has a bound.
+        with trio.move_on_after(self._close_seconds, shield=True):
+            await self._closed.wait()
+        if not self._closed.is_set():
+            raise StateError(
+                f"{self._path} was not closed within {self._close_seconds:g} s; check the disk: it may hang"
+            )
 
-def _text(name: str) -> str:
-    try:
-        name.encode()
-    except UnicodeEncodeError as error:
-        raise StateError(f"{name!r} is no Unicode text, so that nothing can be kept under it") from error
-    return name
+    async def _done(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        await self._room.acquire()
+        if self._closing:
+            self._room.release()
+            raise StateError(f"{self._path} is closed")
+        call = Call(work)
+        self._waiting[call] = done = trio.Event()
+        self._writer.submit(call)
+        await done.wait()
+        if call.error is not None:
+            raise call.error
+        result: T = call.result
+        return result
+
+    def _report(self, batch: Sequence[Call]) -> None:
+        try:
+            self._trio.run_sync_soon(self._settled, batch)
+        except trio.RunFinishedError:
+            pass  # nobody waits any more
+
+    def _settled(self, batch: Sequence[Call]) -> None:
+        for call in batch:
+            self._waiting.pop(call).set()
+            self._room.release()
+        if not batch:
+            self._closed.set()
 
 
 def _get(table: str, key: str, connection: sqlite3.Connection) -> bytes | None:
-    query = "SELECT value FROM entries WHERE table_name = ? AND key = ?"
-    row = connection.execute(query, (table, key)).fetchone()
-    return None if row is None else row[0]
+    found = connection.execute("SELECT value FROM entries WHERE collection = ? AND key = ?", (table, key)).fetchone()
+    return None if found is None else found[0]
 
 
 def _put(table: str, key: str, value: bytes, connection: sqlite3.Connection) -> None:
-    connection.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", (table, key, value))
+    connection.execute(
+        "INSERT INTO entries (collection, key, value) VALUES (?, ?, ?)"
+        " ON CONFLICT (collection, key) DO UPDATE SET value = excluded.value",
+        (table, key, value),
+    )
 
 
 def _delete(table: str, key: str, connection: sqlite3.Connection) -> None:
-    connection.execute("DELETE FROM entries WHERE table_name = ? AND key = ?", (table, key))
+    connection.execute("DELETE FROM entries WHERE collection = ? AND key = ?", (table, key))
 
 
-def _items(table: str, connection: sqlite3.Connection) -> list[tuple[str, bytes]]:
-    return connection.execute("SELECT key, value FROM entries WHERE table_name = ? ORDER BY key", (table,)).fetchall()
+def _items(table: str, connection: sqlite3.Connection) -> Sequence[tuple[str, bytes]]:
+    query = "SELECT key, value FROM entries WHERE collection = ? ORDER BY key"
+    return connection.execute(query, (table,)).fetchall()

@@ -1,206 +1,274 @@
-"""kproxy.state.sqlite: what is kept through ends of every kind, and files that cannot be used."""
+"""kproxy.state.sqlite: a real file, one writer, shared commits, cancellation, closing."""
 
 from __future__ import annotations
 
-import resource
-import signal
 import sqlite3
-import subprocess
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 import trio
 import trio.testing
 
-from kproxy.errors import ErrorClass
-from kproxy.state.database import VERSION, Database
+from kproxy.state.interface import StateError
 from kproxy.state.sqlite import SqliteStore
-from kproxy.state.store import StateError
+from tests.support.wait import until
 
-WRITER = """
-import sys
-from pathlib import Path
-import trio
-from kproxy.state.sqlite import SqliteStore
 
-async def write(store, start):
-    for number in range(start, 10**9, 4):
-        await store.put("t", f"{number:012}", b"x" * 1000)
-        print(number, flush=True)
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A file that is not there yet."""
+    return tmp_path / "state.db"
 
-async def main():
-    store = SqliteStore(Path(sys.argv[1]))
+
+@pytest.fixture
+async def store(path: Path) -> AsyncIterator[SqliteStore]:
+    """A store with room for four calls."""
+    store = await SqliteStore.open(path, max_calls=4)
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+def gate() -> Iterator[threading.Event]:
+    """Holds the writer up until it is set; the test's end sets it."""
+    gate = threading.Event()
+    yield gate
+    gate.set()
+
+
+async def hold_up(store: SqliteStore, gate: threading.Event, nursery: trio.Nursery) -> None:
+    """The writer is busy in its own thread from here until the gate is open."""
+    reached = threading.Event()
+
+    def wait(_: sqlite3.Connection) -> None:
+        reached.set()
+        gate.wait()
+
+    nursery.start_soon(store._done, wait)
+    with trio.fail_after(10):
+        await trio.to_thread.run_sync(reached.wait, 10)
+
+
+async def put_all(store: SqliteStore, keys: range) -> None:
+    """Puts each in a task of its own."""
     async with trio.open_nursery() as nursery:
-        await nursery.start(store.run)
-        for start in range(4):
-            nursery.start_soon(write, store, start)
-
-trio.run(main)
-"""
+        for key in keys:
+            nursery.start_soon(store.put, "table", f"{key:04}", str(key).encode())
 
 
-@asynccontextmanager
-async def opened(path: Path) -> AsyncIterator[SqliteStore]:
-    """A store on the file, while the block lasts."""
-    store = SqliteStore(path)
-    async with trio.open_nursery() as nursery:
-        await nursery.start(store.run)
-        yield store
-        nursery.cancel_scope.cancel()
+async def test_what_was_put_is_there_after_reopening(path: Path) -> None:
+    """Values, deletions and replacements survive closing and opening."""
+    store = await SqliteStore.open(path)
+    await put_all(store, range(20))
+    await store.delete("table", "0003")
+    await store.put("table", "0004", b"new")
+    before = await store.items("table")
+    await store.close()
+    store = await SqliteStore.open(str(path))
+    assert await store.items("table") == before
+    assert len(before) == 19
+    assert dict(before)["0004"] == b"new"
+    await store.close()
 
 
-async def test_kept_over_a_restart(tmp_path: Path) -> None:
-    """In a directory that is made for it."""
-    path = tmp_path / "made" / "state.db"
-    async with opened(path) as store:
-        await store.put("t", "k", b"v")
-    async with opened(path) as store:
-        assert await store.get("t", "k") == b"v"
+async def test_a_commit_is_synced_to_a_wal(store: SqliteStore) -> None:
+    """synchronous is FULL (2) and the journal a WAL: what returned survives the power, too."""
+    pragmas = ("synchronous", "journal_mode", "locking_mode")
+    found = [
+        await store._done(lambda connection, name=name: connection.execute(f"PRAGMA {name}").fetchone()[0])
+        for name in pragmas
+    ]
+    assert found == [2, "wal", "exclusive"]
 
 
-async def test_killed_in_the_middle_of_writing(tmp_path: Path) -> None:
-    """Every write that had returned is there, whole, and the file is well."""
-    path = tmp_path / "state.db"
-
-    def kill_a_writer() -> set[str]:
-        with subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True) as writer:
-            assert writer.stdout is not None
-            confirmed = [writer.stdout.readline() for _ in range(300)]
-            writer.send_signal(signal.SIGKILL)
-            confirmed += writer.stdout.readlines()
-        return {f"{int(line):012}" for line in confirmed if line.endswith("\n")}
-
-    confirmed = await trio.to_thread.run_sync(kill_a_writer)
-    async with opened(path) as store:
-        found = dict(await store.items("t"))
-    assert confirmed <= set(found)
-    assert set(found.values()) == {b"x" * 1000}
+async def test_what_waits_shares_one_commit(path: Path, gate: threading.Event, nursery: trio.Nursery) -> None:
+    """A hundred puts that wait behind a busy writer are one transaction."""
+    store = await SqliteStore.open(path)
+    await hold_up(store, gate, nursery)
+    nursery.start_soon(put_all, store, range(100))
+    await trio.testing.wait_all_tasks_blocked()
+    assert store.waiting == 101
+    gate.set()
+    with trio.fail_after(10):
+        await store.close()
+    assert (store.counters.commits, store.counters.changes) == (1, 100)
 
 
-async def test_an_end_finishes_what_was_asked(tmp_path: Path) -> None:
-    """Writes that wait while the store is cancelled are kept; later ones are refused."""
-    path = tmp_path / "state.db"
-    store = SqliteStore(path)
-    async with trio.open_nursery() as writers, trio.open_nursery() as nursery:
-        await nursery.start(store.run)
-        for number in range(100):
-            writers.start_soon(store.put, "t", str(number), b"v")
+async def test_many_concurrent_puts_need_few_commits(store: SqliteStore) -> None:
+    """500 tasks with room for four at a time: all are kept, in fewer commits than puts."""
+    with trio.fail_after(30):
+        await put_all(store, range(500))
+    assert [key for key, _ in await store.items("table")] == [f"{key:04}" for key in range(500)]
+    assert store.counters.changes == 500
+    assert store.counters.commits < 500
+
+
+async def test_reading_needs_no_commit(store: SqliteStore) -> None:
+    """Reads, and deletions of what is not there, change nothing: no sync of the disk."""
+    await store.get("table", "key")
+    await store.items("table")
+    await store.delete("table", "key")
+    assert store.counters.commits == 0
+
+
+async def test_calls_are_done_in_their_order(store: SqliteStore, gate: threading.Event, nursery: trio.Nursery) -> None:
+    """A read that waits beside the put before it sees that put."""
+    await hold_up(store, gate, nursery)
+    nursery.start_soon(store.put, "table", "key", b"first")
+    await trio.testing.wait_all_tasks_blocked()
+    gate.set()
+    assert await store.get("table", "key") == b"first"
+
+
+async def test_trio_goes_on_while_the_disk_is_busy(
+    store: SqliteStore, gate: threading.Event, nursery: trio.Nursery
+) -> None:
+    """A put that waits can be given up at any time, and is done all the same."""
+    await hold_up(store, gate, nursery)
+    with trio.fail_after(10), trio.move_on_after(0.01) as given_up:
+        await store.put("table", "key", b"value")
+    assert given_up.cancelled_caught
+    gate.set()
+    assert await store.get("table", "key") == b"value"
+    assert store.waiting == 0
+
+
+async def test_only_so_many_calls_wait_for_the_disk(
+    store: SqliteStore, gate: threading.Event, nursery: trio.Nursery
+) -> None:
+    """Further puts wait for room; one that is cancelled there is not done."""
+    await hold_up(store, gate, nursery)
+    nursery.start_soon(put_all, store, range(10))
+    await trio.testing.wait_all_tasks_blocked()
+    assert store.waiting == 4
+    with trio.move_on_after(0.01) as given_up:
+        await store.put("table", "late", b"")
+    assert given_up.cancelled_caught
+    gate.set()
+    with trio.fail_after(10):
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        assert await store.get("table", "late") is None
+        assert len(await store.items("table")) == 10
+
+
+async def test_what_was_accepted_is_kept_when_closing(
+    path: Path, store: SqliteStore, gate: threading.Event, nursery: trio.Nursery
+) -> None:
+    """Accepted puts are flushed by a cancelled close; what waited for room is told that the store is closed."""
+    await hold_up(store, gate, nursery)
+    for number in range(3):
+        nursery.start_soon(store.put, "table", str(number), b"")
+    await trio.testing.wait_all_tasks_blocked()
+    refused = []
+
+    async def late() -> None:
+        with pytest.raises(StateError, match="is closed") as caught:
+            await store.put("table", "late", b"")
+        refused.append(caught.value)
+
+    nursery.start_soon(late)
+    await trio.testing.wait_all_tasks_blocked()
+    threading.Timer(0.1, gate.set).start()
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        await store.close()
+    with trio.fail_after(10):
         await trio.testing.wait_all_tasks_blocked()
-        nursery.cancel_scope.cancel()
-    with pytest.raises(StateError, match="is not open"):
-        await store.get("t", "0")
-    async with opened(path) as store:
-        assert len(await store.items("t")) == 100
+    assert len(refused) == 1
+    again = await SqliteStore.open(path, lock_seconds=0)
+    assert [key for key, _ in await again.items("table")] == ["0", "1", "2"]
+    await again.close()
 
 
-async def test_writes_share_commits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thousand at the same time take a few transactions, not a thousand syncs."""
-    commits = 0
-
-    class Counted(Database):
-        def transact(self, works):  # type: ignore[no-untyped-def]
-            nonlocal commits
-            commits += 1
-            return super().transact(works)
-
-    monkeypatch.setattr("kproxy.state.sqlite.Database", Counted)
-    async with opened(tmp_path / "state.db") as store, trio.open_nursery() as nursery:
-        for number in range(1000):
-            nursery.start_soon(store.put, "t", str(number), b"v")
-    assert commits <= 5
+async def test_closing_leaves_one_file(path: Path) -> None:
+    """The WAL is folded in: the file alone can be copied."""
+    store = await SqliteStore.open(path)
+    await store.put("table", "key", b"value")
+    await store.close()
+    assert [entry.name for entry in path.parent.iterdir()] == ["state.db"]
 
 
-@pytest.mark.parametrize("content", [b"this is no database" * 1000, b"SQLite format 3\x00" + bytes(5000)])
-async def test_a_file_that_is_no_database(tmp_path: Path, content: bytes) -> None:
-    """The error says where, what, and what to do; the file is left as it is."""
-    path = tmp_path / "state.db"
-    path.write_bytes(content)
-    with pytest.raises(StateError, match=r"state file .*state\.db: is damaged.*move it away") as caught:
-        await SqliteStore(path).run()
-    assert caught.value.error_class is ErrorClass.INVALID_CONFIGURATION
-    assert path.read_bytes() == content
+async def test_a_disk_that_hangs_does_not_hold_up_the_end(
+    path: Path, gate: threading.Event, nursery: trio.Nursery
+) -> None:
+    """Closing gives up after a time and says so; the file is closed when the disk comes back."""
+    store = await SqliteStore.open(path, close_seconds=0.05)
+    await hold_up(store, gate, nursery)
+    with trio.fail_after(10), pytest.raises(StateError, match=r"state\.db was not closed within 0\.05 s"):
+        await store.close()
+    gate.set()
+    with trio.fail_after(10):
+        await store._closed.wait()
 
 
-async def test_a_damaged_page(tmp_path: Path) -> None:
-    """It is found at the start, not when it is needed."""
-    path = tmp_path / "state.db"
-    async with opened(path) as store, trio.open_nursery() as nursery:
-        for number in range(500):
-            nursery.start_soon(store.put, "t", f"{number:03}", b"x" * 100)
-    data = bytearray(path.read_bytes())
-    data[3 * 4096 : 4 * 4096] = b"\xff" * 4096
-    path.write_bytes(data)
-    with pytest.raises(StateError, match="is damaged"):
-        await SqliteStore(path).run()
+async def test_one_bad_value_fails_alone(store: SqliteStore, gate: threading.Event, nursery: trio.Nursery) -> None:
+    """In a shared transaction the others are kept, and the bad one gets the reason."""
+    await store._done(lambda connection: connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 10_000))
+    await hold_up(store, gate, nursery)
+    nursery.start_soon(store.put, "table", "before", b"")
+
+    async def bad() -> None:
+        with pytest.raises(StateError, match=r"state\.db cannot take this: .*too big"):
+            await store.put("table", "bad", bytes(10_001))
+
+    nursery.start_soon(bad)
+    nursery.start_soon(store.put, "table", "behind", b"")
+    await trio.testing.wait_all_tasks_blocked()
+    gate.set()
+    assert [key for key, _ in await store.items("table")] == ["before", "behind"]
+    assert store.counters.failures == 1
 
 
-async def test_a_newer_file(tmp_path: Path) -> None:
-    """An older kproxy does not touch what it does not know."""
-    path = tmp_path / "state.db"
-    async with opened(path) as store:
-        await store.put("t", "k", b"v")
+async def test_a_call_that_breaks_does_not_end_the_writer(store: SqliteStore) -> None:
+    """An exception of any kind is that call's StateError; the next call is done."""
+
+    def broken(_: sqlite3.Connection) -> None:
+        raise OverflowError("too large")
+
+    with pytest.raises(StateError, match="cannot take this: too large"):
+        await store._done(broken)
+    await store.put("table", "key", b"value")
+    assert await store.get("table", "key") == b"value"
+
+
+def test_a_run_that_ends_without_closing_breaks_nothing(path: Path, gate: threading.Event) -> None:
+    """What was accepted is done though nobody waits; the thread raises nothing and would not hold up the process."""
+
+    async def main() -> SqliteStore:
+        store = await SqliteStore.open(path)
+        async with trio.open_nursery() as nursery:
+            await hold_up(store, gate, nursery)
+            nursery.start_soon(store.put, "table", "key", b"value")
+            await trio.testing.wait_all_tasks_blocked()
+            nursery.cancel_scope.cancel()
+        return store
+
+    store = trio.run(main)
+    thread = store._writer._thread
+    assert thread.daemon
+    gate.set()
+    store._writer.stop()
+    until(lambda: not thread.is_alive(), "the writer has ended")
     with sqlite3.connect(path) as connection:
-        connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+        found = connection.execute("SELECT collection, key, value FROM entries").fetchall()
     connection.close()
-    with pytest.raises(StateError, match=f"newer kproxy \\(tables {VERSION + 1}, known are {VERSION}\\)"):
-        await SqliteStore(path).run()
+    assert found == [("table", "key", b"value")]
 
 
-async def test_a_database_of_another_program(tmp_path: Path) -> None:
-    """It is not written to."""
-    path = tmp_path / "state.db"
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE theirs (x)")
-    connection.close()
-    before = path.read_bytes()
-    with pytest.raises(StateError, match="another program"):
-        await SqliteStore(path).run()
-    assert path.read_bytes() == before
+async def test_those_who_open_at_once_take_turns(path: Path) -> None:
+    """Eight that start together on a new file: each gets it, one after the other."""
+    had = []
 
+    async def turn(number: int) -> None:
+        store = await SqliteStore.open(path, lock_seconds=20)
+        await store.put("table", str(number), b"")
+        had.append(len(await store.items("table")))
+        await store.close()
 
-async def test_a_file_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two kproxys on one file would overwrite each other: the second one does not start."""
-    monkeypatch.setattr("kproxy.state.database._LOCK_SECONDS", 0.05)
-    async with opened(tmp_path / "state.db") as store:
-        with pytest.raises(StateError, match="in use by another process"):
-            await SqliteStore(tmp_path / "state.db").run()
-        await store.put("t", "k", b"v")
-
-
-async def test_a_place_where_no_file_can_be(tmp_path: Path) -> None:
-    """A directory in its place, and a file in the place of its directory."""
-    (tmp_path / "file").write_text("x")
-    for path in (tmp_path, tmp_path / "file" / "state.db"):
-        with pytest.raises(StateError, match="cannot be opened"):
-            await SqliteStore(path).run()
-
-
-async def test_a_key_that_is_no_text(tmp_path: Path) -> None:
-    """It is its caller's fault, and nobody else's."""
-    async with opened(tmp_path / "state.db") as store:
-        with pytest.raises(StateError, match="no Unicode text"):
-            await store.put("t", "\ud800", b"v")
-        await store.put("t", "k", b"v")
-
-
-async def test_a_full_disk(tmp_path: Path) -> None:
-    """A write that finds no room is refused and has not happened; the store goes on when there is room."""
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    try:
-        async with opened(tmp_path / "state.db") as store:
-            await store.put("t", "small", b"v")
-            resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
-            with pytest.raises(StateError, match=r"not kept: .*; check the free space"):
-                await store.put("t", "large", bytes(1_000_000))
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-            await store.put("t", "large", bytes(1_000_000))
-            assert [key for key, _ in await store.items("t")] == ["large", "small"]
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        signal.signal(signal.SIGXFSZ, handler)
-    async with opened(tmp_path / "state.db") as store:
-        assert len(await store.items("t")) == 2
+    with trio.fail_after(20):
+        async with trio.open_nursery() as nursery:
+            for number in range(8):
+                nursery.start_soon(turn, number)
+    assert had == list(range(1, 9))

@@ -1,0 +1,157 @@
+"""kproxy.state.database: files that cannot be used, and what the error says about each."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from kproxy.state import database
+from kproxy.state.interface import StateError, StateLockedError
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A file that is not there yet."""
+    return tmp_path / "state.db"
+
+
+def execute(path: Path, *statements: str) -> None:
+    """With a connection of somebody else."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    for statement in statements:
+        connection.execute(statement)
+    connection.close()
+
+
+def filled(path: Path) -> None:
+    """A file of kproxy with some pages."""
+    connection = database.connect(str(path))
+    rows = [("table", f"{number:04}", bytes(1000)) for number in range(200)]
+    with connection:
+        connection.execute("BEGIN")
+        connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", rows)
+    connection.close()
+
+
+def refusal(path: Path | str) -> str:
+    """What is said of a file that cannot be used: one line that names it."""
+    with pytest.raises(StateError) as caught:
+        database.connect(str(path))
+    said = str(caught.value)
+    assert said.startswith(str(path))
+    assert "\n" not in said
+    return said
+
+
+def test_a_new_file_has_the_schema_and_kproxy_s_mark(path: Path) -> None:
+    """application_id and user_version tell whose file it is, and of which version."""
+    database.connect(str(path)).close()
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA application_id").fetchone() == (0x6B707278,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    connection.close()
+
+
+def test_an_empty_file_is_a_new_one(path: Path) -> None:
+    """What a crash in the first moment, or `touch`, leaves behind is taken."""
+    path.touch()
+    database.connect(str(path)).close()
+    filled(path)
+
+
+def test_the_names_that_sqlite_takes_for_memory_are_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`:memory:` is a file in the working directory: nothing is lost by a name."""
+    monkeypatch.chdir(tmp_path)
+    database.connect(":memory:").close()
+    assert (tmp_path / ":memory:").stat().st_size > 0
+    assert "cannot be opened" in refusal("")
+
+
+@pytest.mark.parametrize("content", [b"bootstrap_servers: [a:9092]\n" * 100, b"SQLite format 3\0" + bytes(5000)])
+def test_a_file_that_is_no_database(path: Path, content: bytes) -> None:
+    """Any other file is named, left as it is, and the way out is told."""
+    path.write_bytes(content)
+    assert "is no SQLite database; move it and its -wal file away" in refusal(path)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("mode", ["DELETE", "WAL"])
+def test_a_database_of_another_program_is_left_alone(path: Path, mode: str) -> None:
+    """A database with other tables is refused and not changed."""
+    execute(path, f"PRAGMA journal_mode = {mode}", "CREATE TABLE theirs (a)")
+    before = path.read_bytes()
+    assert refusal(path) == f"{path} is the database of another program; name another file in state.path"
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_lost_its_middle(path: Path) -> None:
+    """Damage beyond the first page is found at opening."""
+    filled(path)
+    data = bytearray(path.read_bytes())
+    data[4096 * 3 : 4096 * 20] = b"\xff" * (4096 * 17)
+    path.write_bytes(data)
+    assert "is damaged; put a backup in its place, or move it and its -wal file away" in refusal(path)
+
+
+@pytest.mark.parametrize("size", [2, 99, 100, 512, 4095, 4096, 8192, 50_000])
+def test_a_file_that_was_cut_off(path: Path, size: int) -> None:
+    """Wherever a copy ended, it is not taken for a whole one."""
+    filled(path)
+    path.write_bytes(path.read_bytes()[:size])
+    said = refusal(path)
+    assert "is damaged" in said or "is no SQLite database" in said
+
+
+def test_every_damaged_byte_of_the_header_is_survived(path: Path) -> None:
+    """A wrong byte anywhere in the header: StateError or a file that works, and no other exception."""
+    filled(path)
+    good = path.read_bytes()
+    refused = 0
+    for offset in range(100):
+        path.write_bytes(good[:offset] + bytes([good[offset] ^ 0xFF]) + good[offset + 1 :])
+        try:
+            database.connect(str(path)).close()
+        except StateError:
+            refused += 1
+    assert refused > 20
+
+
+def test_an_older_schema_is_brought_up_and_a_newer_one_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new kproxy migrates and keeps the rows; the old one then says who wrote the file."""
+    filled(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "MIGRATIONS", (*database.MIGRATIONS, "CREATE TABLE more (a)"))
+        connection = database.connect(str(path))
+        assert connection.execute("SELECT count(*) FROM entries").fetchone() == (200,)
+        assert connection.execute("SELECT count(*) FROM more").fetchone() == (0,)
+        connection.close()
+    assert "is of a newer kproxy (schema 2, this one knows 1); start that version" in refusal(path)
+
+
+def test_a_migration_is_whole_or_not_at_all(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When a later step fails, the file is as it was, and the old version works on it."""
+    filled(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "MIGRATIONS", (*database.MIGRATIONS, "CREATE TABLE more (a)", "CREATE TABLE more (a)"))
+        assert "cannot take this: table more already exists" in refusal(path)
+    connection = database.connect(str(path))
+    assert connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall() == [("entries",)]
+    connection.close()
+
+
+def test_a_directory_and_a_path_that_leads_nowhere(tmp_path: Path) -> None:
+    """Neither can be a file of state; both are named."""
+    assert "cannot be opened; its directory must be there" in refusal(tmp_path)
+    assert "cannot be opened; its directory must be there" in refusal(tmp_path / "none" / "state.db")
+    assert not (tmp_path / "none").exists()
+
+
+def test_two_at_one_file(path: Path) -> None:
+    """The second is refused as long as the first has it, and with an error of its own that can be waited out."""
+    first = database.connect(str(path))
+    with pytest.raises(StateLockedError, match=r"state\.db is in use already; stop the process that has it"):
+        database.connect(str(path))
+    first.close()
+    database.connect(str(path)).close()
