@@ -58,6 +58,13 @@ async def put_all(store: SqliteStore, keys: range) -> None:
             nursery.start_soon(store.put, "table", f"{key:04}", str(key).encode())
 
 
+def commits_on_disk(path: Path) -> int:
+    """Commits in the WAL: frames that say how large the database is after them."""
+    wal = path.with_name(f"{path.name}-wal").read_bytes()
+    page = int.from_bytes(wal[8:12])
+    return sum(wal[frame + 4 : frame + 8] != bytes(4) for frame in range(32, len(wal), 24 + page))
+
+
 async def test_what_was_put_is_there_after_reopening(path: Path) -> None:
     """Values, deletions and replacements survive closing and opening."""
     store = await SqliteStore.open(path)
@@ -84,16 +91,21 @@ async def test_a_commit_is_synced_to_a_wal(store: SqliteStore) -> None:
 
 
 async def test_what_waits_shares_one_commit(path: Path, gate: threading.Event, nursery: trio.Nursery) -> None:
-    """A hundred puts that wait behind a busy writer are one transaction."""
+    """A hundred puts that wait behind a busy writer are one transaction, in the counters and on the disk."""
     store = await SqliteStore.open(path)
+    before = commits_on_disk(path)
     await hold_up(store, gate, nursery)
     nursery.start_soon(put_all, store, range(100))
     await trio.testing.wait_all_tasks_blocked()
     assert store.waiting == 101
     gate.set()
     with trio.fail_after(10):
-        await store.close()
+        assert len(await store.items("table")) == 100
     assert (store.counters.commits, store.counters.changes) == (1, 100)
+    assert commits_on_disk(path) == before + 1
+    await store.put("table", "key", b"")
+    assert commits_on_disk(path) == before + 2
+    await store.close()
 
 
 async def test_many_concurrent_puts_need_few_commits(store: SqliteStore) -> None:
