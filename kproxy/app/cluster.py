@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from kproxy.config.receivers import Kafka
     from kproxy.relay.connection import Connection
     from kproxy.relay.context import Context
-    from kproxy.state.store import Store
+    from kproxy.state.interface import Store
 
 log = structlog.get_logger("kproxy.cluster")
 

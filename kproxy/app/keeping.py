@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from kproxy.state.store import StateError
+from kproxy.state.interface import StateError
 
 if TYPE_CHECKING:
-    from kproxy.state.store import Store
+    from kproxy.state.interface import Store
 
 log = structlog.get_logger("kproxy.state")
 

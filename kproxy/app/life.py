@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import structlog
@@ -20,12 +19,12 @@ from kproxy.errors import ConfigError
 from kproxy.observe.counters import Counters
 from kproxy.relay.entrance import Entrance
 from kproxy.relay.pump import Pump
+from kproxy.state.interface import StateError
 from kproxy.state.memory import MemoryStore
-from kproxy.state.store import StateError
 
 if TYPE_CHECKING:
     from kproxy.config import Config
-    from kproxy.state.store import Store
+    from kproxy.state.interface import Store
 
 log = structlog.get_logger("kproxy")
 
@@ -70,29 +69,30 @@ class Life:
                     await work.start(serve_admin, LifeView(self), listen.host, listen.port)
                 if self._read is not None:
                     work.start_soon(reload_at_hangup, self, self._read)
-                store = await self._store(work)
-                drain = await self._open(work, signals, store)
-                await drain.answer()
-                if not drain.cut_short:
-                    await self._flush()
+                store = await self._store()
+                try:
+                    drain = await self._open(work, signals, store)
+                    await drain.answer()
+                    if not drain.cut_short:
+                        await self._flush()
+                finally:
+                    await _close(store)
                 self._exit_code = CUT_SHORT if drain.cut_short else DRAINED
                 work.cancel_scope.cancel()
         log.info("stopped", exit_code=self._exit_code)
         return self._exit_code
 
-    async def _store(self, work: trio.Nursery) -> Store:
+    async def _store(self) -> Store:
         """What survived the last restart, ready to be read; raises `ConfigError`."""
         path = self.config.state.path
         if path is None:
             return MemoryStore()
         from kproxy.state.sqlite import SqliteStore  # noqa: PLC0415 (not for nothing)
 
-        store = SqliteStore(Path(path))
         try:
-            await work.start(store.run)
+            return await SqliteStore.open(path)
         except StateError as error:
             raise ConfigError("state.path", str(error)) from error
-        return store
 
     async def _flush(self) -> None:
         async with trio.open_nursery() as nursery:
@@ -116,3 +116,10 @@ class Life:
                 await drain.send_away(self.clusters)
             doors.cancel_scope.cancel()
         return drain
+
+
+async def _close(store: Store) -> None:
+    try:
+        await store.close()
+    except StateError as error:
+        log.error("state was not closed", reason=str(error))

@@ -10,7 +10,7 @@ import trio
 
 from kproxy.observe.means import Ask, Cause, Means
 from kproxy.observe.reasons import Reason
-from kproxy.topology.ability import ability, keeps_leader_epochs
+from kproxy.topology.ability import ability, believes_the_body, keeps_leader_epochs
 from kproxy.topology.epoch import Epoch
 from kproxy.topology.ledger import Client, Ledger
 from kproxy.topology.telling import Place
@@ -47,8 +47,11 @@ class Rebootstrap:
 
     def judge(self, context: Context, ask: Ask) -> Means:
         """What a client gets for what it asks; booked and counted."""
-        able = ability(context.software, context.metadata_version)
-        means = self._ledger.judge(identity(context), self._place(context), ask, able, context.stale)
+        if context.stale and believes_the_body(context.software):
+            means = Means.CLOSE
+        else:
+            able = ability(context.software, context.metadata_version)
+            means = self._ledger.judge(identity(context), self._place(context), ask, able, context.stale)
         if means is not Means.SERVE:
             self._counters.count_told(means, context.software)
             if context.stale:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kproxy.config import Config
     from kproxy.config.telemetry import Subscription as Fixed
     from kproxy.config.telemetry import Telemetry as Settings
-    from kproxy.state.store import Store
+    from kproxy.state.interface import Store
     from kproxy.telemetry.apis.conversation import MayAlter
 
 EXPIRY_SECONDS: Final = 10.0

@@ -78,6 +78,15 @@ def keeps_leader_epochs(software: tuple[str, str] | None) -> bool:
     return release is not None and release < _FORGETS
 
 
+def believes_the_body(software: tuple[str, str] | None) -> bool:
+    """Whether the client takes what a Metadata response says beside 129 for true, topics without partitions included.
+
+    kafka-python does; its consumer then assigns itself nothing, for good. It is closed rather than told where the
+    response cannot be the present cluster's own.
+    """
+    return software is not None and software[0] == "kafka-python"
+
+
 def _by_name(name: str, version: str) -> Ability:
     releases, release = RELEASES.get(_library(name)), _release(version)
     if releases is None or release is None:

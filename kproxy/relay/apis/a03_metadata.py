@@ -1,11 +1,12 @@
 """Metadata (3): addresses are replaced, and what they were is learnt; v13 is where clients are told to rebootstrap.
 
 Of a response only the bytes up to the brokers array are looked at. A request is held from v13 on, and the backend
-judges it (KIP-1102). When its client is to be told, one that names topics, or none, is answered here at once, by error
-129 and the present nodes, and is the last of its connection. One that asks for all topics cannot be answered so: the
-Java admin client's `listTopics` does not look at the error and would report that there is no topic. So it goes to the
-broker, which is of the present cluster, and its response says 129; on a stale connection, where the broker is not, the
-connection ends instead, and the client is told on its next one.
+judges it (KIP-1102). When its client is to be told, the request is the last of its connection, and the broker's own
+response says 129: what else it says is true, for clients that look at that alone. The Java admin client's `listTopics`
+does, and kafka-python, whose consumer stops for good when it leads a group and its topic has no partition.
+
+On a stale connection the broker is of the topology before. There one that names topics is answered here at once, by 129
+and the present nodes; one that asks for all topics ends the connection, and its client is told on the next one.
 
 v13 is offered over brokers that serve v12: the request is the same, the response gets the error code that it has not;
 where, and why that is safe, says `topics`. A response that comes in on a stale connection tells of the topology before,
@@ -60,15 +61,15 @@ def ask(context: Context, frame: memoryview) -> Forward | Answer:
         context.backend.counters.refuse(KEY, Reason.RETIRED_NODE)
         raise Fault(Reason.RETIRED_NODE, f"Metadata v{version} cannot tell that node {context.node_id} is gone", KEY)
     context.metadata_version = max(context.metadata_version, version)
-    if context.stale and _asked(frame) is None:
+    topics = _asked(frame) if context.stale else None
+    if context.stale and topics is None:
         raise Fault(Reason.REBOOTSTRAP, "all topics are asked for, and the topology has changed", KEY)
     if not is_told(context, Ask.METADATA):
         return Forward(_upstream(context, frame))
-    topics = _asked(frame)
-    if topics is None:
-        context.told = correlation_id
-        return Forward(_upstream(context, frame), last=Reason.REBOOTSTRAP)
-    return Answer(framed(frame[4:8], _NO_TAGS, metadata(context, topics)), last=Reason.REBOOTSTRAP)
+    if topics is not None:
+        return Answer(framed(frame[4:8], _NO_TAGS, metadata(context, topics)), last=Reason.REBOOTSTRAP)
+    context.told = correlation_id
+    return Forward(_upstream(context, frame), last=Reason.REBOOTSTRAP)
 
 
 def _asked(frame: memoryview) -> Sequence[bytes] | None:

@@ -160,6 +160,25 @@ async def test_metadata_in_flight_at_the_switch_is_answered_by_129() -> None:
         assert await client.receive_all() == b""
 
 
+async def test_a_client_that_believes_what_129_says_is_closed_instead() -> None:
+    """kafka-python with Metadata in flight at the switch: told on its next connection, by the new cluster itself."""
+    async with two((1,), (1,)) as life:
+        client = await life.alive.client(life.port(1))
+        await client.introduce("kafka-python", "3.0.12")
+        life.a.script[METADATA] = once(answers := trio.Event())
+        head = encode_request_header(RequestHeader(METADATA, 13, 2, "app"))
+        await client.send(frame(head, MetadataRequest(topics=[]).encode(13)))
+        (connection,) = life.alive.life.pump.connections.values()
+        await eventually(lambda: len(connection.in_flight) == 1, "a request in flight")
+        await life.post("failover", {"to": "b"})
+        answers.set()
+        assert await client.receive_all() == b""
+        back = await life.alive.client(life.port(1))
+        await back.introduce("kafka-python", "3.0.12")
+        told = await metadata(back, 2)
+        assert (told.error_code, told.cluster_id) == (REBOOTSTRAP_REQUIRED, "B")
+
+
 async def test_what_the_old_cluster_never_answers_is_not_waited_for() -> None:
     """A dead cluster is the usual reason for a switch."""
     async with two() as life:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kproxy.topology.ability import RELEASES, Ability, ability, keeps_leader_epochs
+from kproxy.topology.ability import RELEASES, Ability, ability, believes_the_body, keeps_leader_epochs
 
 TELL, RECOVER, OLD, UNKNOWN = Ability.REBOOTSTRAPS, Ability.RECOVERS, Ability.TOO_OLD, Ability.UNKNOWN
 
@@ -124,3 +124,10 @@ def test_who_keeps_leader_epochs(name: str, version: str, keeps: bool) -> None:
 def test_who_says_nothing_keeps_none() -> None:
     """No release of librdkafka that knows leader epochs says nothing of itself."""
     assert not keeps_leader_epochs(None)
+
+
+def test_who_believes_the_body() -> None:
+    """kafka-python, of any release; not whoever does not say what it is."""
+    assert believes_the_body(("kafka-python", "3.0.12"))
+    assert not believes_the_body(("apache-kafka-java", "4.4.0"))
+    assert not believes_the_body(None)
