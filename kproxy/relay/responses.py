@@ -220,7 +220,6 @@ class ResponseFlow:
             return
         answer = conversation.answer
         assert answer is not None
-        expected.answer = None
         expected.route.counters.response_bytes += len(answer)
         self.client.send(answer)
         self._finish(buf, end)
@@ -305,7 +304,7 @@ class ResponseFlow:
     def go_on(self, now: float) -> None:
         """A parked answer may be there: send it in its turn, and what has waited behind it."""
         self.answer()
-        if self.waiting and self._begun is None:
+        if self.waiting:
             assert self._held is not None
             self.waiting = False
             held, self._held = memoryview(self._held), None

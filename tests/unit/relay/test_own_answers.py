@@ -181,6 +181,35 @@ async def test_a_later_request_of_the_client_brings_the_answer() -> None:
         await relayed.ended(Reason.CLIENT_CLOSED)
 
 
+async def test_a_later_request_brings_the_answer_while_the_connection_is_parted_from() -> None:
+    """Its own answer is owed too, though nothing else is in flight when the first one is out."""
+    async with talking() as (running, room):
+        relayed = running.relay()
+        await parked(relayed, room)
+        room.within = lambda number: room.parked[5].resolve(parked_response(5))
+        relayed.client.sock.send(conversation(6, 1))
+        running.pump.part(relayed.connection)
+        assert await relayed.broker.receive(len(step_request(6, 0))) == step_request(6, 0)
+        await relayed.broker.send(step_response(6, 0))
+        assert await relayed.client.receive_all() == parked_response(5) + conversed(6, 1)
+        await relayed.ended(Reason.DRAINED)
+
+
+async def test_what_waited_behind_a_parked_answer_is_counted_when_it_is_out() -> None:
+    """Not with the next traffic, of which there may be none."""
+    async with talking() as (running, room):
+        relayed = running.relay()
+        await parked(relayed, room)
+        await relayed.client.send(request(1))
+        await relayed.broker.receive(len(request(1)))
+        await relayed.broker.send(response(1))
+        await eventually(lambda: relayed.connection.responses.waiting, "a response that waits")
+        counted = running.backend.counters.apis[1, 4]
+        assert (counted.responses, sum(counted.proxy.counts)) == (0, 0)
+        room.parked[5].resolve(parked_response(5))
+        assert (counted.responses, sum(counted.proxy.counts), sum(counted.upstream.counts)) == (1, 1, 1)
+
+
 @pytest.mark.parametrize("reset", [False, True])
 async def test_the_broker_dies(reset: bool) -> None:
     """The connection is closed as any: a conversation is over, who parked an answer is told; late ones go nowhere."""
@@ -332,6 +361,19 @@ async def test_a_room_that_fails_at_the_end() -> None:
             await relayed.ended(Reason.BROKER_CLOSED)
         assert [entry["event"] for entry in logs if entry["log_level"] == "error"] == ["internal error"]
         assert room.abandoned == [6]
+
+
+async def test_an_answer_that_the_end_brings() -> None:
+    """Who hears of one abandoned answer may give another: it comes too late as well, and harms nobody."""
+    async with talking() as (running, room):
+        relayed = running.relay()
+        await parked(relayed, room, 5)
+        await parked(relayed, room, 6)
+        room.parked[5]._on_abandoned = lambda: room.parked[6].resolve(parked_response(6))
+        with structlog.testing.capture_logs() as logs:
+            running.pump.close_all(Reason.DRAIN_DEADLINE)
+        assert not [entry for entry in logs if entry["log_level"] == "error"]
+        assert await relayed.client.receive_all() == b""
 
 
 async def test_a_conversation_that_fails() -> None:
