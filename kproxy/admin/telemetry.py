@@ -32,9 +32,8 @@ async def subscribe(request: Request, view: View) -> Response:
     given = json_fields(request, {"metrics": list, "interval_ms": int, "match": dict})
     if not given.get("metrics"):
         raise HttpError(HTTPStatus.BAD_REQUEST, 'metrics: prefixes of names are required, ["*"] is all')
-    order = view.subscribe(
-        name, request.segments["name"], given["metrics"], given.get("interval_ms"), given.get("match", {})
-    )
+    metrics = [prefix or "*" for prefix in given["metrics"]]  # every name has the empty prefix
+    order = view.subscribe(name, request.segments["name"], metrics, given.get("interval_ms"), given.get("match", {}))
     return json_response(_shown(await carried_out(order)))
 
 

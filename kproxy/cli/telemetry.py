@@ -63,7 +63,7 @@ def instances(admin: str, as_json: bool, cluster: str | None) -> int:
 @click.argument("name")
 @_of_this
 @click.option("--metrics", required=True, multiple=True, help="Prefixes of names, with commas; * is all. Repeatable.")
-@click.option("--interval", help="Between two pushes, as 500ms, 10s, 5m; without it that of the virtual cluster.")
+@click.option("--interval", help="Between two pushes, as 500ms, 10s, 1m; 5m without it.")
 @click.option("--match", multiple=True, metavar="KEY=REGEX", help="Which clients, as client_id=orders-.*. Repeatable.")
 @remote
 def subscribe(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from kproxy.config.base import Path, Settings, refuse
 from kproxy.config.process import FrameBytes
@@ -16,11 +16,16 @@ from kproxy.config.units import seconds
 PushInterval = Annotated[float, seconds(ge=0.1, le=3600)]
 
 
+def _spelled_out(prefixes: tuple[str, ...]) -> tuple[str, ...]:
+    """Every name has the empty prefix; in Kafka's lists, where it could not stand, `*` says so."""
+    return tuple(prefix or "*" for prefix in prefixes)
+
+
 class Subscription(Settings):
     """Metrics that clients are to push, as a client metrics subscription of Kafka says it."""
 
     name: Text = Field(description="Its name, also for `kafka-client-metrics.sh`, which can show but not change it.")
-    metrics: Words = Field(
+    metrics: Annotated[Words, AfterValidator(_spelled_out)] = Field(
         min_length=1,
         description="Prefixes of the metrics' names; `*` is all. A list or one string with commas.",
         examples=[["org.apache.kafka.producer.", "org.apache.kafka.consumer.fetch.manager."]],

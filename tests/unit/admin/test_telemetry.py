@@ -61,7 +61,7 @@ async def test_subscriptions(port: int) -> None:
             '{"metrics": ["*"], "interval_ms": 1000, "match": {"client_id": "a.*"}}',
             {"metrics": ["*"], "interval_ms": 1000, "match": {"client_id": "a.*"}},
         ),
-        ('{"metrics": [""], "interval_ms": null}', {"metrics": [""], "interval_ms": 300_000, "match": {}}),
+        ('{"metrics": [""], "interval_ms": null}', {"metrics": ["*"], "interval_ms": 300_000, "match": {}}),
     ],
 )
 async def test_subscribe(view: MemoryView, port: int, body: str, shown: dict[str, Any]) -> None:
