@@ -251,6 +251,8 @@ class Cluster:
         """Other settings, and the upstream clusters that they name; the active one stays until a switch."""
         self.settings, self.backends = settings, backends
         self.switching.reconfigure()
+        if self.telemetry is not None and settings.telemetry is not None:
+            self.telemetry.reconfigure(settings.telemetry)
 
     def remap(self) -> None:
         """The nodes' ports and names as the settings want them now; the doors that they do not are retired."""

@@ -80,11 +80,13 @@ class Plan:
 
 
 async def planned(cluster: Cluster, settings: VirtualCluster, config: Config, keys: frozenset[str]) -> Plan:
-    """What the settings `keys` mean for the virtual cluster; raises `UpstreamError` when new brokers do not answer."""
+    """What the settings `keys` mean for the virtual cluster; raises `KproxyError` for what cannot be."""
     backends = {
         name: cluster.backends[name] if made.settings == _settings(cluster.backends.get(name)) else made
         for name, made in cluster.made(settings, config).items()
     }
+    if cluster.telemetry is not None and settings.telemetry is not None:
+        cluster.telemetry.fixed(settings.telemetry)
     active = backends.get(cluster.active.name, next(iter(backends.values())))
     snapshot = None if active is cluster.active else await active.look()
     remapped = any(key == "advertised_host" or key.startswith("nodes") for key in keys)

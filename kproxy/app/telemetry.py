@@ -49,7 +49,7 @@ class ClientTelemetry:
         self._work: trio.Nursery
         self.max_bytes = settings.max_bytes
         self.admin: MayAlter = settings.admin
-        subscriptions = Subscriptions(self._fixed(settings), default_interval_ms=_ms(settings.interval))
+        subscriptions = Subscriptions(self.fixed(settings), default_interval_ms=_ms(settings.interval))
         self.core = Telemetry(subscriptions, max_bytes=settings.max_bytes, clock=time.perf_counter)
         self.fanout = Fanout(made(config, cluster, settings.receivers, connect))
         self.offers = offers(self)
@@ -64,9 +64,10 @@ class ClientTelemetry:
 
     def reconfigure(self, settings: Settings) -> None:
         """Other settings; receivers stay as they are. Raises `ConfigError`."""
-        fixed = self._fixed(settings)
+        fixed = self.fixed(settings)
         self.admin = settings.admin
         self.core.subscriptions.fix(fixed)
+        self.core.subscriptions.pace(_ms(settings.interval))
 
     @property
     def counters(self) -> TelemetryCounters:
@@ -87,15 +88,20 @@ class ClientTelemetry:
         """Keep what was altered; it is in effect already."""
         for change in changes:
             log.info("subscription altered", cluster=self._cluster, name=change.name, gone=change.subscription is None)
-            value = None if change.subscription is None else json.dumps(change.subscription.configs()).encode()
-            self._work.start_soon(keep, self._store, self._table, change.name, value)
+            self._work.start_soon(self.keep, change)
+
+    async def keep(self, change: Change) -> None:
+        """Have it survive a restart."""
+        value = None if change.subscription is None else json.dumps(change.subscription.configs()).encode()
+        await keep(self._store, self._table, change.name, value)
 
     async def _expire(self) -> None:
         while True:
             await trio.sleep(EXPIRY_SECONDS)
             self.core.expired(time.time())
 
-    def _fixed(self, settings: Settings) -> list[Subscription]:
+    def fixed(self, settings: Settings) -> list[Subscription]:
+        """The subscriptions that the settings make; raises `ConfigError`."""
         return [self._subscription(index, one, settings.interval) for index, one in enumerate(settings.subscriptions)]
 
     def _subscription(self, index: int, settings: Fixed, interval: float) -> Subscription:

@@ -27,8 +27,11 @@ from kproxy.app.readiness import readiness
 from kproxy.observe.counters import Counters
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from kproxy.app.cluster import Cluster
     from kproxy.app.life import Life
+    from kproxy.app.telemetry import ClientTelemetry
     from kproxy.relay.connection import Connection
 
 
@@ -76,25 +79,33 @@ class LifeView:
         return _told(found, await found.switching.failover(to, force=force))
 
     async def clients_page(self, compress: bool) -> tuple[str, bytes] | None:
-        del compress
-        return None
+        served = [cluster.telemetry for cluster in self._life.clusters if cluster.telemetry is not None]
+        shown: tuple[str, bytes] | None = await _telemetry_view().page(served, compress) if served else None
+        return shown
 
     def subscriptions(self, cluster: str) -> Sequence[SubscriptionView]:
-        raise _no_telemetry(self._cluster(cluster))
+        found: Sequence[SubscriptionView] = _telemetry_view().subscriptions(self._telemetry(cluster))
+        return found
 
     async def subscribe(
         self, cluster: str, name: str, metrics: Sequence[str], interval_ms: int | None, match: Mapping[str, str]
     ) -> SubscriptionView:
-        del name, metrics, interval_ms, match
-        raise _no_telemetry(self._cluster(cluster))
+        telemetry = self._telemetry(cluster)
+        made: SubscriptionView = await _telemetry_view().subscribe(telemetry, name, metrics, interval_ms, match)
+        return made
 
     async def unsubscribe(self, cluster: str, name: str) -> None:
-        del name
-        raise _no_telemetry(self._cluster(cluster))
+        await _telemetry_view().unsubscribe(self._telemetry(cluster), name)
 
     def instances(self, cluster: str, after: UUID | None, limit: int) -> Sequence[InstanceView]:
-        del after, limit
-        raise _no_telemetry(self._cluster(cluster))
+        found: Sequence[InstanceView] = _telemetry_view().instances(self._telemetry(cluster), after, limit)
+        return found
+
+    def _telemetry(self, cluster: str) -> ClientTelemetry:
+        telemetry = self._cluster(cluster).telemetry
+        if telemetry is None:
+            raise UnknownError(f"{cluster}: kproxy serves no telemetry for it")
+        return telemetry
 
     def _cluster(self, name: str) -> Cluster:
         clusters = {cluster.settings.name: cluster for cluster in self._life.clusters}
@@ -112,8 +123,11 @@ class LifeView:
                 yield connection
 
 
-def _no_telemetry(cluster: Cluster) -> UnknownError:
-    return UnknownError(f"{cluster.settings.name}: kproxy serves no telemetry for it")
+def _telemetry_view() -> ModuleType:
+    """Loaded only where telemetry is served, with the libraries that it needs."""
+    from kproxy.app import telemetry_view  # noqa: PLC0415
+
+    return telemetry_view
 
 
 def _cluster(cluster: Cluster, held: dict[tuple[str, int | None], int]) -> ClusterView:
@@ -136,7 +150,7 @@ def _cluster(cluster: Cluster, held: dict[tuple[str, int | None], int]) -> Clust
             for upstream in cluster.backends.values()
         ],
         retired=_retired(cluster),
-        telemetry=False,
+        telemetry=cluster.telemetry is not None,
     )
 
 

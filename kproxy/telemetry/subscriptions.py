@@ -71,6 +71,12 @@ class Subscriptions:
             self._fixed = by_name
             self._change()
 
+    def pace(self, default_interval_ms: int) -> None:
+        """The longest interval between two pushes of a client."""
+        if default_interval_ms != self._default_interval_ms:
+            self._default_interval_ms = default_interval_ms
+            self._change()
+
     def put(self, subscription: Subscription) -> None:
         """Add it, or replace the one of its name."""
         if self._altered.get(subscription.name) != subscription:
