@@ -227,6 +227,9 @@ class Cluster:
         self._activate(upstream, snapshot)
         self.work.start_soon(keep, self._store, ACTIVE, self.settings.name, upstream.name.encode())
         self.map(lambda: self.addresses.renew(nodes_of(snapshot), trio.current_time()))
+        for cluster in (self, *self.siblings.values()):
+            if cluster.telemetry is not None:
+                cluster.telemetry.moved()
         return self.renew(cause, upstream=upstream.name, previous=previous.name)
 
     def renew(self, cause: Cause, **fields: object) -> int:

@@ -14,6 +14,7 @@ from kproxy.telemetry.receivers import plugins
 from kproxy.telemetry.receivers.files import Files
 from kproxy.telemetry.receivers.http import parse_url
 from kproxy.telemetry.receivers.interface import Receiver
+from kproxy.telemetry.receivers.kafka import Compression as Batches
 from kproxy.telemetry.receivers.kafka import Kafka
 from kproxy.telemetry.receivers.otlp import Compression, Otlp
 from kproxy.telemetry.receivers.prometheus import Prometheus
@@ -99,7 +100,8 @@ def _kafka(receiver: settings.Kafka, labels: Mapping[str, str], connect: Connect
         receiver.name,
         partial(connect, receiver),
         receiver.topic,
-        constant=labels,
+        compression=Batches(receiver.compression),
+        constant={**receiver.constant, **labels},
         retry_for=receiver.retry_for,
         linger=receiver.linger,
         max_pushes=receiver.max_pushes,

@@ -18,6 +18,7 @@ from kproxy.observe.telemetry import TelemetryCounters
 from kproxy.telemetry.config_resource import Change
 from kproxy.telemetry.errors import SubscriptionError
 from kproxy.telemetry.receivers.fanout import Fanout
+from kproxy.telemetry.receivers.kafka import Kafka
 from kproxy.telemetry.receivers.prometheus import Prometheus
 from kproxy.telemetry.service import Telemetry
 from kproxy.telemetry.subscription import INTERVAL_MS, MATCH, METRICS, Subscription
@@ -68,6 +69,12 @@ class ClientTelemetry:
         self.admin = settings.admin
         self.core.subscriptions.fix(fixed)
         self.core.subscriptions.pace(_ms(settings.interval))
+
+    def moved(self) -> None:
+        """The backend is another cluster: receivers that write to it connect anew."""
+        for receiver in self.fanout.receivers:
+            if isinstance(receiver, Kafka):
+                self.fanout.again(receiver)
 
     @property
     def counters(self) -> TelemetryCounters:

@@ -29,6 +29,7 @@ class Fanout:
         self.receivers = tuple(receivers)
         self._rand = rand
         self._taking = [each for each in receivers if OTLP in each.content_types]
+        self._running: dict[str, trio.CancelScope] = {}
 
     def offer(self, push: Push) -> None:
         """Never blocks, never raises; what a receiver has no room for is in its counters."""
@@ -47,6 +48,11 @@ class Fanout:
                 nursery.start_soon(self._keep, receiver)
             task_status.started()
 
+    def again(self, receiver: Receiver) -> None:
+        """Have it begin anew, as it must when where it writes to has moved; what it has queued stays."""
+        if (scope := self._running.get(receiver.name)) is not None:
+            scope.cancel()
+
     async def flush(self, limit: float) -> None:
         """Waits until everything has been delivered or dropped, `limit` seconds at most."""
         with trio.move_on_after(limit):
@@ -59,7 +65,11 @@ class Fanout:
         while True:
             began = trio.current_time()
             try:
-                await receiver.run()
+                with trio.CancelScope() as scope:
+                    self._running[receiver.name] = scope
+                    await receiver.run()
+                if scope.cancelled_caught:
+                    continue
                 log.error("receiver ended; it is run again", receiver=receiver.name)
             except Exception as error:
                 receiver.counters.last_error = f"{type(error).__name__}: {error}"

@@ -136,12 +136,12 @@ class Living:
         """JSON from the admin port."""
         return (await fetch(self.admin, path)).json()
 
-    async def post(self, path: str, content: object) -> tuple[int, Any]:
-        """Status and JSON of the answer to a POST of JSON at the admin port."""
+    async def post(self, path: str, content: object, method: str = "POST") -> tuple[int, Any]:
+        """Status and JSON of the answer to a request with JSON at the admin port."""
         body = json.dumps(content)
-        head = f"POST {path} HTTP/1.1\r\nHost: kproxy\r\nConnection: close\r\nContent-Type: application/json"
+        head = f"{method} {path} HTTP/1.1\r\nHost: kproxy\r\nConnection: close\r\nContent-Type: application/json"
         sent = f"{head}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
-        (reply,) = replies(await exchange(self.admin, sent), "POST")
+        (reply,) = replies(await exchange(self.admin, sent), method)
         return reply.status, reply.json()
 
     async def text(self, path: str) -> str:
