@@ -16,8 +16,9 @@ from kproxy.errors import MalformedMessageError
 from kproxy.telemetry.receivers.labels import CLIENT_LABELS
 from kproxy.wire.primitives import read_uvarint, uvarint
 
-MAX_RESOURCES: Final = 64
-"""In one push; clients send one. Each grows by the labels, and an empty one is two bytes: a million would be 200 MB."""
+MAX_RESOURCES: Final = 4096
+"""In one push. Java puts each metric into one of its own, librdkafka all into one. Each grows by the labels, and an
+empty one is two bytes: as many as a push may hold would be 200 MB."""
 
 _RESOURCE_METRICS: Final = 0x0A  # field 1, length-delimited
 # As each of our names stands in a KeyValue: a field 1 of so many bytes.

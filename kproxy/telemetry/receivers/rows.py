@@ -1,4 +1,7 @@
-"""A push as lines of JSON: one for each of its resources, so that Spark reads columns and not text."""
+"""A push as lines of JSON: one for each resource that differs, so that Spark reads columns and not text.
+
+Java's clients name theirs once for every metric; it is one line all the same.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from kproxy.telemetry.receivers.readings import attributes_of, number
 from kproxy.telemetry.receivers.resource import MAX_RESOURCES
 
 if TYPE_CHECKING:
-    from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
+    from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, ResourceMetrics
 
     from kproxy.telemetry.payload import Push
 
@@ -35,17 +38,24 @@ def lines(push: Push, constant: Mapping[str, str]) -> Iterator[bytes | None]:
     if len(push.metrics.resource_metrics) > MAX_RESOURCES:
         raise ValueError(f"MetricsData with more than {MAX_RESOURCES} resources")
     head = _encode(_client(push) | dict(constant))[:-1]
-    for resource_metrics in push.metrics.resource_metrics:
+    for resource, alike in _by_resource(push).items():
         points: list[str] = []
-        metrics = (metric for scope in resource_metrics.scope_metrics for metric in scope.metrics)
+        metrics = (metric for one in alike for scope in one.scope_metrics for metric in scope.metrics)
         for step, point in enumerate(_points(metrics), 1):
             if point is not None:
                 points.append(point)
             if not step % STEP:
                 yield None
-        resource = _encode(dict(attributes_of(resource_metrics.resource.attributes)))
         # Half of a surrogate pair, which a client's text may hold, is no UTF-8.
         yield f'{head},"resource":{resource},"metrics":[{",".join(points)}]}}\n'.encode("utf-8", "replace")
+
+
+def _by_resource(push: Push) -> dict[str, list[ResourceMetrics]]:
+    """What the push holds by its resource's attributes, as JSON."""
+    found: dict[str, list[ResourceMetrics]] = {}
+    for one in push.metrics.resource_metrics:
+        found.setdefault(_encode(dict(attributes_of(one.resource.attributes))), []).append(one)
+    return found
 
 
 def _client(push: Push) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def test_text_that_is_no_unicode() -> None:
         (b"\x0a", "no end"),
         (b"\x0a\xff\xff\xff\xff\xff\xff", "no end"),
         (b"\x0a\x05abc", "ends within a resource"),
-        (b"\x0a\x00" * (MAX_RESOURCES + 1), "more than 64 resources"),
+        (b"\x0a\x00" * (MAX_RESOURCES + 1), "more than 4096 resources"),
         (b"\x0a\x0b\x0a\x09client_id\xff", "not MetricsData"),
     ],
 )

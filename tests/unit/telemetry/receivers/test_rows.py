@@ -103,14 +103,18 @@ def test_what_has_no_value() -> None:
     assert parsed(push(Metric(name="empty"), marked))[0]["metrics"] == []
 
 
-def test_a_line_for_each_resource() -> None:
-    """Up to a number; none for a push without any."""
+def test_a_line_for_each_resource_that_differs() -> None:
+    """Up to a number; none for a push without any. Java names the same one for each metric: that is one line."""
     data = MetricsData()
-    for _ in range(MAX_RESOURCES):
-        data.resource_metrics.add()
-    assert len(parsed(Push(client(), 0.0, data.SerializeToString()))) == MAX_RESOURCES
+    for number in range(MAX_RESOURCES):
+        one = data.resource_metrics.add()
+        one.resource.attributes.add(key="rack").value.string_value = "ab"[number % 2]
+        one.scope_metrics.add().metrics.append(total(f"m{number}", number))
+    lines = parsed(Push(client(), 0.0, data.SerializeToString()))
+    assert [line["resource"] for line in lines] == [{"rack": "a"}, {"rack": "b"}]
+    assert [len(line["metrics"]) for line in lines] == [MAX_RESOURCES // 2] * 2
     data.resource_metrics.add()
-    with pytest.raises(ValueError, match="more than 64 resources"):
+    with pytest.raises(ValueError, match="more than 4096 resources"):
         parsed(Push(client(), 0.0, data.SerializeToString()))
     assert parsed(Push(client(), 0.0, b"")) == []
 
