@@ -1,0 +1,75 @@
+"""A restart of kproxy that clients which push do not notice: subscriptions and their ids stay."""
+
+from __future__ import annotations
+
+import struct
+from contextlib import ExitStack
+from pathlib import Path
+from uuid import UUID
+
+from tests.support import telemetry
+from tests.support.backend import Backend
+from tests.support.proxy import Proxy
+from tests.support.raw import RawClient, frame, string
+from tests.support.side import Side
+from tests.support.telemetry import Collector
+from tests.support.wait import until
+
+TOOL = "org.apache.kafka.tools.ClientMetricsCommand"
+CLIENTS = ("java", "librdkafka")
+INSTANCE = UUID("6b0a8c3e-51a2-4d67-9a4b-2f7a80c0de01")
+GET_TELEMETRY_SUBSCRIPTIONS = 71
+
+
+def test_a_restart(kafka: Backend, tmp_path: Path) -> None:
+    """With `state.path`: the tool's subscription is still there, each id is the same, no push is answered with 117."""
+    topic = kafka.topic()
+    with Collector() as collector, ExitStack() as clients:
+        proxy = Proxy(
+            tmp_path,
+            {"kafka": kafka.cluster.bootstrap},
+            each={"telemetry": {"interval": "1s", "subscriptions": [{"name": "fixed", "metrics": "a."}]}},
+            receivers=[{"name": "otlp", "type": "otlp", "url": collector.url, "linger": "50ms"}],
+            state={"path": str(tmp_path / "state.db")},
+        )
+        side = Side(clients.enter_context(proxy), "kafka", kafka, tmp_path)
+        metrics = ("--metrics", "org.apache.kafka.producer.connection.", "--interval", "1000")
+        side.java(TOOL, "--alter", "--name", "kept", *metrics)
+        clients.enter_context(side.running(telemetry.java_producer(side.bootstrap, tmp_path, "java", topic)))
+        clients.enter_context(side.running(telemetry.librdkafka_producer(side.bootstrap, "librdkafka", topic)))
+        before, subscription_id = instances_after(collector, 0), subscription_id_of(proxy)
+
+        proxy.stop()
+        since = len(collector.pushed)
+        proxy.start()
+
+        assert subscription_id_of(proxy) == subscription_id
+        assert instances_after(collector, since) == before
+        assert proxy.metric("kproxy_telemetry_requests_total", api="PushTelemetry", error="NONE") >= 2
+        assert proxy.metric("kproxy_telemetry_requests_total", error="UNKNOWN_SUBSCRIPTION_ID") == 0
+        assert sorted(side.java(TOOL, "--list").split()) == ["fixed", "kept"]
+        described = side.java(TOOL, "--describe", "--name", "kept")
+        assert "metrics=org.apache.kafka.producer.connection." in described
+
+
+def instances_after(collector: Collector, since: int) -> dict[str, set[str]]:
+    """The instance ids of both clients, once each has pushed to the collector after so many parts of pushes."""
+    found: dict[str, set[str]] = {}
+
+    def both() -> bool:
+        pushed = collector.pushed[since:]
+        found.update({client: {one.instance for one in telemetry.of(client, pushed)} for client in CLIENTS})
+        return all(found.values())
+
+    until(both, "both clients push")
+    return found
+
+
+def subscription_id_of(proxy: Proxy) -> int:
+    """What an instance of the test's own is told, byte by byte."""
+    head = struct.pack(">hhi", GET_TELEMETRY_SUBSCRIPTIONS, 0, 1) + string("raw") + b"\0"
+    with RawClient(proxy.port()) as client:
+        answer = client.ask(frame(head + INSTANCE.bytes + b"\0"))
+    _, _, error, instance, subscription_id = struct.unpack_from(">bih16si", answer)
+    assert (error, instance) == (0, INSTANCE.bytes)
+    return int(subscription_id)
