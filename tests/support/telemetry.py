@@ -156,7 +156,7 @@ def in_topic(backend: Backend, topic: str) -> list[Pushed]:
     messages: list[Message] = []
     try:
         consumer.assign([TopicPartition(topic, 0, 0)])
-        until(lambda: messages.extend(consumer.consume(1000, 0.2)) or len(messages) >= end, f"{end} of {topic}")
+        until(lambda: _drunk(consumer, messages) >= end, f"{end} records of {topic}")
     finally:
         consumer.close()
     return [_of_record(message) for message in messages]
@@ -178,6 +178,11 @@ def on_page(proxy: Proxy) -> dict[str, dict[str, float]]:
 def _of_resource(resource: ResourceMetrics) -> Pushed:
     attributes = {one.key: one.value.string_value for one in resource.resource.attributes}
     return Pushed(attributes["client_id"], attributes["client_instance_id"], tuple(_points(resource)))
+
+
+def _drunk(consumer: Consumer, messages: list[Message]) -> int:
+    messages += consumer.consume(1000, 0.2)
+    return len(messages)
 
 
 def _of_record(message: Message) -> Pushed:

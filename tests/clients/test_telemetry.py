@@ -1,0 +1,129 @@
+"""Client telemetry (KIP-714): what real clients push arrives at every receiver, and is the same at each."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import pytest
+
+from tests.support import telemetry
+from tests.support.backend import Backend
+from tests.support.proxy import Proxy
+from tests.support.side import Side
+from tests.support.telemetry import CONNECTIONS, SENT, Collector, Pushed, Totals
+from tests.support.wait import until
+
+JAVA, LIBRDKAFKA = "java", "librdkafka"
+RECORDS = 120
+
+
+@dataclass(frozen=True)
+class Pushing:
+    """A kproxy to which both clients pushed until they ended, with what receivers got that keep pushes apart."""
+
+    proxy: Proxy
+    received: Mapping[str, list[Pushed]]
+
+    def totals(self, client_id: str) -> dict[str, Totals]:
+        """Of one client, by receiver."""
+        return {name: telemetry.totals(client_id, pushed) for name, pushed in self.received.items()}
+
+
+@pytest.fixture(scope="module")
+def pushing(kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pushing]:
+    """A Java producer and one of librdkafka push everything each second, send RECORDS and close."""
+    directory = tmp_path_factory.mktemp("telemetry")
+    files, topic, sink = directory / "files", kafka.topic(), kafka.topic(partitions=1)
+    with Collector() as collector:
+        receivers = [
+            {"name": "page", "type": "prometheus"},
+            {"name": "files", "type": "files", "directory": str(files), "file_age": "1s", "linger": "200ms"},
+            {"name": "otlp", "type": "otlp", "url": collector.url},
+            {"name": "topic", "type": "kafka", "topic": sink},
+        ]
+        subscribed = {"interval": "1s", "subscriptions": [{"name": "everything", "metrics": "*"}]}
+        servers = {"kafka": kafka.cluster.bootstrap}
+        with Proxy(directory, servers, each={"telemetry": subscribed}, receivers=receivers) as proxy:
+            run_both(Side(proxy, "kafka", kafka, directory), topic)
+            until(lambda: delivered(proxy, receivers), "every receiver has delivered")
+            until(lambda: not list(files.glob(".*")), "every file is complete")
+            received = {
+                "files": telemetry.in_files(files),
+                "otlp": list(collector.pushed),
+                "topic": telemetry.in_topic(kafka, sink),
+            }
+            yield Pushing(proxy, received)
+
+
+def run_both(side: Side, topic: str) -> None:
+    """Until both clients have ended by themselves."""
+    commands = (
+        telemetry.java_producer(side.bootstrap, side.directory, JAVA, topic, RECORDS),
+        telemetry.librdkafka_producer(side.bootstrap, LIBRDKAFKA, topic, RECORDS),
+    )
+    with ExitStack() as clients:
+        for client in [clients.enter_context(side.running(command)) for command in commands]:
+            client.wait()
+
+
+def delivered(proxy: Proxy, receivers: list[dict[str, str]]) -> bool:
+    """Whether each receiver has delivered or dropped what it was offered."""
+    return all(
+        proxy.metric("kproxy_telemetry_receiver_offered_total", receiver=one["name"])
+        == proxy.metric("kproxy_telemetry_receiver_delivered_total", receiver=one["name"])
+        + proxy.metric("kproxy_telemetry_receiver_dropped_total", receiver=one["name"])
+        for one in receivers
+    )
+
+
+@pytest.mark.parametrize("client_id", [JAVA, LIBRDKAFKA])
+def test_the_same_totals_everywhere(pushing: Pushing, client_id: str) -> None:
+    """As many pushes of one instance at every receiver, and the same sum of each metric; the page adds up to it."""
+    at = pushing.totals(client_id)
+    assert at["files"] == at["topic"]
+    assert at["otlp"] == at["topic"]
+    assert at["topic"].pushes == len(telemetry.of(client_id, pushing.received["topic"])) >= 4
+    assert len(at["topic"].instances) == 1
+    assert at["topic"].sums[CONNECTIONS] > 0
+    counters = telemetry.on_page(pushing.proxy)[client_id]
+    for name in {CONNECTIONS, SENT} & at["topic"].sums.keys():
+        assert counters[name.replace(".", "_")] == at["topic"].sums[name]
+
+
+def test_deltas_add_up_to_what_was_sent(pushing: Pushing) -> None:
+    """Java's own count of records that it sent, over all its pushes: each delta arrived once, the last one too."""
+    assert {at.sums[SENT] for at in pushing.totals(JAVA).values()} == {RECORDS}
+
+
+@pytest.mark.parametrize("client_id", [JAVA, LIBRDKAFKA])
+def test_the_terminating_push_arrives(pushing: Pushing, client_id: str) -> None:
+    """A closing client pushes once more, out of turn, and that is the last of it; receivers can tell."""
+    for receiver in ("files", "topic"):
+        said = [one.terminating for one in telemetry.of(client_id, pushing.received[receiver])]
+        assert said == [False] * (len(said) - 1) + [True]
+
+
+def test_no_receiver_dropped_anything(pushing: Pushing) -> None:
+    """Every push was answered with NONE, and went to four receivers."""
+    proxy = pushing.proxy
+    pushes = proxy.metric("kproxy_telemetry_requests_total", api="PushTelemetry", error="NONE")
+    assert pushes == proxy.metric("kproxy_telemetry_requests_total", api="PushTelemetry") > 0
+    assert proxy.metric("kproxy_telemetry_receiver_delivered_total") == 4 * pushes
+    assert proxy.metric("kproxy_telemetry_receiver_dropped_total") == 0
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/metrics/clients"])
+def test_promtool_takes_the_page(pushing: Pushing, path: str) -> None:
+    """Prometheus' own linter has nothing to say of real clients' metrics, and of kproxy's own while they push."""
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.fail("promtool is missing: install Prometheus (Debian: apt-get install prometheus)", pytrace=False)
+    status, page = pushing.proxy.get(path)
+    assert status == 200, page
+    assert (b"# TYPE kproxy_telemetry" if path == "/metrics" else b"org_apache_kafka_producer_record") in page
+    done = subprocess.run([promtool, "check", "metrics"], input=page, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout + done.stderr) == (0, b"")
