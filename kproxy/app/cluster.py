@@ -100,10 +100,14 @@ class Cluster:
         }
 
     async def remember(self, store: Store, work: trio.Nursery) -> None:
-        """What was the case before a restart: which upstream cluster was active, what was subscribed."""
+        """What was the case before a restart: which upstream cluster was active, what was subscribed.
+
+        Raises `StateError`.
+        """
         self._store = store
         if (name := await store.get(ACTIVE, self.settings.name)) and name.decode() in self.backends:
             self.active = self.backends[name.decode()]
+            self.switching.reconfigure()
         if self.telemetry is not None:
             await self.telemetry.start(work, store)
 

@@ -102,8 +102,11 @@ class Life:
 
     async def _open(self, work: trio.Nursery, signals: AsyncIterator[int], store: Store) -> Drain:
         """Listen, and return with all listeners closed when a signal has come and clients were sent away."""
-        for cluster in self.clusters:
-            await cluster.remember(store, work)
+        try:
+            for cluster in self.clusters:
+                await cluster.remember(store, work)
+        except StateError as error:
+            raise ConfigError("state.path", str(error)) from error
         async with trio.open_nursery() as doors:
             for cluster in self.clusters:
                 cluster.start(work, doors, self.entrance)

@@ -59,7 +59,10 @@ class ClientTelemetry:
         """Remember what was subscribed before, and keep the receivers at work; raises `StateError`."""
         self._work, self._store = work, store
         for name, value in await self._store.items(self._table):
-            self.core.subscriptions.put(Subscription.from_configs(name, json.loads(value)))
+            try:
+                self.core.subscriptions.put(Subscription.from_configs(name, json.loads(value)))
+            except SubscriptionError as error:  # of another release, whose rules were others
+                log.error("subscription not restored", cluster=self._cluster, name=name, reason=error.message)
         work.start_soon(self.fanout.run)
         work.start_soon(self._expire)
 

@@ -8,6 +8,7 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -190,6 +191,21 @@ async def test_what_the_old_cluster_never_answers_is_not_waited_for() -> None:
         await life.post("failover", {"to": "b"})
         with trio.fail_after(3):
             assert await client.receive_all() == b""
+
+
+async def test_a_restart_stays_with_the_active_upstream(tmp_path: Path) -> None:
+    """Where state is kept; it goes on from there, automatic failover included, and a manual one leads to the next."""
+    state = {"state": {"path": str(tmp_path / "state.db")}}
+    async with brokers((1,), (2,)) as (a, b):
+        a.answer.cluster_id, b.answer.cluster_id = "A", "B"
+        async with living(described(a, b, **state)) as alive:
+            await alive.until_state("ready")
+            assert (await Two(alive, a, b).post("failover"))[1]["upstream"] == "b"
+        async with living(described(a, b, **state)) as alive:
+            await alive.until_state("ready")
+            life = Two(alive, a, b)
+            assert (life.cluster.active.name, life.cluster.cluster_id) == ("b", "B")
+            assert (await life.post("failover"))[1]["upstream"] == "a"
 
 
 async def test_refused_switches() -> None:
