@@ -41,7 +41,7 @@ def java_producer(bootstrap: str, directory: Path, client_id: str, topic: str, r
     Java's sender pushes its last metrics only while it has something else to send: so its last records linger.
     """
     settings = directory / f"{client_id}.properties"
-    settings.write_text(f"client.id={client_id}\nenable.metrics.push=true\nlinger.ms=500\n")
+    settings.write_text(f"client.id={client_id}\nenable.metrics.push=true\nlinger.ms=3000\n")
     limits = ("--max-messages", str(records), "--throughput", str(RATE))
     arguments = ("--bootstrap-server", bootstrap, "--topic", topic, *limits, "--command-config", str(settings))
     return java_tool("org.apache.kafka.tools.VerifiableProducer", *arguments)
