@@ -31,6 +31,16 @@ def test_statement_300_000_ms_at_most_by_default() -> None:
     assert Subscriptions(slow, default_interval_ms=3_600_000).of(JAVA).interval_ms == 3_600_000
 
 
+def test_the_default_interval_may_change() -> None:
+    """As by a reload: clients hear of it at their next push. The same one again is no change."""
+    subscriptions = Subscriptions([Subscription("s", metrics=("m",), interval_ms=3_600_000)])
+    before = subscriptions.version
+    subscriptions.pace(300_000)
+    assert subscriptions.version == before
+    subscriptions.pace(60_000)
+    assert (subscriptions.version, subscriptions.of(JAVA).interval_ms) == (before + 1, 60_000)
+
+
 @pytest.mark.parametrize("metrics", [("*",), ("",), ("org.a.", "*"), ("", "*")])
 def test_statement_all_metrics_is_one_empty_prefix(metrics: tuple[str, ...]) -> None:
     """telemetry.md: all metrics: answer `[""]`, since `["*"]` makes franz-go send nothing; others add nothing."""
