@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from struct import Struct
 from typing import Final, TypeVar
 
 from kproxy.errors import MalformedMessageError
@@ -30,7 +29,6 @@ from kproxy.wire.message import WireMessage
 M = TypeVar("M", bound=WireMessage)
 
 Decode = Callable[[memoryview, int], M]
-_SIZE: Final = Struct(">i")
 
 RESPONSES: Final[dict[int, type[WireMessage]]] = {
     18: ApiVersionsResponse,
@@ -69,7 +67,7 @@ def conversing(
         header, body = decode_request_header(frame, 0, len(frame))
         request = decode(frame[body:], header.api_version)
         if not concerns(request):
-            return Forward(_SIZE.pack(len(frame)) + bytes(frame))
+            return Forward(framed(frame))
         return Converse(_steps(header, converse(request, header.api_version), keep))
 
     return handle

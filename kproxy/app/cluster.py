@@ -14,7 +14,7 @@ from kproxy.app.following import Following, nodes_of
 from kproxy.app.keeping import keep
 from kproxy.app.rebootstrap import Rebootstrap
 from kproxy.app.switching import Switching
-from kproxy.app.upstream import Upstream
+from kproxy.app.upstream import Upstream, client_of
 from kproxy.errors import ConfigError
 from kproxy.observe.counters import BOOTSTRAP, ClusterCounters
 from kproxy.observe.means import Ask, Cause, Means
@@ -30,7 +30,6 @@ from kproxy.routing.ports import NoPortError
 from kproxy.state.memory import MemoryStore
 from kproxy.topology.snapshot import Snapshot
 from kproxy.topology.watcher import Watcher
-from kproxy.upstream.client import UpstreamClient
 
 if TYPE_CHECKING:
     from kproxy.app.telemetry import ClientTelemetry
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from kproxy.relay.connection import Connection
     from kproxy.relay.context import Context
     from kproxy.state.interface import Store
+    from kproxy.upstream.client import UpstreamClient
 
 log = structlog.get_logger("kproxy.cluster")
 
@@ -87,10 +87,7 @@ class Cluster:
         """A client of the cluster whose topic a receiver of telemetry writes to."""
         named = self.siblings.get(receiver.cluster or self.settings.name, self)
         servers = [(server.host, server.port) for server in receiver.bootstrap_servers] or named.active.servers
-        timeouts = self.config.timeouts
-        return UpstreamClient(
-            servers, connect_timeout=timeouts.connect, request_timeout=timeouts.upstream_request, client_id="kproxy"
-        )
+        return client_of(servers, self.config)
 
     def made(self, settings: VirtualCluster, config: Config) -> dict[str, Upstream]:
         """The upstream clusters that the settings name, in order of preference."""

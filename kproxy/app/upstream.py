@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 JITTER: Final = 0.2
 LOOK_SECONDS: Final = 10.0
 """For a cluster to say what it is, before clients are sent there."""
+
+
+def client_of(servers: Sequence[tuple[str, int]], config: Config) -> UpstreamClient:
+    """A client of the cluster of these bootstrap servers, as patient as the settings say."""
+    timeouts = config.timeouts
+    return UpstreamClient(servers, connect_timeout=timeouts.connect, request_timeout=timeouts.upstream_request)
 
 
 class Upstream:
@@ -92,11 +98,7 @@ class Upstream:
                 await watcher.run()
 
     def _new_client(self) -> UpstreamClient:
-        return UpstreamClient(
-            self.servers,
-            connect_timeout=self._config.timeouts.connect,
-            request_timeout=self._config.timeouts.upstream_request,
-        )
+        return client_of(self.servers, self._config)
 
     def _new_watcher(self, initial: Snapshot | None) -> Watcher:
         return Watcher(

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple, Protocol
 
-from kproxy.telemetry.errors import INVALID_CONFIG, INVALID_REQUEST, POLICY_VIOLATION, SubscriptionError
+from kproxy.errors import INVALID_REQUEST
+from kproxy.telemetry.errors import INVALID_CONFIG, POLICY_VIOLATION, SubscriptionError
 from kproxy.telemetry.subscription import INTERVAL_MS, KEYS, MATCH, METRICS, Subscription, as_list
 from kproxy.telemetry.subscriptions import Subscriptions
 from kproxy.wire.generated.describe_configs_response import (

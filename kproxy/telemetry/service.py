@@ -9,12 +9,7 @@ from uuid import UUID, uuid4
 
 from kproxy.errors import INVALID_REQUEST, NONE
 from kproxy.telemetry.compression import ACCEPTED, CODECS, decompress
-from kproxy.telemetry.errors import (
-    TELEMETRY_TOO_LARGE,
-    UNSUPPORTED_COMPRESSION_TYPE,
-    PayloadError,
-    TelemetryError,
-)
+from kproxy.telemetry.errors import TELEMETRY_TOO_LARGE, UNSUPPORTED_COMPRESSION_TYPE, PayloadError, TelemetryError
 from kproxy.telemetry.instance import RESERVED_IDS, ClientInfo
 from kproxy.telemetry.instances import CAPACITY, Instance, Instances
 from kproxy.telemetry.payload import Push, decode

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import re2
 
-from kproxy.telemetry.errors import INVALID_CONFIG, INVALID_REQUEST, SubscriptionError
+from kproxy.errors import INVALID_REQUEST
+from kproxy.telemetry.errors import INVALID_CONFIG, SubscriptionError
 from kproxy.telemetry.instance import ClientInfo, kafka_text
 from kproxy.wire.primitives import MAX_STRING
 

@@ -27,6 +27,7 @@ from kproxy.relay.apis.telling import is_told
 from kproxy.relay.context import NEWEST_METADATA, Context
 from kproxy.relay.fault import Fault
 from kproxy.relay.routes import Answer, Chunk, Forward, Offer, OnRequest, OnResponse, Respond, Route
+from kproxy.wire.frame import frame as framed
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.api_versions_response import ApiVersion, ApiVersionsResponse
 from kproxy.wire.header import decode_request_header
@@ -38,7 +39,6 @@ _PRODUCE: Final = 0
 _METADATA: Final = 3
 _HEAD: Final = Struct(">hhi")
 _SIZE_AND_ID: Final = Struct(">ii")
-_INT32: Final = Struct(">i")
 _HEADER_BYTES: Final = 4
 
 Served = tuple[tuple[int, int, int], ...]
@@ -57,11 +57,10 @@ def ask(context: Context, frame: memoryview) -> Forward | Answer:
     if asks is not None and is_told(context, asks):
         return _rebootstrap(correlation_id, version)
     if version <= NEWEST_UPSTREAM:
-        return Forward(_INT32.pack(len(frame)) + bytes(frame))
+        return Forward(framed(frame))
     request.cluster_id, request.node_id = None, -1
     head = _HEAD.pack(KEY, NEWEST_UPSTREAM, correlation_id) + bytes(frame[_HEAD.size : body])
-    payload = head + request.encode(NEWEST_UPSTREAM)
-    return Forward(_INT32.pack(len(payload)) + payload)
+    return Forward(framed(head, request.encode(NEWEST_UPSTREAM)))
 
 
 def _judged(context: Context, request: ApiVersionsRequest, version: int) -> Ask | None:

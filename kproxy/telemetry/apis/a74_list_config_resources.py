@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from kproxy.errors import NONE
+from kproxy.errors import NONE, UNSUPPORTED_VERSION
 from kproxy.telemetry.apis.conversation import (
     DESCRIBE_CONFIGS,
     UNANSWERED,
@@ -21,7 +21,6 @@ from kproxy.telemetry.apis.conversation import (
     supported,
 )
 from kproxy.telemetry.config_resource import CLIENT_METRICS, list_resources
-from kproxy.telemetry.errors import UNSUPPORTED_VERSION
 from kproxy.telemetry.service import Telemetry
 from kproxy.wire.generated.list_config_resources_request import ListConfigResourcesRequest
 from kproxy.wire.generated.list_config_resources_response import ConfigResource, ListConfigResourcesResponse

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol, TypeAlias, TypeVar
 
-from kproxy.errors import UNKNOWN_SERVER_ERROR
+from kproxy.errors import INVALID_REQUEST, UNKNOWN_SERVER_ERROR
 from kproxy.telemetry.apis.conversation import UNANSWERED, Refusal
 from kproxy.telemetry.config_resource import CLIENT_METRICS, Change, make
-from kproxy.telemetry.errors import INVALID_REQUEST, SubscriptionError
+from kproxy.telemetry.errors import SubscriptionError
 from kproxy.telemetry.subscriptions import Subscriptions
 
 Key: TypeAlias = tuple[int, str]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from kproxy.errors import INVALID_REQUEST
 from kproxy.telemetry.config_resource import (
     APPEND,
     DELETE,
@@ -19,7 +20,7 @@ from kproxy.telemetry.config_resource import (
     list_resources,
     make,
 )
-from kproxy.telemetry.errors import INVALID_CONFIG, INVALID_REQUEST, POLICY_VIOLATION, SubscriptionError
+from kproxy.telemetry.errors import INVALID_CONFIG, POLICY_VIOLATION, SubscriptionError
 from kproxy.telemetry.subscription import Subscription
 from kproxy.telemetry.subscriptions import Subscriptions
 from kproxy.wire.generated.alter_configs_request import AlterableConfig as Config

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from kproxy.telemetry.errors import INVALID_CONFIG, INVALID_REQUEST, SubscriptionError
+from kproxy.errors import INVALID_REQUEST
+from kproxy.telemetry.errors import INVALID_CONFIG, SubscriptionError
 from kproxy.telemetry.subscription import MAX_INTERVAL_MS, MIN_INTERVAL_MS, Subscription, as_list
 from tests.unit.telemetry.clients import ID, JAVA, LIBRDKAFKA, UNKNOWN
 
