@@ -48,8 +48,8 @@ async def apply(life: Life, config: Config) -> None:
         for cluster in life.clusters
         if (keys := differing.clusters.get(name := cluster.settings.name))
     ]
-    if waits := [cluster.rebootstrap.wait(trio.current_time()) for cluster in life.clusters]:
-        await trio.sleep(max(waits))
+    while wait := max(cluster.rebootstrap.wait(trio.current_time()) for cluster in life.clusters):  # noqa: ASYNC110
+        await trio.sleep(wait)  # and look again: another change may have been faster
     life.adopt(config)
     for plan in plans:
         plan.apply()

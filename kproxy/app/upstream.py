@@ -9,7 +9,6 @@ import structlog
 import trio
 
 from kproxy.errors import UpstreamError
-from kproxy.topology.answers import from_metadata
 from kproxy.topology.watcher import Watcher
 from kproxy.upstream.client import UpstreamClient
 
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from kproxy.topology.snapshot import Change, Snapshot
 
 JITTER: Final = 0.2
-LOOK_SECONDS: Final = 10.0
-"""For a cluster to say what it is, before clients are sent there."""
 
 
 def client_of(servers: Sequence[tuple[str, int]], config: Config) -> UpstreamClient:
@@ -49,8 +46,7 @@ class Upstream:
         self._on_change = on_change
         self._on_reachability = on_reachability
         self._scope = trio.CancelScope()
-        self._client = self._new_client()
-        self.watcher = self._new_watcher(None)
+        self.watcher = self._new_watcher(self._new_client(), None)
 
     @property
     def snapshot(self) -> Snapshot | None:
@@ -65,30 +61,28 @@ class Upstream:
     def start(self, work: trio.Nursery, snapshot: Snapshot | None) -> None:
         """Watch it from now on, beginning with what `look` has seen."""
         self._scope = trio.CancelScope()
-        self._client = self._new_client()
-        self.watcher = self._new_watcher(snapshot)
-        work.start_soon(self._run, self._scope, self._client, self.watcher)
+        client = self._new_client()
+        self.watcher = self._new_watcher(client, snapshot)
+        work.start_soon(self._run, self._scope, client, self.watcher)
 
     def stop(self) -> None:
         """Watch it no longer; its connections are closed."""
         self._scope.cancel()
 
-    async def look(self, limit: float = LOOK_SECONDS) -> Snapshot:
+    async def look(self) -> Snapshot:
         """What the cluster says of itself at this moment, asked on connections of their own; raises UpstreamError."""
         client = self._new_client()
-        error = UpstreamError(f"{self.name} does not answer within {limit:g} s")
-        snapshot: Snapshot | None = None
+        found: Snapshot | UpstreamError
         async with trio.open_nursery() as nursery:
             await nursery.start(client.run)
             try:
-                with trio.move_on_after(limit):
-                    snapshot = from_metadata(await client.metadata(limit=limit / len(self.servers)))
-            except UpstreamError as reason:  # not out of the nursery, which would wrap it
-                error = reason
+                found = await self._new_watcher(client, None).poll_once()
+            except UpstreamError as error:  # not out of the nursery, which would wrap it
+                found = error
             nursery.cancel_scope.cancel()
-        if snapshot is None:
-            raise error
-        return snapshot
+        if isinstance(found, UpstreamError):
+            raise found
+        return found
 
     async def _run(self, scope: trio.CancelScope, client: UpstreamClient, watcher: Watcher) -> None:
         structlog.contextvars.bind_contextvars(cluster=self._cluster, upstream=self.name)
@@ -100,9 +94,9 @@ class Upstream:
     def _new_client(self) -> UpstreamClient:
         return client_of(self.servers, self._config)
 
-    def _new_watcher(self, initial: Snapshot | None) -> Watcher:
+    def _new_watcher(self, client: UpstreamClient, initial: Snapshot | None) -> Watcher:
         return Watcher(
-            self._client,
+            client,
             interval=self._config.topology.interval,
             jitter=JITTER,
             on_change=self._on_change,
