@@ -11,6 +11,7 @@ from uuid import UUID
 
 from kproxy.admin.view import InstanceView, InvalidError, RefusedError, SubscriptionView, UnknownError
 from kproxy.app.inventory import time_shown
+from kproxy.config.address import join_host_port
 from kproxy.errors import NONE
 from kproxy.observe.error_names import ERROR_NAMES
 from kproxy.telemetry.config_resource import alter, make
@@ -101,11 +102,10 @@ def _subscription(present: Subscriptions, subscription: Subscription) -> Subscri
 
 def _instance(present: Subscriptions, instance: Instance) -> InstanceView:
     info = instance.info
-    host = f"[{info.source_address}]" if ":" in info.source_address else info.source_address
     failed = instance.last_error != NONE
     return InstanceView(
         id=kafka_text(info.client_instance_id),
-        client=f"{host}:{info.source_port}",
+        client=join_host_port(info.source_address, info.source_port),
         client_id=info.client_id,
         software_name=info.software_name,
         software_version=info.software_version,

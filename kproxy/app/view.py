@@ -24,6 +24,7 @@ from kproxy.admin.view import (
 )
 from kproxy.app.inventory import clients, connection_view, time_shown
 from kproxy.app.readiness import readiness
+from kproxy.config.address import join_host_port
 from kproxy.observe.counters import Counters
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def _cluster(cluster: Cluster, held: dict[tuple[str, int | None], int]) -> Clust
         name=name,
         cluster_id=cluster.cluster_id,
         bootstrap_servers=[str(server) for server in cluster.active.settings.bootstrap_servers],
-        listen=_address(*cluster.listen),
+        listen=join_host_port(*cluster.listen),
         nodes=_nodes(cluster, held),
         connections=sum(count for (owner, _), count in held.items() if owner == name),
         epoch=cluster.epoch,
@@ -173,15 +174,11 @@ def _nodes(cluster: Cluster, held: dict[tuple[str, int | None], int]) -> list[No
     return [
         NodeView(
             node_id=node_id,
-            upstream="" if node.upstream is None else _address(*node.upstream),
-            advertised=_address(*cluster.addresses.advertised(node, cluster.listen[0])),
+            upstream="" if node.upstream is None else join_host_port(*node.upstream),
+            advertised=join_host_port(*cluster.addresses.advertised(node, cluster.listen[0])),
             rack=racks.get(node_id),
             reachable=cluster.counters.node(node_id).reachable,
             connections=held.get((cluster.settings.name, node_id), 0),
         )
         for node_id, node in sorted(cluster.addresses.nodes.items())
     ]
-
-
-def _address(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

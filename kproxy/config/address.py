@@ -56,6 +56,11 @@ def check_host(host: str) -> str:
     return host
 
 
+def join_host_port(host: str, port: int | str) -> str:
+    """`host:port`, with IPv6 in brackets; `port` may be words."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def split_host_port(text: str) -> tuple[str, int]:
     """Host and port of `h:p` or `[v6]:p`; ValueError says what is wrong and what to write."""
     text = text.strip()
@@ -110,4 +115,4 @@ class HostPort(Settings):
         return str(self)
 
     def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+        return join_host_port(self.host, self.port)

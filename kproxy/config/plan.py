@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kproxy.config.address import HostPort
+from kproxy.config.address import HostPort, join_host_port
 from kproxy.config.cluster import VirtualCluster
 from kproxy.config.models import Config
 from kproxy.config.ports import Claim, room
@@ -55,8 +55,8 @@ def _ranges(cluster: VirtualCluster) -> Iterator[Line]:
         yield Line(
             cluster.name,
             f"node {ids.first}" if len(ids) == 1 else f"nodes {ids}",
-            _address(cluster.listen.host, _run(port, last)),
-            _address(_told(cluster), _run(port + shift, last + shift)),
+            join_host_port(cluster.listen.host, _run(port, last)),
+            join_host_port(_told(cluster), _run(port + shift, last + shift)),
         )
         port = last + 1
 
@@ -65,13 +65,16 @@ def _open(cluster: VirtualCluster, claim: Claim, space: int | None) -> Line:
     """Nodes whose number is not known: upwards from the first port."""
     if not claim.first:
         return Line(
-            cluster.name, "nodes", _address(cluster.listen.host, "any free ports"), f"{_told(cluster)}, the same ports"
+            cluster.name,
+            "nodes",
+            join_host_port(cluster.listen.host, "any free ports"),
+            f"{_told(cluster)}, the same ports",
         )
     told, by_id = claim.first + _shift(cluster), cluster.nodes.strategy == "offset"
     upwards = " + node id" if by_id else " and up"
     limit = f" (below {claim.first + space})" if space is not None else ""
-    listens = _address(cluster.listen.host, f"{claim.first}{upwards}{limit}")
-    return Line(cluster.name, "nodes", listens, _address(_told(cluster), f"{told}{upwards}"))
+    listens = join_host_port(cluster.listen.host, f"{claim.first}{upwards}{limit}")
+    return Line(cluster.name, "nodes", listens, join_host_port(_told(cluster), f"{told}{upwards}"))
 
 
 def _shift(cluster: VirtualCluster) -> int:
@@ -85,11 +88,7 @@ def _told(cluster: VirtualCluster) -> str:
 
 
 def _listener(listen: HostPort) -> str:
-    return str(listen) if listen.port else _address(listen.host, "any free port")
-
-
-def _address(host: str, ports: str) -> str:
-    return f"[{host}]:{ports}" if ":" in host else f"{host}:{ports}"
+    return str(listen) if listen.port else join_host_port(listen.host, "any free port")
 
 
 def _run(first: int, last: int) -> str:

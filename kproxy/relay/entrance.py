@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import structlog
 import trio
 
+from kproxy.config.address import join_host_port
 from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Backend, Context
 from kproxy.relay.fault import Fault
@@ -179,7 +180,7 @@ def _peer(client: socket.socket) -> str:
         host, port = client.getpeername()[:2]
     except OSError:  # gone before it was looked at
         return "unknown"
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return join_host_port(host, port)
 
 
 def _host(client: socket.socket) -> str:

@@ -11,6 +11,7 @@ import h11
 import trio
 
 import kproxy
+from kproxy.config.address import join_host_port
 from kproxy.upstream.dial import open_tcp, reason
 
 _CHUNK: Final = 16 * 1024
@@ -38,8 +39,12 @@ class Url(NamedTuple):
     @property
     def where(self) -> str:
         """Without what may be secret: the query."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{'https' if self.secure else 'http'}://{host}:{self.port}{self.target.partition('?')[0]}"
+        return f"{'https' if self.secure else 'http'}://{self.authority}{self.target.partition('?')[0]}"
+
+    @property
+    def authority(self) -> str:
+        """Host and port, as the header Host has them."""
+        return join_host_port(self.host, self.port)
 
 
 def parse_url(text: str) -> Url:
@@ -134,9 +139,8 @@ class HttpClient:
         return tls
 
     def _request(self, body: bytes, headers: Mapping[str, str]) -> bytes:
-        host = f"[{self.url.host}]" if ":" in self.url.host else self.url.host
         always = {
-            "Host": f"{host}:{self.url.port}",
+            "Host": self.url.authority,
             "User-Agent": f"kproxy/{kproxy.__version__}",
             "Content-Length": str(len(body)),
         }
