@@ -60,7 +60,8 @@ class Context:
     `retired` where it came in by a listener whose node is gone. `metadata_version` is the highest Metadata version that
     the client used, -1 before; `metadata_upstream` the highest that its broker serves, as far as is known. `told` is
     the correlation id of the request whose response is to say 129, when the broker answers it; `told_in` the epoch in
-    which it was decided to tell the client.
+    which it was decided to tell the client. `principal` is whom the broker authenticated, as Kafka writes it
+    ("User:alice"); None where that is not known.
     """
 
     __slots__ = (
@@ -72,6 +73,7 @@ class Context:
         "metadata_upstream",
         "metadata_version",
         "node_id",
+        "principal",
         "retired",
         "software",
         "software_label",
@@ -93,6 +95,7 @@ class Context:
         self.told: int | None = None
         self.told_in: int | None = None
         self.client_id: str | None = None
+        self.principal: str | None = None
         self.software: tuple[str, str] | None = None
         self.software_label: tuple[str, str] | None = None
 
