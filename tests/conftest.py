@@ -18,6 +18,7 @@ _left_out: list[str] = []
 def pytest_configure(config: pytest.Config) -> None:
     """The groups of tests that a machine may not be able to run."""
     config.addinivalue_line("markers", "node: needs node and npm; leave them out with -m 'not node'")
+    config.addinivalue_line("markers", "go: needs Go 1.26 or newer; leave them out with -m 'not go'")
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from kproxy.demo import jars, java
 from kproxy.demo.broker import LOGGING
 from kproxy.demo.processes import kill_group, spawn
-from tests.support import npm
+from tests.support import golang, npm
 from tests.support.socket_watch import SocketWatch
 
 _SCRIPTS = Path(__file__).with_name("clients")
@@ -89,6 +89,8 @@ def script(client: str, scenario: str, **settings: Any) -> list[str]:
         node = shutil.which("node")
         assert node, "no node on PATH"
         return [node, str(_SCRIPTS / "kafkajs_client.js"), str(npm.kafkajs()), scenario, spoken]
+    if client == "franz_go":
+        return [str(golang.franz_go()), scenario, spoken]
     return [sys.executable, str(_SCRIPTS / f"{client}_client.py"), scenario, spoken]
 
 

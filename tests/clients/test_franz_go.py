@@ -1,0 +1,28 @@
+"""franz-go through kproxy, as an ordinary client; needs Go."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.clients.test_leader_moves import CLEAN, follow
+from tests.clients.test_python_clients import check_everything, check_transactions
+from tests.support.side import Side
+
+pytestmark = pytest.mark.go
+
+
+def test_every_acks_byte_exact(side: Side) -> None:
+    """As the Python clients: every acks setting, byte for byte, only the proxy's addresses."""
+    check_everything(side, "franz_go")
+
+
+def test_transactions(side: Side) -> None:
+    """As the Python clients: committed is read, aborted is not."""
+    check_transactions(side, "franz_go")
+
+
+def test_follows_leaders(three: Side) -> None:
+    """An idempotent producer and a group, over several moves of all leaders: none lost, doubled or past the proxy."""
+    result = follow(three, "franz_go", three.backend.topic())
+    assert result["acknowledged"] == result["produced"] == result["consumed"] > 100
+    assert {key: result[key] for key in CLEAN} == CLEAN

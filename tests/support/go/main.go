@@ -1,0 +1,54 @@
+// franz-go as a user runs it: one scenario a process. What the scenarios do is the same as in tests/support/clients.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		fail(fmt.Errorf("usage: %s SCENARIO JSON-SETTINGS", os.Args[0]))
+	}
+	switch scenario := os.Args[1]; scenario {
+	case "everything":
+		fromRecords(everything)
+	case "transactions":
+		fromRecords(transactions)
+	case "follow":
+		fromRecords(follow)
+	case "telemetry":
+		telemetry(spoken[pushing]())
+	case "long-lived":
+		longLived(spoken[map[string]role]())
+	default:
+		fail(fmt.Errorf("no scenario %q", scenario))
+	}
+}
+
+// spoken are the settings of the command line.
+func spoken[T any]() (settings T) {
+	must(json.Unmarshal([]byte(os.Args[2]), &settings))
+	return settings
+}
+
+func fromRecords(scenario func(recordsOf) any) {
+	say(scenario(spoken[recordsOf]()))
+}
+
+// say prints one line of JSON.
+func say(value any) {
+	must(json.NewEncoder(os.Stdout).Encode(value))
+}
+
+func must(err error) {
+	if err != nil {
+		fail(err)
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}

@@ -1,0 +1,53 @@
+"""The test clients in Go, built into the cache, once."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from kproxy.demo import jars
+
+SOURCES = Path(__file__).with_name("go")
+MISSING = (
+    "franz-go needs go on PATH: install Go 1.26 or newer (Debian: golang-go, or the archive of the Go project), "
+    "or leave these tests out with `pytest -m 'not go'`"
+)
+
+
+def franz_go() -> Path:
+    """The program of franz-go's scenarios. AssertionError: Go is missing, or what it complains of."""
+    go = shutil.which("go")
+    assert go, MISSING
+    home = jars.cache() / f"franz-go-{franz_go_version()}-{_digest()}"
+    with jars.locked(home):
+        if not home.exists():
+            _build(go, home)
+    return home / "franz"
+
+
+def franz_go_version() -> str:
+    """The one that is pinned, as `1.22.2`."""
+    found = re.search(r"github\.com/twmb/franz-go v(\S+)", (SOURCES / "go.mod").read_text())
+    assert found, "no franz-go in go.mod"
+    return found[1]
+
+
+def _digest() -> str:
+    files = sorted(SOURCES.iterdir())
+    return hashlib.sha256(b"".join(file.name.encode() + file.read_bytes() for file in files)).hexdigest()[:8]
+
+
+def _build(go: str, home: Path) -> None:
+    scratch = Path(tempfile.mkdtemp(prefix=".go-", dir=home.parent))
+    try:
+        command = [go, "build", "-trimpath", "-buildvcs=false", "-o", str(scratch / "franz"), "."]
+        done = subprocess.run(command, cwd=SOURCES, capture_output=True, text=True, check=False, timeout=600)
+        assert done.returncode == 0, f"go build in {SOURCES}: {done.stderr[-1000:]}"
+        scratch.rename(home)
+    except BaseException:
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise
