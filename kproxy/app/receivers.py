@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kproxy.config import receivers as settings
+from kproxy.delivery.kafka import Compression as Batches
 from kproxy.errors import ConfigError
 from kproxy.telemetry.receivers import plugins
-from kproxy.telemetry.receivers.files import Files
+from kproxy.telemetry.receivers.files import Files, lines_with
 from kproxy.telemetry.receivers.http import parse_url
 from kproxy.telemetry.receivers.interface import Receiver
-from kproxy.telemetry.receivers.kafka import Compression as Batches
-from kproxy.telemetry.receivers.kafka import Kafka
+from kproxy.telemetry.receivers.kafka import Kafka, records_with
 from kproxy.telemetry.receivers.otlp import Compression, Otlp
 from kproxy.telemetry.receivers.prometheus import Prometheus
 from kproxy.upstream.client import UpstreamClient
@@ -100,11 +100,11 @@ def _kafka(receiver: settings.Kafka, labels: Mapping[str, str], connect: Connect
         receiver.name,
         partial(connect, receiver),
         receiver.topic,
+        records_with({**receiver.constant, **labels}),
         compression=Batches(receiver.compression),
-        constant={**receiver.constant, **labels},
         retry_for=receiver.retry_for,
         linger=receiver.linger,
-        max_pushes=receiver.max_pushes,
+        max_items=receiver.max_pushes,
         max_bytes=receiver.max_bytes,
     )
 
@@ -113,12 +113,12 @@ def _files(receiver: settings.Files, labels: Mapping[str, str]) -> Receiver:
     return Files(
         receiver.name,
         Path(receiver.directory),
-        prefix=f"{receiver.prefix}-{labels[LABEL]}",
-        constant={**receiver.constant, **labels},
+        f"{receiver.prefix}-{labels[LABEL]}",
+        lines_with({**receiver.constant, **labels}),
         file_bytes=receiver.file_bytes,
         file_age=receiver.file_age,
         keep_bytes=receiver.keep_bytes,
         linger=receiver.linger,
-        max_pushes=receiver.max_pushes,
+        max_items=receiver.max_pushes,
         max_bytes=receiver.max_bytes,
     )

@@ -36,6 +36,7 @@ _PRIMITIVES: dict[str, st.SearchStrategy[Any]] = {
     "string": st.text(max_size=12) | st.sampled_from(["", "x" * 127, "x" * 128, "ж" * 100]),
     "bytes": st.binary(max_size=20) | st.sampled_from([b"", bytes(126), bytes(127), bytes(300)]),
 }
+_PRIMITIVES["records"] = _PRIMITIVES["bytes"]
 _TAME: dict[tuple[str, str], st.SearchStrategy[Any]] = {
     ("Code", "int16"): st.integers(-1, 119),
     ("Ms", "int64"): st.integers(-1, 10**9),

@@ -1,154 +1,29 @@
-"""The `files` receiver: gzip files of JSON lines, which appear when they are complete, as Spark wants them."""
+"""The `files` receiver: gzip files of JSON lines, as `rows` makes them of pushes."""
 
 from __future__ import annotations
 
-import random
-import time
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from math import inf
-from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Iterator, Mapping
 
-import structlog
-import trio
-
+from kproxy.delivery import files
 from kproxy.telemetry.errors import PayloadError
-from kproxy.telemetry.receivers.queued import MAX_BYTES, MAX_PUSHES, Queued
+from kproxy.telemetry.payload import Push
+from kproxy.telemetry.receivers.interface import OTLP
 from kproxy.telemetry.receivers.rows import lines
-from kproxy.telemetry.receivers.segment import Segment, check_prefix, prune, recover
-from kproxy.upstream.backoff import full_jitter
-
-if TYPE_CHECKING:
-    from kproxy.telemetry.payload import Push
-
-log = structlog.get_logger("kproxy.telemetry")
-T = TypeVar("T")
-
-_BATCH_PUSHES: Final = 1000
-_BATCH_BYTES: Final = 2**20
-_BACKOFF: Final = 0.5
-_LONGEST_BACKOFF: Final = 30.0
 
 
-class Files(Queued):
-    """Writes what waits as one gzip member, in a thread; a file is finished by its size or its age."""
+class Files(files.Files[Push]):
+    """Its `lines` are those of `lines_with`."""
 
-    def __init__(
-        self,
-        name: str,
-        directory: Path,
-        *,
-        prefix: str = "telemetry",
-        constant: Mapping[str, str] = MappingProxyType({}),
-        file_bytes: int = 64 * 2**20,
-        file_age: float = 60.0,
-        keep_bytes: int | None = None,
-        linger: float = 1.0,
-        max_pushes: int = MAX_PUSHES,
-        max_bytes: int = MAX_BYTES,
-        rand: Callable[[], float] = random.random,
-    ) -> None:
-        """`file_bytes` are compressed, `file_age` and `linger` seconds; `constant` columns stand on every line.
+    content_types = frozenset({OTLP})
 
-        Beyond `keep_bytes` of finished files the oldest are deleted. ValueError for a prefix that no file can have.
-        """
-        check_prefix(prefix)
-        super().__init__(name, max_pushes=max_pushes, max_bytes=max_bytes)
-        self._directory = directory
-        self._prefix = prefix
-        self._constant = dict(constant)
-        self._file_bytes = file_bytes
-        self._file_age = file_age
-        self._keep_bytes = keep_bytes
-        self._linger = linger
-        self._rand = rand
-        self._segment: Segment | None = None
-        self._due = inf
 
-    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Writes until cancelled; then the file is finished with what it has, and the rest stays queued."""
-        task_status.started()
+def lines_with(constant: Mapping[str, str]) -> files.Lines[Push]:
+    """Lines of pushes; `constant` columns stand on each. They raise ValueError for a push that cannot be read."""
+
+    def of(push: Push) -> Iterator[bytes | None]:
         try:
-            await self._try(partial(recover, self._directory, self._prefix))
-            while True:
-                taken: list[Push] = []
-                with trio.move_on_at(self._due):
-                    taken = await self.take(max_pushes=_BATCH_PUSHES, max_bytes=_BATCH_BYTES, linger=self._linger)
-                await self._write(taken)
-                if trio.current_time() >= self._due:
-                    await self._try(self._finish)
-        finally:
-            with trio.CancelScope(shield=True):
-                await trio.to_thread.run_sync(self._finish_or_leave)
-            self._due = inf
-            self.give_back()
-
-    async def _write(self, pushes: Sequence[Push]) -> None:
-        encoded = [(push, await self._encoded(push)) for push in pushes]
-        written = [push for push, data in encoded if data is not None]
-        data = b"".join([data for _, data in encoded if data is not None])
-        if data:
-            size = await self._try(partial(self._append, data))
-            self._due = -inf if size >= self._file_bytes else min(self._due, trio.current_time() + self._file_age)
-        self.delivered(*written)
-
-    async def _encoded(self, push: Push) -> bytes | None:
-        """The push's lines; None when it cannot be read, and is dropped."""
-        out = []
-        try:
-            for line in lines(push, self._constant):
-                if line is None:
-                    await trio.lowlevel.checkpoint()
-                else:
-                    out.append(line)
+            yield from lines(push, constant)
         except (ValueError, PayloadError) as error:
-            self.failed(f"a push of {push.info.client_id!r} is dropped: {error}")
-            self.dropped("malformed", push)
-            return None
-        await trio.lowlevel.checkpoint()
-        return b"".join(out)
+            raise ValueError(f"a push of {push.info.client_id!r}: {error}") from error
 
-    async def _try(self, work: Callable[[], T]) -> T:
-        """What `work` brings, in a thread; tried again until the disk can do it. The queue fills meanwhile."""
-        failures = 0
-        while True:
-            try:
-                done = await trio.to_thread.run_sync(work)
-            except OSError as error:
-                failures += 1
-                self.counters.retries += 1
-                self.failed(f"{self._directory}: {error.strerror or error}; check its permissions and the free space")
-                await trio.sleep(full_jitter(failures, self._rand(), base=_BACKOFF, cap=_LONGEST_BACKOFF))
-            else:
-                self.recovered()
-                return done
-
-    def _append(self, data: bytes) -> int:
-        if self._segment is None:
-            self._segment = Segment(self._directory, self._prefix, time.time())
-        self._segment.append(data)
-        return self._segment.size
-
-    def _finish(self) -> None:
-        if self._segment is not None:
-            try:
-                self._segment.finish()
-            except FileNotFoundError:
-                self._segment.close()
-                self._segment = None  # somebody deleted it: the error is told, and there is nothing to try again
-                raise
-            self._segment = None
-        self._due = inf
-        if self._keep_bytes is not None:
-            prune(self._directory, self._prefix, self._keep_bytes)
-
-    def _finish_or_leave(self) -> None:
-        try:
-            self._finish()
-        except OSError as error:
-            log.warning("file left unfinished; the next start shows it", receiver=self.name, error=str(error))
-            if self._segment is not None:
-                self._segment.close()
-                self._segment = None
+    return of

@@ -15,11 +15,12 @@ import cramjam
 import structlog
 import trio
 
+from kproxy.delivery.verdict import Verdict
 from kproxy.telemetry.receivers.http import HttpClient, HttpError, Url
 from kproxy.telemetry.receivers.labels import known
 from kproxy.telemetry.receivers.queued import MAX_BYTES, MAX_PUSHES, Queued
 from kproxy.telemetry.receivers.resource import addition, with_attributes
-from kproxy.telemetry.receivers.verdicts import Verdict, complaint, retry_after, verdict
+from kproxy.telemetry.receivers.verdicts import complaint, retry_after, verdict
 from kproxy.upstream.backoff import full_jitter
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Otlp(Queued):
 
         `constant` attributes go with the client's. ValueError for headers that are none.
         """
-        super().__init__(name, max_pushes=max_pushes, max_bytes=max_bytes)
+        super().__init__(name, max_items=max_pushes, max_bytes=max_bytes)
         self._url = url
         self._headers = {"Content-Type": "application/x-protobuf", **headers}
         if compression is not Compression.NONE:
@@ -98,7 +99,7 @@ class Otlp(Queued):
         client = HttpClient(self._url, tls=self._tls, timeout=self._timeout)
         try:
             while True:
-                taken = await self.take(max_pushes=_BATCH_PUSHES, max_bytes=BATCH_BYTES, linger=self._linger)
+                taken = await self.take(max_items=_BATCH_PUSHES, max_bytes=BATCH_BYTES, linger=self._linger)
                 await self._deliver(client, await self._labelled(taken))
         finally:
             await client.aclose()

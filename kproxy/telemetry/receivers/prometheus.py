@@ -40,7 +40,7 @@ class Prometheus(Queued):
         max_bytes: int = MAX_BYTES,
     ) -> None:
         """As `Accumulator` says; `max_pushes` and `max_bytes` may wait."""
-        super().__init__(name, max_pushes=max_pushes, max_bytes=max_bytes)
+        super().__init__(name, max_items=max_pushes, max_bytes=max_bytes)
         self.accumulator = Accumulator(
             labels=labels,
             attributes=attributes,

@@ -1,34 +1,19 @@
-"""What an OTLP/HTTP server's or a Kafka broker's answer means for the pushes that it is about."""
+"""What an OTLP/HTTP server's answer means for the pushes that it is about."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from enum import Enum
 from typing import Final
 
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceResponse
 
-from kproxy.errors import NONE, ErrorClass, classify
-
-
-class Verdict(Enum):
-    """What becomes of the pushes."""
-
-    DELIVERED = "delivered"
-    AGAIN = "again"
-    """The same may be taken later."""
-    APART = "apart"
-    """Too large together, or one of them is not what is taken: the others may be."""
-    REFUSED = "refused"
-
+from kproxy.delivery.verdict import Verdict
 
 _AGAIN: Final = frozenset({429, 502, 503, 504})
 _APART: Final = frozenset({400, 413})
-_TOO_LARGE: Final = frozenset({10, 18})  # MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE
-_RETRIABLE: Final = frozenset({ErrorClass.RETRIABLE, ErrorClass.REFRESH_RETRIABLE})
 _LONGEST_WAIT: Final = 3600.0
 
 
@@ -39,15 +24,6 @@ def verdict(status: int) -> Verdict:
     if status in _AGAIN:
         return Verdict.AGAIN
     return Verdict.APART if status in _APART else Verdict.REFUSED
-
-
-def verdict_on_code(code: int) -> Verdict:
-    """By Kafka's error code of a partition."""
-    if code == NONE:
-        return Verdict.DELIVERED
-    if code in _TOO_LARGE:
-        return Verdict.APART
-    return Verdict.AGAIN if classify(code) in _RETRIABLE else Verdict.REFUSED
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:

@@ -44,15 +44,17 @@ def test_types(given: dict[str, Any], model: type[BaseModel]) -> None:
     [
         (Prometheus, prometheus.Prometheus, {"name"}, set()),
         (Otlp, otlp.Otlp, {"name", "url", "tls"}, set()),
-        (Kafka, kafka.Kafka, {"name", "topic", "cluster", "bootstrap_servers"}, {"connect"}),
-        (Files, files.Files, {"name", "directory"}, set()),
+        (Kafka, kafka.Kafka, {"name", "topic", "cluster", "bootstrap_servers", "constant"}, {"connect", "record"}),
+        (Files, files.Files, {"name", "directory", "prefix", "constant"}, {"lines"}),
     ],
 )
 def test_options_are_those_of_the_receiver(
     model: type[BaseModel], made: type, own: set[str], instead: set[str]
 ) -> None:
     """The same names and the same defaults, but for those that have a form of their `own`, `instead` of others."""
-    parameters = dict(inspect.signature(made).parameters)
+    parameters = {
+        name.replace("max_items", "max_pushes"): each for name, each in inspect.signature(made).parameters.items()
+    }
     options = set(parameters) - {"rand"}
     assert set(model.model_fields) - {"type"} - own == options - own - instead
     for name in options - own - instead:

@@ -17,14 +17,14 @@ class Log(Queued):
     """Appends a line for each push to a file."""
 
     def __init__(self, name: str, path: Path, labels: Mapping[str, str]) -> None:
-        super().__init__(name, max_pushes=1000)
+        super().__init__(name, max_items=1000)
         self._path = path
         self._labels = labels
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         task_status.started()
         while True:
-            pushes = await self.take(max_pushes=100, linger=0.1)
+            pushes = await self.take(max_items=100, linger=0.1)
             await trio.to_thread.run_sync(self._write, pushes)
             self.delivered(*pushes)
 

@@ -1,153 +1,40 @@
-"""kproxy.telemetry.receivers.files: what is on the disk, and when."""
+"""kproxy.telemetry.receivers.files: pushes in files."""
 
 from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 import trio
-import trio.testing
 
 from kproxy.telemetry.payload import Push
-from kproxy.telemetry.receivers.files import Files
+from kproxy.telemetry.receivers.files import Files, lines_with
 from kproxy.telemetry.receivers.resource import MAX_RESOURCES
 from tests.unit.telemetry.receivers.pushes import client, gauge, push
 
-Start = Callable[..., Awaitable[Files]]
-
-
-def pushed(number: int) -> Push:
-    """One of many."""
-    return push(gauge("g", 1.0), info=client(number, client_id=str(number)))
-
 
 def rows(directory: Path) -> list[dict[str, Any]]:
-    """All lines of the finished files."""
-    files = sorted(path for path in directory.iterdir() if not path.name.startswith("."))
-    return [json.loads(line) for file in files for line in gzip.decompress(file.read_bytes()).splitlines()]
+    """All lines of the one file that there is."""
+    [file] = directory.iterdir()
+    return [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
 
 
-def parts(directory: Path) -> list[Path]:
-    """The files under construction."""
-    return [path for path in directory.iterdir() if path.name.startswith(".")]
-
-
-@pytest.fixture
-def start(nursery: trio.Nursery, tmp_path: Path) -> Start:
-    """Starts a receiver that writes to the test's directory."""
-
-    async def start(**settings: Any) -> Files:
-        receiver = Files("files", tmp_path / "out", **({"linger": 0.0} | settings))
-        await nursery.start(receiver.run)
-        return receiver
-
-    return start
-
-
-async def flushed(receiver: Files, *pushes: Push) -> None:
-    """Offers pushes and waits until they are settled."""
-    for each in pushes:
-        assert receiver.offer(each)
-    with trio.fail_after(10):
-        await receiver.flush()
-
-
-async def eventually(true: Callable[[], bool]) -> None:
-    """Polls with a deadline."""
-    with trio.fail_after(10):
-        while not true():  # noqa: ASYNC110  (a file appears without an event)
-            await trio.sleep(0.01)
-
-
-async def test_finished_by_age(start: Start, tmp_path: Path) -> None:
-    """Lines appear, all together, when the file is old enough."""
-    receiver = await start(file_age=0.3, constant={"cluster": "main"})
-    await flushed(receiver, *[pushed(each) for each in range(10)])
-    assert rows(tmp_path / "out") == []
-    await eventually(lambda: len(rows(tmp_path / "out")) == 10)
-    found = rows(tmp_path / "out")
-    assert [row["client_id"] for row in found] == [str(each) for each in range(10)]
-    assert {row["cluster"] for row in found} == {"main"}
-    await flushed(receiver, pushed(10))
-    await eventually(lambda: len(rows(tmp_path / "out")) == 11)
-
-
-async def test_finished_by_size(start: Start, tmp_path: Path) -> None:
-    """A file that is large enough is finished at once; old ones are deleted."""
-    receiver = await start(file_bytes=1, keep_bytes=1000)
-    for each in range(20):
-        await flushed(receiver, pushed(each))
-    await eventually(lambda: not parts(tmp_path / "out"))
-    found = [int(row["client_id"]) for row in rows(tmp_path / "out")]
-    assert found == list(range(20))[-len(found) :]
-    assert 1 <= len(found) < 10
-
-
-async def test_an_end_finishes_the_file(tmp_path: Path) -> None:
-    """Cancelled, the receiver leaves a whole file; run again, it makes another one."""
-    receiver = Files("files", tmp_path, linger=0.0)
-    for each in range(2):
-        async with trio.open_nursery() as nursery:
-            await nursery.start(receiver.run)
-            await flushed(receiver, pushed(each))
-            nursery.cancel_scope.cancel()
-        assert parts(tmp_path) == []
-    assert [row["client_id"] for row in rows(tmp_path)] == ["0", "1"]
-
-
-async def test_what_a_killed_process_left(start: Start, tmp_path: Path) -> None:
-    """It is there after the start."""
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / ".telemetry-2026-x.json.gz.part").write_bytes(gzip.compress(b'{"a":1}\n') + b"\x1f")
-    await start()
-    await eventually(lambda: rows(tmp_path / "out") == [{"a": 1}])
-
-
-async def test_a_disk_that_cannot_be_written(start: Start, tmp_path: Path) -> None:
-    """Pushes wait, the reason is told; when the disk works again nothing is lost."""
-    (tmp_path / "out").write_text("in the way")
-    receiver = await start(rand=lambda: 0.01, file_bytes=1)
-    receiver.offer(pushed(1))
-    await eventually(lambda: receiver.counters.retries > 2)
-    assert str(tmp_path / "out") in str(receiver.counters.last_error)
-    assert receiver.counters.queued == 1
-    (tmp_path / "out").unlink()
-    await eventually(lambda: receiver.counters.delivered == 1)
-    await eventually(lambda: (tmp_path / "out").is_dir() and len(rows(tmp_path / "out")) == 1)
-
-
-async def test_an_end_without_a_disk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The receiver ends, the file is left as it is, and a message says so."""
-    receiver = Files("files", tmp_path / "out", linger=0.0)
+async def test_pushes_in_a_file(tmp_path: Path) -> None:
+    """A line for each, with the constant columns; what is no OTLP, and what has too many resources, is dropped."""
+    receiver = Files("files", tmp_path, "telemetry", lines_with({"cluster": "main"}), linger=0.05)
+    too_many = Push(client(), 0.0, b"\x0a\x00" * (MAX_RESOURCES + 1))
+    good = [push(gauge("g", 1.0), info=client(number, client_id=str(number))) for number in range(10)]
     async with trio.open_nursery() as nursery:
         await nursery.start(receiver.run)
-        await flushed(receiver, pushed(1))
-        [part] = parts(tmp_path / "out")
-        part.unlink()
+        for each in [Push(client(), 0.0, b"\xff"), *good, too_many]:
+            assert receiver.offer(each)
+        with trio.fail_after(10):
+            await receiver.flush()
         nursery.cancel_scope.cancel()
-    assert "file left unfinished" in capsys.readouterr().out
-
-
-async def test_a_file_that_somebody_deleted(start: Start, tmp_path: Path) -> None:
-    """What was in it is lost, the error says so, and the next file is written."""
-    receiver = await start(file_age=0.3, rand=lambda: 0.0)
-    await flushed(receiver, pushed(1))
-    [part] = parts(tmp_path / "out")
-    part.unlink()
-    await eventually(lambda: receiver.counters.retries == 1)
-    assert "no such file" in str(receiver.counters.last_error).lower()
-    await flushed(receiver, pushed(2))
-    await eventually(lambda: [row["client_id"] for row in rows(tmp_path / "out")] == ["2"])
-
-
-async def test_malformed_pushes_cost_themselves_only(start: Start, tmp_path: Path) -> None:
-    """What is no OTLP, and what has too many resources, is dropped."""
-    receiver = await start(linger=0.05, file_age=0.1)
-    too_many = Push(client(), 0.0, b"\x0a\x00" * (MAX_RESOURCES + 1))
-    await flushed(receiver, Push(client(), 0.0, b"\xff"), pushed(1), too_many)
-    assert (receiver.counters.dropped, receiver.counters.delivered) == ({"malformed": 2}, 1)
-    await eventually(lambda: len(rows(tmp_path / "out")) == 1)
+    assert (receiver.counters.dropped, receiver.counters.delivered) == ({"malformed": 2}, 10)
+    assert str(receiver.counters.last_error).startswith("dropped: a push of 'app': MetricsData with more than")
+    found = rows(tmp_path)
+    assert [row["client_id"] for row in found] == [str(each) for each in range(10)]
+    assert {row["cluster"] for row in found} == {"main"}

@@ -1,31 +1,26 @@
-"""kproxy.telemetry.receivers.kafka: on librdkafka's mock cluster, read back by its consumer; on brokers that refuse."""
+"""kproxy.telemetry.receivers.kafka: what records say of pushes, read back by librdkafka's consumer."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 import trio
-import trio.testing
-from confluent_kafka import Consumer, Producer
-from kafka.record.memory_records import MemoryRecords
+from confluent_kafka import Producer
 
 from kproxy.telemetry.instance import kafka_text
 from kproxy.telemetry.payload import Push
 from kproxy.telemetry.receivers.interface import OTLP
-from kproxy.telemetry.receivers.kafka import Compression, Kafka
+from kproxy.telemetry.receivers.kafka import Kafka, records_with
 from kproxy.telemetry.receivers.labels import known
 from kproxy.upstream.client import UpstreamClient
-from kproxy.wire.records import partition_of
-from tests.unit.telemetry.receivers.leader import Leader
+from tests.unit.delivery.test_kafka import consumed
 from tests.unit.telemetry.receivers.pushes import client, gauge, push
 
 Address = tuple[str, int]
-Start = Callable[..., Awaitable[Kafka]]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def mock_cluster() -> Iterator[list[Address]]:
     """Three brokers of librdkafka's mock cluster, which lives as long as this producer."""
     producer = Producer({"test.mock.num.brokers": 3, "bootstrap.servers": "replaced by the mock's"})
@@ -33,88 +28,23 @@ def mock_cluster() -> Iterator[list[Address]]:
     producer.flush(0)
 
 
-@pytest.fixture
-async def leader(nursery: trio.Nursery) -> Leader:
-    """A broker that leads both partitions of topic t, and takes everything until told otherwise."""
-    leader = Leader()
-    await nursery.start(leader.run)
-    leader.name_nodes({1: leader.address})
-    return leader
-
-
-@pytest.fixture
-def start(nursery: trio.Nursery) -> Start:
-    """Starts a receiver that writes to topic t; no waiting for others, shortest backoff, gzip for kafka-python."""
-
-    async def start(*addresses: Address, topic: str = "t", request_timeout: float = 10.0, **settings: Any) -> Kafka:
-        def connect() -> UpstreamClient:
-            return UpstreamClient(addresses, request_timeout=request_timeout, rand=lambda: 0.0)
-
-        chosen = {"linger": 0.0, "rand": lambda: 0.0, "compression": Compression.GZIP} | settings
-        receiver = Kafka("kafka", connect, topic, **chosen)
-        await nursery.start(receiver.run)
-        return receiver
-
-    return start
-
-
 def pushed(number: int) -> Push:
     """One of many clients'."""
     return push(gauge("g", float(number)), info=client(number, client_id=str(number)))
 
 
-async def delivered(receiver: Kafka, *pushes: Push) -> None:
-    """Offers pushes and waits until all are settled."""
-    for each in pushes:
-        assert receiver.offer(each)
-    with trio.fail_after(20):
-        await receiver.flush()
-
-
-def consumed(addresses: list[Address], topic: str, count: int) -> list[Any]:
-    """`count` messages, and no more, as librdkafka's consumer reads them with checksums checked."""
-    servers = ",".join(f"{host}:{port}" for host, port in addresses)
-    settings = {"bootstrap.servers": servers, "group.id": topic, "check.crcs": True, "auto.offset.reset": "earliest"}
-    consumer = Consumer(settings)
-    try:
-        consumer.subscribe([topic])
-        found: list[Any] = []
-        while len(found) < count:
-            batch = consumer.consume(count - len(found), timeout=20)
-            assert batch, f"{len(found)} of {count} messages"
-            for message in batch:
-                assert message.error() is None, message.error()
-            found += batch
-        return found + consumer.consume(1, timeout=0.2)
-    finally:
-        consumer.close()
-
-
-def values(leader: Leader) -> list[float]:
-    """The gauges in the batches that the leader took, in the order of the partition's log."""
-    found = []
-    for _, data in leader.batches:
-        batch = MemoryRecords(data).next_batch()
-        assert batch is not None
-        assert batch.validate_crc()
-        for record in batch:
-            [resource] = Push(client(), 0.0, record.value).metrics.resource_metrics
-            found.append(resource.scope_metrics[0].metrics[0].gauge.data_points[0].as_double)
-    return found
-
-
-@pytest.mark.parametrize("compression", Compression)
-async def test_read_back_by_librdkafka(mock_cluster: list[Address], start: Start, compression: Compression) -> None:
-    """Key, value, time, headers and partition of each push, once, through leaders on several brokers."""
-    topic = f"telemetry-{compression}"
-    receiver = await start(
-        *mock_cluster, topic=topic, compression=compression, constant={"cluster": "main"}, linger=0.02, rand=lambda: 0.5
-    )
-    pushes = {kafka_text(each.info.client_instance_id): each for each in map(pushed, range(50))}
-    await delivered(receiver, *pushes.values())
-    assert (receiver.counters.delivered, receiver.counters.dropped) == (50, {})
-    messages = await trio.to_thread.run_sync(consumed, mock_cluster, topic, 50)
-    assert len({message.partition() for message in messages}) > 1
+async def test_read_back_by_librdkafka(mock_cluster: list[Address]) -> None:
+    """Key, value, time and headers of each push."""
+    receiver = Kafka("kafka", lambda: UpstreamClient(mock_cluster), "telemetry", records_with({"cluster": "main"}))
+    pushes = {kafka_text(each.info.client_instance_id): each for each in map(pushed, range(20))}
+    async with trio.open_nursery() as nursery:
+        await nursery.start(receiver.run)
+        for each in pushes.values():
+            assert receiver.offer(each)
+        with trio.fail_after(20):
+            await receiver.flush()
+        nursery.cancel_scope.cancel()
+    messages = await trio.to_thread.run_sync(consumed, mock_cluster, "telemetry", 20)
     for message in messages:
         sent = pushes.pop(message.key().decode())
         assert message.value() == sent.payload
@@ -126,150 +56,3 @@ async def test_read_back_by_librdkafka(mock_cluster: list[Address], start: Start
             ("terminating", b"false"),
         ]
     assert pushes == {}
-
-
-async def test_partitions_are_java_s(leader: Leader, start: Start) -> None:
-    """A client's pushes are in the partition where a Java producer would put its key."""
-    await delivered(await start(leader.address), *map(pushed, range(20)))
-    for partition, data in leader.batches:
-        batch = MemoryRecords(data).next_batch()
-        assert batch is not None
-        assert {partition_of(record.key, 2) for record in batch} == {partition}
-
-
-@pytest.mark.parametrize("code", [3, 6, 7, 19, 20])
-async def test_errors_that_pass(leader: Leader, start: Start, code: int) -> None:
-    """Metadata is asked for again and the records are sent again, in their order, without those that were taken."""
-    errors = [code, code]
-    leader.verdict = lambda partition, _batch: errors.pop() if errors and partition == 0 else 0
-    receiver = await start(leader.address, linger=0.05)
-    await delivered(receiver, *map(pushed, range(20)))
-    assert sorted(values(leader)) == list(range(20))
-    assert (receiver.counters.retries, receiver.counters.dropped) == (2, {})
-    assert leader.requests(3) >= 3
-
-
-async def test_errors_that_do_not_pass(leader: Leader, start: Start) -> None:
-    """Dropped at once, with Kafka's name of the error; other partitions are not concerned."""
-    leader.verdict = lambda partition, _batch: 29 if partition == 0 else 0
-    receiver = await start(leader.address, linger=0.05)
-    await delivered(receiver, *map(pushed, range(20)))
-    assert receiver.counters.dropped == {"refused": 20 - len(values(leader))}
-    assert "t-0 at node 1: TOPIC_AUTHORIZATION_FAILED" in str(receiver.counters.last_error)
-
-
-async def test_too_large(leader: Leader, start: Start) -> None:
-    """Batches are halved until they are taken, in their order; a record that is too large alone is dropped."""
-    leader.lead([1])
-    limit = 700
-    leader.verdict = lambda _partition, batch: 10 if len(batch) > limit else 0
-    receiver = await start(leader.address, linger=0.05, compression=Compression.NONE)
-    large = push(*[gauge("g", 99.0)] * 50)
-    await delivered(receiver, *map(pushed, range(5)), large, *map(pushed, range(5, 10)))
-    assert values(leader) == list(range(10))
-    assert receiver.counters.dropped == {"refused": 1}
-
-
-async def test_the_leader_moves(nursery: trio.Nursery, leader: Leader, start: Start) -> None:
-    """What the old leader refuses goes to the new one."""
-    other = Leader()
-    await nursery.start(other.run)
-    nodes = {1: leader.address, 2: other.address}
-    for each in (leader, other):
-        each.name_nodes(nodes)
-        each.lead([1, 1])
-    receiver = await start(leader.address)
-    await delivered(receiver, pushed(1))
-
-    def moved(_partition: int, _batch: bytes) -> int:
-        for each in (leader, other):
-            each.lead([2, 2])
-        return 6
-
-    leader.verdict = moved
-    await delivered(receiver, pushed(2))
-    assert values(other) == [2.0]
-
-
-async def test_no_leader_for_a_while(leader: Leader, start: Start) -> None:
-    """Pushes of a partition without a leader wait until it has one."""
-    leader.lead([-1, -1])
-    receiver = await start(leader.address, rand=lambda: 0.01)
-    receiver.offer(pushed(1))
-    while receiver.counters.retries < 2:
-        await trio.testing.wait_all_tasks_blocked(0.01)
-    assert "no leader for partitions" in str(receiver.counters.last_error)
-    leader.lead([1, 1])
-    with trio.fail_after(10):
-        await receiver.flush()
-    assert values(leader) == [1.0]
-
-
-async def test_a_topic_that_is_not_there(leader: Leader, start: Start) -> None:
-    """Dropped once it is late; the error says what to do."""
-    leader.lead([], error_code=3)
-    receiver = await start(leader.address, retry_for=0.05, rand=lambda: 0.5)
-    await delivered(receiver, pushed(1))
-    assert receiver.counters.dropped == {"late": 1}
-    assert "topic t: UNKNOWN_TOPIC_OR_PARTITION; create it" in str(receiver.counters.last_error)
-
-
-async def test_a_broker_that_does_not_answer(leader: Leader, start: Start) -> None:
-    """The records are sent again on another connection: at least once."""
-    silent = [True]
-    leader.verdict = lambda _partition, _batch: None if silent and silent.pop() else 0
-    receiver = await start(leader.address, request_timeout=0.3)
-    await delivered(receiver, pushed(1))
-    assert values(leader) == [1.0]
-    assert receiver.counters.retries >= 1
-
-
-async def test_cancelled_and_run_again(leader: Leader) -> None:
-    """As on a failover: what was under way goes to the cluster that `connect` then finds."""
-    leader.verdict = lambda _partition, _batch: 7
-    receiver = Kafka(
-        "kafka",
-        lambda: UpstreamClient([leader.address]),
-        "t",
-        linger=0.0,
-        rand=lambda: 0.5,
-        compression=Compression.GZIP,
-    )
-    for each in range(5):
-        receiver.offer(pushed(each))
-    async with trio.open_nursery() as nursery:
-        await nursery.start(receiver.run)
-        while not receiver.counters.retries:
-            await trio.testing.wait_all_tasks_blocked(0.01)
-        nursery.cancel_scope.cancel()
-    assert receiver.counters.queued == 5
-    leader.verdict = lambda _partition, _batch: 0
-    async with trio.open_nursery() as nursery:
-        await nursery.start(receiver.run)
-        with trio.fail_after(10):
-            await receiver.flush()
-        nursery.cancel_scope.cancel()
-    assert sorted(values(leader)) == [0, 1, 2, 3, 4]
-
-
-async def test_new_partitions_are_found(leader: Leader, start: Start, autojump_clock: trio.testing.MockClock) -> None:
-    """The leaders are asked for again after a while, though nothing went wrong."""
-    from kproxy.telemetry.receivers.topic import MAX_AGE, Topic
-
-    client = UpstreamClient([leader.address])
-    async with trio.open_nursery() as nursery:
-        await nursery.start(client.run)
-        topic = Topic(client, "t")
-        assert await topic.leaders() == [1, 1]
-        leader.lead([1, 1, 1])
-        assert await topic.leaders() == [1, 1]
-        await trio.sleep(MAX_AGE)
-        assert await topic.leaders() == [1, 1, 1]
-        nursery.cancel_scope.cancel()
-
-
-@pytest.mark.parametrize("topic", ["", ".", "..", "a b", "ä", "x" * 250])
-def test_no_topics(topic: str) -> None:
-    """What Kafka would refuse is refused at the start."""
-    with pytest.raises(ValueError, match="is no topic"):
-        Kafka("kafka", lambda: UpstreamClient([("127.0.0.1", 1)]), topic)

@@ -97,8 +97,8 @@ async def test_faults_cost_themselves_only(
     await trio.sleep(100)
     assert faulty.runs == 4
     said = capsys.readouterr().out
-    assert "receiver failed; it is run again" in said
-    assert "receiver ended; it is run again" in said
+    assert "delivery failed; it begins again" in said
+    assert "delivery ended; it begins again" in said
 
 
 async def test_flush_has_an_end(autojump_clock: trio.testing.MockClock) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceResponse
 
-from kproxy.telemetry.receivers.verdicts import Verdict, complaint, retry_after, verdict, verdict_on_code
+from kproxy.delivery.verdict import Verdict
+from kproxy.telemetry.receivers.verdicts import complaint, retry_after, verdict
 
 
 @pytest.mark.parametrize(
@@ -54,17 +55,3 @@ def test_complaints() -> None:
     assert complaint(partial.SerializeToString()) == "3 data points rejected: too old"
     assert complaint(b"") is None
     assert complaint(b'{"partialSuccess":{}}') is None
-
-
-@pytest.mark.parametrize(
-    ("codes", "expected"),
-    [
-        ((0,), Verdict.DELIVERED),
-        ((3, 5, 6, 7, 19, 20, 56), Verdict.AGAIN),
-        ((10, 18), Verdict.APART),
-        ((-1, 2000, 29, 76, 87), Verdict.REFUSED),
-    ],
-)
-def test_error_codes(codes: tuple[int, ...], expected: Verdict) -> None:
-    """What may pass by itself or with fresh metadata is tried again; what is too large, in parts."""
-    assert {verdict_on_code(code) for code in codes} == {expected}

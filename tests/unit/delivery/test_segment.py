@@ -1,4 +1,4 @@
-"""kproxy.telemetry.receivers.segment: whole files or none, also after a process that was killed."""
+"""kproxy.delivery.segment: whole files or none, also after a process that was killed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from kproxy.telemetry.receivers.segment import Segment, check_prefix, prune, recover
+from kproxy.delivery.segment import Segment, check_prefix, prune, recover
 
 WRITER = """
 import sys
 from pathlib import Path
-from kproxy.telemetry.receivers.segment import Segment
+from kproxy.delivery.segment import Segment
 segment = Segment(Path(sys.argv[1]), "t", 0.0)
 number = 0
 while True:

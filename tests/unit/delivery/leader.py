@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import trio
 
-from kproxy.telemetry.receivers.produce import ProduceRequest, ProduceResponse
 from kproxy.wire.frame import frame
 from kproxy.wire.generated.api_versions_response import ApiVersion, ApiVersionsResponse
 from kproxy.wire.generated.metadata_response import MetadataResponsePartition, MetadataResponseTopic
+from kproxy.wire.generated.produce_request import ProduceRequest
+from kproxy.wire.generated.produce_response import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
 from kproxy.wire.header import RequestHeader, decode_request_header, encode_response_header
 from tests.unit.upstream.scripted_broker import API_VERSIONS, METADATA, ScriptedBroker
 
@@ -42,15 +43,17 @@ class Leader(ScriptedBroker):
             return
         self.seen.append(header)
         message = ProduceRequest.decode(request[body_at:], header.api_version)
-        answer = ProduceResponse(message.topic)
-        for partition, batch in message.batches.items():
-            code = self.verdict(partition, batch)
+        [topic] = message.topic_data
+        answer = TopicProduceResponse(name=topic.name)
+        for each in topic.partition_data:
+            assert each.records is not None
+            code = self.verdict(each.index, each.records)
             if code is None:
                 return
-            answer.errors[partition] = code
+            answer.partition_responses.append(PartitionProduceResponse(index=each.index, error_code=code))
             if not code:
-                self.batches.append((partition, batch))
-        await stream.send_all(self._framed(header, answer))
+                self.batches.append((each.index, each.records))
+        await stream.send_all(self._framed(header, ProduceResponse(responses=[answer])))
 
     @staticmethod
     def _framed(header: RequestHeader, answer: ProduceResponse) -> bytes:

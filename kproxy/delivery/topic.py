@@ -1,4 +1,4 @@
-"""The topic that the `kafka` receiver writes to: its partitions' leaders, as the cluster last named them."""
+"""A topic that is written to: its id, and its partitions' leaders, as the cluster last named them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from kproxy.observe.error_names import ERROR_NAMES
 from kproxy.upstream.client import UpstreamClient
 from kproxy.wire.generated.metadata_request import MetadataRequest, MetadataRequestTopic
 from kproxy.wire.generated.metadata_response import MetadataResponse
+from kproxy.wire.primitives import ZERO_UUID
 
 MAX_AGE: Final = 300.0
 """Seconds until the leaders are asked for again, as Kafka's clients do: there may be more partitions."""
@@ -27,10 +28,14 @@ def check_name(topic: str) -> None:
 
 
 class Topic:
-    """Asks when it has to; the client learns the brokers' addresses then."""
+    """Asks when it has to; the client learns the brokers' addresses then.
+
+    `id` is all zeros while it is not known, and at brokers before 2.8, which know none.
+    """
 
     def __init__(self, client: UpstreamClient, name: str) -> None:
         self.name = name
+        self.id = ZERO_UUID
         self._client = client
         self._leaders: Sequence[int] = ()
         self._expires = 0.0
@@ -53,6 +58,7 @@ class Topic:
         self._client.set_nodes({broker.node_id: (broker.host, broker.port) for broker in answer.brokers})
         for topic in answer.topics:
             if topic.name == self.name and topic.error_code == NONE and topic.partitions:
+                self.id = topic.topic_id
                 leaders = {each.partition_index: each.leader_id for each in topic.partitions}
                 return [leaders.get(index, NO_LEADER) for index in range(max(leaders) + 1)]
         codes = [topic.error_code for topic in answer.topics]

@@ -1,0 +1,119 @@
+"""A destination's queue: bounded by items and by bytes, filled without waiting, emptied by its tasks."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final, Generic
+
+import structlog
+import trio
+
+from kproxy.delivery.interface import Counters, T
+
+log = structlog.get_logger("kproxy.delivery")
+
+MAX_ITEMS: Final = 20_000
+"""Items that may wait: 10 s of 2,000 a second."""
+
+MAX_BYTES: Final = 64 * 2**20
+"""Bytes of payloads that may wait."""
+
+
+class Queued(Generic[T]):
+    """The half of a destination that all have in common: `offer`, `flush`, counters. `run` is the other half's.
+
+    What is taken from the queue is under way, and counts as queued, until it is settled: `flush` waits for it, and
+    memory is bounded including it.
+    """
+
+    def __init__(self, name: str, *, max_items: int = MAX_ITEMS, max_bytes: int = MAX_BYTES) -> None:
+        self.name = name
+        self.counters = Counters()
+        self._max_items = max_items
+        self._max_bytes = max_bytes
+        self._queue: deque[T] = deque()
+        self._under_way: dict[int, T] = {}
+        self._failing = False
+        self._offered = trio.Event()
+        self._settled = trio.Event()
+
+    def offer(self, item: T) -> bool:
+        """Queues an item; False when there is no room for it."""
+        counters, size = self.counters, len(item.payload)
+        counters.offered += 1
+        # One that is larger than all room there is gets its chance when it is alone.
+        if counters.queued >= self._max_items or (counters.queued and counters.queued_bytes + size > self._max_bytes):
+            counters.drop("full")
+            return False
+        counters.queued += 1
+        counters.queued_bytes += size
+        self._queue.append(item)
+        self._offered.set()
+        return True
+
+    async def take(self, *, max_items: int = 1, max_bytes: int = MAX_BYTES, linger: float = 0.0) -> list[T]:
+        """The oldest items, at least one: waits for it, and for others up to `linger` seconds.
+
+        Each must be settled once it is delivered or dropped. Any number of tasks may take.
+        """
+        while not self._queue:
+            await self._items(max_bytes, linger)
+        taken = [self._queue.popleft()]
+        size = len(taken[0].payload)
+        while self._queue and len(taken) < max_items and size + len(self._queue[0].payload) <= max_bytes:
+            size += len(self._queue[0].payload)
+            taken.append(self._queue.popleft())
+        self._under_way.update((id(item), item) for item in taken)
+        return taken
+
+    async def _items(self, max_bytes: int, linger: float) -> None:
+        if self._offered.is_set():
+            self._offered = trio.Event()
+        await self._offered.wait()
+        if self.counters.queued_bytes < max_bytes:
+            await trio.sleep(linger)
+
+    def give_back(self) -> None:
+        """Puts what is under way in front of the queue again: the tasks that took it have ended."""
+        self._queue.extendleft(reversed(self._under_way.values()))
+        self._under_way.clear()
+
+    def delivered(self, *items: T) -> None:
+        """Settles items that are where they belong."""
+        self.counters.delivered += len(items)
+        self.counters.delivered_bytes += self._settle(items)
+
+    def dropped(self, reason: str, *items: T) -> None:
+        """Settles items that are lost."""
+        self.counters.drop(reason, len(items))
+        self._settle(items)
+
+    def _settle(self, items: tuple[T, ...]) -> int:
+        size = 0
+        for item in items:
+            size += len(item.payload)
+            self._under_way.pop(id(item), None)
+        self.counters.queued -= len(items)
+        self.counters.queued_bytes -= size
+        self._settled.set()
+        return size
+
+    async def flush(self) -> None:
+        """Waits until nothing is queued or under way."""
+        while self.counters.queued:
+            if self._settled.is_set():
+                self._settled = trio.Event()
+            await self._settled.wait()
+
+    def failed(self, error: str) -> None:
+        """What went wrong; the log has the first failure in a row, the counters the last."""
+        self.counters.last_error = error
+        if not self._failing:
+            log.warning("cannot deliver", to=self.name, error=error)
+        self._failing = True
+
+    def recovered(self) -> None:
+        """Something was delivered."""
+        if self._failing:
+            log.info("delivers again", to=self.name)
+        self._failing = False

@@ -1,0 +1,130 @@
+"""kproxy.delivery.queued: bounds, counts, and who waits for what."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+import trio.testing
+
+from kproxy.delivery.queued import Queued
+from tests.unit.delivery.items import Number
+
+ITEM = Number(1)
+SIZE = len(ITEM.payload)
+
+
+def test_bounded_by_items() -> None:
+    """What finds no room is dropped and counted, and the caller is told."""
+    queue = Queued[Number]("q", max_items=2)
+    assert [queue.offer(ITEM) for _ in range(3)] == [True, True, False]
+    counters = queue.counters
+    assert (counters.offered, counters.queued, counters.queued_bytes, counters.dropped) == (3, 2, 2 * SIZE, {"full": 1})
+
+
+def test_bounded_by_bytes() -> None:
+    """By payloads; one that is larger than all room gets its chance when the queue is empty."""
+    queue = Queued[Number]("q", max_bytes=2 * SIZE)
+    assert [queue.offer(ITEM) for _ in range(3)] == [True, True, False]
+    queue = Queued[Number]("q", max_bytes=SIZE - 1)
+    assert [queue.offer(ITEM) for _ in range(2)] == [True, False]
+
+
+async def test_what_is_under_way_counts() -> None:
+    """Memory is bounded with what was taken and is not settled; settled, it makes room."""
+    queue = Queued[Number]("q", max_items=1)
+    queue.offer(ITEM)
+    taken = await queue.take()
+    assert not queue.offer(ITEM)
+    queue.delivered(*taken)
+    assert queue.offer(ITEM)
+    queue.dropped("refused", *await queue.take())
+    counters = queue.counters
+    assert (counters.delivered, counters.delivered_bytes, counters.dropped) == (1, SIZE, {"full": 1, "refused": 1})
+    assert (counters.queued, counters.queued_bytes) == (0, 0)
+
+
+async def test_taken_in_batches() -> None:
+    """As many as are there, up to a number and to a size, but one at least; the oldest first."""
+    queue = Queued[Number]("q")
+    items = [Number(each) for each in range(6)]
+    for each in items:
+        queue.offer(each)
+    assert await queue.take(max_items=2) == items[:2]
+    assert await queue.take(max_items=10, max_bytes=2 * SIZE) == items[2:4]
+    assert await queue.take(max_items=10, max_bytes=1) == items[4:5]
+    assert await queue.take(max_items=10) == items[5:]
+
+
+async def test_given_back() -> None:
+    """What is under way and not settled comes first again, in its order."""
+    queue = Queued[Number]("q")
+    items = [Number(each) for each in range(4)]
+    for each in items:
+        queue.offer(each)
+    await queue.take(max_items=3)
+    queue.delivered(items[1])
+    queue.give_back()
+    assert await queue.take(max_items=4) == [items[0], items[2], items[3]]
+    assert queue.counters.queued == 3
+
+
+async def test_lingering(autojump_clock: trio.testing.MockClock) -> None:
+    """An item waits for others, unless what is there fills a batch; whoever comes too late waits on."""
+    queue = Queued[Number]("q")
+    batches = []
+
+    async def taking() -> None:
+        while True:
+            taken = await queue.take(max_items=10, max_bytes=3 * SIZE, linger=1.0)
+            batches.append((len(taken), trio.current_time() - started))
+            queue.delivered(*taken)
+
+    started = trio.current_time()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(taking)
+        nursery.start_soon(taking)
+        await trio.testing.wait_all_tasks_blocked()
+        queue.offer(ITEM)
+        await trio.sleep(0.5)
+        queue.offer(ITEM)
+        await trio.sleep(1.5)
+        for _ in range(3):
+            queue.offer(ITEM)
+        await queue.flush()
+        nursery.cancel_scope.cancel()
+    assert batches == [(2, 1.0), (3, 2.0)]
+
+
+def test_failures_in_a_row(caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]) -> None:
+    """The log has the first of them and the recovery, not each one."""
+    queue = Queued[Number]("q")
+    queue.recovered()
+    for error in ("one", "two"):
+        queue.failed(error)
+    queue.recovered()
+    queue.failed("three")
+    assert queue.counters.last_error == "three"
+    said = capsys.readouterr().out + caplog.text
+    assert [said.count(each) for each in ("one", "two", "delivers again", "three")] == [1, 0, 1, 1]
+
+
+async def test_waiting(autojump_clock: trio.testing.MockClock) -> None:
+    """`take` waits for an item, `flush` until everything is settled."""
+    queue = Queued[Number]("q")
+    order = []
+
+    async def taking() -> None:
+        for _ in range(2):
+            [taken] = await queue.take()
+            await trio.sleep(1)
+            queue.delivered(taken)
+            order.append("delivered")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(taking)
+        await trio.testing.wait_all_tasks_blocked()
+        queue.offer(ITEM)
+        queue.offer(ITEM)
+        await queue.flush()
+        order.append("flushed")
+    assert order == ["delivered", "delivered", "flushed"]

@@ -1,0 +1,21 @@
+"""kproxy.delivery.verdict: what a broker's answer means."""
+
+from __future__ import annotations
+
+import pytest
+
+from kproxy.delivery.verdict import Verdict, verdict_on_code
+
+
+@pytest.mark.parametrize(
+    ("codes", "expected"),
+    [
+        ((0,), Verdict.DELIVERED),
+        ((3, 5, 6, 7, 19, 20, 56, 100), Verdict.AGAIN),
+        ((10, 18), Verdict.APART),
+        ((-1, 2000, 29, 76, 87), Verdict.REFUSED),
+    ],
+)
+def test_error_codes(codes: tuple[int, ...], expected: Verdict) -> None:
+    """What may pass by itself or with fresh metadata is tried again; what is too large, in parts."""
+    assert {verdict_on_code(code) for code in codes} == {expected}
