@@ -120,9 +120,8 @@ class Context:
             raise Fault(Reason.REBOOTSTRAP, f"node {node_id} is named by a broker of the topology before")
         return self.backend.advertise(node_id, host, port, self.local_host)
 
-    def introduce(self, client_id: str | None, name: str, version: str) -> None:
-        """Note who the client says it is (KIP-511); counted once a connection."""
-        self.client_id = client_id
+    def introduce(self, name: str, version: str) -> None:
+        """Note which software the client says it is (KIP-511); counted once a connection."""
         self.software = (name, version)
         if self.software_label is None:
             self.software_label = self.backend.counters.software.opened(name, version)

@@ -16,6 +16,7 @@ from kproxy.relay.in_flight import MAX_IN_FLIGHT, Expected, InFlight
 from kproxy.relay.routes import Chunk, OnRequest, Route, Table
 from kproxy.relay.sniff import foreign_protocol
 from kproxy.relay.verdicts import Answer, Converse, Forward, Parked
+from kproxy.wire.header import client_id_in
 from kproxy.wire.skim import acks
 
 _HEAD: Final = Struct(">iIi")
@@ -94,8 +95,8 @@ class RequestFlow:
         self._routes = table.routes
         self._in_flight = in_flight
         self._limit = limit
-        self._held: bytearray | None = None
-        self._need = 0
+        self._held: bytearray | None = bytearray()
+        self._need = 0  # until it is known whose connection this is
         self._highest = 0  # correlation id since nothing was in flight
         self._fresh: list[Expected] = []
         self.context = context
@@ -122,6 +123,8 @@ class RequestFlow:
         """Take what the client sent; raises `Fault` when it must be closed. `buf` may be used again on return."""
         pos = 0
         while self._held is not None:
+            if not self._need and not self._introduced(self._held, buf):
+                return
             pos += self._held_more(buf[pos:])
             if len(self._held) < self._need:
                 return
@@ -129,6 +132,17 @@ class RequestFlow:
             self._scan(whole, 0, now)
         if self.last is None:
             self._scan(buf, pos, now)
+
+    def _introduced(self, held: bytearray, buf: memoryview) -> bool:
+        """Learn the client id, which every client says in its first request's header; held until it is all there."""
+        first = memoryview(held + buf) if held else buf
+        client_id, needed = client_id_in(first, self._limit)
+        if needed > len(first):
+            held += buf
+            return False
+        self.context.client_id = client_id
+        self._need = len(held)
+        return True
 
     def _held_more(self, buf: memoryview) -> int:
         assert self._held is not None

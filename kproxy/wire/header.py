@@ -7,12 +7,14 @@ from typing import Final, NamedTuple
 
 from kproxy.errors import MalformedMessageError
 from kproxy.wire.apis import APIS, request_header_version, response_header_version
-from kproxy.wire.primitives import INT32, Buffer, Tags
+from kproxy.wire.primitives import INT32, Buffer, Tags, int16_at, int32_at
 from kproxy.wire.reader import Reader
 from kproxy.wire.writer import Writer
 
 _FIXED: Final = struct.Struct(">hhih")
 """api key, api version, correlation id, length of the client id."""
+_SIZE_BYTES: Final = 4
+_LENGTH_BYTES: Final = 2
 _NO_TAGS: Final = b"\0"
 
 
@@ -44,6 +46,27 @@ def decode_request_header(buf: Buffer, pos: int, end: int) -> tuple[RequestHeade
     except (IndexError, struct.error) as error:
         raise MalformedMessageError(f"request header: {error}") from error
     return RequestHeader(key, version, correlation_id, client_id, tags), pos
+
+
+def client_id_in(frame: Buffer, limit: int) -> tuple[str | None, int]:
+    """The client id in a request's frame, its size first, and how many bytes of the frame it takes to know.
+
+    None as long as there are fewer. None too where the request has none, is larger than `limit`, or is not what it
+    should be: that is for those to judge who decode it.
+    """
+    if len(frame) < _SIZE_BYTES:
+        return None, _SIZE_BYTES
+    (size,) = int32_at(frame, 0)
+    if not _FIXED.size <= size <= limit:
+        return None, _SIZE_BYTES
+    start = _SIZE_BYTES + _FIXED.size
+    if len(frame) < start:
+        return None, start
+    (length,) = int16_at(frame, start - _LENGTH_BYTES)
+    if not 0 <= length <= size - _FIXED.size:
+        return None, start
+    end = start + length
+    return (str(frame[start:end], "utf-8", "replace") if end <= len(frame) else None), end
 
 
 def encode_request_header(header: RequestHeader) -> bytes:

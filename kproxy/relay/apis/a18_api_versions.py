@@ -50,9 +50,9 @@ def ask(context: Context, frame: memoryview) -> Forward | Answer:
     if not 0 <= version <= NEWEST:
         own = ApiVersion(api_key=KEY, min_version=0, max_version=NEWEST)
         return _answer(correlation_id, ApiVersionsResponse(error_code=UNSUPPORTED_VERSION, api_keys=[own]), 0)
-    header, body = decode_request_header(frame, 0, len(frame))
+    _, body = decode_request_header(frame, 0, len(frame))
     request = ApiVersionsRequest.decode(frame[body:], version)
-    context.introduce(header.client_id, request.client_software_name, request.client_software_version)
+    context.introduce(request.client_software_name, request.client_software_version)
     asks = _judged(context, request, version)
     if asks is not None and is_told(context, asks):
         return _rebootstrap(correlation_id, version)

@@ -31,13 +31,13 @@ def test_an_absent_node_stays_absent(node_id: int, host: str, port: int) -> None
 
 
 def test_a_client_introduces_itself() -> None:
-    """What it says last is kept, what it said first is counted, once."""
+    """Which software it says last that it is is kept, what it said first is counted, once; no more than it says."""
     cluster = Cluster()
     found = context(cluster)
-    assert (found.client_id, found.software, found.software_label) == (None, None, None)
-    found.introduce("c1", "librdkafka", "2.12.0")
-    found.introduce(None, "other", "1")
-    assert (found.client_id, found.software) == (None, ("other", "1"))
+    assert (found.client_id, found.principal, found.software, found.software_label) == (None,) * 4
+    found.introduce("librdkafka", "2.12.0")
+    found.introduce("other", "1")
+    assert (found.client_id, found.principal, found.software) == (None, None, ("other", "1"))
     assert found.software_label == ("librdkafka", "2.12.0")
     assert cluster.counters.software.total == {("librdkafka", "2.12.0"): 1}
 
@@ -46,7 +46,7 @@ def test_a_name_that_is_no_label() -> None:
     """What KIP-511 does not allow is counted as unknown, and kept as it is for the log."""
     cluster = Cluster()
     found = context(cluster)
-    found.introduce("c1", "a\nb", "x" * 500)
+    found.introduce("a\nb", "x" * 500)
     assert found.software == ("a\nb", "x" * 500)
     assert found.software_label == ("unknown", "unknown")
 

@@ -85,7 +85,7 @@ def test_the_line_tells_whose_connection_it_was(node_id: int | None, node: objec
 def test_a_client_that_introduced_itself_leaves() -> None:
     """The gauge of active software falls again; the total stays."""
     cluster, context = opened()
-    context.introduce("c1", "librdkafka", "2.12.0")
+    context.introduce("librdkafka", "2.12.0")
     logged(context, Reason.CLIENT_CLOSED)
     software = cluster.counters.software
     assert (software.active, software.total) == ({("librdkafka", "2.12.0"): 0}, {("librdkafka", "2.12.0"): 1})

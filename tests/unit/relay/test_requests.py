@@ -22,6 +22,7 @@ OPEN = [spec for spec in APIS.values() if spec.broker]
 CLOSED = [spec for spec in APIS.values() if not spec.broker]
 API_VERSIONS = 18
 LONG = "i" * 300
+NO_CLIENT_ID = b"\xff\xff"
 
 
 def lowest(key: int) -> int:
@@ -145,7 +146,7 @@ def test_the_search_for_acks_has_an_end() -> None:
 def test_a_request_that_must_be_held_has_a_limit() -> None:
     """ApiVersions above it is refused when it is announced, whole or not; the broker sees nothing of it."""
     for size, reason in ((64 * KIB, None), (64 * KIB + 1, Reason.FRAME_TOO_LARGE)):
-        head = frames.raw_request(API_VERSIONS, 0, 1)[4:]
+        head = frames.raw_request(API_VERSIONS, 0, 1, NO_CLIENT_ID)[4:]
         relay = Relay().play([("client", size.to_bytes(4, "big") + head)], bytewise)
         assert (relay.reason, bytes(relay.broker.data)) == (reason, b"")
         relay = Relay().play([("client", frames.raw_request(API_VERSIONS, 99, 1, bytes(size - 8)))], whole)
@@ -470,3 +471,50 @@ def test_nothing_is_read_after_the_last_request_in_later_pieces() -> None:
         relay.feed("client", piece)
     assert (relay.reason, bytes(relay.client.data), bytes(relay.broker.data)) == (None, answered, b"")
     assert (relay.requests.held_bytes, relay.requests.under_way, relay.requests.count) == (0, False, 1)
+
+
+@pytest.mark.parametrize("key", [0, 2, 3, 17, API_VERSIONS, 36])
+@pytest.mark.parametrize("client_id", [None, "", "c1", "\u043a\u043b\u0438\u0435\u043d\u0442", LONG, "k" * 32767])
+def test_the_client_id_is_learnt_from_the_first_request(key: int, client_id: str | None) -> None:
+    """Whichever it is, an old client's too, however it is cut: it goes on whole; a later one's id does not count."""
+    sent = (
+        frames.produce(9, 1, client_id=client_id) if key == 0 else frames.request(key, lowest(key), 1, None, client_id)
+    )
+    later = frames.request(12, 3, 2, client_id="another")
+    for cut in (whole, by(1 if len(sent) < KIB else 997), by(13), by(15)):
+        relay = Relay().play([("client", sent + later)], cut)
+        assert (relay.context.client_id, relay.reason) == (client_id, None)
+        assert relay.broker.data == sent + later
+
+
+def test_a_first_request_with_its_client_id_is_not_held() -> None:
+    """As far as it is there it goes on at once, in one piece with what is behind it."""
+    relay = Relay()
+    first, second = frames.request(12, 3, 1), frames.request(12, 3, 2)
+    relay.feed("client", first + second[:20])
+    assert (relay.broker.data, relay.requests.held_bytes) == (first + second[:20], 0)
+    relay = Relay()
+    relay.feed("client", first[:-1])
+    assert (relay.broker.data, relay.requests.held_bytes) == (first[:-1], 0)
+
+
+def test_a_first_request_is_under_way_before_its_client_id_is_there() -> None:
+    """A client that stops there stalls; one that has said nothing does not."""
+    relay = Relay()
+    assert (relay.requests.under_way, relay.requests.held_bytes) == (False, 0)
+    relay.feed("client", frames.request(12, 3, 1)[:15])
+    assert (relay.requests.under_way, relay.requests.held_bytes, bytes(relay.broker.data)) == (True, 15, b"")
+
+
+@pytest.mark.parametrize("rest", [b"", b"\0", b"\xff\xfe", b"\0\x04abc"])
+def test_a_first_request_without_a_client_id(rest: bytes) -> None:
+    """No room for one, or one that reaches beyond the request: the broker is to judge it, and gets it as it came."""
+    sent = frames.raw_request(12, 3, 1, rest)
+    relay = play([("client", sent)])
+    assert (relay.context.client_id, relay.broker.data) == (None, sent)
+
+
+def test_a_first_request_that_is_refused_tells_its_client_id() -> None:
+    """So the log line of its end says whose it was."""
+    relay = play([("client", frames.raw_request(999, 0, 1, b"\0\x02c9"))])
+    assert (relay.reason, relay.context.client_id) == (Reason.UNKNOWN_API, "c9")

@@ -7,6 +7,7 @@ import pytest
 from kproxy.errors import MalformedMessageError, UnsupportedApiError
 from kproxy.wire.header import (
     RequestHeader,
+    client_id_in,
     decode_request_header,
     decode_response_header,
     encode_request_header,
@@ -61,6 +62,44 @@ def test_malformed_request_header(raw: bytes) -> None:
     """Whole it would have been a header; bytes behind the frame's end do not make it one."""
     with pytest.raises(MalformedMessageError):
         decode_request_header(raw + bytes(20), 0, len(raw))
+
+
+_LIMIT = 1000
+
+
+@pytest.mark.parametrize("client_id", [None, "", "me", "\u043a\u043b", "k" * 900])
+def test_client_id_of_a_request_that_arrives(client_id: str | None) -> None:
+    """How much of the frame it takes is said with what is there; more is never needed, and nothing is guessed."""
+    header = encode_request_header(PLAIN._replace(client_id=client_id))
+    frame = len(header + b"body").to_bytes(4, "big") + header + b"body"
+    for size in range(len(frame) + 1):
+        found, needed = client_id_in(frame[:size], _LIMIT)
+        assert (needed <= size) == (size >= 4 + len(header))
+        assert needed <= 4 + len(header)
+        assert found == (client_id if size >= 4 + len(header) else None)
+    assert client_id_in(memoryview(frame + frame), _LIMIT) == (client_id, 4 + len(header))
+
+
+def test_client_id_in_a_request_that_arrives_is_no_text() -> None:
+    """Replaced, as in a whole header."""
+    assert client_id_in(b"\0\0\0\x0b\x00\x03\x00\x08\x00\x00\x00\x07\x00\x01\xff", _LIMIT) == ("\ufffd", 15)
+
+
+@pytest.mark.parametrize(
+    ("frame", "needed"),
+    [
+        (b"\xff\xff\xff\xff", 4),
+        (b"\0\0\0\x09", 4),
+        (b"\0\0\x03\xe9", 4),
+        (b"GET / HTTP/1.1", 4),
+        (b"\0\0\0\x0c\x00\x03\x00\x08\x00\x00\x00\x07\x00\x03me", 14),
+        (b"\0\0\0\x0c\x00\x03\x00\x08\x00\x00\x00\x07\xff\xfeme", 14),
+    ],
+    ids=["negative", "too small for one", "too large", "no Kafka", "beyond its request", "below null"],
+)
+def test_no_client_id_where_there_can_be_none(frame: bytes, needed: int) -> None:
+    """Nobody waits for it then."""
+    assert client_id_in(frame, _LIMIT) == (None, needed)
 
 
 def test_request_header_that_cannot_be_written() -> None:
