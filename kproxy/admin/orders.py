@@ -11,7 +11,7 @@ from typing import TypeVar
 from kproxy.admin.api import cluster_of
 from kproxy.admin.body import json_fields
 from kproxy.admin.message import HttpError, Request, Response, json_response
-from kproxy.admin.view import InvalidError, NotNowError, RefusedError, UnknownError, View
+from kproxy.admin.view import InvalidError, NotNowError, RefusedError, UnkeptError, UnknownError, View
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ async def carried_out(order: Awaitable[T]) -> T:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Turns an `OrderError` into the `HttpError` of its kind: 400, 404, 409, or 429 with Retry-After."""
+    """Turns an `OrderError` into the `HttpError` of its kind: 400, 404, 409, 429 with Retry-After, or 500."""
     try:
         yield
     except InvalidError as error:
@@ -55,6 +55,8 @@ def refusals() -> Iterator[None]:
         raise HttpError(HTTPStatus.NOT_FOUND, str(error)) from error
     except RefusedError as error:
         raise HttpError(HTTPStatus.CONFLICT, str(error)) from error
+    except UnkeptError as error:
+        raise HttpError(HTTPStatus.INTERNAL_SERVER_ERROR, str(error)) from error
     except NotNowError as error:
         wait = {"Retry-After": str(max(1, ceil(error.seconds)))}
         raise HttpError(HTTPStatus.TOO_MANY_REQUESTS, str(error), wait) from error

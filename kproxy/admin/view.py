@@ -200,7 +200,7 @@ class Told:
 
 
 class OrderError(KproxyError):
-    """An order that is not carried out; `str()` says why, fit for one line. Nothing has changed."""
+    """An order that is not carried out; `str()` says why, fit for one line. Nothing has changed, unless it says so."""
 
 
 class UnknownError(OrderError):
@@ -213,6 +213,10 @@ class RefusedError(OrderError):
 
 class InvalidError(OrderError):
     """It cannot mean anything: a regex that is none, an interval out of bounds."""
+
+
+class UnkeptError(OrderError):
+    """It is carried out, but could not be kept: a restart will not know of it."""
 
 
 class NotNowError(OrderError):

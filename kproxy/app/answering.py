@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Final, TypeVar
 
 from kproxy.errors import MalformedMessageError
 from kproxy.relay.context import Context
-from kproxy.relay.routes import Answer, Converse, Forward
+from kproxy.relay.routes import Answer, Converse, Forward, Parked
+from kproxy.relay.verdicts import Steps
+from kproxy.telemetry.apis.altering import told
 from kproxy.telemetry.apis.conversation import Ask, Conversation, Outcome
 from kproxy.telemetry.config_resource import Change
 from kproxy.wire.frame import frame as framed
@@ -29,6 +31,8 @@ from kproxy.wire.message import WireMessage
 M = TypeVar("M", bound=WireMessage)
 
 Decode = Callable[[memoryview, int], M]
+Keep = Callable[[tuple[Change, ...], Callable[[str | None], None]], None]
+"""Has changes survive a restart; then calls back, with the reason if they will not."""
 
 RESPONSES: Final[dict[int, type[WireMessage]]] = {
     18: ApiVersionsResponse,
@@ -58,7 +62,7 @@ def conversing(
     decode: Decode[M],
     concerns: Callable[[M], bool],
     converse: Callable[[M, int], Conversation[Outcome]],
-    keep: Callable[[tuple[Change, ...]], None],
+    keep: Keep,
 ) -> Callable[[Context, memoryview], Converse | Forward]:
     """A handler of requests that may need the broker's word first; those that are all the broker's pass as they are."""
 
@@ -73,10 +77,8 @@ def conversing(
     return handle
 
 
-def _steps(
-    header: RequestHeader, conversation: Conversation[Outcome], keep: Callable[[tuple[Change, ...]], None]
-) -> Generator[bytes, bytes, bytes]:
-    """The conversation in frames."""
+def _steps(header: RequestHeader, conversation: Conversation[Outcome], keep: Keep) -> Steps:
+    """The conversation in frames. What it changes is kept before the client is told."""
     try:
         asked = next(conversation)
         while True:
@@ -84,8 +86,11 @@ def _steps(
             asked = conversation.send(_understood(answer, asked))
     except StopIteration as end:
         outcome: Outcome = end.value
-    keep(outcome.changes)
-    return response_frame(header, outcome.response)
+    if not outcome.changes:
+        return response_frame(header, outcome.response)
+    parked = Parked()
+    keep(outcome.changes, lambda reason: parked.resolve(response_frame(header, told(outcome, reason))))
+    return parked
 
 
 def request_frame(header: RequestHeader, asked: Ask) -> bytes:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import structlog
 import trio
 
-from kproxy.app.keeping import keep
 from kproxy.app.receivers import Connect, made
 from kproxy.app.telemetry_offers import offers
 from kproxy.errors import ConfigError
 from kproxy.observe.telemetry import TelemetryCounters
+from kproxy.state.interface import StateError
 from kproxy.telemetry.config_resource import Change
 from kproxy.telemetry.errors import SubscriptionError
 from kproxy.telemetry.receivers.fanout import Fanout
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from kproxy.telemetry.apis.conversation import MayAlter
 
 EXPIRY_SECONDS: Final = 10.0
+KEEP_SECONDS: Final = 10.0
+"""For the disk to take a change; whoever made it waits."""
 
 log = structlog.get_logger("kproxy.telemetry")
 
@@ -94,16 +96,36 @@ class ClientTelemetry:
         """Receivers whose series are scraped here."""
         return [receiver for receiver in self.fanout.receivers if isinstance(receiver, Prometheus)]
 
-    def change(self, changes: Sequence[Change]) -> None:
-        """Keep what was altered; it is in effect already."""
+    def change(self, changes: Sequence[Change], done: Callable[[str | None], None]) -> None:
+        """Keep what was altered and is in effect already; `done` is told why a restart will not know of it, if so."""
+        self._work.start_soon(self._change, changes, done)
+
+    async def _change(self, changes: Sequence[Change], done: Callable[[str | None], None]) -> None:
+        reason = None
         for change in changes:
-            log.info("subscription altered", cluster=self._cluster, name=change.name, gone=change.subscription is None)
-            self._work.start_soon(self.keep, change)
+            try:
+                await self.keep(change)
+            except StateError as error:
+                reason = str(error)
+        done(reason)
 
     async def keep(self, change: Change) -> None:
-        """Have it survive a restart."""
-        value = None if change.subscription is None else json.dumps(change.subscription.configs()).encode()
-        await keep(self._store, self._table, change.name, value)
+        """Have it survive a restart; raises `StateError`, and it is in effect all the same."""
+        about = {"cluster": self._cluster, "name": change.name, "gone": change.subscription is None}
+        log.info("subscription altered", **about)
+        try:
+            with trio.fail_after(KEEP_SECONDS):
+                await self._keep(change)
+        except (StateError, trio.TooSlowError) as error:
+            reason = str(error) or f"the disk has not taken it within {KEEP_SECONDS:g} s; check it"
+            log.error("subscription not kept: a restart will not know of it", **about, reason=reason)
+            raise StateError(reason) from error
+
+    async def _keep(self, change: Change) -> None:
+        if change.subscription is None:
+            await self._store.delete(self._table, change.name)
+        else:
+            await self._store.put(self._table, change.name, json.dumps(change.subscription.configs()).encode())
 
     async def _expire(self) -> None:
         while True:

@@ -9,11 +9,12 @@ from math import isinf
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from kproxy.admin.view import InstanceView, InvalidError, RefusedError, SubscriptionView, UnknownError
+from kproxy.admin.view import InstanceView, InvalidError, RefusedError, SubscriptionView, UnkeptError, UnknownError
 from kproxy.app.inventory import time_shown
 from kproxy.config.address import join_host_port
 from kproxy.errors import NONE
 from kproxy.observe.error_names import ERROR_NAMES
+from kproxy.state.interface import StateError
 from kproxy.telemetry.config_resource import alter, make
 from kproxy.telemetry.errors import POLICY_VIOLATION, SubscriptionError
 from kproxy.telemetry.instance import kafka_text
@@ -48,7 +49,7 @@ def subscriptions(telemetry: ClientTelemetry) -> list[SubscriptionView]:
 async def subscribe(
     telemetry: ClientTelemetry, name: str, metrics: Sequence[str], interval_ms: int | None, match: Mapping[str, str]
 ) -> SubscriptionView:
-    """As AlterConfigs would; raises `RefusedError` or `InvalidError`."""
+    """As AlterConfigs would; raises `RefusedError`, `InvalidError` or `UnkeptError`."""
     pairs = ",".join(f"{key}={pattern}" for key, pattern in match.items())
     configs = {METRICS: ",".join(metrics)} | ({MATCH: pairs} if pairs else {})
     if interval_ms is not None:
@@ -61,7 +62,7 @@ async def subscribe(
 
 
 async def unsubscribe(telemetry: ClientTelemetry, name: str) -> None:
-    """As AlterConfigs without a config would; raises `UnknownError` or `RefusedError`."""
+    """As AlterConfigs without a config would; raises `UnknownError`, `RefusedError` or `UnkeptError`."""
     present = telemetry.core.subscriptions
     if present.get(name) is None:
         known = ", ".join(subscription.name for subscription in present) or "none"
@@ -87,7 +88,10 @@ async def _alter(telemetry: ClientTelemetry, name: str, configs: Mapping[str, st
         raise refusal(error.message) from error
     if change is not None:
         make(present, change)
-        await telemetry.keep(change)
+        try:
+            await telemetry.keep(change)
+        except StateError as error:
+            raise UnkeptError(f"{name} is in effect until kproxy restarts, but was not kept: {error}") from error
 
 
 def _subscription(present: Subscriptions, subscription: Subscription) -> SubscriptionView:

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kproxy.relay.requests import RequestFlow
-    from kproxy.relay.verdicts import Steps
+    from kproxy.relay.verdicts import Parked, Steps
 
 
 class Conversation:
-    """`requests` is the flow that waits for its end; `answer` the client's whole response frame, once there is one."""
+    """`requests` is the flow that waits for its end; `answer`, once over, is the client's or what it will come from."""
 
     __slots__ = ("_steps", "answer", "requests")
 
     def __init__(self, steps: Steps, requests: RequestFlow) -> None:
         self._steps = steps
         self.requests = requests
-        self.answer: bytes | None = None
+        self.answer: bytes | Parked | None = None
 
     def step(self, response: bytes | None) -> bytes | None:
         """The broker's response in, None to begin; its next request out, None when there is an answer instead."""

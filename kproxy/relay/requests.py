@@ -289,8 +289,7 @@ class RequestFlow:
         except Fault:
             parked.abandon()
             raise
-        self._in_flight[-1].answer = parked
-        parked.wait(self.owner.resolved)
+        self._await(parked)
 
     def _converse(self, verdict: Converse, route: Route, correlation_id: int, size: int, now: float) -> None:
         conversation = Conversation(verdict.steps, self)
@@ -301,14 +300,25 @@ class RequestFlow:
             conversation.abandon()
             raise
         if request is None:
-            assert conversation.answer is not None
-            self._decided(Answer(conversation.answer), route)
+            self._answered_at_once(conversation.answer, route)
             return
         expected = self._in_flight[-1]
         expected.answer = conversation
         self.conversing = True
         self.owner.unsteady()
         self.ask(expected, request)
+
+    def _answered_at_once(self, answer: bytes | Parked | None, route: Route) -> None:
+        """The broker had not to be asked."""
+        assert answer is not None
+        if isinstance(answer, Parked) and answer.frame is None:
+            self._await(answer)
+        else:
+            self._decided(answer if isinstance(answer, Parked) else Answer(answer), route)
+
+    def _await(self, parked: Parked) -> None:
+        self._in_flight[-1].answer = parked
+        parked.wait(self.owner.resolved)
 
     def ask(self, expected: Expected, request: bytes) -> None:
         """Send a conversation's request, whose response is the next that comes for what is expected."""

@@ -219,11 +219,21 @@ class ResponseFlow:
             conversation.requests.ask(expected, request)
             return
         answer = conversation.answer
-        assert answer is not None
-        expected.route.counters.response_bytes += len(answer)
-        self.client.send(answer)
-        self._finish(buf, end)
+        own = answer.frame if isinstance(answer, Parked) else answer
+        if own is None:
+            self._park(expected, answer)
+        else:
+            expected.route.counters.response_bytes += len(own)
+            self.client.send(own)
+            self._finish(buf, end)
         conversation.requests.go_on(now)
+
+    def _park(self, expected: Expected, parked: bytes | Parked | None) -> None:
+        """The conversation is over, the client's answer is still to come."""
+        assert isinstance(parked, Parked)
+        self._begun = None
+        expected.answer = parked
+        parked.wait(self.owner.resolved)
 
     def _open(self, expected: Expected, buf: memoryview, pos: int, frame: int) -> tuple[int, int]:
         """Begin to walk a frame that is not whole in one buffer."""

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 
 from kproxy.observe.reasons import Reason
 
-Steps = Generator[bytes, bytes, bytes]
-"""Yields requests, gets the response to each, returns the client's response."""
-
 
 @dataclass(frozen=True, slots=True)
 class Forward:
@@ -36,8 +33,9 @@ class Converse:
     """Ask the broker, on this connection, before the client is answered.
 
     `steps` yields whole request frames with their size, of any correlation id, is sent each one's response without its
-    size, and returns the client's response with its size. The client is not read meanwhile: its next request must not
-    come between. What `steps` raises ends the connection; where the connection ends first, `steps` is closed.
+    size, and returns the client's response with its size, or where it will come from. The client is not read meanwhile:
+    its next request must not come between. What `steps` raises ends the connection; where the connection ends first,
+    `steps` is closed.
     """
 
     steps: Steps
@@ -79,5 +77,8 @@ class Parked:
         if on_abandoned is not None:
             on_abandoned()
 
+
+Steps = Generator[bytes, bytes, bytes | Parked]
+"""Yields requests, gets the response to each, returns the client's response."""
 
 Verdict = Forward | Answer | Converse | Parked

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, Protocol, cast
 from kproxy.errors import NONE
 from kproxy.telemetry.apis.conversation import ALTER_CONFIGS, Conversation, MayAlter, Outcome, Refusal, ask, permitted
 from kproxy.telemetry.apis.resources import Resource, altered, key_of, merged, split
-from kproxy.telemetry.config_resource import Change
+from kproxy.telemetry.config_resource import CLIENT_METRICS, Change
+from kproxy.telemetry.errors import KAFKA_STORAGE_ERROR
 from kproxy.telemetry.service import Telemetry
 from kproxy.telemetry.subscriptions import Subscriptions
 from kproxy.wire.message import WireMessage
@@ -62,3 +63,14 @@ def converse(
     responses = merged(request.resources, results, theirs.responses if theirs else None, result)
     throttle_time_ms = theirs.throttle_time_ms if theirs else 0
     return Outcome(api.response(throttle_time_ms=throttle_time_ms, responses=responses), changes)
+
+
+def told(outcome: Outcome, unkept: str | None) -> WireMessage:
+    """The response once the changes are kept; `unkept` says why a restart will not know of them, if it will not."""
+    if unkept is not None:
+        changed = {(CLIENT_METRICS, change.name) for change in outcome.changes}
+        for result in cast(Any, outcome.response).responses:
+            if key_of(result) in changed:
+                result.error_code = KAFKA_STORAGE_ERROR
+                result.error_message = f"it is in effect until kproxy restarts, but was not kept: {unkept}"
+    return outcome.response

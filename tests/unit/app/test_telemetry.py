@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import threading
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -13,11 +15,18 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import AggregationTemporality, M
 
 from kproxy.config import Config
 from kproxy.demo.ports import free_port
+from kproxy.state.sqlite import SqliteStore
 from kproxy.wire.frame import frame
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
 from kproxy.wire.generated.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
 from kproxy.wire.generated.get_telemetry_subscriptions_response import GetTelemetrySubscriptionsResponse
+from kproxy.wire.generated.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from kproxy.wire.generated.incremental_alter_configs_response import IncrementalAlterConfigsResponse
 from kproxy.wire.generated.push_telemetry_request import PushTelemetryRequest
 from kproxy.wire.generated.push_telemetry_response import PushTelemetryResponse
 from kproxy.wire.header import RequestHeader, encode_request_header
@@ -25,7 +34,7 @@ from tests.unit.app.living import HOST, Client, Living, brokers, living
 from tests.unit.relay.sockets import eventually
 from tests.unit.upstream.scripted_broker import ScriptedBroker
 
-GET, PUSH, API_VERSIONS = 71, 72, 18
+GET, PUSH, API_VERSIONS, ALTER = 71, 72, 18, 44
 NOBODY = UUID(int=0)
 
 
@@ -124,6 +133,60 @@ async def test_subscriptions_survive_a_restart(tmp_path: Path) -> None:
             assert await pushed(client, again, 1) == 0
             status, _ = await alive.post(f"{path}/all", {"metrics": ["x."]}, "PUT")
             assert status == 409
+
+
+async def sent_alteration(client: Client, name: str) -> None:
+    """IncrementalAlterConfigs, as Kafka's tool sends it: the subscription `name` to all metrics of producers."""
+    config = AlterableConfig(name="metrics", config_operation=0, value="org.apache.kafka.producer.")
+    resource = AlterConfigsResource(resource_type=16, resource_name=name, configs=[config])
+    request = IncrementalAlterConfigsRequest(resources=[resource])
+    await client.send(frame(encode_request_header(RequestHeader(ALTER, 1, 7, "app")), request.encode(1)))
+
+
+async def altered(client: Client) -> tuple[int, str | None]:
+    """Error code and message of the answer."""
+    (one,) = IncrementalAlterConfigsResponse.decode((await client.answer(7))[1:], 1).responses
+    return one.error_code, one.error_message
+
+
+def store_of(alive: Living) -> SqliteStore:
+    telemetry = alive.life.clusters[0].telemetry
+    assert telemetry is not None
+    store = telemetry._store
+    assert isinstance(store, SqliteStore)
+    return store
+
+
+async def test_an_alteration_is_answered_once_it_is_on_the_disk(tmp_path: Path) -> None:
+    """While the disk is busy with something else the client waits, as Kafka's does for its controllers."""
+    async with brokers((1,)) as (broker,), living(described(broker, tmp_path, admin="any")) as alive:
+        client, store = await client_of(alive), store_of(alive)
+        busy = threading.Event()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(store._done, lambda _: busy.wait(10))
+            await eventually(lambda: store.waiting == 1, "a busy disk")
+            await sent_alteration(client, "tool")
+            await eventually(lambda: store.waiting == 2, "the write")
+            with trio.move_on_after(0.2) as early:
+                await altered(client)
+            assert early.cancelled_caught
+            busy.set()
+        assert await altered(client) == (0, None)
+        assert await store.get("telemetry/c", "tool") is not None
+
+
+async def test_an_alteration_that_is_not_kept_is_told(tmp_path: Path) -> None:
+    """Kafka's tool and the API hear that it will not survive a restart, and why; it is in effect all the same."""
+    async with brokers((1,)) as (broker,), living(described(broker, tmp_path, admin="any")) as alive:
+        client = await client_of(alive)
+        await store_of(alive).close()
+        await sent_alteration(client, "tool")
+        code, message = await altered(client)
+        assert (code, "in effect until kproxy restarts, but was not kept" in str(message)) == (56, True)
+        path = "/api/v1/clusters/c/telemetry/subscriptions"
+        status, told = await alive.post(f"{path}/api", {"metrics": ["*"]}, "PUT")
+        assert (status, "api is in effect until kproxy restarts" in json.dumps(told)) == (500, True)
+        assert {one["name"] for one in (await alive.get(path))["subscriptions"]} == {"all", "api", "tool"}
 
 
 async def test_a_reload_changes_subscriptions(tmp_path: Path) -> None:

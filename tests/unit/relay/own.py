@@ -17,6 +17,9 @@ from tests.unit.relay.flows import Relay, Side
 
 CONVERSE, PARK, STEP = 44, 71, 60
 """Api keys: of what begins a conversation, of what is answered later, and of what the broker is asked."""
+ENDS_PARKED = 0x40
+"""Added to a conversation's steps: its answer comes later; with the next too, it is there at once."""
+AT_ONCE = 0x20
 _ID = Struct(">4xi")
 
 
@@ -48,22 +51,26 @@ class Room:
     def _steps(self, number: int, count: int) -> Steps:
         told = []
         try:
-            for step in range(count):
+            for step in range(count & (AT_ONCE - 1)):
                 told.append((yield step_request(number, step)))
             if self.fault is not None:
                 raise self.fault
         finally:
             self.over.append(number)
-        return framed(INT32.pack(number), *told)
+        answer = framed(INT32.pack(number), *told)
+        return self._parked(number, answer if count & AT_ONCE else None) if count & ENDS_PARKED else answer
 
     def _park(self, context: Context, frame: memoryview) -> Parked:
         del context
         (number,) = _ID.unpack_from(frame)
         self.within(number)
+        return self._parked(number, parked_response(number) if frame[-1] else None)
+
+    def _parked(self, number: int, answer: bytes | None) -> Parked:
         parked = Parked(lambda: self.abandoned.append(number))
         self.parked[number] = parked
-        if frame[-1]:
-            parked.resolve(parked_response(number))
+        if answer is not None:
+            parked.resolve(answer)
         return parked
 
 

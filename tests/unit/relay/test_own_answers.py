@@ -13,6 +13,8 @@ from kproxy.observe.reasons import Reason
 from kproxy.relay.in_flight import MAX_IN_FLIGHT
 from kproxy.relay.routes import Table
 from tests.unit.relay.own import (
+    AT_ONCE,
+    ENDS_PARKED,
     Room,
     conversation,
     conversed,
@@ -78,6 +80,52 @@ async def test_a_conversation_and_what_is_pipelined_behind_it() -> None:
         assert room.over == [5, 6]
         await relayed.exchange(7)
         assert relayed.connection.paused == ()
+
+
+@pytest.mark.parametrize("steps", [0, 2])
+async def test_a_conversation_whose_answer_comes_later(steps: int) -> None:
+    """The client is read on once the broker was asked all; what the broker says meanwhile waits for the answer."""
+    async with talking() as (running, room):
+        relayed = running.relay()
+        await relayed.client.send(conversation(5, steps + ENDS_PARKED) + request(2))
+        for step in range(steps):
+            assert await relayed.broker.receive(len(step_request(5, step))) == step_request(5, step)
+            await relayed.broker.send(step_response(5, step))
+        assert await relayed.broker.receive(len(request(2))) == request(2)
+        await relayed.broker.send(response(2))
+        await eventually(lambda: relayed.connection.responses.waiting, "bytes behind a parked answer")
+        assert room.over == [5]
+        room.parked[5].resolve(parked_response(5))
+        expected = parked_response(5) + response(2)
+        assert await relayed.client.receive(len(expected)) == expected
+        await relayed.exchange(7)
+        assert relayed.connection.paused == ()
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+async def test_a_conversation_that_ends_with_an_answer_that_is_there(steps: int) -> None:
+    """It is as any answer."""
+    async with talking() as (running, _):
+        relayed = running.relay()
+        await relayed.client.send(conversation(5, steps + ENDS_PARKED + AT_ONCE) + request(2))
+        for step in range(steps):
+            assert await relayed.broker.receive(len(step_request(5, step))) == step_request(5, step)
+            await relayed.broker.send(step_response(5, step))
+        assert await relayed.broker.receive(len(request(2))) == request(2)
+        await relayed.broker.send(response(2))
+        expected = conversed(5, steps) + response(2)
+        assert await relayed.client.receive(len(expected)) == expected
+
+
+async def test_the_client_goes_before_the_answer_of_a_conversation() -> None:
+    """Who parked it is told."""
+    async with talking() as (running, room):
+        relayed = running.relay()
+        await relayed.client.send(conversation(5, ENDS_PARKED))
+        await eventually(lambda: 5 in room.parked, "a parked answer")
+        await relayed.client.close()
+        await relayed.broker.close()
+        await eventually(lambda: room.abandoned == [5], "the end")
 
 
 async def test_the_client_is_not_read_while_the_proxy_converses() -> None:
