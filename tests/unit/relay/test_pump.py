@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import socket
 import time
 
@@ -146,31 +147,35 @@ async def test_an_event_of_a_descriptor_nobody_watches() -> None:
 
 
 async def test_other_tasks_run_under_constant_traffic() -> None:
-    """While large bodies stream without a pause, a task that sleeps for a moment is woken soon."""
+    """While large bodies stream without a pause, a task that sleeps for a moment is woken before much else is done."""
     async with stage() as running:
         several = [running.relay() for _ in range(3)]
-        late: list[float] = []
+        between: list[float] = []  # CPU seconds: what other processes take is not the pump's
 
         async def stream(relayed: Relayed) -> None:
-            frame = request(1, noise(8 * MIB))
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(relayed.client.send, frame)
-                await relayed.broker.receive(len(frame))
+            body = noise(8 * MIB)
+            for number in itertools.count(1):
+                if len(between) >= 20:
+                    return
+                frame = request(number, body)
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(relayed.client.send, frame)
+                    await relayed.broker.receive(len(frame))
 
         async def tick() -> None:
             while True:
-                due = trio.current_time() + 0.005
+                began = time.thread_time()
                 await trio.sleep(0.005)
-                late.append(trio.current_time() - due)
+                between.append(time.thread_time() - began)
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(tick)
-            async with trio.open_nursery() as streams:
-                for relayed in several:
-                    streams.start_soon(stream, relayed)
+            with trio.fail_after(60):
+                async with trio.open_nursery() as streams:
+                    for relayed in several:
+                        streams.start_soon(stream, relayed)
             nursery.cancel_scope.cancel()
-        assert len(late) > 5
-        assert max(late) < 0.5
+        assert max(between) < 0.5
 
 
 async def test_a_trickle_does_not_starve_the_others() -> None:
@@ -196,7 +201,7 @@ async def test_a_trickle_does_not_starve_the_others() -> None:
                 done = True
 
             nursery.start_soon(run)
-            began = time.monotonic()
+            began = time.thread_time()
             await eventually(lambda: relayed.connection.requests.count == 1, "the request's head")
             while not done:
                 await trio.sleep(0.002)
@@ -204,7 +209,7 @@ async def test_a_trickle_does_not_starve_the_others() -> None:
                 if not relayed.connection.requests.under_way and relayed.connection.in_flight:
                     relayed.broker.sock.send(response(1))
                     await eventually(lambda: not relayed.connection.in_flight, "the response")
-            assert turns > 20 * (time.monotonic() - began)
+            assert turns > 20 * (time.thread_time() - began)
 
 
 async def test_an_idle_pump_uses_no_cpu() -> None:
