@@ -7,6 +7,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from uuid import UUID
 
+import pytest
+
 from tests.support import telemetry
 from tests.support.backend import Backend
 from tests.support.proxy import Proxy
@@ -15,8 +17,10 @@ from tests.support.side import Side
 from tests.support.telemetry import Collector
 from tests.support.wait import until
 
+pytestmark = pytest.mark.go
+
 TOOL = "org.apache.kafka.tools.ClientMetricsCommand"
-CLIENTS = ("java", "librdkafka")
+CLIENTS = ("java", "librdkafka", "franz-go")
 INSTANCE = UUID("6b0a8c3e-51a2-4d67-9a4b-2f7a80c0de01")
 GET_TELEMETRY_SUBSCRIPTIONS = 71
 
@@ -37,6 +41,7 @@ def test_a_restart(kafka: Backend, tmp_path: Path) -> None:
         side.java(TOOL, "--alter", "--name", "kept", *metrics)
         clients.enter_context(side.running(telemetry.java_producer(side.bootstrap, tmp_path, "java", topic)))
         clients.enter_context(side.running(telemetry.librdkafka_producer(side.bootstrap, "librdkafka", topic)))
+        clients.enter_context(side.running(telemetry.franz_go_client(side.bootstrap, "franz-go", topic)))
         before, subscription_id = instances_after(collector, 0), subscription_id_of(proxy)
 
         proxy.stop()
@@ -45,7 +50,7 @@ def test_a_restart(kafka: Backend, tmp_path: Path) -> None:
 
         assert subscription_id_of(proxy) == subscription_id
         assert instances_after(collector, since) == before
-        assert proxy.metric("kproxy_telemetry_requests_total", api="PushTelemetry", error="NONE") >= 2
+        assert proxy.metric("kproxy_telemetry_requests_total", api="PushTelemetry", error="NONE") >= 3
         assert proxy.metric("kproxy_telemetry_requests_total", error="UNKNOWN_SUBSCRIPTION_ID") == 0
         assert sorted(side.java(TOOL, "--list").split()) == ["fixed", "kept"]
         described = side.java(TOOL, "--describe", "--name", "kept")
@@ -53,15 +58,15 @@ def test_a_restart(kafka: Backend, tmp_path: Path) -> None:
 
 
 def instances_after(collector: Collector, since: int) -> dict[str, set[str]]:
-    """The instance ids of both clients, once each has pushed to the collector after so many parts of pushes."""
+    """The instance ids of all clients, once each has pushed to the collector after so many parts of pushes."""
     found: dict[str, set[str]] = {}
 
-    def both() -> bool:
+    def every() -> bool:
         pushed = collector.pushed[since:]
         found.update({client: {one.instance for one in telemetry.of(client, pushed)} for client in CLIENTS})
         return all(found.values())
 
-    until(both, "both clients push")
+    until(every, "all clients push")
     return found
 
 

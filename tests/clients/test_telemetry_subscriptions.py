@@ -1,30 +1,37 @@
-"""Subscriptions to clients' metrics made by Kafka's own tool, and which clients push what because of them."""
+"""Subscriptions to clients' metrics made by Kafka's own tool and by kproxy's, and which clients push what of them."""
 
 from __future__ import annotations
 
+import json
+import re
+import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from kproxy.demo import jars
-from tests.support import telemetry
+from tests.support import golang, telemetry
 from tests.support.backend import Backend
-from tests.support.proxy import Proxy
+from tests.support.proxy import HOST, KPROXY, Proxy
 from tests.support.side import Side
-from tests.support.telemetry import Collector
+from tests.support.telemetry import ACKNOWLEDGED, UPTIME, Collector
 from tests.support.wait import stays, until
 
+pytestmark = pytest.mark.go
+
 TOOL = "org.apache.kafka.tools.ClientMetricsCommand"
-JAVA, LIBRDKAFKA = "java", "librdkafka"
+JAVA, LIBRDKAFKA, FRANZ_GO = "java", "librdkafka", "franz-go"
 PRODUCER = "org.apache.kafka.producer."
 CONNECTION, REQUEST = f"{PRODUCER}connection.", f"{PRODUCER}request."
 
 
 @dataclass(frozen=True)
 class Subscribed:
-    """A kproxy without a subscription of its own, both clients at work, and the collector of what they push."""
+    """A kproxy without a subscription of its own, all clients at work, and the collector of what they push."""
 
     side: Side
     collector: Collector
@@ -38,18 +45,51 @@ class Subscribed:
         changed = self.tool("--alter", "--name", name, "--metrics", metrics, "--interval", "1000", "--match", match)
         assert f"Altered client metrics config for {name}." in changed
 
+    def kproxy(self, *arguments: str) -> str:
+        """Run `kproxy telemetry`; its output."""
+        admin = ("--admin", f"http://{HOST}:{self.side.proxy.admin_port}")
+        command = [KPROXY, "telemetry", *arguments, *admin]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    def instances(self) -> dict[str, dict[str, Any]]:
+        """What `kproxy telemetry instances` shows, by client id, each of which has one."""
+        shown = json.loads(self.kproxy("instances", "--json"))["instances"]
+        found = {one["client_id"]: one for one in shown}
+        assert len(found) == len(shown)
+        return found
+
     def names(self, client_id: str, since: int = 0) -> set[str]:
         """Metrics that a client pushed, but for so many pushes or parts of them before."""
         return set[str]().union(*(one.names for one in telemetry.of(client_id, self.collector.pushed[since:])))
+
+    def pushes_only(self, client_id: str, prefix: str) -> None:
+        """Wait until a client pushes metrics that begin so, and from then on no others."""
+        began = len(self.collector.pushed)
+        until(lambda: any(one.startswith(prefix) for one in self.names(client_id, began)), f"{client_id}: {prefix}")
+        since = len(self.collector.pushed)
+        until(lambda: self.names(client_id, since), f"{client_id}'s next push")
+        assert all(one.startswith(prefix) for one in self.names(client_id, since))
 
     def answered(self, error: str, api: str = "PushTelemetry") -> float:
         """How many requests were answered so."""
         return self.side.proxy.metric("kproxy_telemetry_requests_total", api=api, error=error)
 
+    def refused(self) -> float:
+        """How many pushes were answered with 117, for an outdated subscription."""
+        return self.answered("UNKNOWN_SUBSCRIPTION_ID")
 
-@pytest.fixture
+    def quiet(self, refused: float) -> None:
+        """Wait until as many pushes in all were refused, and see that no client pushes without a subscription."""
+        until(lambda: self.refused() == refused, f"{refused:.0f} pushes are refused")
+        pushes = self.answered("NONE")
+        stays(lambda: self.answered("NONE") == pushes, "a client pushes without a subscription", 2.5)
+
+
+@pytest.fixture(scope="module")
 def subscribed(kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subscribed]:
-    """Both clients have asked at least twice what to push, and push nothing."""
+    """All clients have asked what to push, and push nothing."""
     directory, topic = tmp_path_factory.mktemp("subscribed"), kafka.topic()
     with Collector() as collector, ExitStack() as clients:
         receivers = [{"name": "otlp", "type": "otlp", "url": collector.url, "linger": "50ms"}]
@@ -59,47 +99,80 @@ def subscribed(kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iter
         found = Subscribed(side, collector)
         clients.enter_context(side.running(telemetry.java_producer(side.bootstrap, directory, JAVA, topic)))
         clients.enter_context(side.running(telemetry.librdkafka_producer(side.bootstrap, LIBRDKAFKA, topic)))
-        until(lambda: found.answered("NONE", "GetTelemetrySubscriptions") >= 4, "both clients ask what to push")
+        clients.enter_context(side.running(telemetry.franz_go_client(side.bootstrap, FRANZ_GO, topic)))
+        until(lambda: found.instances().keys() == {JAVA, LIBRDKAFKA, FRANZ_GO}, "all clients ask what to push")
         assert collector.pushed == []
         yield found
 
 
 def test_kafka_client_metrics(subscribed: Subscribed) -> None:
     """The tool alters, lists, describes, deletes; who pushes what follows, each client at its next push."""
-    java = rf"client_software_name=apache-kafka-java,client_software_version={version(jars.KAFKA_4_3.version)}"
+    java = rf"client_software_name=apache-kafka-java,client_software_version={re.escape(jars.KAFKA_4_3.version)}"
+    refused = subscribed.refused()
     subscribed.alter("of-java", CONNECTION, java)
-    until(lambda: subscribed.names(JAVA), "Java pushes")
+    subscribed.pushes_only(JAVA, CONNECTION)
     assert subscribed.tool("--list").split() == ["of-java"]
     described = subscribed.tool("--describe", "--name", "of-java")
     for config in ("interval.ms=1000", f"metrics={CONNECTION}", f"match={java}"):
         assert config in described
 
-    assert all(name.startswith(CONNECTION) for name in subscribed.names(JAVA))
-    assert subscribed.answered("UNKNOWN_SUBSCRIPTION_ID") == 0
+    assert subscribed.refused() == refused
     subscribed.alter("of-java", REQUEST, java)
-    until(lambda: any(name.startswith(REQUEST) for name in subscribed.names(JAVA)), "Java pushes what it is asked now")
-    assert subscribed.answered("UNKNOWN_SUBSCRIPTION_ID") == 1
-    since = len(subscribed.collector.pushed)
-    until(lambda: subscribed.names(JAVA, since), "Java's next push")
-    assert all(name.startswith(REQUEST) for name in subscribed.names(JAVA, since))
-    assert not subscribed.names(LIBRDKAFKA), "a subscription of Java's reached librdkafka"
+    subscribed.pushes_only(JAVA, REQUEST)
+    assert subscribed.refused() == refused + 1
+    assert not subscribed.names(LIBRDKAFKA) | subscribed.names(FRANZ_GO), "a subscription of Java's reached others"
 
     subscribed.alter("of-librdkafka", CONNECTION, r"client_software_version=2\..*")
-    until(lambda: subscribed.names(LIBRDKAFKA), "librdkafka pushes")
-    assert all(name.startswith(CONNECTION) for name in subscribed.names(LIBRDKAFKA))
-    since = len(subscribed.collector.pushed)
-    until(lambda: subscribed.names(JAVA, since), "Java pushes on")
-    assert all(name.startswith(REQUEST) for name in subscribed.names(JAVA, since))
+    subscribed.pushes_only(LIBRDKAFKA, CONNECTION)
+    assert not subscribed.names(FRANZ_GO), "a subscription of librdkafka's reached franz-go"
 
-    assert subscribed.tool("--list").split() == ["of-java", "of-librdkafka"]
-    for name in ("of-java", "of-librdkafka"):
+    franz_go = f"client_software_version=v{re.escape(golang.franz_go_version())}"
+    subscribed.alter("of-franz-go", UPTIME, franz_go)
+    subscribed.pushes_only(FRANZ_GO, UPTIME)
+    assert subscribed.refused() == refused + 1
+    subscribed.alter("of-franz-go", ACKNOWLEDGED, franz_go)
+    subscribed.pushes_only(FRANZ_GO, ACKNOWLEDGED)
+    assert subscribed.refused() == refused + 2
+    subscribed.pushes_only(LIBRDKAFKA, CONNECTION)
+    subscribed.pushes_only(JAVA, REQUEST)
+
+    assert subscribed.tool("--list").split() == ["of-franz-go", "of-java", "of-librdkafka"]
+    for name in ("of-java", "of-librdkafka", "of-franz-go"):
         assert f"Deleted client metrics config for {name}." in subscribed.tool("--delete", "--name", name)
     assert subscribed.tool("--list").split() == []
-    until(lambda: subscribed.answered("UNKNOWN_SUBSCRIPTION_ID") == 3, "both clients' pushes are refused")
-    pushes = subscribed.answered("NONE")
-    stays(lambda: subscribed.answered("NONE") == pushes, "a client pushes without a subscription", 2.5)
+    subscribed.quiet(refused + 5)
 
 
-def version(text: str) -> str:
-    """A regex of this version only."""
-    return text.replace(".", r"\.")
+def test_kproxy_telemetry(subscribed: Subscribed) -> None:
+    """`kproxy telemetry` subscribes, shows who pushes because of it, changes it, forgets it; a client follows."""
+    refused, version = subscribed.refused(), f"v{golang.franz_go_version()}"
+    match = ("--match", "client_software_name=kgo", "--match", f"client_software_version={re.escape(version)}")
+    command = ("subscribe", "mine", "--cluster", "kafka", "--interval", "1s", *match, "--metrics")
+    assert subscribed.kproxy(*command, UPTIME) == "kafka: mine: clients learn of it at their next push\n"
+    subscribed.pushes_only(FRANZ_GO, UPTIME)
+
+    [line] = [line for line in subscribed.kproxy("subscriptions").splitlines() if " mine " in line]
+    assert re.split(" {2,}", line.strip())[:4] == ["kafka", "mine", UPTIME, "1s"]
+    shown = subscribed.instances()
+    own = shown[FRANZ_GO]
+    assert (own["software_name"], own["software_version"], own["subscriptions"]) == ("kgo", version, ["mine"])
+    assert (own["cluster"], own["interval_ms"], own["last_error"]) == ("kafka", 1000, None)
+    assert {own["id"]} == {one.instance for one in telemetry.of(FRANZ_GO, subscribed.collector.pushed)}
+    assert (datetime.now(UTC) - datetime.fromisoformat(own["last_push"])).total_seconds() < 5
+    later = until(lambda: (now := subscribed.instances()[FRANZ_GO])["pushes"] > own["pushes"] and now, "a push more")
+    assert later["last_push"] > own["last_push"]
+    assert later["bytes"] > own["bytes"]
+    others = {JAVA: "apache-kafka-java", LIBRDKAFKA: "confluent-kafka-python"}
+    assert {name: shown[name]["software_name"] for name in others} == others
+    assert {name: shown[name]["subscriptions"] for name in others} == {name: [] for name in others}
+    [line] = [line for line in subscribed.kproxy("instances").splitlines() if own["id"] in line]
+    cells = re.split(" {2,}", line.strip())
+    assert cells[:6] == ["kafka", own["id"], own["client"], FRANZ_GO, f"kgo {version}", "mine"]
+
+    assert subscribed.refused() == refused
+    subscribed.kproxy(*command, ACKNOWLEDGED)
+    subscribed.pushes_only(FRANZ_GO, ACKNOWLEDGED)
+    assert subscribed.refused() == refused + 1
+    assert subscribed.kproxy("unsubscribe", "mine", "--cluster", "kafka") == "kafka: mine: gone\n"
+    assert json.loads(subscribed.kproxy("subscriptions", "--json")) == {"subscriptions": []}
+    subscribed.quiet(refused + 2)

@@ -22,15 +22,20 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData, ResourceMetrics
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.support import golang
 from tests.support.backend import Backend
 from tests.support.client import java_tool
 from tests.support.proxy import Proxy
 from tests.support.wait import until
 
 CONNECTIONS = "org.apache.kafka.producer.connection.creation.total"
-"""A sum that stands once in every push of every client."""
+"""A sum that stands once in every push of Java and of librdkafka; franz-go leaves out what did not change."""
 SENT = "org.apache.kafka.producer.record.send.total"
 """One of Java's producer: as many as the records that it sent."""
+ACKNOWLEDGED = "com.example.records.acknowledged.total"
+"""One of the application's own (KIP-1076) that produces with franz-go: as many as the records that it sent."""
+UPTIME = "com.example.uptime.seconds"
+"""The other one, a gauge that stands once in every push."""
 RATE = 20
 """Records a second of each client."""
 
@@ -52,6 +57,13 @@ def librdkafka_producer(bootstrap: str, client_id: str, topic: str, records: int
     script = Path(__file__).with_name("clients") / "telemetry_confluent_kafka.py"
     settings = {"bootstrap.servers": bootstrap, "client.id": client_id}
     return [sys.executable, str(script), json.dumps({"settings": settings, "topic": topic, "records": records})]
+
+
+def franz_go_client(bootstrap: str, client_id: str, topic: str, records: int = -1) -> list[str]:
+    """The same of franz-go, which reads its topic in a group meanwhile: it is one client that does both."""
+    settings = {"bootstrap.servers": bootstrap, "client.id": client_id, "group.id": f"{client_id}-of-{topic}"}
+    spoken = {"settings": settings, "topic": topic, "records": records}
+    return [str(golang.franz_go()), "telemetry", json.dumps(spoken)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +95,14 @@ def of(client_id: str, pushed: Iterable[Pushed]) -> list[Pushed]:
     return [one for one in pushed if one.client_id == client_id]
 
 
-def totals(client_id: str, pushed: Iterable[Pushed]) -> Totals:
-    """Of what one client pushed; sums do not depend on the order."""
+def totals(client_id: str, pushed: Iterable[Pushed], once: str = CONNECTIONS) -> Totals:
+    """Of what one client pushed, where the metric `once` stands once in every push; sums do not depend on the order."""
     own = of(client_id, pushed)
     values: dict[str, list[float]] = {}
     for name, value in (point for one in own for point in one.points):
         values.setdefault(name, []).append(value)
     sums = {name: math.fsum(summed) for name, summed in values.items()}
-    return Totals(frozenset(one.instance for one in own), len(values.get(CONNECTIONS, ())), sums)
+    return Totals(frozenset(one.instance for one in own), len(values.get(once, ())), sums)
 
 
 class Collector:

@@ -12,14 +12,14 @@ import (
 // between is the time between two records.
 const between = 50 * time.Millisecond
 
-// pushing are the settings of a client that pushes telemetry while it produces: so many records, or for ever.
+// pushing are the settings of a client that pushes telemetry while it works: for so many records, or for ever.
 type pushing struct {
 	Settings map[string]any `json:"settings"`
 	Topic    string         `json:"topic"`
 	Records  int            `json:"records"`
 }
 
-// telemetry pushes two metrics of the application's own (KIP-1076) beside the library's: a sum and a gauge.
+// telemetry produces and reads, and pushes two metrics of the application's own (KIP-1076) beside the library's: a sum and a gauge.
 func telemetry(the pushing) {
 	var acknowledged atomic.Int64
 	begun := time.Now()
@@ -32,8 +32,12 @@ func telemetry(the pushing) {
 			_ = yield(sum) && yield(gauge)
 		}
 	})
-	client, err := kgo.NewClient(append(options(the.Settings), own)...)
+	client, err := kgo.NewClient(append(options(the.Settings), own, kgo.ConsumeTopics(the.Topic))...)
 	must(err)
+	go func() {
+		for !client.PollFetches(context.Background()).IsClientClosed() {
+		}
+	}()
 	for number := 0; number < the.Records || the.Records < 0; number++ {
 		record := kgo.Record{Topic: the.Topic, Value: []byte("x")}
 		client.Produce(context.Background(), &record, func(_ *kgo.Record, err error) {
