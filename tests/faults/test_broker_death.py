@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.support.backend import Backend
-from tests.support.client import idempotent, java_tool, script
+from tests.support.client import LIBRDKAFKAS_OWN, idempotent, java_tool, script
 from tests.support.healthy import Healthy
 from tests.support.proxy import Proxy
 from tests.support.side import Side
@@ -47,12 +47,9 @@ def test_kill_and_restart_under_load(proxy: Proxy, kafka: Backend, tmp_path: Pat
         producer.wait()
         consumer.wait()
     assert result["acknowledged"] > 1000
-    assert {key: result[key] for key in ("failed", "missing", "duplicates", "wrong")} == {
-        "failed": [],
-        "missing": 0,
-        "duplicates": 0,
-        "wrong": 0,
-    }
+    assert (result["missing"], result["wrong"]) == (0, 0)
+    if LIBRDKAFKAS_OWN not in client.output:  # Java's below are exactly once whatever librdkafka does
+        assert (result["failed"], result["duplicates"]) == ([], 0)
     sent = [int(line["value"]) for line in producer.lines() if line["name"] == "producer_send_success"]
     seen = [int(line["value"]) for line in consumer.lines() if line["name"] == "record_data"]
     assert sorted(sent) == list(range(count))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from kproxy.demo import jars, java
 from kproxy.demo.broker import LOGGING
@@ -19,6 +19,11 @@ from tests.support import golang, npm
 from tests.support.socket_watch import SocketWatch
 
 _SCRIPTS = Path(__file__).with_name("clients")
+LIBRDKAFKAS_OWN: Final = "failed due to skipped sequence numbers"
+"""In its log (debug=eos) when librdkafka's threads have raced each other at a leader's move (its issue 4953, open).
+
+It sends a batch before the one in front of it, takes a new epoch, and then nothing is exactly once any more: so
+it was in 2 of 41 runs without kproxy. Such a run tells of kproxy only whether what was acknowledged is there."""
 PYTHON_CLIENTS = ("confluent_kafka", "kafka_python", "aiokafka")
 
 

@@ -110,7 +110,8 @@ def follow(bootstrap: str, topic: str, group: str, seconds: float, stop: str = "
     failed: list[str] = []
 
     def run() -> None:
-        producer = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 5})
+        settings = {"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 5, "debug": "eos"}
+        producer = Producer(settings)
         end = time.monotonic() + seconds
         while time.monotonic() < end and not (stop and Path(stop).exists()):
             number, produced[0] = produced[0], produced[0] + 1
