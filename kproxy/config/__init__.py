@@ -2,6 +2,7 @@
 
 from kproxy.config.address import HostPort
 from kproxy.config.cluster import VirtualCluster
+from kproxy.config.events import DESTINATIONS, EventFiles, Events, EventTopic
 from kproxy.config.loading import ConfigProblems, load
 from kproxy.config.models import Config
 from kproxy.config.nodes import NodeRange, Nodes
@@ -20,10 +21,14 @@ from kproxy.config.upstreams import Failover, Upstream
 
 __all__ = [
     "BUILT_IN",
+    "DESTINATIONS",
     "Admin",
     "Config",
     "ConfigProblems",
     "Drain",
+    "EventFiles",
+    "EventTopic",
+    "Events",
     "Failover",
     "Files",
     "HostPort",

@@ -23,7 +23,9 @@ CONFIG_FILE: Final = "KPROXY_CONFIG"
 NOT_SETTINGS: Final = frozenset({"KPROXY_TOOLS", "KPROXY_ADMIN_URL"})
 CLUSTERS: Final = ("clusters",)
 # Lists of mappings, which a variable holds as YAML.
-YAML_VALUES: Final = frozenset({CLUSTERS, ("upstreams",), ("telemetry", "subscriptions"), ("receivers",)})
+YAML_VALUES: Final = frozenset(
+    {CLUSTERS, ("upstreams",), ("telemetry", "subscriptions"), ("receivers",), ("events", "destinations")}
+)
 # What `kproxy serve` has flags for, each named after its setting; everything has a variable.
 FLAGS: Final = frozenset(
     {("bootstrap_servers",), ("listen",), ("advertised_host",), ("admin",), ("log", "level"), ("log", "format")}

@@ -11,9 +11,10 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from kproxy.config.address import HostPort
 from kproxy.config.base import Path, refuse
 from kproxy.config.cluster import VirtualCluster
+from kproxy.config.events import Events, event_problems
 from kproxy.config.ports import Claim, conflicts
 from kproxy.config.process import Admin, Drain, Limits, Log, State, Timeouts, Topology
-from kproxy.config.receivers import Receivers, clusters_missing, named_twice
+from kproxy.config.receivers import Receivers, receiver_problems, same_series
 from kproxy.config.telemetry import receivers_missing
 
 
@@ -40,6 +41,7 @@ class Config(BaseSettings):
     receivers: Receivers = Field(
         default=(), description="Where telemetry goes, by name. As a variable: YAML, which can hold secrets."
     )
+    events: Events = Field(default=Events(), description="The event stream, and where it goes.")
     state: State = Field(default=State(), description="Where that is kept which must survive a restart.")
     drain: Drain = Field(default=Drain(), description="How kproxy ends on SIGTERM.")
     log: Log = Field(default=Log(), description="Log lines on standard error.")
@@ -64,15 +66,18 @@ class Config(BaseSettings):
             for index, name in enumerate(names)
             if name in names[:index]
         ]
-        if problems := [*twice, *conflicts(self.claims()), *self._telemetry()]:
+        if problems := [*twice, *conflicts(self.claims()), *self._delivery()]:
             refuse(problems)
         return self
 
-    def _telemetry(self) -> Iterator[tuple[Path, str]]:
-        names = [receiver.name for receiver in self.receivers]
-        yield from named_twice(self.receivers)
-        yield from clusters_missing(self.receivers, [cluster.name for cluster in self.clusters])
-        yield from receivers_missing([cluster.telemetry for cluster in self.clusters], names)
+    def _delivery(self) -> Iterator[tuple[Path, str]]:
+        clusters = [cluster.name for cluster in self.clusters]
+        yield from receiver_problems(self.receivers, clusters)
+        yield from receivers_missing(
+            [cluster.telemetry for cluster in self.clusters], [receiver.name for receiver in self.receivers]
+        )
+        yield from same_series({cluster.name: self.receivers_of(cluster) for cluster in self.clusters}, self.receivers)
+        yield from event_problems(self.events, clusters)
 
     def receivers_of(self, cluster: VirtualCluster) -> Receivers:
         """Those that get what the virtual cluster's clients push; none without telemetry."""

@@ -2,40 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    SecretStr,
-    ValidationError,
-    field_serializer,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, SecretStr, field_serializer, model_validator
 
 from kproxy.config.base import Path, Settings, refuse, split_commas
+from kproxy.config.delivery import Text, ToFiles, ToTopic, by_type, names_twice, unknown_cluster
 from kproxy.config.process import Count, FrameBytes, Patience, Seconds
-from kproxy.config.reasons import reason, worth_telling
-from kproxy.config.units import byte_count
-from kproxy.config.upstreams import Label, Servers
+from kproxy.config.upstreams import Label
 
 _HIDDEN: Final = "**********"
-_TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
-
-
-def _not_empty(text: str) -> str:
-    if not text:
-        raise ValueError("must not be empty")
-    return text
-
-
-def _check_topic(name: str) -> str:
-    if not _TOPIC.fullmatch(name) or name in (".", ".."):
-        raise ValueError(f"{name!r} is no topic: at most 249 letters, digits, '.', '_' and '-'")
-    return name
+_OF_EVERY_CLIENT: Final = frozenset({"client_instance_id", "client_source_address", "client_source_port"})
 
 
 def _unseen(value: Any) -> Any:
@@ -45,8 +23,6 @@ def _unseen(value: Any) -> Any:
     return value
 
 
-Text = Annotated[str, AfterValidator(_not_empty)]
-Topic = Annotated[str, AfterValidator(_check_topic)]
 Secret = Annotated[SecretStr, BeforeValidator(_unseen, json_schema_input_type=str)]
 Words = Annotated[tuple[str, ...], BeforeValidator(split_commas, json_schema_input_type=str | tuple[str, ...])]
 
@@ -133,54 +109,19 @@ class Otlp(_Queued):
     connections: Count = Field(default=2, description="Requests at a time, each on a connection of its own.")
 
 
-class Kafka(_Queued):
+class Kafka(ToTopic, _Queued):
     """To a topic: the key is the client's instance id, the value the payload, the headers tell of the client."""
 
     type: Literal["kafka"] = Field(description="`kafka`.")
-    topic: Topic = Field(description="The topic, which must be there.")
-    cluster: Label | None = Field(
-        default=None,
-        description="A virtual cluster, whose active upstream has the topic; without it, and without "
-        "`bootstrap_servers`, the one whose clients push.",
-    )
-    bootstrap_servers: Servers = Field(
-        default=(), description="Brokers of another cluster that has the topic, as host:port; a list or with commas."
-    )
-    compression: Literal["none", "gzip", "zstd"] = Field(
-        default="zstd", description="Of batches; brokers take zstd since Kafka 2.1."
-    )
     constant: Mapping[str, str] = Field(default={}, description="Headers that stand on every record, beside `cluster`.")
-    retry_for: Seconds = Field(
-        default=120.0, description="How long a push is tried again before it is dropped. Seconds, or as 2m."
-    )
-    linger: Seconds = Field(
-        default=0.2, description="How long a push waits for others to share a batch with. Seconds, or as 200ms."
-    )
-
-    @model_validator(mode="after")
-    def _one_cluster(self) -> Self:
-        if self.cluster and self.bootstrap_servers:
-            refuse([(("cluster",), "stands beside bootstrap_servers: give one of both, or none")])
-        return self
 
 
-class Files(_Queued):
+class Files(ToFiles, _Queued):
     """To gzip files of JSON lines in a directory: each appears when it is complete. Spark reads them as they are."""
 
     type: Literal["files"] = Field(description="`files`.")
-    directory: Text = Field(description="Where; it is made when it is missing.", examples=["/var/lib/kproxy/telemetry"])
     prefix: Text = Field(default="telemetry", description="What the files' names begin with.")
     constant: Mapping[str, str] = Field(default={}, description="Columns that stand on every line, beside `cluster`.")
-    file_bytes: FrameBytes = Field(
-        default=64 * 2**20, description="A file of so many bytes is complete. Bytes, or as 64MiB."
-    )
-    file_age: Patience = Field(default=60.0, description="So is one of this age. Seconds, or as 1m.")
-    keep_bytes: Annotated[int, byte_count()] | None = Field(
-        default=None, description="Of complete files; beyond it the oldest are deleted. Without it none is."
-    )
-    linger: Seconds = Field(
-        default=1.0, description="How long a push waits for others to be written with. Seconds, or as 1s."
-    )
 
 
 class PlugIn(_Named):
@@ -208,47 +149,45 @@ BUILT_IN: Final[Mapping[str, type[Receiver]]] = {
 }
 
 
-def _of_its_type(value: Any) -> Receiver:
-    """By `type`, not by what fits: so problems are those of the type that was meant, at their keys."""
-    if isinstance(value, Receiver):
-        return value
-    if not isinstance(value, dict):
-        raise ValueError(f"must be a mapping, not {type(value).__name__}")
-    kind = value.get("type")
-    if kind is None:
-        refuse([(("type",), f"is required: {', '.join(BUILT_IN)}, or a plug-in's")])
-    model = BUILT_IN.get(kind, PlugIn) if isinstance(kind, str) else PlugIn
-    try:
-        return model.model_validate(value)
-    except ValidationError as error:
-        refuse(_problems(error, model))
+Receivers = tuple[
+    Annotated[
+        Receiver, BeforeValidator(by_type(BUILT_IN, PlugIn, ", or a plug-in's"), json_schema_input_type=Receiver)
+    ],
+    ...,
+]
 
 
-def _problems(error: ValidationError, model: type[Receiver]) -> Iterator[tuple[Path, str]]:
-    for found in worth_telling(error.errors(include_url=False)):
-        if model is PlugIn and found["type"] == "extra_forbidden":
-            yield (
-                found["loc"],
-                f"is no setting of a plug-in, whose own stand in options; built in: {', '.join(BUILT_IN)}",
-            )
-        else:
-            yield found["loc"], reason(found, model)
-
-
-Receivers = tuple[Annotated[Receiver, BeforeValidator(_of_its_type, json_schema_input_type=Receiver)], ...]
-
-
-def named_twice(receivers: Receivers) -> Iterator[tuple[Path, str]]:
-    """A problem for each further receiver of a name, with keys relative to the root."""
-    names = [receiver.name for receiver in receivers]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            yield ("receivers", index, "name"), f"{name!r} is also the name of receivers.{names.index(name)}"
-
-
-def clusters_missing(receivers: Receivers, clusters: Collection[str]) -> Iterator[tuple[Path, str]]:
-    """A problem for each receiver whose virtual cluster is not there, with keys relative to the root."""
+def receiver_problems(receivers: Receivers, clusters: Collection[str]) -> Iterator[tuple[Path, str]]:
+    """Names that stand twice, virtual clusters that are not there; keys are relative to the root."""
+    yield from names_twice(("receivers",), [receiver.name for receiver in receivers])
     for index, receiver in enumerate(receivers):
         if isinstance(receiver, Kafka) and receiver.cluster and receiver.cluster not in clusters:
-            reason = f"{receiver.cluster!r} is no virtual cluster; there are: {', '.join(clusters)}"
-            yield ("receivers", index, "cluster"), reason
+            yield ("receivers", index, "cluster"), unknown_cluster(receiver.cluster, clusters)
+
+
+def same_series(used: Mapping[str, Receivers], receivers: Receivers) -> Iterator[tuple[Path, str]]:
+    """A problem for each receiver whose series would stand twice at /metrics/clients, with keys relative to the root.
+
+    `used` are the receivers of each virtual cluster.
+    """
+    for index, receiver in enumerate(receivers):
+        for cluster in (cluster for cluster, those in used.items() if receiver in those):
+            earlier = [each for each in receivers[:index] if each in used[cluster]]
+            if twin := _twin(receiver, earlier):
+                whose = f"does not tell its series of {cluster} from those of receivers.{receivers.index(twin)}"
+                why = "give one of both another label, as {view: totals}, since no scrape may hold a series twice"
+                yield ("receivers", index, "constant"), f"{whose}: {why}"
+                break
+
+
+def _twin(receiver: Receiver, others: Sequence[Receiver]) -> Receiver | None:
+    return next((other for other in others if _alike(receiver, other)), None)
+
+
+def _alike(one: Receiver, other: Receiver) -> bool:
+    """Whether both can have the same series: labels without a value are left out, so only certain ones tell apart."""
+    if not isinstance(one, Prometheus) or not isinstance(other, Prometheus):
+        return False
+    constants = ({**each.constant, "cluster": ""} for each in (one, other))
+    told_apart = {*one.labels} ^ {*other.labels}
+    return len({frozenset(each.items()) for each in constants}) == 1 and not told_apart & _OF_EVERY_CLIENT

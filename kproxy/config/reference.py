@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 
 from kproxy.config.cluster import VirtualCluster
 from kproxy.config.environment import FLAGS, flag, variable
+from kproxy.config.events import DESTINATIONS, Events
 from kproxy.config.models import Config
 from kproxy.config.nodes import Nodes
 from kproxy.config.process import Admin, Drain, Limits, Log, State, Timeouts, Topology
@@ -36,6 +37,8 @@ _GROUPS: Final[tuple[tuple[str, str, type[BaseModel]], ...]] = (
     *((f"receivers[{kind}]", _UNNAMED, model) for kind, model in BUILT_IN.items()),
     ("receivers[].tls", _UNNAMED, Tls),
     ("receivers[plug-in]", _UNNAMED, PlugIn),
+    ("events", "events", Events),
+    *((f"events.destinations[{kind}]", _UNNAMED, model) for kind, model in DESTINATIONS.items()),
     ("state", "state", State),
     ("drain", "drain", Drain),
     ("log", "log", Log),

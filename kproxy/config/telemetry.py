@@ -8,8 +8,9 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from kproxy.config.base import Path, Settings, refuse
+from kproxy.config.delivery import Text
 from kproxy.config.process import FrameBytes
-from kproxy.config.receivers import Text, Words
+from kproxy.config.receivers import Words
 from kproxy.config.units import seconds
 
 # Kafka's bounds of interval.ms.

@@ -102,6 +102,36 @@ def test_names_are_given_once() -> None:
     assert problems_of(Config, twice) == ["receivers.1.name: 'o' is also the name of receivers.0"]
 
 
+SAME = "receivers.1.constant: does not tell its series of orders from those of receivers.0: give one of both another"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "alike"),
+    [
+        ({}, {}, True),
+        ({"labels": "client_id,group_id"}, {"labels": ["group_id", "client_id"]}, True),
+        ({"labels": "client_id"}, {"labels": "client_id,group_id"}, True),
+        ({"constant": {"cluster": "x"}}, {"constant": {"cluster": "y"}}, True),
+        ({"attributes": "topic"}, {}, True),
+        ({"labels": "client_id"}, {}, False),
+        ({"labels": "client_id"}, {"labels": "client_id,client_source_port"}, False),
+        ({"constant": {"view": "a"}}, {}, False),
+        ({"constant": {"view": "a"}}, {"constant": {"view": "b"}}, False),
+    ],
+)
+def test_series_of_a_page_differ(first: dict[str, Any], second: dict[str, Any], alike: bool) -> None:
+    """Of two prometheus receivers of a virtual cluster: a label that may have no value tells nothing apart."""
+    given = [{"name": name, "type": "prometheus"} | one for name, one in (("p", first), ("q", second))]
+    data = config(*given, telemetry={})
+    if alike:
+        (line,) = problems_of(Config, data)
+        assert line.startswith(SAME)
+    else:
+        Config.model_validate(data)
+    Config.model_validate(config(*given, telemetry={"receivers": "q"}))
+    Config.model_validate(config(given[0], OTLP, telemetry={}))
+
+
 def test_secrets_are_not_shown() -> None:
     """Neither in what `config show` prints, nor in a repr, nor in a problem; whoever sends them gets them."""
     given = config(
@@ -136,7 +166,7 @@ def test_plug_ins_are_what_is_not_built_in() -> None:
 
 def test_which_receivers_a_cluster_has() -> None:
     """Without telemetry none; without names all; otherwise those it names."""
-    receivers = [{"name": name, "type": "prometheus"} for name in ("a", "b")]
+    receivers = [{"name": name, "type": "prometheus", "constant": {"r": name}} for name in ("a", "b")]
 
     def names(telemetry: Any) -> list[str]:
         made = Config.model_validate(config(*receivers, telemetry=telemetry))

@@ -15,9 +15,11 @@ from pydantic.fields import FieldInfo
 
 from kproxy.config import (
     BUILT_IN,
+    DESTINATIONS,
     Admin,
     Config,
     Drain,
+    Events,
     Failover,
     Limits,
     Log,
@@ -42,6 +44,7 @@ EXAMPLES = sorted((ROOT / "config").glob("*.yaml"))
 PAGE = ROOT / "docs" / "configuration.md"
 SCHEMA: dict[str, Any] = json.loads(json_schema())
 CLUSTER = {"name": "a", "bootstrap_servers": "a:1", "listen": "b:1"}
+EVENTS = {"name": "f", "type": "files", "directory": "d"}
 
 
 def keys() -> Iterator[tuple[str, Any]]:
@@ -60,6 +63,8 @@ def keys() -> Iterator[tuple[str, Any]]:
         **{f"receivers[{kind}]": model for kind, model in BUILT_IN.items()},
         "receivers[].tls": Tls,
         "receivers[plug-in]": PlugIn,
+        "events": Events,
+        **{f"events.destinations[{kind}]": model for kind, model in DESTINATIONS.items()},
         "state": State,
         "drain": Drain,
         "log": Log,
@@ -97,6 +102,14 @@ def test_the_schema_fits_every_form() -> None:
     upstreams = [{"name": "east", "bootstrap_servers": "a:1"}, {"name": "west", "bootstrap_servers": ["b:1"]}]
     several = {"name": "a", "listen": "b:1", "upstreams": upstreams, "failover": {"automatic": True, "floor": "1h"}}
     assert list(flaws(SCHEMA, {"clusters": [several]}, SCHEMA)) == []
+
+
+def test_the_schema_fits_events() -> None:
+    """Both types of destination, and what `config show` prints of them."""
+    topic = {"name": "k", "type": "kafka", "topic": "t", "bootstrap_servers": "a:1,b:1", "linger": "1s"}
+    data = {"clusters": [CLUSTER], "events": {"destinations": [EVENTS, topic], "interval": "1m", "instance": "one"}}
+    assert list(flaws(SCHEMA, data, SCHEMA)) == []
+    assert list(flaws(SCHEMA, Config.model_validate(data).model_dump(mode="json"), SCHEMA)) == []
 
 
 def test_the_schema_fits_telemetry() -> None:
@@ -143,6 +156,10 @@ def test_the_schema_fits_telemetry() -> None:
         {"clusters": [CLUSTER], "receivers": [{"name": "p", "type": "prometheus", "url": "http://c"}]},
         {"clusters": [CLUSTER], "receivers": [{"name": "m", "type": "mine", "depth": 1}]},
         {"clusters": [CLUSTER], "receivers": [{"name": "o", "type": "otlp", "url": "u", "headers": {"k": 1}}]},
+        {"clusters": [CLUSTER], "events": {"destinations": [{"name": "k", "type": "kafka"}]}},
+        {"clusters": [CLUSTER], "events": {"destinations": [{"name": "o", "type": "otlp", "url": "u"}]}},
+        {"clusters": [CLUSTER], "events": {"destinations": [EVENTS | {"prefix": "-"}]}},
+        {"clusters": [CLUSTER], "events": {"interval": 0}},
         {"clusters": [CLUSTER], "state": {"path": 1}},
         {"clusters": [CLUSTER], "limits": {"max_connections": 0}},
         {"clusters": [CLUSTER], "limits": {"max_held_bytes": "1TiB"}},
@@ -197,7 +214,8 @@ def test_the_docs_list_every_setting_with_default_and_variable() -> None:
     for key, field in keys():
         default, names, meaning = rows.pop(key).split(" | ")
         assert (default, meaning) == (_default(field), field.description), key
-        in_a_list = key.startswith(("clusters[].upstreams[]", "clusters[].telemetry.subscriptions[]", "receivers["))
+        lists = "clusters[].upstreams[]", "clusters[].telemetry.subscriptions[]", "receivers[", "events.destinations["
+        in_a_list = key.startswith(lists)
         assert names == "–" if in_a_list else names.split()[0].strip("`") in variables(), key
     assert not [key for key in rows if "." in key and "/" not in key]
 

@@ -20,7 +20,7 @@ RESTART = {
     "admin.listen", "limits.max_request_bytes", "limits.max_response_bytes", "limits.max_held_bytes",
     "limits.max_connections", "timeouts.connect", "timeouts.stalled_frame", "timeouts.first_request",
     "timeouts.upstream_request", "log.format", "log.level", "name", "listen", "receivers", "state.path",
-    "telemetry.max_bytes", "telemetry.receivers",
+    "telemetry.max_bytes", "telemetry.receivers", "events.destinations", "events.interval", "events.instance",
 }  # fmt: skip
 APPLIED = {
     "topology.interval", "topology.epoch_floor", "topology.grace", "topology.retired", "drain.deadline",

@@ -1,0 +1,125 @@
+"""What is delivered to files or to a topic: settings that telemetry's receivers and the events' destinations share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import AfterValidator, Field, ValidationError, model_validator
+
+from kproxy.config.base import Path, Settings, refuse
+from kproxy.config.process import FrameBytes, Patience, Seconds
+from kproxy.config.reasons import reason, worth_telling
+from kproxy.config.units import byte_count
+from kproxy.config.upstreams import Label, Servers
+
+_TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+
+def _not_empty(text: str) -> str:
+    if not text:
+        raise ValueError("must not be empty")
+    return text
+
+
+def _check_topic(name: str) -> str:
+    if not _TOPIC.fullmatch(name) or name in (".", ".."):
+        raise ValueError(f"{name!r} is no topic: at most 249 letters, digits, '.', '_' and '-'")
+    return name
+
+
+Text = Annotated[str, AfterValidator(_not_empty)]
+Topic = Annotated[str, AfterValidator(_check_topic)]
+
+
+class ToFiles(Settings):
+    """To gzip files of JSON lines in a directory."""
+
+    directory: Text = Field(description="Where; it is made when it is missing.", examples=["/var/lib/kproxy/data"])
+    file_bytes: FrameBytes = Field(
+        default=64 * 2**20, description="A file of so many bytes is complete. Bytes, or as 64MiB."
+    )
+    file_age: Patience = Field(default=60.0, description="So is one of this age. Seconds, or as 1m.")
+    keep_bytes: Annotated[int, byte_count()] | None = Field(
+        default=None, description="Of complete files; beyond it the oldest are deleted. Without it none is."
+    )
+    linger: Seconds = Field(
+        default=1.0, description="How long one waits for others to be written with. Seconds, or as 1s."
+    )
+
+
+class ToTopic(Settings):
+    """To a topic of a cluster: a virtual cluster's upstream, or another one."""
+
+    topic: Topic = Field(description="The topic, which must be there.")
+    cluster: Label | None = Field(
+        default=None,
+        description="A virtual cluster, whose active upstream has the topic; without it, and without "
+        "`bootstrap_servers`, the one that they come from.",
+    )
+    bootstrap_servers: Servers = Field(
+        default=(), description="Brokers of another cluster that has the topic, as host:port; a list or with commas."
+    )
+    compression: Literal["none", "gzip", "zstd"] = Field(
+        default="zstd", description="Of batches; brokers take zstd since Kafka 2.1."
+    )
+    retry_for: Seconds = Field(
+        default=120.0, description="How long one is tried again before it is dropped. Seconds, or as 2m."
+    )
+    linger: Seconds = Field(
+        default=0.2, description="How long one waits for others to share a batch with. Seconds, or as 200ms."
+    )
+
+    @model_validator(mode="after")
+    def _one_cluster(self) -> Self:
+        if self.cluster and self.bootstrap_servers:
+            refuse([(("cluster",), "stands beside bootstrap_servers: give one of both, or none")])
+        return self
+
+
+def by_type(models: Mapping[str, type[Settings]], other: type[Settings] | None, others: str) -> Callable[[Any], Any]:
+    """A validator that takes a mapping by its `type`, not by what fits: problems are those of the type that was meant.
+
+    `other` takes types beyond `models`, and `others` says what they are; with None there are no others.
+    """
+    known = ", ".join(models)
+
+    def of(value: Any) -> Any:
+        if isinstance(value, (*models.values(), *([other] if other else []))):
+            return value
+        if not isinstance(value, dict):
+            raise ValueError(f"must be a mapping, not {type(value).__name__}")
+        kind = value.get("type")
+        if kind is None:
+            refuse([(("type",), f"is required: {known}{others}")])
+        model = models.get(kind, other) if isinstance(kind, str) else other
+        if model is None:
+            refuse([(("type",), f"must be one of {known}, not {kind!r}")])
+        try:
+            return model.model_validate(value)
+        except ValidationError as error:
+            refuse(_problems(error, model, known if model is other else None))
+
+    return of
+
+
+def _problems(error: ValidationError, model: type[Settings], built_in: str | None) -> Iterator[tuple[Path, str]]:
+    for found in worth_telling(error.errors(include_url=False)):
+        if built_in is not None and found["type"] == "extra_forbidden":
+            yield found["loc"], f"is no setting of a plug-in, whose own stand in options; built in: {built_in}"
+        else:
+            yield found["loc"], reason(found, model)
+
+
+def names_twice(place: Path, names: Sequence[str]) -> Iterator[tuple[Path, str]]:
+    """A problem for each further one of a name, with keys relative to the root."""
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            first = ".".join(map(str, (*place, names.index(name))))
+            yield (*place, index, "name"), f"{name!r} is also the name of {first}"
+
+
+def unknown_cluster(name: str, clusters: Collection[str]) -> str:
+    """Why a virtual cluster cannot be meant."""
+    return f"{name!r} is no virtual cluster; there are: {', '.join(clusters)}"

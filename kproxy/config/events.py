@@ -1,0 +1,81 @@
+"""The event stream: which clients come, are there and go, and what happens to the topology; where that is written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from kproxy.config.base import Path, Settings
+from kproxy.config.delivery import Text, ToFiles, ToTopic, by_type, names_twice, unknown_cluster
+from kproxy.config.process import Count, FrameBytes, Interval
+from kproxy.config.upstreams import Label
+
+_PREFIX: Final = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
+
+
+def _check_prefix(prefix: str) -> str:
+    if not re.fullmatch(_PREFIX, prefix):
+        raise ValueError(f"{prefix!r} is no prefix of files: letters, digits, '-' and '_', the last two not first")
+    return prefix
+
+
+Prefix = Annotated[str, AfterValidator(_check_prefix), Field(json_schema_extra={"pattern": _PREFIX})]
+
+
+class _Queued(Settings):
+    name: Label = Field(description="Its name in metrics: a DNS label.")
+    max_events: Count = Field(default=20_000, description="Events that may wait for it; further ones are dropped.")
+    max_bytes: FrameBytes = Field(
+        default=64 * 2**20, description="Bytes of events that may wait for it, likewise. Bytes, or as 64MiB."
+    )
+
+
+class EventFiles(ToFiles, _Queued):
+    """To gzip files of JSON lines in a directory: each appears when it is complete. Spark reads them as they are."""
+
+    type: Literal["files"] = Field(description="`files`.")
+    prefix: Prefix = Field(default="events", description="What the files' names begin with.")
+
+
+class EventTopic(ToTopic, _Queued):
+    """To a topic, a record for each event: of a virtual cluster's upstream, or of another cluster."""
+
+    type: Literal["kafka"] = Field(description="`kafka`.")
+
+
+Destination: TypeAlias = EventFiles | EventTopic
+DESTINATIONS: Final[Mapping[str, type[Destination]]] = {"files": EventFiles, "kafka": EventTopic}
+
+
+class Events(Settings):
+    """The event stream: who comes, is there and goes, and what happens to the topology. Without destinations none."""
+
+    destinations: tuple[
+        Annotated[Destination, BeforeValidator(by_type(DESTINATIONS, None, ""), json_schema_input_type=Destination)],
+        ...,
+    ] = Field(default=(), description="Where events go, each with a queue of its own. As a variable: YAML.")
+    interval: Interval = Field(
+        default=300.0,
+        description="How often everybody who is connected is told anew, for readers that begin later. Seconds, or as "
+        "5m.",
+    )
+    instance: Text | None = Field(
+        default=None, description="What this kproxy is called in events; without it the name of its host, or pod."
+    )
+
+
+def event_problems(events: Events, clusters: Collection[str]) -> Iterator[tuple[Path, str]]:
+    """Names that stand twice, topics of no cluster that can be told; keys are relative to the root."""
+    place = ("events", "destinations")
+    yield from names_twice(place, [destination.name for destination in events.destinations])
+    for index, destination in enumerate(events.destinations):
+        if not isinstance(destination, EventTopic):
+            continue
+        if destination.cluster and destination.cluster not in clusters:
+            yield (*place, index, "cluster"), unknown_cluster(destination.cluster, clusters)
+        if not destination.cluster and not destination.bootstrap_servers and len(clusters) > 1:
+            reason = f"is required, or bootstrap_servers, since there are several: {', '.join(clusters)}"
+            yield (*place, index, "cluster"), reason
