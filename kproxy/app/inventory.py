@@ -42,8 +42,13 @@ def _client(cluster: str, client: Client, connections: Sequence[Connection]) -> 
         connections=len(connections),
         since=time_shown(min(connection.opened for connection in connections)),
         metadata_version=None if version < 0 else version,
-        rebootstrap=_REBOOTSTRAP[ability(connections[0].context.software, version)],
+        rebootstrap=rebootstrap(connections[0].context.software, version),
     )
+
+
+def rebootstrap(software: tuple[str, str] | None, metadata_version: int) -> Rebootstrap:
+    """What brings the client back, as `ability` knows it."""
+    return _REBOOTSTRAP[ability(software, metadata_version)]
 
 
 def connection_view(connection: Connection) -> ConnectionView:
