@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
 from kproxy.relay.fault import Fault
+
+if TYPE_CHECKING:
+    from kproxy.relay.sasl import Exchanges
 
 NEWEST_METADATA: Final = 13
 """The highest version of Metadata in Kafka's schemas, and the first whose response can say 129."""
@@ -61,7 +64,7 @@ class Context:
     the client used, -1 before; `metadata_upstream` the highest that its broker serves, as far as is known. `told` is
     the correlation id of the request whose response is to say 129, when the broker answers it; `told_in` the epoch in
     which it was decided to tell the client. `principal` is whom the broker authenticated, as Kafka writes it
-    ("User:alice"); None where that is not known.
+    ("User:alice"); None where that is not known. `sasl` is there while it may be about to be told.
     """
 
     __slots__ = (
@@ -75,6 +78,7 @@ class Context:
         "node_id",
         "principal",
         "retired",
+        "sasl",
         "software",
         "software_label",
         "told",
@@ -96,6 +100,7 @@ class Context:
         self.told_in: int | None = None
         self.client_id: str | None = None
         self.principal: str | None = None
+        self.sasl: Exchanges | None = None
         self.software: tuple[str, str] | None = None
         self.software_label: tuple[str, str] | None = None
 

@@ -12,6 +12,7 @@ from kproxy.relay.apis import (
     a10_find_coordinator,
     a17_sasl_handshake,
     a18_api_versions,
+    a36_sasl_authenticate,
     a55_describe_quorum,
     a60_describe_cluster,
     a78_share_fetch,
@@ -29,6 +30,7 @@ OFFERS: Final[Mapping[int, Offer]] = MappingProxyType(
             a10_find_coordinator,
             a17_sasl_handshake,
             a18_api_versions,
+            a36_sasl_authenticate,
             a55_describe_quorum,
             a60_describe_cluster,
             a78_share_fetch,
@@ -37,9 +39,10 @@ OFFERS: Final[Mapping[int, Offer]] = MappingProxyType(
     }
 )
 """The relay's own offers by api key; other rooms' offers join them in the composition root."""
-_SASL_AUTHENTICATE: Final = 36
 RETIRED_OFFERS: Final[Mapping[int, Offer]] = MappingProxyType({**OFFERS, a03_metadata.KEY: a03_metadata.RETIRED})
-RETIRED_KEYS: Final = frozenset({a03_metadata.KEY, a17_sasl_handshake.KEY, a18_api_versions.KEY, _SASL_AUTHENTICATE})
+RETIRED_KEYS: Final = frozenset(
+    api.KEY for api in (a03_metadata, a17_sasl_handshake, a18_api_versions, a36_sasl_authenticate)
+)
 """What a client needs to ask until it hears that the node it came to is gone."""
 
 

@@ -1,0 +1,180 @@
+"""Who a client says it is in a SASL exchange, and whether its broker took it. Pure.
+
+Secrets: passwords, proofs and tokens are neither kept nor shown. Of a message only the name in it is read, and the name
+is believed only when the broker has accepted the exchange that began with it: what a broker answers nobody can forge
+here, because each response is matched with its own request.
+
+The names are what Kafka's default principal builder makes principals of. A broker may be set up to make something else
+of them (`principal.builder.class`, `sasl.oauthbearer.sub.claim.name`), which it tells nobody.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+MAX_NAME: Final = 255
+"""Bytes of a name; what OpenID Connect allows a subject. A longer one is not known: strangers may send anything."""
+_MAX_MESSAGE: Final = 64 << 10
+"""Bytes of a message that is still read; tokens are far smaller."""
+_NUL: Final = b"\0"
+_PLAIN_PARTS: Final = 3
+_TOKEN_PARTS: Final = 3
+_SASLNAME: Final = rb"((?:[^,=\0]|=2C|=3D)+)"
+_SCRAM_FIRST: Final = re.compile(
+    rb"[ny],(?:a=%b)?,(?:m=[^,]+,)?n=%b,r=[\x21-\x2b\x2d-\x7e]+((?:,[A-Za-z]+=[^,]+)*)" % (_SASLNAME, _SASLNAME)
+)
+"""RFC 5802: authorization id, name, extensions."""
+_BEARER_FIRST: Final = re.compile(rb"[ny],(?:a=%b)?,\x01((?:[A-Za-z]+=[^\x01]*\x01)+)\x01" % _SASLNAME)
+"""RFC 7628: authorization id, key/value pairs."""
+_BEARER: Final = re.compile(rb"auth=bearer +([^ ]+)", re.IGNORECASE)
+
+
+class Claim(NamedTuple):
+    """A name that is its client's if the broker answers its last message like this."""
+
+    name: str
+    accepted: Callable[[bytes], bool]
+
+
+class Mechanism(NamedTuple):
+    """`name` is in the first of so many `messages` of a client; what `accepted` says of the answer to the last."""
+
+    name: Callable[[bytes], str | None]
+    messages: int
+    accepted: Callable[[bytes], bool]
+
+
+class Exchanges:
+    """The SASL exchanges of one connection: mostly one, more where it authenticates again (KIP-368).
+
+    Kafka's clients wait for each answer. Others may not: so what is claimed waits in line for the answer to the very
+    request that claims it.
+    """
+
+    __slots__ = ("_claims", "_mechanism", "_name", "_said")
+
+    def __init__(self) -> None:
+        self._mechanism: Mechanism | None = None
+        self._name: str | None = None
+        self._said = 0
+        self._claims: list[Claim | None] = []  # for each request that is not answered yet
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is under way that could tell a name."""
+        return self._mechanism is None and not self._claims
+
+    def begin(self, mechanism: str | None) -> None:
+        """The client asked for a mechanism; of one that tells no name, as GSSAPI, nothing is learnt."""
+        self._mechanism = None if mechanism is None else MECHANISMS.get(mechanism)
+        self._name, self._said = None, 0
+
+    def say(self, message: bytes | None) -> None:
+        """Take the client's next message; None where it cannot be read."""
+        claim, mechanism = None, self._mechanism
+        if mechanism is not None:
+            if self._said == 0:
+                self._name = None if message is None else _name(mechanism, message)
+            self._said += 1
+            if self._said == mechanism.messages:
+                claim = None if self._name is None else Claim(self._name, mechanism.accepted)
+                self.begin(None)
+        self._claims.append(claim)
+
+    def hear(self, challenge: bytes | None) -> str | None:
+        """Take the broker's answer to the next message, None for a refusal; returns the name that is true by it."""
+        claim = self._claims.pop(0)
+        if claim is None or challenge is None or not claim.accepted(challenge):
+            return None
+        return claim.name
+
+
+def _name(mechanism: Mechanism, message: bytes) -> str | None:
+    return mechanism.name(message) if len(message) <= _MAX_MESSAGE else None
+
+
+def plain(message: bytes) -> str | None:
+    """RFC 4616: authorization id, NUL, name, NUL, password. The password is not even copied."""
+    if message.count(_NUL) != _PLAIN_PARTS - 1:
+        return None
+    first = message.index(_NUL)
+    return _text(message[:first] or message[first + 1 : message.rindex(_NUL)])
+
+
+def scram(message: bytes) -> str | None:
+    """RFC 5802. With a delegation token (KIP-48) the name is the token's, and its owner's only the broker knows."""
+    found = _SCRAM_FIRST.fullmatch(message)
+    if found is None or b",tokenauth=" in found[3]:
+        return None
+    return _text((found[1] or found[2]).replace(b"=2C", b",").replace(b"=3D", b"="))
+
+
+def bearer(message: bytes) -> str | None:
+    """RFC 7628: the claim `sub` of the token, where that is a JWT; whether it is genuine is for the broker to say."""
+    found = _BEARER_FIRST.fullmatch(message)
+    tokens = [] if found is None else [_BEARER.fullmatch(pair) for pair in found[2].split(b"\x01") if _is_auth(pair)]
+    if len(tokens) != 1 or tokens[0] is None:
+        return None
+    return _subject(tokens[0][1])
+
+
+def _is_auth(pair: bytes) -> bool:
+    return pair.startswith(b"auth=")
+
+
+def _subject(token: bytes) -> str | None:
+    if token.count(b".") != _TOKEN_PARTS - 1:
+        return None
+    _, claims, _ = token.split(b".")
+    try:
+        said = json.loads(b64decode(claims + b"=" * (-len(claims) % 4), b"-_", validate=True))
+    except (ValueError, RecursionError):
+        return None
+    subject = said.get("sub") if isinstance(said, dict) else None
+    return _named(subject.strip()) if isinstance(subject, str) else None
+
+
+def _text(name: bytes) -> str | None:
+    try:
+        return _named(str(name, "utf-8"))
+    except UnicodeDecodeError:
+        return None
+
+
+def _named(name: str) -> str | None:
+    """A name that is one; lone surrogates, which JSON can hold, are no text."""
+    try:
+        return name if 0 < len(name.encode()) <= MAX_NAME else None
+    except UnicodeEncodeError:
+        return None
+
+
+def _any(challenge: bytes) -> bool:
+    del challenge
+    return True
+
+
+def _verified(challenge: bytes) -> bool:
+    """SCRAM's server-final message: the broker knows the password too. `e=` would be an error."""
+    return challenge.startswith(b"v=")
+
+
+def _empty(challenge: bytes) -> bool:
+    """OAUTHBEARER's refusal is a challenge too, with error code 0, to which the client still has to say something."""
+    return not challenge
+
+
+MECHANISMS: Final[Mapping[str, Mechanism]] = MappingProxyType(
+    {
+        "PLAIN": Mechanism(plain, 1, _any),
+        "SCRAM-SHA-256": Mechanism(scram, 2, _verified),
+        "SCRAM-SHA-512": Mechanism(scram, 2, _verified),
+        "OAUTHBEARER": Mechanism(bearer, 1, _empty),
+    }
+)
+"""Those that tell a name. GSSAPI's is inside what only the broker can decrypt."""

@@ -1,0 +1,132 @@
+"""SaslAuthenticate: every byte passes, and whom the broker accepted is the connection's principal."""
+
+from __future__ import annotations
+
+import pytest
+
+from kproxy.observe.reasons import Reason
+from kproxy.relay.apis.a36_sasl_authenticate import MAX_REQUEST
+from tests.unit.relay import frames
+from tests.unit.relay.flows import Relay, Script, Side, bytewise, play
+
+KEY = 36
+HANDSHAKE = 17
+VERSIONS = frames.versions(KEY)
+FAILED = 58
+PLAIN = b"\0alice\0s3cr3t"
+
+
+def handshake(number: int, mechanism: str = "PLAIN") -> Script:
+    """The client asks for a mechanism, the broker has it."""
+    asked = frames.request(HANDSHAKE, 1, number, {"Mechanism": mechanism})
+    return [("client", asked), ("broker", frames.response(HANDSHAKE, 1, number, {"Mechanisms": [mechanism]}))]
+
+
+def says(number: int, message: bytes, version: int = 2) -> tuple[Side, bytes]:
+    return "client", frames.request(KEY, version, number, {"AuthBytes": message})
+
+
+def hears(number: int, challenge: bytes = b"", version: int = 2, error: int = 0) -> tuple[Side, bytes]:
+    content = {"ErrorCode": error, "ErrorMessage": "no" if error else None, "AuthBytes": challenge}
+    return "broker", frames.response(KEY, version, number, content)
+
+
+def passes(script: Script) -> Relay:
+    """Play a script of which every byte must pass as it is, however it is cut."""
+    relay = play(script)
+    sent = {side: b"".join(data for by, data in script if by == side) for side in ("client", "broker")}
+    assert (relay.reason, relay.broker.data, relay.client.data) == (None, sent["client"], sent["broker"])
+    return relay
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_plain(version: int) -> None:
+    """One message; the principal is known as soon as the broker has taken it, and not before."""
+    script = [*handshake(1), says(2, PLAIN, version)]
+    assert passes(script).context.principal is None
+    relay = passes([*script, hears(2, version=version)])
+    assert (relay.context.principal, relay.context.sasl, relay.errors()) == ("User:alice", None, {})
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_wrong_password_leaves_no_principal(version: int) -> None:
+    """The error is counted, once, however it is cut."""
+    relay = passes([*handshake(1), says(2, PLAIN, version), hears(2, version=version, error=FAILED)])
+    assert (relay.context.principal, relay.errors()) == (None, {(KEY, version): {FAILED: 1}})
+
+
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_scram(mechanism: str) -> None:
+    """Two messages: the name is in the first, the proof of it in the answer to the second."""
+    begun = [*handshake(1, mechanism), says(2, b"n,,n=al=2Cice,r=abc"), hears(2, b"r=abcdef,s=c2FsdA==,i=4096")]
+    relay = passes([*begun, says(3, b"c=biws,r=abcdef,p=cHJvb2Y=")])
+    assert relay.context.principal is None
+    ended = [*begun, says(3, b"c=biws,r=abcdef,p=cHJvb2Y="), hears(3, b"v=dmVyaWZpZXI=")]
+    assert passes(ended).context.principal == "User:al,ice"
+    refused = [*begun, says(3, b"c=biws,r=abcdef,p=cHJvb2Y="), hears(3, error=FAILED)]
+    assert passes(refused).context.principal is None
+
+
+def test_without_a_handshake_nothing_is_learnt() -> None:
+    """What mechanism a message is in is not guessed."""
+    assert passes([says(2, PLAIN), hears(2)]).context.principal is None
+
+
+def test_authenticating_again_tells_anew() -> None:
+    """KIP-368: on the same connection, with requests between; a failed attempt takes nothing away by itself."""
+    first = [*handshake(1), says(2, PLAIN), hears(2)]
+    between: Script = [("client", frames.heartbeat(3)[0]), ("broker", frames.heartbeat(3)[1])]
+    again = [*handshake(4), says(5, b"\0bob\0s3cr3t")]
+    assert passes([*first, *between, *again, hears(5)]).context.principal == "User:bob"
+    assert passes([*first, *between, *again, hears(5, error=FAILED)]).context.principal == "User:alice"
+
+
+def test_answers_are_matched_with_their_requests() -> None:
+    """A client that pipelines a guess and its own name is not taken for whom it guessed."""
+    script = [*handshake(1), says(2, b"\0admin\0guess"), *handshake(3)[:1], says(4, PLAIN)]
+    relay = passes(
+        [*script, hears(2, error=FAILED), ("broker", frames.response(HANDSHAKE, 1, 3)), hears(4), says(5, PLAIN)]
+    )
+    assert relay.context.principal == "User:alice"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("rest", [b"", b"\xff\xff", b"\xff\xff\xff\xff\xff\xff", b"\xff\xff\0\0\0\0\x09abc"])
+def test_malformed_requests_pass(version: int, rest: bytes) -> None:
+    """They are the broker's to refuse; even if it did not, nobody would be known by them."""
+    script: Script = [*handshake(1), ("client", frames.raw_request(KEY, version, 2, rest)), hears(2, version=version)]
+    assert passes(script).context.principal is None
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("body", [b"", b"\0", b"\0\0", b"\0\0\0\0\x7f\xff\xff\xff"])
+def test_malformed_answers_pass(version: int, body: bytes) -> None:
+    """The client sees for itself what the broker said; the name is not believed."""
+    answer = frames.raw_response(KEY, version, 2, body)
+    relay = passes([*handshake(1), says(2, PLAIN, version), ("broker", answer)])
+    assert (relay.context.principal, relay.errors()) == (None, {})
+
+
+def test_bytes_behind_the_last_field_pass() -> None:
+    """Fields that nobody knows yet do not keep a principal from being known."""
+    _, asked = says(2, PLAIN, 1)
+    longer = (len(asked) - 4 + 3).to_bytes(4, "big") + asked[4:] + b"xyz"
+    assert passes([*handshake(1), ("client", longer), hears(2, version=1)]).context.principal == "User:alice"
+
+
+def test_tokens_have_a_limit() -> None:
+    """A message is held whole; what no broker would take is refused when it is announced."""
+    _, asked = says(2, b"x" * (MAX_REQUEST - 100))
+    relay = Relay()
+    relay.feed("client", asked)
+    assert (relay.reason, relay.broker.data) == (None, asked)
+    relay = Relay()
+    relay.feed("client", says(2, b"x" * MAX_REQUEST)[1][:100])
+    assert (relay.reason, bytes(relay.broker.data)) == (Reason.FRAME_TOO_LARGE, b"")
+
+
+def test_at_a_node_that_is_gone() -> None:
+    """SASL works there, so that a client can be told; it is known there too."""
+    script = [*handshake(1), says(2, PLAIN), hears(2)]
+    relay = Relay(retired=True).play(script, bytewise)
+    assert (relay.reason, relay.context.principal) == (None, "User:alice")
