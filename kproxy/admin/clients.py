@@ -15,15 +15,15 @@ from kproxy.admin.parameters import choice, integer
 from kproxy.admin.view import ClientView, Rebootstrap, View
 
 Identity: TypeAlias = tuple[str, ...]
-"""Cluster, host, client id, software name and version; each of the last three with a mark that it is there."""
+"""Cluster, host, client id, principal, software name and version; each of the last four marked as there."""
 
-_PARTS: Final = 5
+_PARTS: Final = 6
 _FIELDS: Final = tuple(field.name for field in fields(ClientView))
 
 
 def identity(client: ClientView) -> Identity:
     """What pages are sorted by: unlike positions it stays right while clients come and go."""
-    said = (client.client_id, client.software_name, client.software_version)
+    said = (client.client_id, client.principal, client.software_name, client.software_version)
     return client.cluster, client.host, *("" if part is None else f"={part}" for part in said)
 
 

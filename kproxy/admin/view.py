@@ -90,6 +90,7 @@ class ClusterView:
 class ConnectionView:
     """A client's connection. `node` is None at the bootstrap port; addresses are "host:port"; `since` is ISO 8601, UTC.
 
+    `principal` is whom the broker authenticated, as Kafka writes it; None when it did not, or not as far as is known.
     `bytes_in` came from the client, `bytes_out` went to it; `paused` names the directions that backpressure holds, as
     in `kproxy_backpressure_pauses_total`.
     """
@@ -101,6 +102,7 @@ class ConnectionView:
     upstream: str | None
     since: str
     client_id: str | None
+    principal: str | None
     software_name: str | None
     software_version: str | None
     requests: int
@@ -126,7 +128,7 @@ class Rebootstrap(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClientView:
-    """Connections of clients that cannot be told apart; `host` has no port.
+    """Connections of clients that cannot be told apart; `host` has no port, `principal` is as in `ConnectionView`.
 
     `since` is when the oldest of the `connections` came, ISO 8601, UTC; `metadata_version` the highest version of
     Metadata that was asked for, None before.
@@ -135,6 +137,7 @@ class ClientView:
     cluster: str
     host: str
     client_id: str | None
+    principal: str | None
     software_name: str | None
     software_version: str | None
     connections: int

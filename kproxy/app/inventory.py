@@ -23,20 +23,22 @@ _REBOOTSTRAP: Final[Mapping[Ability, Rebootstrap]] = {
 
 
 def clients(connections: Iterable[Connection]) -> Iterable[ClientView]:
-    """Grouped by who cannot be told apart."""
-    grouped: dict[tuple[str, Client], list[Connection]] = {}
+    """Grouped by who cannot be told apart; who has not authenticated yet is somebody else.
+    grouped: dict[tuple[str, Client, str | None], list[Connection]] = {}
     for connection in connections:
         context = connection.context
-        grouped.setdefault((context.backend.counters.name, identity(context)), []).append(connection)
-    return [_client(name, client, held) for (name, client), held in grouped.items()]
+        key = context.backend.counters.name, identity(context), context.principal
+        grouped.setdefault(key, []).append(connection)
+    return [_client(*key, held) for key, held in grouped.items()]
 
 
-def _client(cluster: str, client: Client, connections: Sequence[Connection]) -> ClientView:
+def _client(cluster: str, client: Client, principal: str | None, connections: Sequence[Connection]) -> ClientView:
     version = max(connection.context.metadata_version for connection in connections)
     return ClientView(
         cluster=cluster,
         host=client.host,
         client_id=client.client_id,
+        principal=principal,
         software_name=client.software_name,
         software_version=client.software_version,
         connections=len(connections),
@@ -62,6 +64,7 @@ def connection_view(connection: Connection) -> ConnectionView:
         upstream=connection.upstream,
         since=time_shown(connection.opened),
         client_id=context.client_id,
+        principal=context.principal,
         software_name=name,
         software_version=version,
         requests=connection.requests.count,

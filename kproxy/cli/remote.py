@@ -32,8 +32,11 @@ def clients(admin: str, as_json: bool, cluster: str | None, unable: bool) -> int
     found = pages(AdminPort(admin), "/api/v1/clients", "clients", cluster=cluster, rebootstrap="no" if unable else None)
     if as_json:
         return print_json({"clients": list(found)})
-    head = ("Virtual cluster", "Host", "Client id", "Software", "Connections", "Since", "Metadata", "Rebootstrap")
-    print_table(head, [_of_client(client) for client in found])
+    shown = list(found)
+    known = any(client["principal"] for client in shown)
+    who = ("Virtual cluster", "Host", "Client id", *(("Principal",) if known else ()))
+    head = (*who, "Software", "Connections", "Since", "Metadata", "Rebootstrap")
+    print_table(head, [_of_client(client, known) for client in shown])
     return 0
 
 
@@ -82,11 +85,12 @@ def _of_cluster(cluster: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _of_client(client: dict[str, Any]) -> tuple[str, ...]:
+def _of_client(client: dict[str, Any], principals: bool) -> tuple[str, ...]:
     return (
         client["cluster"],
         client["host"],
         client["client_id"] or "",
+        *((client["principal"] or "",) if principals else ()),
         software(client),
         str(client["connections"]),
         client["since"],

@@ -68,6 +68,7 @@ def record(context: Context, reason: Reason, detail: str, **fields: object) -> N
         node="bootstrap" if context.node_id is None else context.node_id,
         client=context.client,
         client_id=context.client_id,
+        **({"principal": context.principal} if context.principal is not None else {}),
         reason=str(reason),
         **({"detail": detail} if detail else {}),
         **fields,

@@ -22,6 +22,7 @@ async def test_a_client(view: MemoryView, port: int) -> None:
                 "cluster": "main",
                 "host": "192.0.2.1",
                 "client_id": "producer-001",
+                "principal": None,
                 "software_name": None,
                 "software_version": None,
                 "connections": 2,
@@ -90,6 +91,7 @@ async def test_wrong_parameters(port: int, query: str) -> None:
         client_view(1),
         replace(client_view(1), client_id=None),
         replace(client_view(1), client_id=""),
+        replace(client_view(1), principal="User:alice"),
         replace(client_view(1), client_id='a/b?c="ä"&\n'),
         replace(client_view(1), host="fd00::1", software_name=None, software_version=None),
     ],
@@ -109,10 +111,12 @@ def test_identities_differ() -> None:
         replace(one, host="192.0.2.2"),
         replace(one, client_id=None),
         replace(one, client_id=""),
+        replace(one, principal="User:alice"),
+        replace(one, principal="User:bob"),
         replace(one, software_name=None),
         replace(one, software_version=None),
     ]
-    assert len({identity(client) for client in (one, *others, replace(one, connections=9))}) == 7
+    assert len({identity(client) for client in (one, *others, replace(one, connections=9))}) == 9
 
 
 @pytest.mark.parametrize(

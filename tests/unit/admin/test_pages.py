@@ -173,6 +173,7 @@ async def test_a_connection(view: MemoryView, port: int) -> None:
                 "upstream": "broker7:9092",
                 "since": "2026-01-02T03:04:05Z",
                 "client_id": 'order "service"',
+                "principal": "User:alice",
                 "software_name": "apache-kafka-java",
                 "software_version": "4.3.1",
                 "requests": 5,

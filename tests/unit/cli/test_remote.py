@@ -67,6 +67,16 @@ async def test_clients(view: MemoryView, ask: Asking) -> None:
     ]
 
 
+async def test_principals_of_clients(view: MemoryView, ask: Asking) -> None:
+    """A column of their own, where any client has one."""
+    view.connected = [client_view(1), replace(client_view(1), principal="User:alice")]
+    _, out, _ = await ask("clients")
+    head, nobody, alice = map(cells, out.splitlines())
+    assert head[2:5] == ["Client id", "Principal", "Software"]
+    assert nobody[2:4] == ["producer-001", "apache-kafka-java 4.3.1"]
+    assert alice[2:5] == ["producer-001", "User:alice", "apache-kafka-java 4.3.1"]
+
+
 async def test_clients_that_are_not_able(view: MemoryView, ask: Asking) -> None:
     """Of one virtual cluster or all."""
     view.connected = [

@@ -64,7 +64,7 @@ def test_every_reason_is_counted_and_logged_once(reason: Reason) -> None:
 
 @pytest.mark.parametrize(("node_id", "node"), [(None, "bootstrap"), (0, 0), (2147483646, 2147483646)])
 def test_the_line_tells_whose_connection_it_was(node_id: int | None, node: object) -> None:
-    """Cluster, node, client and its id; a detail only where there is one."""
+    """Cluster, node, client and its id; a principal and a detail only where there is one."""
     _, context = opened(node_id)
     context.client_id = "c1"
     line = logged(context, Reason.CLIENT_CLOSED, connection=3)
@@ -78,6 +78,9 @@ def test_the_line_tells_whose_connection_it_was(node_id: int | None, node: objec
         "reason": "client_closed",
         "connection": 3,
     }
+    _, context = opened()
+    context.principal = "User:alice"
+    assert logged(context, Reason.CLIENT_CLOSED)["principal"] == "User:alice"
     _, context = opened()
     assert logged(context, Reason.UNKNOWN_API, "api key 99")["detail"] == "api key 99"
 
