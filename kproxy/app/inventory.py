@@ -23,7 +23,7 @@ _REBOOTSTRAP: Final[Mapping[Ability, Rebootstrap]] = {
 
 
 def clients(connections: Iterable[Connection]) -> Iterable[ClientView]:
-    """Grouped by who cannot be told apart; who has not authenticated yet is somebody else.
+    """Grouped by who cannot be told apart; who has not authenticated yet is somebody else."""
     grouped: dict[tuple[str, Client, str | None], list[Connection]] = {}
     for connection in connections:
         context = connection.context
