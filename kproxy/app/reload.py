@@ -42,18 +42,23 @@ async def apply(life: Life, config: Config) -> None:
     differing = changes(life.config, config)
     if differing.restart:
         raise KproxyError(f"{', '.join(differing.restart)}: cannot change while kproxy runs; restart it")
-    settings = {cluster.name: cluster for cluster in config.clusters}
-    plans = [
-        await planned(cluster, settings[name], config, keys)
-        for cluster in life.clusters
-        if (keys := differing.clusters.get(name := cluster.settings.name))
-    ]
-    while wait := max(cluster.rebootstrap.wait(trio.current_time()) for cluster in life.clusters):  # noqa: ASYNC110
-        await trio.sleep(wait)  # and look again: another change may have been faster
+    plans = await _plans(life, config, differing.clusters)
+    while wait := max(cluster.rebootstrap.wait(trio.current_time()) for cluster in life.clusters):
+        await trio.sleep(wait)
+        plans = await _plans(life, config, differing.clusters)  # anew: another change may have been faster
     life.adopt(config)
     for plan in plans:
         plan.apply()
     log.info("reloaded", process=sorted(differing.process), clusters=_shown(differing.clusters))
+
+
+async def _plans(life: Life, config: Config, changed: Mapping[str, frozenset[str]]) -> list[Plan]:
+    settings = {cluster.name: cluster for cluster in config.clusters}
+    return [
+        await planned(cluster, settings[name], config, keys)
+        for cluster in life.clusters
+        if (keys := changed.get(name := cluster.settings.name))
+    ]
 
 
 @dataclass(frozen=True, slots=True)

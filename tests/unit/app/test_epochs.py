@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 import trio
+import trio.testing
 
 from kproxy.app.life import DRAINED
+from kproxy.app.reload import apply
 from kproxy.config import Config
 from kproxy.demo.ports import free_port
 from kproxy.errors import REBOOTSTRAP_REQUIRED
@@ -349,6 +351,23 @@ async def test_a_reload_that_maps_nodes_elsewhere() -> None:
         os.kill(os.getpid(), signal.SIGHUP)
         await trio.sleep(0.3)
         assert life.alive.life.config.limits.max_connections is None
+
+
+async def test_a_reload_that_a_failover_overtakes() -> None:
+    """While it waits for the epoch's floor the other upstream becomes the active one: so it stays."""
+    async with two() as life:
+        await life.post("rebootstrap", {})
+        config = described(life.a, life.b, cluster={"advertised_host": "localhost"}, admin=life.alive.listens)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(apply, life.alive.life, config)
+            await trio.testing.wait_all_tasks_blocked()
+            epoch = life.cluster.rebootstrap.epoch
+            epoch.floor = 0.0
+            assert (await life.post("failover", {"to": "b"}))[0] == 200
+            epoch.floor = FLOOR
+        assert life.cluster.active.name == "b"
+        told = await metadata(await life.client(), 2, 12)
+        assert (told.cluster_id, {broker.host for broker in told.brokers}) == ("B", {"localhost"})
 
 
 async def test_a_reload_with_other_bootstrap_servers() -> None:
