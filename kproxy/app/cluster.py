@@ -34,7 +34,7 @@ from kproxy.topology.watcher import Watcher
 if TYPE_CHECKING:
     from kproxy.app.telemetry import ClientTelemetry
     from kproxy.config import Config, VirtualCluster
-    from kproxy.config.receivers import Kafka
+    from kproxy.config.delivery import ToTopic
     from kproxy.relay.connection import Connection
     from kproxy.relay.context import Context
     from kproxy.state.interface import Store
@@ -83,10 +83,10 @@ class Cluster:
 
         return ClientTelemetry(self.settings.name, index, self.config, self.connected)
 
-    def connected(self, receiver: Kafka) -> UpstreamClient:
-        """A client of the cluster whose topic a receiver of telemetry writes to."""
-        named = self.siblings.get(receiver.cluster or self.settings.name, self)
-        servers = [(server.host, server.port) for server in receiver.bootstrap_servers] or named.active.servers
+    def connected(self, topic: ToTopic) -> UpstreamClient:
+        """A client of the cluster that has the topic: by servers, by a virtual cluster's name, or its own."""
+        named = self.siblings.get(topic.cluster or self.settings.name, self)
+        servers = [(server.host, server.port) for server in topic.bootstrap_servers] or named.active.servers
         return client_of(servers, self.config)
 
     def made(self, settings: VirtualCluster, config: Config) -> dict[str, Upstream]:

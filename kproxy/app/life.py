@@ -23,6 +23,7 @@ from kproxy.state.interface import StateError
 from kproxy.state.memory import MemoryStore
 
 if TYPE_CHECKING:
+    from kproxy.app.event_stream import EventStream
     from kproxy.config import Config
     from kproxy.state.interface import Store
 
@@ -31,7 +32,7 @@ log = structlog.get_logger("kproxy")
 DRAINED = 0
 CUT_SHORT = 1
 FLUSH_SECONDS = 5.0
-"""For receivers of telemetry to deliver what they were given, once no client is left."""
+"""For telemetry and events to be delivered, once no client is left."""
 
 
 class Life:
@@ -48,10 +49,20 @@ class Life:
         ]
         for cluster in self.clusters:
             cluster.siblings = {sibling.settings.name: sibling for sibling in self.clusters}
+        self.events = self._events()
         self.started = False
         self.draining = False
         self._read = read
         self._exit_code = DRAINED
+
+    def _events(self) -> EventStream | None:
+        if not self.config.events.destinations:
+            return None
+        from kproxy.app.event_stream import EventStream  # noqa: PLC0415 (not for nothing)
+
+        stream = EventStream(self.config.events, self.clusters, self.pump)
+        self.counters.events = stream.queues
+        return stream
 
     def adopt(self, config: Config) -> None:
         """What the whole process takes from another configuration while it runs."""
@@ -96,6 +107,8 @@ class Life:
 
     async def _flush(self) -> None:
         async with trio.open_nursery() as nursery:
+            if self.events is not None:
+                nursery.start_soon(self.events.flush, FLUSH_SECONDS)
             for cluster in self.clusters:
                 if cluster.telemetry is not None:
                     nursery.start_soon(cluster.telemetry.fanout.flush, FLUSH_SECONDS)
@@ -107,6 +120,8 @@ class Life:
                 await cluster.remember(store, work)
         except StateError as error:
             raise ConfigError("state.path", str(error)) from error
+        if self.events is not None:
+            work.start_soon(self.events.run)
         async with trio.open_nursery() as doors:
             for cluster in self.clusters:
                 cluster.start(work, doors, self.entrance)

@@ -36,6 +36,7 @@ class Queued(Generic[T]):
         self._failing = False
         self._offered = trio.Event()
         self._settled = trio.Event()
+        self._flushing = trio.Event()
 
     def offer(self, item: T) -> bool:
         """Queues an item; False when there is no room for it."""
@@ -71,7 +72,8 @@ class Queued(Generic[T]):
             self._offered = trio.Event()
         await self._offered.wait()
         if self.counters.queued_bytes < max_bytes:
-            await trio.sleep(linger)
+            with trio.move_on_after(linger):
+                await self._flushing.wait()
 
     def give_back(self) -> None:
         """Puts what is under way in front of the queue again: the tasks that took it have ended."""
@@ -99,11 +101,15 @@ class Queued(Generic[T]):
         return size
 
     async def flush(self) -> None:
-        """Waits until nothing is queued or under way."""
-        while self.counters.queued:
-            if self._settled.is_set():
-                self._settled = trio.Event()
-            await self._settled.wait()
+        """Waits until nothing is queued or under way; meanwhile nothing lingers."""
+        self._flushing.set()
+        try:
+            while self.counters.queued:
+                if self._settled.is_set():
+                    self._settled = trio.Event()
+                await self._settled.wait()
+        finally:
+            self._flushing = trio.Event()
 
     def failed(self, error: str) -> None:
         """What went wrong; the log has the first failure in a row, the counters the last."""

@@ -7,12 +7,13 @@ is therefore copied (`dict.copy` is one step for other threads) before it is wal
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from kproxy.observe.means import Cause
 from kproxy.observe.software import SoftwareCounts, software_label
-from kproxy.observe.telemetry import TelemetryCounters
+from kproxy.observe.telemetry import Queue, TelemetryCounters
 
 BOUNDS: Final[tuple[float, ...]] = (
     0.00005,
@@ -199,10 +200,14 @@ class ClusterCounters:
 
 @dataclass(slots=True)
 class Counters:
-    """The whole process: one `ClusterCounters` a virtual cluster; `started_at` in seconds since the Unix epoch."""
+    """The whole process: one `ClusterCounters` a virtual cluster; `started_at` in seconds since the Unix epoch.
+
+    `events` are the queues of the event stream's destinations, by name.
+    """
 
     started_at: float
     clusters: dict[str, ClusterCounters] = field(default_factory=dict)
+    events: Mapping[str, Queue] = field(default_factory=dict)
 
     def cluster(self, name: str) -> ClusterCounters:
         """The counters of a virtual cluster, made at its first use."""

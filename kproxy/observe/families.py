@@ -1,4 +1,4 @@
-"""Every metric of a virtual cluster, once: its name, type, labels, help, and how it is read off the counters."""
+"""Every metric of kproxy's own, once: its name, type, labels, help, and how it is read off the counters."""
 
 from __future__ import annotations
 
@@ -26,6 +26,17 @@ class Family:
     labels: tuple[str, ...]
     help: str
     rows: series.Rows
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessFamily:
+    """A metric family of the whole process; `rows` yields the values of `labels`."""
+
+    name: str
+    kind: Kind
+    labels: tuple[str, ...]
+    help: str
+    rows: series.ProcessRows
 
 
 _API: Final = ("api", "version")
@@ -297,5 +308,59 @@ FAMILIES: Final = (
         (*_RECEIVER, "reason"),
         "Data points of clients that are not on /metrics/clients, by reason.",
         series.points_by_receiver,
+    ),
+)
+
+_DESTINATION: Final = ("destination",)
+
+PROCESS_FAMILIES: Final = (
+    ProcessFamily(
+        "kproxy_events_offered_total",
+        _COUNTER,
+        _DESTINATION,
+        "Events that a destination was to get: delivered, dropped or queued.",
+        series.by_destination("offered"),
+    ),
+    ProcessFamily(
+        "kproxy_events_delivered_total",
+        _COUNTER,
+        _DESTINATION,
+        "Events that are where they belong.",
+        series.by_destination("delivered"),
+    ),
+    ProcessFamily(
+        "kproxy_events_delivered_bytes_total",
+        _COUNTER,
+        _DESTINATION,
+        "Bytes of those events, as JSON.",
+        series.by_destination("delivered_bytes"),
+    ),
+    ProcessFamily(
+        "kproxy_events_dropped_total",
+        _COUNTER,
+        (*_DESTINATION, "reason"),
+        "Events that a destination lost, by reason.",
+        series.dropped_by_destination,
+    ),
+    ProcessFamily(
+        "kproxy_events_retries_total",
+        _COUNTER,
+        _DESTINATION,
+        "Times that a destination tried again to deliver.",
+        series.by_destination("retries"),
+    ),
+    ProcessFamily(
+        "kproxy_events_queued",
+        _GAUGE,
+        _DESTINATION,
+        "Events that wait for a destination, those under way included.",
+        series.by_destination("queued"),
+    ),
+    ProcessFamily(
+        "kproxy_events_queued_bytes",
+        _GAUGE,
+        _DESTINATION,
+        "Bytes of those events, as JSON.",
+        series.by_destination("queued_bytes"),
     ),
 )

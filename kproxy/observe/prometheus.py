@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import platform
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
@@ -17,7 +18,7 @@ from prometheus_client.samples import Sample
 from kproxy import __version__
 from kproxy.compiled import is_compiled
 from kproxy.observe.counters import BOUNDS, Counters, Histogram
-from kproxy.observe.families import FAMILIES, Family
+from kproxy.observe.families import FAMILIES, PROCESS_FAMILIES, Family, ProcessFamily
 
 _LE: Final = (*(str(bound) for bound in BOUNDS), "+Inf")
 _UNITS: Final = ("seconds", "bytes")
@@ -33,9 +34,13 @@ def _add_histogram(metric: Metric, labels: dict[str, str], histogram: Histogram)
     metric.samples.append(Sample(f"{metric.name}_sum", labels, histogram.total))
 
 
-def _metric(family: Family, counters: Counters) -> Metric:
+def _empty(family: Family | ProcessFamily) -> Metric:
     name = family.name.removesuffix("_total")  # prometheus_client puts it back where the format wants it
-    metric = Metric(name, family.help, family.kind, next((unit for unit in _UNITS if name.endswith(f"_{unit}")), ""))
+    return Metric(name, family.help, family.kind, next((unit for unit in _UNITS if name.endswith(f"_{unit}")), ""))
+
+
+def _metric(family: Family, counters: Counters) -> Metric:
+    metric = _empty(family)
     names = ("cluster", *family.labels)
     for cluster in counters.clusters.copy().values():
         for values, number in family.rows(cluster):
@@ -44,6 +49,13 @@ def _metric(family: Family, counters: Counters) -> Metric:
                 _add_histogram(metric, labels, number)
             else:
                 metric.samples.append(Sample(family.name, labels, number))
+    return metric
+
+
+def _process_metric(family: ProcessFamily, counters: Counters) -> Metric:
+    metric = _empty(family)
+    for values, number in family.rows(counters):
+        metric.samples.append(Sample(family.name, dict(zip(family.labels, values, strict=True)), number))
     return metric
 
 
@@ -64,10 +76,9 @@ class CountersCollector(Collector):
         yield GaugeMetricFamily(
             "kproxy_start_time_seconds", "When kproxy started, since the Unix epoch.", value=self._counters.started_at
         )
-        for family in FAMILIES:
-            metric = _metric(family, self._counters)
-            if metric.samples:
-                yield metric
+        of_clusters = (_metric(family, self._counters) for family in FAMILIES)
+        of_process = (_process_metric(family, self._counters) for family in PROCESS_FAMILIES)
+        yield from (metric for metric in chain(of_clusters, of_process) if metric.samples)
 
 
 def registry_for(counters: Counters) -> CollectorRegistry:

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Final, TypeAlias
 
 from kproxy.errors import classify
-from kproxy.observe.counters import BOOTSTRAP, OTHER, ApiCounters, ClusterCounters, Histogram, NodeCounters
+from kproxy.observe.counters import BOOTSTRAP, OTHER, ApiCounters, ClusterCounters, Counters, Histogram, NodeCounters
 from kproxy.observe.error_names import ERROR_NAMES
 from kproxy.observe.telemetry import Queue, Series, TelemetryCounters
 from kproxy.wire.apis import APIS
@@ -22,6 +22,7 @@ Labels: TypeAlias = tuple[str, ...]
 Numbers: TypeAlias = Iterator[tuple[Labels, int | float]]
 Histograms: TypeAlias = Iterator[tuple[Labels, Histogram]]
 Rows: TypeAlias = Callable[[ClusterCounters], Numbers | Histograms]
+ProcessRows: TypeAlias = Callable[[Counters], Numbers]
 
 
 def api_label(key: int) -> str:
@@ -167,3 +168,15 @@ def _queues(cluster: ClusterCounters) -> Iterable[tuple[str, Queue]]:
 
 def _series(cluster: ClusterCounters) -> Iterable[tuple[str, Series]]:
     return () if cluster.telemetry is None else cluster.telemetry.series.items()
+
+
+def by_destination(field: str) -> ProcessRows:
+    """One number of each destination of the event stream."""
+    read: Callable[[Queue], int] = attrgetter(field)
+    return lambda counters: (((name,), read(queue)) for name, queue in counters.events.items())
+
+
+def dropped_by_destination(counters: Counters) -> Numbers:
+    for name, queue in counters.events.items():
+        for reason, count in queue.dropped.copy().items():
+            yield (name, reason), count

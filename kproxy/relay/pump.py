@@ -6,6 +6,7 @@ import select
 import socket
 import time
 from collections import deque
+from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -47,6 +48,10 @@ CLIENT_IS_GONE: Final = frozenset({Reason.CLIENT_CLOSED, Reason.CLIENT_RESET, Re
 log = structlog.get_logger("kproxy.relay")
 
 
+Ended = Callable[["Connection", Reason, str], None]
+"""Takes a connection that is over, why, and what more is known of it; must not raise."""
+
+
 class _Watched(Protocol):
     def event(self, mask: int) -> None: ...
 
@@ -67,6 +72,7 @@ class Pump:
         self._to_end_soon = trio.Event()
         self._pipes = PipePool()
         self._ids = count(1)
+        self.ended: Ended | None = None
         self._emptied = trio.Event()
 
     def next_id(self) -> int:
@@ -162,6 +168,8 @@ class Pump:
             quiet = time.monotonic() - connection.progress > PAUSE_SECONDS
             self._linger(client, at_once=quiet or not connection.client.sent)
         record_end(connection, reason, detail)
+        if self.ended is not None:
+            self.ended(connection, reason, detail)
         if not self.connections:
             self._emptied.set()
 

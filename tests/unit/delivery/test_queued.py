@@ -95,6 +95,28 @@ async def test_lingering(autojump_clock: trio.testing.MockClock) -> None:
     assert batches == [(2, 1.0), (3, 2.0)]
 
 
+async def test_nothing_lingers_while_it_is_flushed(autojump_clock: trio.testing.MockClock) -> None:
+    """The end of a process has no time to wait for more."""
+    queue = Queued[Number]("q")
+
+    async def taking() -> None:
+        while True:
+            queue.delivered(*await queue.take(linger=60.0))
+
+    began = trio.current_time()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(taking)
+        for moment in (0.0, 61.0):
+            queue.offer(ITEM)
+            await trio.testing.wait_all_tasks_blocked()
+            await queue.flush()
+            assert trio.current_time() - began == moment
+            queue.offer(ITEM)
+            await trio.sleep(61.0)
+            assert queue.counters.queued == 0
+        nursery.cancel_scope.cancel()
+
+
 def test_failures_in_a_row(caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]) -> None:
     """The log has the first of them and the recovery, not each one."""
     queue = Queued[Number]("q")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kproxy.delivery.interface import Counters as Queue
 from kproxy.observe.counters import BOOTSTRAP, Counters
 from kproxy.observe.means import Cause, Means
 from kproxy.observe.reasons import Reason
@@ -39,6 +40,7 @@ def everything() -> Counters:
     cluster.count_told(Means.TELL, ("apache-kafka-java", "4.3.1"))
     cluster.upstreams |= {"east": True, "west": False}
     cluster.telemetry = telemetry()
+    counters.events = {"lake": Queue(offered=3, delivered=1, delivered_bytes=300, dropped={"full": 1}, queued=1)}
     return counters
 
 

@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 from kproxy import __version__
 from kproxy.compiled import is_compiled
 from kproxy.observe.counters import BOUNDS, Counters
-from kproxy.observe.families import FAMILIES, Kind
+from kproxy.observe.families import FAMILIES, PROCESS_FAMILIES, Kind
 from kproxy.observe.prometheus import registry_for, render
 from tests.unit.observe.everything import everything
 
@@ -23,7 +23,7 @@ def test_every_family_is_exported_when_it_has_a_series() -> None:
     assert types == {
         "kproxy_build_info": "gauge",
         "kproxy_start_time_seconds": "gauge",
-        **{family.name: family.kind.value for family in FAMILIES},
+        **{family.name: family.kind.value for family in (*FAMILIES, *PROCESS_FAMILIES)},
     }
 
 

@@ -1,0 +1,120 @@
+"""The event stream of the whole process: who comes, is there and goes, and what happens; to files and topics."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import trio
+
+from kproxy.app.happenings import told
+from kproxy.app.presence import Presence
+from kproxy.config.events import EventFiles, EventTopic
+from kproxy.delivery.fanout import Fanout
+from kproxy.delivery.files import Files
+from kproxy.delivery.interface import Destination
+from kproxy.delivery.kafka import Compression, Kafka
+from kproxy.observe.events import Event, Name, encode
+from kproxy.wire.records import Record
+
+if TYPE_CHECKING:
+    from kproxy.app.cluster import Cluster
+    from kproxy.app.events import Happened
+    from kproxy.config.events import Events
+    from kproxy.observe.telemetry import Queue
+    from kproxy.relay.connection import Connection
+    from kproxy.relay.pump import Pump
+
+_JSON: Final = ("content-type", b"application/json")
+
+
+class EventStream:
+    """Tells of everything from its making on; `run` delivers it, and does so after the clusters have remembered."""
+
+    def __init__(self, settings: Events, clusters: Sequence[Cluster], pump: Pump) -> None:
+        self._proxy = settings.instance or socket.gethostname()
+        self._clusters = {cluster.settings.name: cluster for cluster in clusters}
+        first = clusters[0]
+        self._fanout: Fanout[Event] = Fanout([_made(each, first) for each in settings.destinations])
+        self._topics = {
+            each.name: each.cluster or first.settings.name
+            for each in settings.destinations
+            if isinstance(each, EventTopic) and not each.bootstrap_servers
+        }
+        self._presence = Presence(pump.connections, self._of_client, settings.interval)
+        pump.ended = self._presence.ended
+        for cluster in clusters:
+            cluster.events.tell = self._of_topology
+
+    @property
+    def queues(self) -> Mapping[str, Queue]:
+        """What is counted, by destination."""
+        return {destination.name: destination.counters for destination in self._fanout.destinations}
+
+    async def run(self) -> None:
+        """Deliver until cancelled."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._fanout.run)
+            nursery.start_soon(self._presence.run)
+
+    async def flush(self, limit: float) -> None:
+        """Wait until everything has been delivered or dropped, `limit` seconds at most."""
+        await self._fanout.flush(limit)
+
+    def _of_client(self, name: Name, connection: Connection, fields: Mapping[str, Any]) -> None:
+        cluster = connection.context.backend.counters.name
+        self._fanout.offer(encode(name, time.time(), self._proxy, cluster, fields))
+
+    def _of_topology(self, cluster: str, happened: Happened) -> None:
+        name, fields = told(happened.event, happened.fields, self._clusters[cluster].active.name)
+        self._fanout.offer(encode(name, happened.at, self._proxy, cluster, fields))
+        if fields.get("previous_upstream") is not None:
+            self._moved(cluster)
+
+    def _moved(self, cluster: str) -> None:
+        """The backend is another cluster: topics that it has are there now."""
+        for destination in self._fanout.destinations:
+            if self._topics.get(destination.name) == cluster:
+                self._fanout.again(destination)
+
+
+def _made(settings: EventFiles | EventTopic, cluster: Cluster) -> Destination[Event]:
+    """`cluster` knows its siblings, and so where a topic is."""
+    if isinstance(settings, EventFiles):
+        return Files(
+            settings.name,
+            Path(settings.directory),
+            settings.prefix,
+            lines,
+            file_bytes=settings.file_bytes,
+            file_age=settings.file_age,
+            keep_bytes=settings.keep_bytes,
+            linger=settings.linger,
+            max_items=settings.max_events,
+            max_bytes=settings.max_bytes,
+        )
+    return Kafka(
+        settings.name,
+        partial(cluster.connected, settings),
+        settings.topic,
+        record,
+        compression=Compression(settings.compression),
+        retry_for=settings.retry_for,
+        linger=settings.linger,
+        max_items=settings.max_events,
+        max_bytes=settings.max_bytes,
+    )
+
+
+def lines(event: Event) -> Iterator[bytes]:
+    """One line for each event."""
+    yield event.payload + b"\n"
+
+
+def record(event: Event) -> Record:
+    """One record for each, at the event's own time."""
+    return Record(event.key, event.payload, event.at_ms, (_JSON, ("event", event.name.encode())))
