@@ -1,0 +1,153 @@
+"""The event stream: real clients that push nothing are seen all the same, and alike at files and at a topic."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import confluent_kafka
+import pytest
+
+from kproxy.observe.events import FIELDS
+from tests.support.backend import Backend
+from tests.support.client import java_tool
+from tests.support.proxy import Proxy
+from tests.support.side import Side
+from tests.support.wait import until
+
+JAVA, LIBRDKAFKA, STAYING = "java-orders", "librdkafka-orders", "librdkafka-audit"
+RECORDS = 60
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Told:
+    """All events of a kproxy that has ended, as the lines of its files and as the records of its topic."""
+
+    lines: list[str]
+    records: list[str]
+    brokers: set[str]
+    offered: float
+
+    def of(self, client_id: str, event: str | None = None) -> list[Row]:
+        """One client's events, in the order in which they were written."""
+        rows = [json.loads(line) for line in self.lines]
+        return [row for row in rows if row.get("client_id") == client_id and event in (None, row["event"])]
+
+
+@pytest.fixture(scope="module")
+def told(kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> Told:
+    """A producer of Java and one of librdkafka write and end; another one of librdkafka is there until the drain."""
+    directory = tmp_path_factory.mktemp("events")
+    files, topic, sink = directory / "files", kafka.topic(), kafka.topic(partitions=3)
+    destinations = [
+        {"name": "lake", "type": "files", "directory": str(files), "file_age": "1s"},
+        {"name": "topic", "type": "kafka", "topic": sink},
+    ]
+    events = {"destinations": destinations, "interval": "1s", "instance": "kproxy-0"}
+    with Proxy(directory, {"kafka": kafka.cluster.bootstrap}, events=events) as proxy:
+        side = Side(proxy, "kafka", kafka, directory)
+        staying = producer(side, STAYING, topic)
+        side.run(java_producer(side, topic))
+        ending = producer(side, LIBRDKAFKA, topic)
+        until(lambda: b"client_present" in b"".join(map(read, files.glob("events-*"))), "an inventory")
+        ending.close()
+        until(lambda: 'reason="client_' in metrics(proxy), "its end")
+        offered = until(lambda: settled(proxy), "everything delivered")
+        proxy.stop()
+        staying.close()
+    brokers = {f"127.0.0.1:{port}" for port in kafka.cluster.ports}
+    lines = [line.decode() for file in sorted(files.glob("events-*")) for line in read(file).splitlines()]
+    return Told(lines, kafka.values(sink), brokers, offered)
+
+
+def java_producer(side: Side, topic: str) -> list[str]:
+    """The verifiable producer, with metrics' push switched off."""
+    settings = side.directory / "java.properties"
+    settings.write_text(f"client.id={JAVA}\nenable.metrics.push=false\n")
+    limits = ("--max-messages", str(RECORDS), "--throughput", "30")
+    arguments = ("--bootstrap-server", side.bootstrap, "--topic", topic, *limits, "--command-config", str(settings))
+    return java_tool("org.apache.kafka.tools.VerifiableProducer", *arguments)
+
+
+def producer(side: Side, client_id: str, topic: str) -> confluent_kafka.Producer:
+    """One of librdkafka that has written, and is connected as long as there is a reference to it."""
+    settings = {"bootstrap.servers": side.bootstrap, "client.id": client_id, "enable.metrics.push": False}
+    made = confluent_kafka.Producer(settings)
+    for number in range(RECORDS):
+        made.produce(topic, str(number))
+    assert made.flush(30) == 0
+    return made
+
+
+def read(file: Path) -> bytes:
+    return gzip.decompress(file.read_bytes())
+
+
+def metrics(proxy: Proxy) -> str:
+    return proxy.get("/metrics")[1].decode()
+
+
+def settled(proxy: Proxy) -> float:
+    """How many events the destinations were offered, once each has delivered all; none was dropped."""
+    assert proxy.metric("kproxy_events_dropped_total") == 0
+    offered = proxy.metric("kproxy_events_offered_total")
+    return offered if offered == proxy.metric("kproxy_events_delivered_total") else 0
+
+
+def test_files_and_topic_have_the_same(told: Told) -> None:
+    """Event by event the same bytes, each once; the drain's too."""
+    assert Counter(told.lines) == Counter(told.records)
+    assert len(told.lines) >= told.offered / 2 > 0
+
+
+def test_every_event_has_its_fields(told: Told) -> None:
+    """Those of docs/events.md, in each event of its kind, with who tells it of which virtual cluster."""
+    for row in map(json.loads, told.lines):
+        assert set(row) == {field.name for field in FIELDS if row["event"] in field.events}
+        assert (row["schema"], row["proxy"], row["cluster"]) == (1, "kproxy-0", "kafka")
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", row["at"])
+
+
+@pytest.mark.parametrize(
+    ("client_id", "software", "version"),
+    [
+        (JAVA, "apache-kafka-java", r"4\.3\.1"),
+        (LIBRDKAFKA, "confluent-kafka-python", rf".*rdkafka-{re.escape(confluent_kafka.libversion()[0])}"),
+    ],
+)
+def test_who_connects_is_seen(told: Told, client_id: str, software: str, version: str) -> None:
+    """Without any push: each of its connections, with software, version, address, node, from when on, and its end."""
+    connected = told.of(client_id, "client_connected")
+    assert {row["software_name"] for row in connected} == {software}
+    assert all(re.fullmatch(version, row["software_version"]) for row in connected)
+    assert {row["address"] for row in connected} == {"127.0.0.1"}
+    assert len({row["port"] for row in connected}) == len(connected) >= 2
+    assert {row["broker"] for row in connected} <= told.brokers
+    assert {None} < {row["node"] for row in connected}
+    assert {row["rebootstrap"] for row in connected} == {"129"}
+    for row in connected:
+        events = [other for other in told.of(client_id) if other["connection"] == row["connection"]]
+        assert [other["event"] for other in (events[0], events[-1])] == ["client_connected", "client_disconnected"]
+        assert {other["event"] for other in events[1:-1]} <= {"client_present"}
+        assert {other["since"] for other in events} == {row["since"]}
+        assert row["since"] <= events[0]["at"] <= events[-1]["at"]
+        assert events[-1]["reason"] in ("client_closed", "client_reset")
+        assert events[-1]["requests"] >= events[-1]["responses"] > 0 < events[-1]["bytes_in"]
+
+
+def test_who_stays_is_told_anew(told: Told) -> None:
+    """A client that is there for many intervals is in each inventory, and its end is that of kproxy."""
+    ended = told.of(STAYING, "client_disconnected")
+    stayed = {row["connection"] for row in ended if row["reason"] == "drained"}
+    assert stayed
+    for connection in stayed:
+        present = [row for row in told.of(STAYING, "client_present") if row["connection"] == connection]
+        assert len(present) >= 3
+        assert sorted(row["requests"] for row in present) == [row["requests"] for row in present]
+        assert {row["software_name"] for row in present} == {"confluent-kafka-python"}

@@ -1,0 +1,68 @@
+"""The event stream where it cannot be delivered, while ten thousand connections come and go."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.backend import Backend
+from tests.support.footprint import nothing_kept
+from tests.support.healthy import Healthy
+from tests.support.proxy import Proxy
+from tests.support.raw import RawClient, api_versions
+from tests.support.wait import until
+
+CONNECTIONS = 10_000
+WARM = 500
+AT_A_TIME = 100
+ROOM = 1000
+
+
+@pytest.fixture
+def nowhere() -> Iterator[str]:
+    """Servers that take connections and never say a word."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+
+
+def test_queues_that_are_full(kafka: Backend, tmp_path: Path, nowhere: str) -> None:
+    """No connection waits, memory is bounded, and each event is delivered, dropped or queued: all are counted."""
+    (tmp_path / "in the way").write_text("")
+    destinations = [
+        {"name": "topic", "type": "kafka", "topic": "t", "bootstrap_servers": nowhere, "max_events": ROOM},
+        {"name": "lake", "type": "files", "directory": str(tmp_path / "in the way"), "max_bytes": "256KiB"},
+    ]
+    events = {"destinations": destinations, "interval": "1s"}
+    with Proxy(tmp_path, {"kafka": kafka.cluster.bootstrap}, events=events) as proxy:
+        come_and_go(proxy, WARM)
+        until(lambda: counted(proxy, "offered", "topic") >= 2 * WARM, "the first events")
+        assert counted(proxy, "queued", "topic") == ROOM
+        with Healthy(proxy.port()) as healthy, nothing_kept(proxy):
+            come_and_go(proxy, CONNECTIONS - WARM)
+        assert healthy.slowest < 1.0
+        until(lambda: counted(proxy, "offered", "topic") >= 2 * CONNECTIONS, "every event")
+        for name in ("topic", "lake"):
+            queued, offered = counted(proxy, "queued", name), counted(proxy, "offered", name)
+            assert counted(proxy, "delivered", name) == 0
+            assert proxy.metric("kproxy_events_dropped_total", destination=name, reason="full") == offered - queued
+        assert counted(proxy, "queued", "topic") == ROOM
+        assert counted(proxy, "queued_bytes", "lake") <= 256 << 10
+        assert "in the way" in "".join(line["error"] for line in proxy.logged(event="cannot deliver", to="lake"))
+
+
+def come_and_go(proxy: Proxy, count: int) -> None:
+    """Connections that ask one thing, some at a time."""
+    for _ in range(count // AT_A_TIME):
+        clients = [RawClient(proxy.port()) for _ in range(AT_A_TIME)]
+        for client in clients:
+            client.ask(api_versions(1))
+            client.close()
+
+
+def counted(proxy: Proxy, what: str, destination: str) -> float:
+    """A counter, or a gauge, of a destination."""
+    suffix = "" if what.startswith("queued") else "_total"
+    return proxy.metric(f"kproxy_events_{what}{suffix}", destination=destination)
