@@ -1,0 +1,124 @@
+"""Exchanges that no library makes, or only after a while, with a real broker."""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+import time
+from typing import Any
+
+from confluent_kafka.admin import AdminClient
+
+from tests.clients.sasl.shown import WRONG, connections, ended
+from tests.support import raw
+from tests.support.proxy import Proxy
+from tests.support.raw import RawClient
+from tests.support.secured import PASSWORD, Secured
+from tests.support.wait import until
+
+HANDSHAKE, AUTHENTICATE = 17, 36
+FAILED = 58
+
+
+def handshake(mechanism: str, client_id: str, number: int = 1) -> bytes:
+    return raw.request(HANDSHAKE, 1, number, raw.string(mechanism), client_id)
+
+
+def authenticate(message: bytes, client_id: str, number: int = 2) -> bytes:
+    return raw.request(AUTHENTICATE, 1, number, struct.pack(">i", len(message)) + message, client_id)
+
+
+def answer(body: bytes) -> tuple[int, bytes]:
+    """Error code and challenge of a SaslAuthenticate response, v1."""
+    error, length = struct.unpack_from(">hh", body)
+    pos = 4 + max(length, 0)
+    (size,) = struct.unpack_from(">i", body, pos)
+    return error, body[pos + 4 : pos + 4 + size]
+
+
+def jwt(**claims: Any) -> str:
+    """A token that nobody signed."""
+    parts = [{"alg": "none"}, claims]
+    return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts) + "."
+
+
+def plain(user: str, password: str) -> bytes:
+    return f"\0{user}\0{password}".encode()
+
+
+def shown(proxy: Proxy, client_id: str) -> list[str | None]:
+    """The principals of a client's live connections."""
+    return [one["principal"] for one in connections(proxy, client_id)]
+
+
+def test_a_refused_token_leaves_no_principal(proxy: Proxy, broker: Secured) -> None:
+    """The broker refuses a token in a challenge, with error code 0 (RFC 7628): that is not taken for its consent."""
+    with RawClient(proxy.port("secured")) as client:
+        client.ask(handshake("OAUTHBEARER", "refused"))
+        token = jwt(sub="admin", iat=time.time() - 7200, exp=time.time() - 3600)
+        error, challenge = answer(client.ask(authenticate(f"n,,\x01auth=Bearer {token}\x01\x01".encode(), "refused")))
+        assert (error, json.loads(challenge)["status"]) == (0, "invalid_token")
+        assert shown(proxy, "refused") == [None]
+        assert answer(client.ask(authenticate(b"\x01", "refused", 3)))[0] == FAILED
+    assert not broker.principals("refused")
+
+
+def test_half_a_scram_exchange_leaves_no_principal(proxy: Proxy) -> None:
+    """The broker answers anybody who names a user with that user's salt."""
+    with RawClient(proxy.port("secured")) as client:
+        client.ask(handshake("SCRAM-SHA-256", "half"))
+        error, challenge = answer(client.ask(authenticate(b"n,,n=alice,r=abc", "half")))
+        assert (error, challenge[:5]) == (0, b"r=abc")
+        assert shown(proxy, "half") == [None]
+
+
+def test_a_guess_in_front_of_the_truth(proxy: Proxy, broker: Secured) -> None:
+    """All in one write: the guess is refused, and nothing behind it makes anybody of the client."""
+    with RawClient(proxy.port("secured")) as client:
+        guess = authenticate(plain("alice", WRONG), "guess", 2)
+        truth = authenticate(plain("bob", PASSWORD), "guess", 4)
+        client.send(handshake("PLAIN", "guess", 1), guess, handshake("PLAIN", "guess", 3), truth)
+        client.receive()
+        assert answer(client.receive()[1])[0] == FAILED
+        client.wait_closed()
+    (line,) = until(lambda: ended(proxy, "guess"), "the line of its end")
+    assert "principal" not in line
+    assert not broker.principals("guess")
+
+
+def test_malformed_messages_are_the_brokers_to_refuse(proxy: Proxy) -> None:
+    """kproxy passes them on: the client hears the broker's own words."""
+    for number, message in enumerate([b"", b"alice", b"\0\0\0\0", b"\xff" * 300_000]):
+        with RawClient(proxy.port("secured")) as client:
+            client.ask(handshake("PLAIN", f"malformed-{number}"))
+            error, _ = answer(client.ask(authenticate(message, f"malformed-{number}")))
+            assert error == FAILED
+        (line,) = until(lambda: ended(proxy, f"malformed-{number}"), "the line of its end")  # noqa: B023
+        assert "principal" not in line
+
+
+def test_authenticating_again(proxy: Proxy, broker: Secured) -> None:
+    """KIP-368: a session of three seconds is renewed on the same connection, which keeps its principal."""
+    settings = {"client.id": "again", "security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", "log_level": 0}
+    user = {"sasl.username": "bob", "sasl.password": PASSWORD}
+    admin = AdminClient({"bootstrap.servers": proxy.bootstrap("secured"), **settings, **user})
+    admin.list_topics(timeout=20)
+    asked = {"cluster": "secured", "api": "SaslAuthenticate"}
+    begun = proxy.metric("kproxy_requests_total", **asked)
+    before = until(lambda: {one["id"] for one in connections(proxy, "again")}, "connected")
+    until(lambda: proxy.metric("kproxy_requests_total", **asked) >= begun + 2, "authenticated twice more", 20)
+    after = {one["id"]: one["principal"] for one in connections(proxy, "again")}
+    assert after
+    assert set(after) <= before
+    assert set(after.values()) == {"User:bob"}
+    assert broker.principals("again") == {"User:bob"}
+
+
+def test_without_sasl_nobody_is_known_by_a_principal(proxy: Proxy, broker: Secured) -> None:
+    """Kafka's User:ANONYMOUS is None here; the client id of a client that sends no ApiVersions is known."""
+    with RawClient(proxy.port("open")) as client:
+        client.ask(raw.request(raw.METADATA, 1, 1, raw.array([]), "old-client"))
+        (one,) = connections(proxy, "old-client")
+        assert (one["principal"], one["software_name"], one["cluster"]) == (None, None, "open")
+    assert until(lambda: broker.principals("old-client"), "its request at the broker") == {"User:ANONYMOUS"}

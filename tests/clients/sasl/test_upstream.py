@@ -1,0 +1,75 @@
+"""What works while kproxy itself cannot authenticate: its clients do, and it learns from what passes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from confluent_kafka import Consumer, Producer
+
+from tests.support.backend import Backend
+from tests.support.proxy import Proxy
+from tests.support.secured import NODE_ID, PASSWORD, Secured
+from tests.support.wait import until
+
+USER = {
+    "security.protocol": "SASL_PLAINTEXT",
+    "sasl.mechanism": "SCRAM-SHA-512",
+    "sasl.username": "alice",
+    "sasl.password": PASSWORD,
+    "log_level": 0,
+}
+COUNT = 200
+
+
+def produce(bootstrap: str, topic: str) -> int:
+    """Produce records, and wait for their acknowledgements; how many there were none of."""
+    producer = Producer({"bootstrap.servers": bootstrap, "acks": "all", **USER})
+    for number in range(COUNT):
+        producer.produce(topic, str(number).encode())
+    return producer.flush(30)
+
+
+def consume(bootstrap: str, topic: str) -> list[int]:
+    """Read as many records in a group."""
+    group = {"group.id": f"of-{topic}", "auto.offset.reset": "earliest"}
+    consumer = Consumer({"bootstrap.servers": bootstrap, **group, **USER})
+    consumer.subscribe([topic])
+    found: list[int] = []
+    try:
+        until(lambda: len(found) >= COUNT or found.extend(_values(consumer)), f"{COUNT} records of {topic}", 60)
+    finally:
+        consumer.close()
+    return found
+
+
+def _values(consumer: Consumer) -> list[int]:
+    messages = consumer.consume(COUNT, 0.5)
+    assert not [message.error() for message in messages if message.error()]
+    return [int(message.value() or b"") for message in messages]
+
+
+def test_clients_are_served_though_kproxy_is_refused(broker: Secured, tmp_path: Path) -> None:
+    """Degraded, which says why; records go through, and the node that clients are sent to is one that passed by."""
+    topic = Backend(broker.cluster).topic(1, 1)
+    with Proxy(tmp_path, {"secured": broker.bootstrap}, topology={"interval": "1s"}) as proxy:
+        assert proxy.node_ports("secured") == {}
+        assert produce(proxy.bootstrap(), topic) == 0
+        assert consume(proxy.bootstrap(), topic) == list(range(COUNT))
+        status, ready = proxy.get("/readyz")
+        assert status == 200
+        assert b'"state":"degraded"' in ready
+        assert b"closed the connection with 1 requests unanswered" in ready
+        (cluster,) = proxy.get_json("/api/v1/clusters")["clusters"]
+        assert cluster["cluster_id"] is None
+        assert [(node["node_id"], node["upstream"]) for node in cluster["nodes"]] == [(NODE_ID, broker.bootstrap)]
+        assert not proxy.logged(level="error")
+
+
+def test_kproxy_learns_anew_after_a_restart(broker: Secured, tmp_path: Path) -> None:
+    """It cannot ask which nodes there are: a client that bootstraps is what opens their ports again."""
+    topic = Backend(broker.cluster).topic(1, 1)
+    with Proxy(tmp_path, {"secured": broker.bootstrap}) as proxy:
+        assert produce(proxy.bootstrap(), topic) == 0
+        proxy.stop()
+        proxy.start()
+        assert consume(proxy.bootstrap(), topic) == list(range(COUNT))

@@ -1,0 +1,127 @@
+"""A client that authenticates: it tells whether it was let in, and then stays connected until it is killed."""
+
+from __future__ import annotations
+
+import asyncio  # noqa: TID251 - a client of its own process
+import base64
+import contextlib
+import json
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+FOREVER = 3600.0
+SECONDS = 20.0
+"""For being let in, or not."""
+
+
+def token(user: str) -> str:
+    """A JWT that nobody signed, as Kafka's unsecured validator takes it."""
+    now = time.time()
+    parts = [{"alg": "none"}, {"sub": user, "iat": now - 10, "exp": now + 3600}]
+    return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts) + "."
+
+
+def tell(**what: Any) -> None:
+    print(json.dumps(what), flush=True)
+
+
+def confluent_kafka(bootstrap: str, client_id: str, mechanism: str, user: str, password: str) -> None:
+    from confluent_kafka import KafkaException
+    from confluent_kafka.admin import AdminClient
+
+    settings = {
+        "bootstrap.servers": bootstrap,
+        "client.id": client_id,
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": mechanism,
+        "sasl.username": user,
+        "sasl.password": password,
+    }
+    if mechanism == "OAUTHBEARER":
+        settings |= {"oauth_cb": lambda _: (token(user), time.time() + 3600)}
+    admin = AdminClient(settings)
+    admin.poll(1)
+    try:
+        tell(connected=sorted(admin.list_topics(timeout=SECONDS).brokers))
+    except KafkaException as error:
+        tell(refused=str(error))
+    threading.Event().wait(FOREVER)
+
+
+@contextlib.contextmanager
+def no_warnings() -> Iterator[None]:
+    """Those of a library's own imports."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def kafka_python(bootstrap: str, client_id: str, mechanism: str, user: str, password: str) -> None:
+    with no_warnings():
+        from kafka.admin import KafkaAdminClient
+        from kafka.errors import KafkaError
+        from kafka.net.sasl.oauth import AbstractTokenProvider
+
+    class Tokens(AbstractTokenProvider):  # type: ignore[misc, unused-ignore]
+        def token(self) -> str:
+            return token(user)
+
+    settings: dict[str, Any] = {
+        "bootstrap_servers": bootstrap,
+        "client_id": client_id,
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": mechanism,
+        "sasl_plain_username": user,
+        "sasl_plain_password": password,
+    }
+    if mechanism == "OAUTHBEARER":
+        settings |= {"sasl_oauth_token_provider": Tokens()}
+    try:
+        admin = KafkaAdminClient(**settings)
+        tell(connected=sorted(admin.list_topics()))
+    except KafkaError as error:
+        tell(refused=repr(error))
+    threading.Event().wait(FOREVER)
+
+
+def aiokafka(bootstrap: str, client_id: str, mechanism: str, user: str, password: str) -> None:
+    with no_warnings():
+        from aiokafka.abc import AbstractTokenProvider
+        from aiokafka.admin import AIOKafkaAdminClient
+        from aiokafka.errors import KafkaError
+
+    class Tokens(AbstractTokenProvider):  # type: ignore[misc, unused-ignore]
+        async def token(self) -> str:
+            return token(user)
+
+    async def run() -> None:
+        settings: dict[str, Any] = {
+            "bootstrap_servers": bootstrap,
+            "client_id": client_id,
+            "security_protocol": "SASL_PLAINTEXT",
+            "sasl_mechanism": mechanism,
+            "sasl_plain_username": user,
+            "sasl_plain_password": password,
+        }
+        if mechanism == "OAUTHBEARER":
+            settings |= {"sasl_oauth_token_provider": Tokens()}
+        admin = AIOKafkaAdminClient(**settings)
+        try:
+            await admin.start()
+            tell(connected=sorted(await admin.list_topics()))
+        except KafkaError as error:
+            tell(refused=repr(error))
+        await asyncio.sleep(FOREVER)
+
+    asyncio.run(run())
+
+
+if __name__ == "__main__":
+    library, spoken = sys.argv[1:]
+    {"confluent_kafka": confluent_kafka, "kafka_python": kafka_python, "aiokafka": aiokafka}[library](
+        **json.loads(spoken)
+    )

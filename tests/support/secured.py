@@ -1,0 +1,94 @@
+"""A real broker that asks clients who they are: a listener with SASL beside the plain one, and its own view of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from confluent_kafka.admin import AdminClient, ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
+
+from kproxy.demo import jars
+from kproxy.demo.broker import HOST
+from kproxy.demo.kafka import Cluster
+
+NODE_ID = 7
+PASSWORD = "correct-horse-battery-staple"
+"""Every user's, by PLAIN and by SCRAM; to be found nowhere."""
+USERS = ("alice", "bob", "a,b=c")
+_PLAIN = " ".join(f'user_{user}="{PASSWORD}"' for user in USERS if user.isalpha())
+_LISTENER = "listener.name.front"
+_SETTINGS = {
+    "listener.security.protocol.map": "CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT,FRONT:SASL_PLAINTEXT",
+    f"{_LISTENER}.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER",
+    f"{_LISTENER}.plain.sasl.jaas.config": (
+        f"org.apache.kafka.common.security.plain.PlainLoginModule required {_PLAIN};"
+    ),
+    f"{_LISTENER}.scram-sha-256.sasl.jaas.config": (
+        "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+    ),
+    f"{_LISTENER}.scram-sha-512.sasl.jaas.config": (
+        "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+    ),
+    f"{_LISTENER}.oauthbearer.sasl.jaas.config": (
+        "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required"
+        ' unsecuredLoginStringClaim_sub="broker";'
+    ),
+    f"{_LISTENER}.connections.max.reauth.ms": "3000",
+}
+_REQUEST = re.compile(r"Completed request:(\{.*\})")
+
+
+@dataclass(frozen=True)
+class Secured:
+    """One node; `bootstrap` is its listener with SASL, `plain` the one without."""
+
+    cluster: Cluster
+
+    @property
+    def bootstrap(self) -> str:
+        return f"{HOST}:{self.cluster.brokers[NODE_ID].front_port}"
+
+    @property
+    def plain(self) -> str:
+        return self.cluster.bootstrap
+
+    @property
+    def log(self) -> str:
+        """What the broker has printed."""
+        return self.cluster.brokers[NODE_ID].log.read_text(errors="replace")
+
+    def principals(self, client_id: str) -> set[str]:
+        """Whom the broker took a client for, by its request log; kproxy's word is not in it."""
+        requests = (json.loads(found) for found in _REQUEST.findall(self.log))
+        return {one["principal"] for one in requests if one["requestHeader"].get("clientId") == client_id}
+
+
+@contextmanager
+def secured() -> Iterator[Secured]:
+    """The broker with its users, and with its request log on."""
+    cluster = Cluster(jars.KAFKA_4_3, (NODE_ID,), settings=_SETTINGS, front=True)
+    broker = cluster.brokers[NODE_ID]
+    with (broker.directory / "server.properties").open("a") as properties:  # the last line of a name counts
+        ports = {"CLIENT": broker.port, "FRONT": broker.front_port, "CONTROLLER": broker.controller_port}
+        properties.write("advertised.listeners=" + ",".join(f"{name}://{HOST}:{port}" for name, port in ports.items()))
+    with cluster:
+        found = Secured(cluster)
+        _add_scram_users(found)
+        cluster.run(
+            "kafka.admin.ConfigCommand",
+            *("--bootstrap-server", found.plain, "--alter", "--add-config", "kafka.request.logger=DEBUG"),
+            *("--entity-type", "broker-loggers", "--entity-name", str(NODE_ID)),
+        )
+        yield found
+
+
+def _add_scram_users(broker: Secured) -> None:
+    admin = AdminClient({"bootstrap.servers": broker.plain, "log_level": 0})
+    for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):  # a user once in each request
+        credential = ScramCredentialInfo(mechanism, 4096)
+        upsertions = [UserScramCredentialUpsertion(user, credential, PASSWORD.encode()) for user in USERS]
+        for future in admin.alter_user_scram_credentials(upsertions).values():
+            future.result(30)
