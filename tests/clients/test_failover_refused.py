@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.clients.test_failover_clients import METADATA, TABLE, WORKERS
 from tests.support import libraries, passages
 from tests.support.backend import Backend
 from tests.support.proxy import Proxy
 from tests.support.switch import Crowd, Followed, Topics, fed, switch
+
+pytestmark = pytest.mark.go
 
 LIBRARIES = (
     libraries.JAVA_4_4,
@@ -20,7 +24,10 @@ LIBRARIES = (
     libraries.KAFKA_PYTHON,
     libraries.AIOKAFKA,
 )
-CLIENTS = [Followed(library, kind) for library in LIBRARIES for kind in WORKERS]
+CLIENTS = [
+    *(Followed(library, kind) for library in LIBRARIES for kind in WORKERS),
+    Followed(libraries.FRANZ_GO_PURGE, "producer"),
+]
 EXPECTED = {client: client.library.alone for client in CLIENTS if client.library.alone is not None}
 
 

@@ -13,7 +13,7 @@ from kproxy.demo import jars
 
 SOURCES = Path(__file__).with_name("go")
 MISSING = (
-    "franz-go needs go on PATH: install Go 1.26 or newer (Debian: golang-go, or the archive of the Go project), "
+    "franz-go needs go on PATH: install Go 1.26 or newer (the Go project's archive, or Debian's where it is new), "
     "or leave these tests out with `pytest -m 'not go'`"
 )
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from kproxy.demo import jars, java
 from kproxy.demo.broker import LOGGING
-from tests.support import venvs
+from tests.support import golang, venvs
 from tests.support.client import java_3_9, java_4_3, java_4_4
 
 Kind = Literal["producer", "consumer", "admin", "fresh-admin"]
@@ -88,6 +88,11 @@ def _spoken(role: Role, library: Library) -> dict[str, Any]:
     return {"kind": role.kind, "topic": role.topic, "name": role.name, "settings": library.settings_of(role)}
 
 
+def _franz_go(roles: Mapping[str, Role], _directory: Path, library: Library) -> list[str]:
+    spoken = {who: _spoken(role, library) for who, role in roles.items()}
+    return [str(golang.franz_go()), "long-lived", json.dumps(spoken)]
+
+
 def _java(path: Callable[[], str]) -> Callable[[Mapping[str, Role], Path, Library], list[str]]:
     def command(roles: Mapping[str, Role], directory: Path, library: Library) -> list[str]:
         arguments = []
@@ -146,6 +151,12 @@ LIBRDKAFKA_2_15 = _librdkafka("2.15.0")
 LIBRDKAFKA_2_11 = _librdkafka("2.11.1")
 KAFKA_PYTHON = Library("kafka-python", version("kafka-python"), _script("kafka_python", _own_python))
 AIOKAFKA = Library("aiokafka", version("aiokafka"), _script("aiokafka", _own_python), alone=None)
+FRANZ_GO = Library("franz-go", golang.franz_go_version(), _franz_go)
+# At another cluster topics have other ids, which franz-go takes for topics of the same name that it does not know: all
+# records fail with UNKNOWN_TOPIC_ID for good, unless the application has it purge the topic.
+FRANZ_GO_PURGE = Library(
+    "franz-go", golang.franz_go_version(), _franz_go, note="purge", settings={"all": {"UNKNOWN_TOPIC_ID": "purge"}}
+)
 
 EVERY_LIBRARY = (
     JAVA_4_4,
@@ -158,3 +169,7 @@ EVERY_LIBRARY = (
     KAFKA_PYTHON,
     AIOKAFKA,
 )
+"""Those that go on at another cluster, as producer and as consumer."""
+
+AT_ONE_CLUSTER = (*EVERY_LIBRARY, FRANZ_GO)
+"""Those that go on where the cluster stays the same, and only the way to it changes."""
