@@ -10,6 +10,7 @@ from uuid import UUID
 
 from kproxy.telemetry.receivers.labels import DEFAULT_LABELS, check, client_text, point_text, text
 from kproxy.telemetry.receivers.naming import MAX_NAME, Kind, exported
+from kproxy.telemetry.receivers.plan import MAX_POINTS, Plan, Step, plan
 from kproxy.telemetry.receivers.readings import Attributes, Mode, PointReading, Value, attributes_of, reading
 from kproxy.telemetry.receivers.series import Family, Group, Point, Source, growth, scaled, together
 
@@ -26,7 +27,7 @@ STEP: Final = 100
 """Points, and metrics, between two moments at which others get their turn."""
 
 _MAX_HELP: Final = 256
-_Taken = tuple[Source, Family, Mode, PointReading]
+_Found = tuple[Source, Family, Mode, bool | None, PointReading]
 
 
 @dataclass(slots=True)
@@ -76,38 +77,70 @@ class Accumulator:
         self._groups: dict[str, Group] = {}
         # By the time of their last push, the oldest first.
         self._sources: dict[tuple[UUID, str], Source] = {}
+        self._plans: dict[UUID, Plan] = {}
 
     @property
     def sources(self) -> int:
         """Clients of which something is kept."""
         return len(self._sources)
 
-    def steps(self, info: ClientInfo, metrics: MetricsData, now: float) -> Iterator[None]:
+    def again(self, info: ClientInfo, payload: bytes, now: float) -> bool:
+        """Takes a push in, at once, if it is like the client's last ones but for its numbers; else nothing is done."""
+        plan = self._plans.get(info.client_instance_id)
+        invalid = None if plan is None else plan.take(info, payload, now)
+        if plan is None or invalid is None:
+            return False
+        self.tally.invalid += invalid
+        self._touch(plan.source, now)
+        self._tidy(plan.source)
+        return True
+
+    def steps(self, info: ClientInfo, metrics: MetricsData, now: float, payload: bytes = b"") -> Iterator[None]:
         """Takes one push in; each step takes a millisecond or so, since a push may have 10,000 points and more.
 
-        What cannot be exported is counted; nothing is raised for it.
+        What cannot be exported is counted; nothing is raised for it. `payload` is what `metrics` was decoded from.
         """
         self.expire(now)
+        taken: list[Step | None] = []
         for number, each in enumerate(self._points(info, metrics, now), 1):
             if each is not None:
-                self._take(*each)
+                step = self._take(*each)
+                if len(taken) <= MAX_POINTS:
+                    taken.append(step)
             if not number % STEP:
                 yield
+        self._learn(info, payload, taken)
 
-    def _points(self, info: ClientInfo, metrics: MetricsData, now: float) -> Iterator[_Taken | None]:
+    def _learn(self, info: ClientInfo, payload: bytes, taken: Sequence[Step | None]) -> None:
+        """Plan the next push like this one, if the last one was of the same size: else no other may be like it."""
+        if not taken or taken[0] is None:
+            return
+        source = taken[0].source
+        if source.size == len(payload) and (found := plan(info, payload, taken)) is not None:
+            self._plans[info.client_instance_id] = found
+        source.size = len(payload)
+
+    def _points(self, info: ClientInfo, metrics: MetricsData, now: float) -> Iterator[_Found | None]:
+        resource, source = None, None
         for resource_metrics in metrics.resource_metrics:
-            source = self._source(info, resource_metrics.resource.attributes, now)
+            yield None
+            if source is None or resource_metrics.resource != resource:  # Java names it once for every metric
+                self._tidy(source)
+                resource = resource_metrics.resource
+                source = self._source(info, resource.attributes, now)
             if source is None:
                 self.tally.full += 1
-                yield None
                 continue
             for scope_metrics in resource_metrics.scope_metrics:
+                yield None
                 for metric in scope_metrics.metrics:
                     yield None
                     yield from self._of_metric(source, metric)
-            self._tidy(source)
+        self._tidy(source)
 
-    def _tidy(self, source: Source) -> None:
+    def _tidy(self, source: Source | None) -> None:
+        if source is None:
+            return
         if source.checked + self._expiry / 2 < source.touched:
             source.checked = source.touched
             limit = source.touched - self._expiry
@@ -128,25 +161,29 @@ class Accumulator:
     def _source(self, info: ClientInfo, resource: Iterable[KeyValue], now: float) -> Source | None:
         labels = self._constant + client_text(self._labels, info, dict(attributes_of(resource)))
         key = info.client_instance_id, labels
-        source = self._sources.pop(key, None)
+        source = self._sources.get(key)
         if source is None:
             if len(self._sources) >= self._max_clients:
                 return None
             group = self._groups.setdefault(labels, Group(labels))
             group.sources += 1
             source = Source(key, group, now, now)
-        source.touched = now
-        self._sources[key] = source
+        self._touch(source, now)
         return source
 
-    def _of_metric(self, source: Source, metric: Metric) -> Iterator[_Taken]:
+    def _touch(self, source: Source, now: float) -> None:
+        source.touched = now
+        self._sources.pop(source.key, None)
+        self._sources[source.key] = source
+
+    def _of_metric(self, source: Source, metric: Metric) -> Iterator[_Found]:
         read = reading(metric)
         if read is None:
             return
         family = self.families.get((metric.name, read.kind)) or self._new_family(metric, read.kind)
         if family is not None:
             for point in read.points:
-                yield source, family, read.mode, point
+                yield source, family, read.mode, read.adds, point
 
     def _new_family(self, metric: Metric, kind: Kind) -> Family | None:
         if not metric.name or len(metric.name) > MAX_NAME:
@@ -158,19 +195,21 @@ class Accumulator:
             return None
         return Family(name, metric.name, kind, factor, _help(metric))
 
-    def _take(self, source: Source, family: Family, mode: Mode, read: PointReading) -> None:
+    def _take(self, source: Source, family: Family, mode: Mode, adds: bool | None, read: PointReading) -> Step | None:
+        """What was done, if the same may be done with the next number there."""
         if read.value is None:
             self.tally.invalid += 1
-            return
+            return None
         point = family.points.get(read.attributes)
         if (point is None or source not in point.values) and (point := self._admit(family, read.attributes)) is None:
-            return
+            return None
         value = scaled(read.value, family.factor)
         if mode is Mode.TOTAL:
             value = _since(source, point, read.start, value)
         earlier = None if mode is Mode.LATEST else point.values.get(source)
         point.values[source] = value if earlier is None else together(earlier, value)
         source.points[point] = source.touched
+        return None if adds is None else Step(source, point, adds, read.value)
 
     def _admit(self, family: Family, attributes: Attributes) -> Point | None:
         """The point, when there is room for another series of it."""
@@ -203,6 +242,7 @@ class Accumulator:
 
     def _drop(self, source: Source, points: Iterable[Point]) -> None:
         for point in points:
+            self._plans.pop(source.key[0], None)
             del source.points[point]
             if source.totals:
                 source.totals.pop(point, None)

@@ -46,6 +46,8 @@ class Reading(NamedTuple):
 
     kind: Kind
     mode: Mode
+    adds: bool | None
+    """Of gauges and deltas of counters, which are numbers: whether they are added up. None is anything else."""
     points: Iterator[PointReading]
 
 
@@ -64,7 +66,8 @@ def reading(metric: Metric) -> Reading | None:
         for point in data.data_points
         if not point.flags & _NO_VALUE
     )
-    return Reading(form.kind, mode, points)
+    adds = False if name == "gauge" else True if (form.kind, mode) == (Kind.COUNTER, Mode.CHANGE) else None
+    return Reading(form.kind, mode, adds, points)
 
 
 def attributes_of(pairs: Iterable[KeyValue]) -> Attributes:

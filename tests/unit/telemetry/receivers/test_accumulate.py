@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan, nan
 
 import pytest
-from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
+from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
 from prometheus_client.parser import text_string_to_metric_families
 
 from kproxy.telemetry.instance import ClientInfo
@@ -238,13 +238,15 @@ def test_clients_are_bounded() -> None:
 
 
 def test_a_large_push_lets_others_have_their_turn() -> None:
-    """A push of many points, or of many empty metrics, is taken in many steps."""
+    """A push of many points, or of many empty metrics, scopes or resources, is taken in many steps."""
     accumulator = Accumulator()
     metric = total("t", 1)
     for each in range(10 * STEP):
         metric.sum.data_points.add(as_int=1).attributes.add(key="partition").value.int_value = each
     assert take(accumulator, metric) >= 10
     assert take(accumulator, *[Metric() for _ in range(10 * STEP)]) >= 10
+    for empty in (b"\x0a\x00", b"\x0a\x02\x12\x00"):
+        assert len(list(accumulator.steps(client(), MetricsData.FromString(empty * 10 * STEP), 0.0))) >= 10
 
 
 def test_invalid_points() -> None:

@@ -30,6 +30,26 @@ async def test_what_is_offered_is_on_the_page(nursery: trio.Nursery) -> None:
     assert gzip.decompress(compressed) == page
 
 
+async def test_a_push_like_the_last_ones_is_taken_at_once(nursery: trio.Nursery) -> None:
+    """Without waiting for the task, unless others wait before it."""
+    receiver = Prometheus()
+    await nursery.start(receiver.run)
+    for _ in range(2):
+        assert receiver.offer(push(total("sent", 2)))
+        await receiver.flush()
+    before = receiver.counters.delivered_bytes
+    assert receiver.offer(push(total("sent", 3)))
+    assert (receiver.counters.delivered, receiver.counters.queued) == (3, 0)
+    assert receiver.counters.delivered_bytes == before * 3 // 2
+    assert receiver.offer(push(gauge("other", 1.0)))
+    assert receiver.offer(push(total("sent", 4)))
+    assert (receiver.counters.delivered, receiver.counters.queued) == (3, 2)
+    await receiver.flush()
+    _, page = await clients_page([receiver])
+    assert b"} 11" in page
+    assert receiver.counters.offered == receiver.counters.delivered == 5
+
+
 async def test_receivers_of_several_clusters() -> None:
     """One page, told apart by their constant labels; empty without a push."""
     receivers = [Prometheus(name, constant={"cluster": name}) for name in ("one", "two")]

@@ -1,0 +1,88 @@
+"""What became of a client's last push, so that the next one of the same metrics needs no second thought."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import inf
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kproxy.telemetry.layout import Layout, layout
+from kproxy.telemetry.receivers.readings import Value
+from kproxy.telemetry.receivers.series import Point, Source
+
+if TYPE_CHECKING:
+    from kproxy.telemetry.instance import ClientInfo
+
+MAX_POINTS: Final = 500
+"""A push of more is taken in by steps, so that others get their turn."""
+
+
+class Step(NamedTuple):
+    """A point that was taken, of whom, and the number as it was pushed; whether it is added, or stands for itself."""
+
+    source: Source
+    point: Point
+    adds: bool
+    number: Value
+
+
+@dataclass(slots=True, eq=False)
+class Plan:
+    """Where each number of a push of the same layout and words goes: valid while the source has all of `points`."""
+
+    source: Source
+    points: tuple[Point, ...]
+    _layout: Layout
+    _words: int
+    _forms: tuple[tuple[bool, float], ...]
+
+    def take(self, info: ClientInfo, payload: bytes, now: float) -> int | None:
+        """Take a push in; returns how many numbers of it were invalid, or None for one that goes by another plan."""
+        words = self._layout.words(payload)
+        if words is None or hash((words, info)) != self._words:
+            return None
+        source, invalid = self.source, 0
+        for point, (adds, factor), number in zip(self.points, self._forms, self._layout.numbers(payload), strict=True):
+            if not adds:
+                point.values[source] = number * factor
+            elif 0 <= number < inf:
+                point.values[source] += number * factor  # type: ignore[operator]  # counters are numbers
+            else:
+                invalid += 1
+        source.touched = now
+        source.points.update(dict.fromkeys(self.points, now))
+        return invalid
+
+
+def plan(info: ClientInfo, payload: bytes, taken: Sequence[Step | None]) -> Plan | None:
+    """A plan from what was done with a payload of gauges and deltas of counters.
+
+    None where there was more to it: `taken` has None in the place of each other point, or several sources.
+    """
+    steps = [step for step in taken if step is not None]
+    if len(steps) != len(taken) or len(steps) > MAX_POINTS or len({step.source for step in steps}) != 1:
+        return None
+    points = tuple(step.point for step in steps)
+    if len(set(points)) != len(points):  # so that plans are bounded as series are
+        return None
+    found = layout(payload)
+    words = None if found is None else found.words(payload)
+    if found is None or words is None or not _alike(found.numbers(payload), [step.number for step in steps]):
+        return None
+    forms = tuple((step.adds, step.point.family.factor) for step in steps)
+    return Plan(steps[0].source, points, found, hash((words, info)), _shared(forms))
+
+
+def _alike(numbers: Sequence[float], values: Sequence[Value]) -> bool:
+    return len(numbers) == len(values) and all(
+        number == value or (number != number and value != value)  # noqa: PLR0124 - NaN
+        for number, value in zip(numbers, values, strict=True)
+    )
+
+
+@lru_cache(1024)
+def _shared(forms: tuple[tuple[bool, float], ...]) -> tuple[tuple[bool, float], ...]:
+    """The same object for what is the same: most clients of a kind push the same metrics."""
+    return forms

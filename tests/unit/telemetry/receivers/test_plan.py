@@ -1,0 +1,153 @@
+"""kproxy.telemetry.receivers.plan: pushes like the last ones come out as if each were read anew."""
+
+from __future__ import annotations
+
+from math import inf, nan
+
+import pytest
+from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
+
+from kproxy.telemetry.instance import ClientInfo
+from kproxy.telemetry.receivers.accumulate import Accumulator
+from kproxy.telemetry.receivers.plan import MAX_POINTS
+from tests.unit.telemetry.receivers.pushes import CUMULATIVE, client, gauge, histogram, metrics, summary, total
+from tests.unit.telemetry.receivers.test_accumulate import nothing_left, samples
+
+
+def push(accumulator: Accumulator, data: MetricsData, info: ClientInfo | None = None, now: float = 0.0) -> bool:
+    """Have it taken in as the receiver does; whether it went by a plan."""
+    payload, info = data.SerializeToString(), info or client()
+    if accumulator.again(info, payload, now):
+        return True
+    list(accumulator.steps(info, data, now, payload))
+    return False
+
+
+def usual(sent: float = 1, age: float = 2.0, topic: str = "x") -> MetricsData:
+    """What a client pushes each time: a delta of nanoseconds, whose factor is not 1, and a gauge."""
+    return metrics(total("sent.ns.total", sent, topic=topic), gauge("age", age))
+
+
+def test_the_third_like_push_goes_by_a_plan() -> None:
+    """The second shows that the client pushes the same; sums and gauges are as ever."""
+    accumulator = Accumulator()
+    assert [push(accumulator, usual(sent, age)) for sent, age in ((5, 1.0), (7, nan), (11, 3.0), (13, 2.0))] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    found = samples(accumulator)
+    assert list(found["sent_seconds_total"].values()) == [pytest.approx(36e-9)]
+    assert list(found["age"].values()) == [2.0]
+
+
+def test_other_words_are_read_anew() -> None:
+    """Another topic of the same length, or another client id, is not taken for the last one."""
+    accumulator = Accumulator()
+    for _ in range(3):
+        push(accumulator, usual())
+    assert not push(accumulator, usual(topic="y"))
+    assert not push(accumulator, usual(), client(client_id="ape"))
+    assert len(samples(accumulator)["sent_seconds_total"]) == 3
+
+
+def test_each_client_has_its_own() -> None:
+    """The same bytes of another instance are its own."""
+    accumulator = Accumulator()
+    for _ in range(3):
+        push(accumulator, usual(2), client(1))
+        push(accumulator, usual(5), client(2))
+    assert sorted(samples(accumulator)["sent_seconds_total"].values()) == [pytest.approx(6e-9), pytest.approx(15e-9)]
+
+
+@pytest.mark.parametrize("bad", [-1.0, nan, inf])
+def test_a_counter_that_cannot_be(bad: float) -> None:
+    """Counted as invalid, and nothing of it is added."""
+    accumulator = Accumulator()
+    for value in (1.0, 1.0, bad, 1.0):
+        push(accumulator, metrics(total("t", value)))
+    assert accumulator.tally.invalid == 1
+    assert list(samples(accumulator)["t_total"].values()) == [3.0]
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        (total("t", 1, temporality=CUMULATIVE),),
+        (total("t", 1.0, monotonic=False),),
+        (histogram("h", [1.0], [1, 2], 3.0),),
+        (summary("s", 1, 2.0, {0.5: 1.0}),),
+        (gauge("g", 1.0), gauge("g", 2.0)),
+        (gauge("g", 1.0), gauge("", 1.0)),
+        (total("t", 1), total("t", -1)),
+        (gauge("a.b", 1.0), gauge("a-b", 2.0)),
+        (Metric(name="empty"),),
+        (),
+    ],
+    ids=lambda each: "-".join(metric.name for metric in each),
+)
+def test_what_no_plan_is_made_for(each: tuple[Metric, ...]) -> None:
+    """Whatever is more than a number for a series each, it is read anew each time, and counts each time."""
+    once, again = Accumulator(), Accumulator()
+    for _ in range(4):
+        assert not push(again, metrics(*each))
+        list(once.steps(client(), metrics(*each), 0.0))
+    assert samples(once) == samples(again)
+    assert once.tally == again.tally
+
+
+def test_several_resources() -> None:
+    """Metrics of resources whose labels differ are series of several sources, read anew."""
+    accumulator = Accumulator(labels=("rack",))
+    data = metrics(gauge("g", 1.0), resource={"rack": "a"})
+    data.MergeFrom(metrics(gauge("g", 2.0), resource={"rack": "b"}))
+    assert [push(accumulator, data) for _ in range(4)] == [False] * 4
+    assert len(samples(accumulator)["g"]) == 2
+
+
+def test_one_resource_named_again() -> None:
+    """As Java does it, for every metric: one source, and a plan."""
+    accumulator = Accumulator(labels=("rack",))
+    data = metrics(gauge("g", 1.0), resource={"rack": "a"})
+    data.MergeFrom(metrics(total("t", 2), resource={"rack": "a"}))
+    assert [push(accumulator, data) for _ in range(3)] == [False, False, True]
+    assert accumulator.sources == 1
+    assert list(samples(accumulator)["t_total"].values()) == [6]
+
+
+def test_large_pushes_are_taken_in_steps() -> None:
+    """No plan beyond a number of points: taking it in at once would take too long."""
+    accumulator = Accumulator()
+    large = metrics(*[gauge("g", 1.0, partition=str(each + 1000)) for each in range(MAX_POINTS + 1)])
+    assert [push(accumulator, large) for _ in range(3)] == [False] * 3
+
+
+def test_series_that_go_take_the_plan_with_them() -> None:
+    """What has expired begins anew with the next push, in a series that is there."""
+    accumulator = Accumulator(expiry=60)
+    for now in (0.0, 1.0, 2.0):
+        push(accumulator, usual(), now=now)
+    accumulator.expire(100.0)
+    assert nothing_left(accumulator)
+    assert not push(accumulator, usual(), now=101.0)
+    assert list(samples(accumulator)["sent_seconds_total"].values()) == [pytest.approx(1e-9)]
+
+
+def test_pushes_by_a_plan_keep_their_series() -> None:
+    """They do not expire, but others of the client do."""
+    accumulator = Accumulator(expiry=60)
+    push(accumulator, metrics(gauge("gone", 1.0)))
+    for now in range(0, 200, 20):
+        push(accumulator, usual(), now=float(now))
+    assert set(samples(accumulator)) == {"sent_seconds_total", "age"}
+    accumulator.expire(239.0)
+    assert accumulator.sources == 1
+
+
+def test_a_full_accumulator_makes_no_plan_for_what_is_left_out() -> None:
+    """When there is room again, it is taken."""
+    accumulator = Accumulator(max_series=1)
+    for _ in range(3):
+        assert not push(accumulator, usual())
+    assert accumulator.tally.full == 3
