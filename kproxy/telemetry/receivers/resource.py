@@ -7,12 +7,14 @@ and payloads one after the other are one payload with the resources of all.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData, ResourceMetrics
 
 from kproxy.errors import MalformedMessageError
+from kproxy.telemetry.receivers.cuts import parts
 from kproxy.telemetry.receivers.labels import CLIENT_LABELS
 from kproxy.wire.primitives import read_uvarint, uvarint
 
@@ -23,6 +25,7 @@ empty one is two bytes: as many as a push may hold would be 200 MB."""
 _RESOURCE_METRICS: Final = 0x0A  # field 1, length-delimited
 # As each of our names stands in a KeyValue: a field 1 of so many bytes.
 _KEYS: Final = tuple(bytes([0x0A, len(name)]) + name.encode() for name in CLIENT_LABELS)
+_PREFIX: Final = b"client_"  # of all of them
 
 
 def addition(pairs: Iterable[tuple[str, str]]) -> bytes:
@@ -40,21 +43,28 @@ def with_attributes(payload: bytes, added: bytes) -> bytes:
     """MetricsData with `addition`'s bytes in each of its resources. ValueError for what is no such message.
 
     A client's own attributes of the labels' names go: nobody can pass for another, and no attribute stands twice.
+    Metrics that all have the same resource share it then: Java writes it anew for each of them, and with what is added
+    that would be three times what the client pushed.
     """
-    if any(key in payload for key in _KEYS):
+    if _PREFIX in payload and any(key in payload for key in _KEYS):
         payload = _without_ours(payload)
-    out = bytearray()
+    if (found := parts(payload)) is not None:
+        size = len(found.resource) + sum(map(len, found.scope_metrics)) + len(added)
+        return b"".join((_head(size), found.resource, *found.scope_metrics, added))
+    out: list[bytes] = []
     position = resources = 0
     while position < len(payload):
         start, position = _resource(payload, position)
         resources += 1
         if resources > MAX_RESOURCES:
             raise ValueError(f"MetricsData with more than {MAX_RESOURCES} resources")
-        out.append(_RESOURCE_METRICS)
-        out += uvarint(position - start + len(added))
-        out += memoryview(payload)[start:position]
-        out += added
-    return bytes(out)
+        out += (_head(position - start + len(added)), payload[start:position], added)
+    return b"".join(out)
+
+
+@lru_cache(4096)
+def _head(size: int) -> bytes:
+    return bytes([_RESOURCE_METRICS]) + uvarint(size)
 
 
 def _resource(payload: bytes, position: int) -> tuple[int, int]:
