@@ -13,7 +13,7 @@ from kafka.record import MemoryRecordsBuilder  # type: ignore[import-untyped]
 from .process import BenchError
 
 _SIZE: Final = struct.Struct(">i")
-_CLIENT_ID: Final = b"\x00\x05bench"
+_CLIENT_ID: Final = "bench"
 _CORRELATION_ID: Final = 7
 _PRODUCE_VERSION: Final = 12  # NodeEndpoints (KIP-951) can stand in the response, so a proxy cannot just pass it on
 _FETCH_VERSION: Final = 16  # the first with NodeEndpoints
@@ -21,7 +21,7 @@ _TOPIC_ID: Final = bytes(15) + b"\x01"
 _NO_TAGS: Final = b"\x00"
 
 
-def _compact(data: bytes) -> bytes:
+def compact(data: bytes) -> bytes:
     """Length + 1 as an unsigned varint, then the bytes."""
     rest, prefix = len(data) + 1, bytearray()
     while rest > 0x7F:
@@ -31,14 +31,15 @@ def _compact(data: bytes) -> bytes:
     return bytes(prefix) + data
 
 
-def _frame(api_key: int, version: int, body: bytes) -> bytes:
-    header = struct.pack(">hhi", api_key, version, _CORRELATION_ID) + _CLIENT_ID + _NO_TAGS
-    return _SIZE.pack(len(header) + len(body)) + header + body
+def framed(api_key: int, version: int, body: bytes, client_id: str = _CLIENT_ID) -> bytes:
+    """A request of a version with tagged fields, its size in front."""
+    head = struct.pack(">hhih", api_key, version, _CORRELATION_ID, len(client_id)) + client_id.encode() + _NO_TAGS
+    return _SIZE.pack(len(head) + len(body)) + head + body
 
 
-def api_versions() -> bytes:
+def api_versions(client_id: str = _CLIENT_ID, name: bytes = b"bench", version: bytes = b"1") -> bytes:
     """ApiVersions v3, which is what most clients open with."""
-    return _frame(18, 3, _compact(b"bench") + _compact(b"1") + _NO_TAGS)
+    return framed(18, 3, compact(name) + compact(version) + _NO_TAGS, client_id)
 
 
 def one_record_batch(value_size: int) -> bytes:
@@ -59,12 +60,12 @@ class OneRecordProduce:
 
     @classmethod
     def to(cls, topic: str, value_size: int = 100) -> OneRecordProduce:
-        name = _compact(topic.encode())
-        partition = _SIZE.pack(0) + _compact(one_record_batch(value_size)) + _NO_TAGS
+        name = compact(topic.encode())
+        partition = _SIZE.pack(0) + compact(one_record_batch(value_size)) + _NO_TAGS
         topics = b"\x02" + name + b"\x02" + partition + _NO_TAGS  # compact arrays of one element
         body = b"\x00" + struct.pack(">hi", 1, 30_000) + topics + _NO_TAGS
         error_at = 4 + 4 + 1 + 1 + len(name) + 1 + 4  # size, correlation id, tags, array, name, array, index
-        return cls(_frame(0, _PRODUCE_VERSION, body), error_at, name)
+        return cls(framed(0, _PRODUCE_VERSION, body), error_at, name)
 
     def response(self) -> bytes:
         """What a broker answers: offset 0, no error."""
@@ -112,11 +113,11 @@ class Fetch:
     def of(cls, partitions: int, records_bytes: int) -> Fetch:
         # max wait, min and max bytes, isolation level, session id and epoch; no topic, none forgotten, no rack
         wanted = struct.pack(">iiibii", 500, 1, 1 << 30, 0, 0, -1) + b"\x01\x01\x01" + _NO_TAGS
-        blob = _compact(bytes(records_bytes))
+        blob = compact(bytes(records_bytes))
         parts = b"".join(
             struct.pack(">ihqqq", index, 0, 1, 1, 0) + b"\x00" + _SIZE.pack(-1) + blob + _NO_TAGS
             for index in range(partitions)
         )
         topics = b"\x02" + _TOPIC_ID + bytes([partitions + 1]) + parts + _NO_TAGS
         body = _SIZE.pack(_CORRELATION_ID) + _NO_TAGS + struct.pack(">ihi", 0, 0, 0) + topics + _NO_TAGS
-        return cls(_frame(1, _FETCH_VERSION, wanted), _SIZE.pack(len(body)) + body)
+        return cls(framed(1, _FETCH_VERSION, wanted), _SIZE.pack(len(body)) + body)

@@ -13,7 +13,7 @@ from typing import Final
 
 from kproxy.demo.kafka import Cluster
 
-from . import bulk, idle, metadata, small
+from . import bulk, idle, metadata, small, telemetry
 from .frames import OneRecordProduce
 from .options import START_ROUNDS, Options
 from .process import BenchError, rss_kib
@@ -91,6 +91,8 @@ class Run:
             self._under_load(cluster)
         if "idle" in sections:
             self._idle(cluster)
+        if "telemetry" in sections:
+            self._telemetry(cluster)
 
     def _proxies(self, cluster: Cluster, stack: ExitStack) -> list[Target]:
         proxies = [kproxy(cluster, self._directory, name, command) for name, command in self._programs.items()]
@@ -171,6 +173,12 @@ class Run:
             with ExitStack() as stack:
                 for target in self._proxies(cluster, stack):
                     self.samples.add("idle", target.name, idle.kib_a_connection(target, self._connections))
+
+    def _telemetry(self, cluster: Cluster) -> None:
+        self._say("telemetry: fleets of instances")
+        section = telemetry.Section(cluster, self._directory, self.options, self.samples.add)
+        with section.proxies() as proxies:
+            section.measure(proxies, lambda what: self._rounds(what, self.options.rounds))
 
     def _rounds(self, what: str, count: int) -> Iterable[int]:
         """The rounds that there is time for; one at least."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Self
 
-SECTIONS: Final = ("produce", "fetch", "small", "latency", "idle", "start", "metadata")
+SECTIONS: Final = ("produce", "fetch", "small", "latency", "idle", "start", "metadata", "telemetry")
 START_ROUNDS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`records`, `requests`, `latencies` are for each target and round; `seconds` for the whole run."""
+    """`records`, `requests`, `latencies`, `pushing` seconds: for each target and round; `seconds` for the whole run."""
 
     sections: frozenset[str]
     rounds: int = 3
@@ -19,9 +19,21 @@ class Options:
     requests: int = 50_000
     latencies: int = 3_000
     idle: int = 10_000
+    instances: int = 2_000
+    pushing: float = 15
     seconds: float = 13 * 60
 
     @classmethod
     def quick(cls, sections: frozenset[str], rounds: int) -> Self:
         """Enough to see that everything works and where the figures lie."""
-        return cls(sections, rounds, records=1 << 17, requests=10_000, latencies=1_000, idle=2_000, seconds=5 * 60)
+        return cls(
+            sections,
+            rounds,
+            records=1 << 17,
+            requests=10_000,
+            latencies=1_000,
+            idle=2_000,
+            instances=500,
+            pushing=4,
+            seconds=5 * 60,
+        )

@@ -21,6 +21,7 @@ class Metric:
     digits: int = 2
     goal: float | None = None
     ratio: bool = False
+    at_least: bool = False
     over_direct: bool = False
 
 
@@ -40,6 +41,15 @@ METRICS: Final = (
     Metric("ready", "serve ready after, s", goal=0.5),
     Metric("ready_cpu", "serve ready after, CPU s"),
     Metric("metadata", "Metadata of 1,000 × 10 × 12 rewritten, ms", digits=3, goal=0.1),
+    Metric("telemetry_prometheus", "telemetry to prometheus, pushes a CPU s", digits=0, goal=2000, at_least=True),
+    Metric("telemetry_otlp", "telemetry to otlp, pushes a CPU s", digits=0, goal=6000, at_least=True),
+    Metric("telemetry_kafka", "telemetry to kafka, pushes a CPU s", digits=0, goal=6000, at_least=True),
+    Metric("telemetry_p99", "latency p99 without pushes, µs", digits=0),
+    Metric("telemetry_p99_7", "p99 beside 7 pushes/s and scrapes, grown by %", digits=0, goal=20),
+    Metric("telemetry_p99_200", "p99 beside 200 pushes/s and scrapes, grown by %", digits=0, goal=20),
+    Metric("telemetry_p99_2000", "p99 beside 2,000 pushes/s and scrapes, grown by %", digits=0, goal=20),
+    Metric("telemetry_kib_few", "an instance of 2,000, KiB", digits=1, goal=20),
+    Metric("telemetry_kib_many", "an instance of 10,000, KiB", digits=1, goal=20),
 )
 
 
@@ -69,6 +79,7 @@ class Row:
     digits: int
     goal: float | None
     goal_is_ratio: bool
+    at_least: bool = False
     compiled_ratios: Sequence[float] = ()
     """As `ratios`, of kproxy with its relay compiled."""
 
@@ -88,12 +99,15 @@ class Row:
 
     def _met(self, name: str, ratios: Sequence[float]) -> bool | None:
         judged = _median(ratios) if self.goal_is_ratio else self.figures.get(name)
-        return None if self.goal is None or judged is None else judged <= self.goal
+        if self.goal is None or judged is None:
+            return None
+        return judged >= self.goal if self.at_least else judged <= self.goal
 
     def cells(self, compiled: bool) -> list[str]:
         """What the table says in each column; the last three are for the compiled relay."""
         figures = [self._number(self.figures.get(name)) for name in (DIRECT, HAPROXY, KPROXY)]
-        goal = "" if self.goal is None else f"≤ {self.goal:g}{' ×' if self.goal_is_ratio else ''}"
+        sign = "≥" if self.at_least else "≤"
+        goal = "" if self.goal is None else f"{sign} {self.goal:g}{' ×' if self.goal_is_ratio else ''}"
         cells = [self.title, *figures, _span(self.ratios), goal, _VERDICTS[self.met]]
         if compiled:
             figure = self._number(self.figures.get(COMPILED))
@@ -132,7 +146,7 @@ def rows(samples: Mapping[str, ByTarget]) -> list[Row]:
         compared = (KPROXY, COMPILED) if metric.goal is None or metric.ratio else ()
         ratios = {name: _ratios(values, name) for name in compared}
         figures = {name: statistics.median(rounds) for name, rounds in values.items() if rounds}
-        whole = (metric.digits, metric.goal, metric.ratio, ratios.get(COMPILED, []))
+        whole = (metric.digits, metric.goal, metric.ratio, metric.at_least, ratios.get(COMPILED, []))
         found.append(Row(metric.title, figures, ratios.get(KPROXY, []), *whole))
     return found
 
@@ -166,6 +180,7 @@ def as_json(found: Sequence[Row]) -> list[dict[str, object]]:
             "ratio_to_haproxy": row.ratio,
             "goal": row.goal,
             "goal_is_ratio": row.goal_is_ratio,
+            "goal_is_least": row.at_least,
             "met": row.met,
             "compiled_ratios_to_haproxy": list(row.compiled_ratios),
             "compiled_met": row.compiled_met,
