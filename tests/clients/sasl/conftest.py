@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -20,9 +23,20 @@ def broker() -> Iterator[Secured]:
 
 @pytest.fixture(scope="package")
 def proxy(broker: Secured, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
-    """It says all that it can say, in front of both listeners; at its end no secret stands in its log."""
+    """It says all that it can say, in front of both listeners; at its end no secret stands in its log or its events."""
     servers = {"secured": broker.bootstrap, "open": broker.plain}
-    log = {"format": "json", "level": "debug"}
-    with Proxy(tmp_path_factory.mktemp("sasl"), servers, log=log, topology={"interval": "1s"}) as found:
+    directory = tmp_path_factory.mktemp("sasl")
+    settings: dict[str, Any] = {
+        "log": {"format": "json", "level": "debug"},
+        "topology": {"interval": "1s"},
+        "events": {"destinations": [{"name": "files", "type": "files", "directory": str(directory / "events")}]},
+    }
+    with Proxy(directory, servers, **settings) as found:
         yield found
     check_secrets(found.log.read_text())
+    events = "".join(gzip.decompress(file.read_bytes()).decode() for file in (directory / "events").glob("*.gz"))
+    check_secrets(events)
+    principals = {one.get("principal") for one in map(json.loads, events.splitlines())}
+    assert principals - {None} == {
+        line["principal"] for line in found.logged(event="connection ended") if "principal" in line
+    }

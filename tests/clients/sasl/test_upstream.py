@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from confluent_kafka import Consumer, Producer
 
@@ -23,7 +24,11 @@ COUNT = 200
 
 def produce(bootstrap: str, topic: str) -> int:
     """Produce records, and wait for their acknowledgements; how many there were none of."""
-    producer = Producer({"bootstrap.servers": bootstrap, "acks": "all", **USER})
+    return produce_more(Producer({"bootstrap.servers": bootstrap, "acks": "all", **USER}), topic)
+
+
+def produce_more(producer: Producer, topic: str) -> int:
+    """As `produce`, by a producer that is there."""
     for number in range(COUNT):
         producer.produce(topic, str(number).encode())
     return producer.flush(30)
@@ -63,6 +68,27 @@ def test_clients_are_served_though_kproxy_is_refused(broker: Secured, tmp_path: 
         assert cluster["cluster_id"] is None
         assert [(node["node_id"], node["upstream"]) for node in cluster["nodes"]] == [(NODE_ID, broker.bootstrap)]
         assert not proxy.logged(level="error")
+
+
+def test_clients_are_told_all_the_same(broker: Secured, tmp_path: Path) -> None:
+    """A rebootstrap, and a failover that is forced since kproxy cannot look at its target: the producer goes on."""
+    topic = Backend(broker.cluster).topic(1, 1)
+    upstreams = {"one": broker.bootstrap, "two": broker.bootstrap}
+    with Proxy(tmp_path, {"secured": upstreams}, topology={"epoch_floor": "1s"}) as proxy:
+        producer = Producer({"bootstrap.servers": proxy.bootstrap(), "acks": "all", **USER})
+        assert produce_more(producer, topic) == 0
+        assert proxy.rebootstrap("secured")["connections"] > 0
+        assert produce_more(producer, topic) == 0
+        path = "/api/v1/clusters/secured/failover"
+        status, said = until(lambda: _unless_too_soon(proxy.post(path, {"to": "two"})), "an answer")
+        assert (status, "cannot take over" in said["error"]) == (409, True)
+        status, said = until(lambda: _unless_too_soon(proxy.post(path, {"to": "two", "force": True})), "an answer")
+        assert (status, said["upstream"]) == (200, "two")
+        assert produce_more(producer, topic) == 0
+
+
+def _unless_too_soon(answer: tuple[int, Any]) -> tuple[int, Any] | None:
+    return None if answer[0] == 429 else answer
 
 
 def test_kproxy_learns_anew_after_a_restart(broker: Secured, tmp_path: Path) -> None:
