@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Final, Literal, Self
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic_core import core_schema
 
 from kproxy.config.base import Path, Settings, refuse
 from kproxy.config.process import FrameBytes, Patience, Seconds
 from kproxy.config.reasons import reason, worth_telling
 from kproxy.config.units import byte_count
 from kproxy.config.upstreams import Label, Servers
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema
 
 _TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
@@ -33,7 +40,13 @@ Text = Annotated[str, AfterValidator(_not_empty)]
 Topic = Annotated[str, AfterValidator(_check_topic)]
 
 
-class ToFiles(Settings):
+class Late(Settings):
+    """Settings that are built at their first use."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class ToFiles(Late):
     """To gzip files of JSON lines in a directory."""
 
     directory: Text = Field(description="Where; it is made when it is missing.", examples=["/var/lib/kproxy/data"])
@@ -49,7 +62,7 @@ class ToFiles(Settings):
     )
 
 
-class ToTopic(Settings):
+class ToTopic(Late):
     """To a topic of a cluster: a virtual cluster's upstream, or another one."""
 
     topic: Topic = Field(description="The topic, which must be there.")
@@ -78,30 +91,42 @@ class ToTopic(Settings):
         return self
 
 
-def by_type(models: Mapping[str, type[Settings]], other: type[Settings] | None, others: str) -> Callable[[Any], Any]:
-    """A validator that takes a mapping by its `type`, not by what fits: problems are those of the type that was meant.
+@dataclass(frozen=True, slots=True, eq=False)  # hashable by identity, as Annotated asks
+class ByType:
+    """A mapping taken by its `type`, not by what fits: so problems are those of the type that was meant.
 
-    `other` takes types beyond `models`, and `others` says what they are; with None there are no others.
+    `other` takes types beyond `models`, and `others` says what they are; with None there are no others. The models are
+    built when there is one to take, or a JSON Schema to make: each costs milliseconds, and most starts need none.
     """
-    known = ", ".join(models)
 
-    def of(value: Any) -> Any:
-        if isinstance(value, (*models.values(), *([other] if other else []))):
+    models: Mapping[str, type[Settings]]
+    other: type[Settings] | None = None
+    others: str = ""
+
+    def __call__(self, value: Any) -> Settings:
+        """The model of the type, as pydantic calls it."""
+        known = ", ".join(self.models)
+        if isinstance(value, Settings):
             return value
         if not isinstance(value, dict):
             raise ValueError(f"must be a mapping, not {type(value).__name__}")
         kind = value.get("type")
         if kind is None:
-            refuse([(("type",), f"is required: {known}{others}")])
-        model = models.get(kind, other) if isinstance(kind, str) else other
+            refuse([(("type",), f"is required: {known}{self.others}")])
+        model = self.models.get(kind, self.other) if isinstance(kind, str) else self.other
         if model is None:
             refuse([(("type",), f"must be one of {known}, not {kind!r}")])
         try:
             return model.model_validate(value)
         except ValidationError as error:
-            refuse(_problems(error, model, known if model is other else None))
+            refuse(_problems(error, model, known if model is self.other else None))
 
-    return of
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        models = [*self.models.values(), *([self.other] if self.other else [])]
+        return {"anyOf": [handler(TypeAdapter(model).core_schema) for model in models]}
 
 
 def _problems(error: ValidationError, model: type[Settings], built_in: str | None) -> Iterator[tuple[Path, str]]:

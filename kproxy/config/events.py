@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, Field
 
 from kproxy.config.base import Path, Settings
-from kproxy.config.delivery import Text, ToFiles, ToTopic, by_type, names_twice, unknown_cluster
+from kproxy.config.delivery import ByType, Late, Text, ToFiles, ToTopic, names_twice, unknown_cluster
 from kproxy.config.process import Count, FrameBytes, Interval
 from kproxy.config.upstreams import Label
 
@@ -25,7 +25,7 @@ def _check_prefix(prefix: str) -> str:
 Prefix = Annotated[str, AfterValidator(_check_prefix), Field(json_schema_extra={"pattern": _PREFIX})]
 
 
-class _Queued(Settings):
+class _Queued(Late):
     name: Label = Field(description="Its name in metrics: a DNS label.")
     max_events: Count = Field(default=20_000, description="Events that may wait for it; further ones are dropped.")
     max_bytes: FrameBytes = Field(
@@ -53,10 +53,9 @@ DESTINATIONS: Final[Mapping[str, type[Destination]]] = {"files": EventFiles, "ka
 class Events(Settings):
     """The event stream: who comes, is there and goes, and what happens to the topology. Without destinations none."""
 
-    destinations: tuple[
-        Annotated[Destination, BeforeValidator(by_type(DESTINATIONS, None, ""), json_schema_input_type=Destination)],
-        ...,
-    ] = Field(default=(), description="Where events go, each with a queue of its own. As a variable: YAML.")
+    destinations: tuple[Annotated[Destination, ByType(DESTINATIONS)], ...] = Field(
+        default=(), description="Where events go, each with a queue of its own. As a variable: YAML."
+    )
     interval: Interval = Field(
         default=300.0,
         description="How often everybody who is connected is told anew, for readers that begin later. Seconds, or as "

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, SecretStr, field_serializer, model_validator
 
-from kproxy.config.base import Path, Settings, refuse, split_commas
-from kproxy.config.delivery import Text, ToFiles, ToTopic, by_type, names_twice, unknown_cluster
+from kproxy.config.base import Path, refuse, split_commas
+from kproxy.config.delivery import ByType, Late, Text, ToFiles, ToTopic, names_twice, unknown_cluster
 from kproxy.config.process import Count, FrameBytes, Patience, Seconds
 from kproxy.config.upstreams import Label
 
@@ -27,7 +27,7 @@ Secret = Annotated[SecretStr, BeforeValidator(_unseen, json_schema_input_type=st
 Words = Annotated[tuple[str, ...], BeforeValidator(split_commas, json_schema_input_type=str | tuple[str, ...])]
 
 
-class _Named(Settings):
+class _Named(Late):
     name: Label = Field(description="Its name in metrics and in virtual clusters' `telemetry.receivers`: a DNS label.")
 
 
@@ -40,7 +40,7 @@ class _Queued(_Named):
     )
 
 
-class Tls(Settings):
+class Tls(Late):
     """TLS towards a receiver's server, whose name is always checked. PEM files."""
 
     ca: Text | None = Field(
@@ -149,12 +149,7 @@ BUILT_IN: Final[Mapping[str, type[Receiver]]] = {
 }
 
 
-Receivers = tuple[
-    Annotated[
-        Receiver, BeforeValidator(by_type(BUILT_IN, PlugIn, ", or a plug-in's"), json_schema_input_type=Receiver)
-    ],
-    ...,
-]
+Receivers = tuple[Annotated[Receiver, ByType(BUILT_IN, PlugIn, ", or a plug-in's")], ...]
 
 
 def receiver_problems(receivers: Receivers, clusters: Collection[str]) -> Iterator[tuple[Path, str]]:
