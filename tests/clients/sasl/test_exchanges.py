@@ -100,9 +100,17 @@ def test_malformed_messages_are_the_brokers_to_refuse(proxy: Proxy) -> None:
 
 def test_authenticating_again(proxy: Proxy, broker: Secured) -> None:
     """KIP-368: a session of three seconds is renewed on the same connection, which keeps its principal."""
-    settings = {"client.id": "again", "security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", "log_level": 0}
-    user = {"sasl.username": "bob", "sasl.password": PASSWORD}
-    admin = AdminClient({"bootstrap.servers": proxy.bootstrap("secured"), **settings, **user})
+    admin = AdminClient(
+        {
+            "bootstrap.servers": proxy.bootstrap("secured"),
+            "client.id": "again",
+            "security.protocol": "SASL_PLAINTEXT",
+            "sasl.mechanism": "PLAIN",
+            "sasl.username": "bob",
+            "sasl.password": PASSWORD,
+            "log_level": 0,
+        }
+    )
     admin.list_topics(timeout=20)
     asked = {"cluster": "secured", "api": "SaslAuthenticate"}
     begun = proxy.metric("kproxy_requests_total", **asked)
@@ -113,6 +121,22 @@ def test_authenticating_again(proxy: Proxy, broker: Secured) -> None:
     assert set(after) <= before
     assert set(after.values()) == {"User:bob"}
     assert broker.principals("again") == {"User:bob"}
+
+
+def test_two_principals_are_two_clients(proxy: Proxy) -> None:
+    """Alike in all else, as with a library's default client id; so is one that has not authenticated yet."""
+    clients = [RawClient(proxy.port("secured")) for _ in range(4)]
+    try:
+        for client, user in zip(clients, ("alice", "bob", "bob"), strict=False):
+            client.ask(handshake("PLAIN", "alike"))
+            assert answer(client.ask(authenticate(plain(user, PASSWORD), "alike")))[0] == 0
+        clients[3].ask(handshake("PLAIN", "alike"))
+        found = proxy.get_json("/api/v1/clients?cluster=secured&limit=1000")["clients"]
+        alike = {one["principal"]: one["connections"] for one in found if one["client_id"] == "alike"}
+        assert alike == {"User:alice": 1, "User:bob": 2, None: 1}
+    finally:
+        for client in clients:
+            client.close()
 
 
 def test_without_sasl_nobody_is_known_by_a_principal(proxy: Proxy, broker: Secured) -> None:

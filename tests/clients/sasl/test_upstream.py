@@ -41,16 +41,17 @@ def consume(bootstrap: str, topic: str) -> list[int]:
     consumer.subscribe([topic])
     found: list[int] = []
     try:
-        until(lambda: len(found) >= COUNT or found.extend(_values(consumer)), f"{COUNT} records of {topic}", 60)
+        until(lambda: len(_more(found, consumer)) >= COUNT, f"{COUNT} records of {topic}", 60)
     finally:
         consumer.close()
     return found
 
 
-def _values(consumer: Consumer) -> list[int]:
+def _more(found: list[int], consumer: Consumer) -> list[int]:
     messages = consumer.consume(COUNT, 0.5)
     assert not [message.error() for message in messages if message.error()]
-    return [int(message.value() or b"") for message in messages]
+    found += [int(message.value() or b"") for message in messages]
+    return found
 
 
 def test_clients_are_served_though_kproxy_is_refused(broker: Secured, tmp_path: Path) -> None:
@@ -80,15 +81,23 @@ def test_clients_are_told_all_the_same(broker: Secured, tmp_path: Path) -> None:
         assert proxy.rebootstrap("secured")["connections"] > 0
         assert produce_more(producer, topic) == 0
         path = "/api/v1/clusters/secured/failover"
-        status, said = until(lambda: _unless_too_soon(proxy.post(path, {"to": "two"})), "an answer")
+        status, said = _ordered(proxy, path, {"to": "two"})
         assert (status, "cannot take over" in said["error"]) == (409, True)
-        status, said = until(lambda: _unless_too_soon(proxy.post(path, {"to": "two", "force": True})), "an answer")
+        status, said = _ordered(proxy, path, {"to": "two", "force": True})
         assert (status, said["upstream"]) == (200, "two")
         assert produce_more(producer, topic) == 0
 
 
-def _unless_too_soon(answer: tuple[int, Any]) -> tuple[int, Any] | None:
-    return None if answer[0] == 429 else answer
+def _ordered(proxy: Proxy, path: str, order: dict[str, Any]) -> tuple[int, Any]:
+    """What comes of an order, given again as long as it comes too soon."""
+
+    def answer() -> tuple[int, Any] | None:
+        status, said = proxy.post(path, order)
+        return None if status == 429 else (status, said)
+
+    found = until(answer, f"an answer to {order}")
+    assert found is not None
+    return found
 
 
 def test_kproxy_learns_anew_after_a_restart(broker: Secured, tmp_path: Path) -> None:
