@@ -144,6 +144,20 @@ async def test_everybody_is_told_anew(tmp_path: Path) -> None:
         assert set(first.values()) == {Name.CLIENT_CONNECTED}
 
 
+async def test_many_at_once(tmp_path: Path) -> None:
+    """Who comes while the others are told of is told of next; each once."""
+    async with brokers((1,)) as (broker,), living(settings(broker, events=to(tmp_path, interval="500ms"))) as alive:
+        clients = [await hello(alive, str(number)) for number in range(120)]
+        found = await told(tmp_path, Name.CLIENT_CONNECTED, count=len(clients))
+        assert sorted(int(row["client_id"]) for row in found) == list(range(len(clients)))
+        present = await told(tmp_path, Name.CLIENT_PRESENT, count=len(clients))
+        for client in clients:
+            await client.close()
+        gone = await told(tmp_path, Name.CLIENT_DISCONNECTED, count=len(clients))
+        ids = {row["connection"] for row in found}
+        assert {row["connection"] for row in present} == {row["connection"] for row in gone} == ids
+
+
 async def test_a_failover(tmp_path: Path) -> None:
     """The epoch, its cause, from where to where; then the end of the connections that it closes."""
     async with two(events=to(tmp_path)) as life:

@@ -7,12 +7,9 @@ from typing import Any
 
 import pytest
 import trio
-import trio.testing
 
-from kproxy.telemetry.payload import Push
 from kproxy.telemetry.receivers.fanout import Fanout
 from kproxy.telemetry.receivers.plugins import installed, make
-from kproxy.telemetry.receivers.prometheus import Prometheus
 from kproxy.telemetry.receivers.queued import Queued
 from tests.unit.telemetry.receivers.pushes import gauge, push
 
@@ -62,53 +59,6 @@ def test_what_is_no_plug_in(kind: str, message: str) -> None:
     """The error says which, and why not."""
     with pytest.raises(ValueError, match=message):
         make(kind, "mine", {"x": 1}, {})
-
-
-class Faulty(Queued):
-    """Raises wherever it is called."""
-
-    runs = 0
-
-    def offer(self, push: Push) -> bool:
-        raise RuntimeError("offer")
-
-    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        self.runs += 1
-        if self.runs == 1:
-            raise RuntimeError("run")
-        if self.runs > 3:
-            await trio.sleep_forever()
-
-    async def flush(self) -> None:
-        raise RuntimeError("flush")
-
-
-async def test_faults_cost_themselves_only(
-    nursery: trio.Nursery, autojump_clock: trio.testing.MockClock, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The others get every push; the faulty one is run again, whether it raised or ended."""
-    faulty, good = Faulty("faulty"), Prometheus("good")
-    fanout = Fanout([faulty, good], rand=lambda: 1.0)
-    await nursery.start(fanout.run)
-    fanout.offer(push(gauge("g", 1.0)))
-    await fanout.flush(10)
-    assert (good.counters.delivered, faulty.counters.dropped) == (1, {"failed": 1})
-    assert faulty.counters.last_error == "RuntimeError: run"
-    await trio.sleep(100)
-    assert faulty.runs == 4
-    said = capsys.readouterr().out
-    assert "delivery failed; it begins again" in said
-    assert "delivery ended; it begins again" in said
-
-
-async def test_flush_has_an_end(autojump_clock: trio.testing.MockClock) -> None:
-    """A receiver that cannot deliver does not hold up the end for longer than it may."""
-    stuck = Queued("stuck")
-    fanout = Fanout([stuck])  # type: ignore[list-item]
-    fanout.offer(push(gauge("g", 1.0)))
-    began = trio.current_time()
-    await fanout.flush(3)
-    assert trio.current_time() - began == 3
 
 
 async def test_content_types(autojump_clock: Any) -> None:
