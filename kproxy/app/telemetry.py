@@ -15,10 +15,8 @@ from kproxy.app.telemetry_offers import offers
 from kproxy.errors import ConfigError
 from kproxy.observe.telemetry import TelemetryCounters
 from kproxy.state.interface import StateError
-from kproxy.telemetry.config_resource import Change
 from kproxy.telemetry.errors import SubscriptionError
 from kproxy.telemetry.receivers.fanout import Fanout
-from kproxy.telemetry.receivers.kafka import Kafka
 from kproxy.telemetry.receivers.prometheus import Prometheus
 from kproxy.telemetry.service import Telemetry
 from kproxy.telemetry.subscription import INTERVAL_MS, MATCH, METRICS, Subscription
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from kproxy.config.telemetry import Telemetry as Settings
     from kproxy.state.interface import Store
     from kproxy.telemetry.apis.conversation import MayAlter
+    from kproxy.telemetry.config_resource import Change
 
 EXPIRY_SECONDS: Final = 10.0
 KEEP_SECONDS: Final = 10.0
@@ -77,6 +76,8 @@ class ClientTelemetry:
 
     def moved(self) -> None:
         """The backend is another cluster: receivers that write to it connect anew."""
+        from kproxy.telemetry.receivers.kafka import Kafka  # noqa: PLC0415 - loaded already where there is one
+
         for receiver in self.fanout.receivers:
             if isinstance(receiver, Kafka):
                 self.fanout.again(receiver)

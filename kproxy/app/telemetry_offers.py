@@ -5,33 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from kproxy.app.answering import answering, conversing
+from kproxy.app.answering import answering
 from kproxy.relay.context import Context
-from kproxy.relay.routes import Offer, OnRequest
+from kproxy.relay.routes import Converse, Forward, Offer, OnRequest
 from kproxy.telemetry.apis import (
-    a32_describe_configs,
-    a33_alter_configs,
-    a44_incremental_alter_configs,
     a71_get_telemetry_subscriptions,
     a72_push_telemetry,
-    a74_list_config_resources,
 )
-from kproxy.telemetry.config_resource import CLIENT_METRICS
 from kproxy.telemetry.instance import ClientInfo
-from kproxy.wire.generated.alter_configs_request import AlterConfigsRequest
-from kproxy.wire.generated.describe_configs_request import DescribeConfigsRequest
 from kproxy.wire.generated.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
-from kproxy.wire.generated.incremental_alter_configs_request import IncrementalAlterConfigsRequest
-from kproxy.wire.generated.list_config_resources_request import ListConfigResourcesRequest
 from kproxy.wire.header import RequestHeader
 from kproxy.wire.message import WireMessage
 
 if TYPE_CHECKING:
     from kproxy.app.telemetry import ClientTelemetry
-    from kproxy.telemetry.apis.conversation import Conversation, Outcome
     from kproxy.wire.generated.push_telemetry_request import PushTelemetryRequest
 
 ENVELOPE: Final = 64 << 10
@@ -41,13 +31,8 @@ REFUSED_AT: Final = 4
 CONFIGS_LIMIT: Final = 8 << 20
 """Bytes of a request for configs; Kafka's own tools stay far below."""
 
-_CONFIGS: Final[tuple[tuple[Any, type[Any], tuple[int, int] | None], ...]] = (
-    (a32_describe_configs, DescribeConfigsRequest, None),
-    (a33_alter_configs, AlterConfigsRequest, None),
-    (a44_incremental_alter_configs, IncrementalAlterConfigsRequest, None),
-    (a74_list_config_resources, ListConfigResourcesRequest, (0, 1)),
-)
-"""Module, its request, and the versions that are served whether the broker knows them or not."""
+_CONFIGS: Final[Mapping[int, tuple[int, int] | None]] = {32: None, 33: None, 44: None, 74: (0, 1)}
+"""The versions that are served whether the broker knows them or not, of DescribeConfigs and its kin by api key."""
 
 
 def offers(telemetry: ClientTelemetry) -> Mapping[int, Offer]:
@@ -64,28 +49,17 @@ def offers(telemetry: ClientTelemetry) -> Mapping[int, Offer]:
             request_limit=REFUSED_AT * telemetry.max_bytes + ENVELOPE,
             own=(0, 0),
         ),
-        **{api.KEY: _of_configs(telemetry, api, request, own) for api, request, own in _CONFIGS},
+        **{key: _of_configs(telemetry, key, own) for key, own in _CONFIGS.items()},
     }
 
 
-def _of_configs(telemetry: ClientTelemetry, api: Any, request_type: type[Any], own: tuple[int, int] | None) -> Offer:
-    def converse(request: WireMessage, version: int) -> Conversation[Outcome]:
-        conversation: Conversation[Outcome] = api.converse(telemetry.core, telemetry.admin, request, version)
-        return conversation
+def _of_configs(telemetry: ClientTelemetry, key: int, own: tuple[int, int] | None) -> Offer:
+    def handle(context: Context, frame: memoryview) -> Converse | Forward:
+        from kproxy.app.config_offers import handler  # noqa: PLC0415 - it says why
 
-    return Offer(
-        on_request=OnRequest.WHOLE,
-        request=conversing(request_type.decode, _concerns, converse, telemetry.change),
-        request_limit=CONFIGS_LIMIT,
-        own=own,
-    )
+        return handler(telemetry, key)(context, frame)
 
-
-def _concerns(request: Any) -> bool:
-    """Whether subscriptions are among the resources; a request to list them may be for any."""
-    if isinstance(request, ListConfigResourcesRequest):
-        return True
-    return any(resource.resource_type == CLIENT_METRICS for resource in request.resources)
+    return Offer(on_request=OnRequest.WHOLE, request=handle, request_limit=CONFIGS_LIMIT, own=own)
 
 
 def _get(

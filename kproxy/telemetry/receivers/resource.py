@@ -10,9 +10,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-from google.protobuf.message import DecodeError
-from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData, ResourceMetrics
-
 from kproxy.errors import MalformedMessageError
 from kproxy.telemetry.receivers.cuts import parts
 from kproxy.telemetry.receivers.labels import CLIENT_LABELS
@@ -30,6 +27,8 @@ _PREFIX: Final = b"client_"  # of all of them
 
 def addition(pairs: Iterable[tuple[str, str]]) -> bytes:
     """What a ResourceMetrics ends with to have the attributes."""
+    from opentelemetry.proto.metrics.v1.metrics_pb2 import ResourceMetrics  # noqa: PLC0415 - as in `payload`
+
     resource_metrics = ResourceMetrics()
     for key, value in pairs:
         # A client's text may hold what UTF-8 cannot: half of a surrogate pair.
@@ -81,6 +80,9 @@ def _resource(payload: bytes, position: int) -> tuple[int, int]:
 
 
 def _without_ours(payload: bytes) -> bytes:
+    from google.protobuf.message import DecodeError  # noqa: PLC0415 - as in `payload`
+    from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData  # noqa: PLC0415
+
     try:
         data = MetricsData.FromString(payload)
     except DecodeError as error:
