@@ -48,7 +48,7 @@ test-fast: $(STAMP)  ## unit and property tests only (no Java, no broker)
 coverage: $(STAMP)  ## every branch of the pure modules is covered, or it fails
 	$(BIN)/pytest -q tests/unit tests/property --cov --cov-config=tests/coverage-pure.ini --cov-report=term
 
-test-deploy: $(STAMP)  ## the image and the chart, with real container tools and a real API server
+test-deploy: $(STAMP)  ## the image, the chart and receivers, with real container tools, API server and collector
 	$(BIN)/pytest tests/deploy
 
 $(COMPILED_STAMP): pyproject.toml hatch_build.py $(shell find kproxy -name '*.py' -o -name '*.xml')
