@@ -9,7 +9,8 @@ from typing import Final
 
 from kproxy.admin.message import HttpError, Request, Response, json_response
 from kproxy.admin.parameters import integer
-from kproxy.admin.view import ClusterView, ConnectionView, View
+from kproxy.admin.shown import ClusterView, ConnectionView
+from kproxy.admin.view import View
 
 DEFAULT_LIMIT: Final = 100
 MAX_LIMIT: Final = 1000  # about 400 kB and 5 ms

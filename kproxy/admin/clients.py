@@ -12,7 +12,8 @@ from typing import Final, TypeAlias
 from kproxy.admin.api import DEFAULT_LIMIT, MAX_LIMIT, cluster_of
 from kproxy.admin.message import HttpError, Request, Response, json_response
 from kproxy.admin.parameters import choice, integer
-from kproxy.admin.view import ClientView, Rebootstrap, View
+from kproxy.admin.shown import ClientView, Rebootstrap
+from kproxy.admin.view import View
 
 Identity: TypeAlias = tuple[str, ...]
 """Cluster, host, client id, principal, software name and version; each of the last four marked as there."""

@@ -10,7 +10,8 @@ from http import HTTPStatus
 
 from kproxy.admin.message import Request, Response, json_response
 from kproxy.admin.parameters import flag
-from kproxy.admin.view import State, View
+from kproxy.admin.shown import State
+from kproxy.admin.view import View
 
 
 async def livez(_request: Request, _view: View) -> Response:

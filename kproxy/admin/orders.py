@@ -11,7 +11,8 @@ from typing import TypeVar
 from kproxy.admin.api import cluster_of
 from kproxy.admin.body import json_fields
 from kproxy.admin.message import HttpError, Request, Response, json_response
-from kproxy.admin.view import InvalidError, NotNowError, RefusedError, UnkeptError, UnknownError, View
+from kproxy.admin.refusals import InvalidError, NotNowError, RefusedError, UnkeptError, UnknownError
+from kproxy.admin.view import View
 
 T = TypeVar("T")
 

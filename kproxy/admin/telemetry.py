@@ -13,7 +13,8 @@ from kproxy.admin.body import json_fields
 from kproxy.admin.message import HttpError, Request, Response, json_response
 from kproxy.admin.orders import carried_out, refusals
 from kproxy.admin.parameters import integer
-from kproxy.admin.view import InstanceView, SubscriptionView, View
+from kproxy.admin.shown import InstanceView, SubscriptionView
+from kproxy.admin.view import View
 
 _ID_BYTES: Final = 16
 _INSTANCE_FIELDS: Final = tuple(field.name for field in fields(InstanceView))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from kproxy.admin.view import ClientView, ConnectionView, Rebootstrap
+from kproxy.admin.shown import ClientView, ConnectionView, Rebootstrap
 from kproxy.app.rebootstrap import identity
 from kproxy.topology.ability import Ability, ability
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kproxy.admin.view import Cause, Readiness, State
+from kproxy.admin.shown import Cause, Readiness, State
 
 if TYPE_CHECKING:
     from kproxy.app.cluster import Cluster

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import structlog
 import trio
 
-from kproxy.admin.view import NotNowError, RefusedError, UnknownError
+from kproxy.admin.refusals import NotNowError, RefusedError, UnknownError
 from kproxy.errors import UpstreamError
 from kproxy.observe.means import Cause
 from kproxy.topology.failover import Failover

@@ -9,7 +9,8 @@ from math import isinf
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from kproxy.admin.view import InstanceView, InvalidError, RefusedError, SubscriptionView, UnkeptError, UnknownError
+from kproxy.admin.refusals import InvalidError, RefusedError, UnkeptError, UnknownError
+from kproxy.admin.shown import InstanceView, SubscriptionView
 from kproxy.app.inventory import time_shown
 from kproxy.config.address import join_host_port
 from kproxy.errors import NONE

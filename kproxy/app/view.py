@@ -8,7 +8,8 @@ from uuid import UUID
 
 import trio
 
-from kproxy.admin.view import (
+from kproxy.admin.refusals import UnknownError
+from kproxy.admin.shown import (
     ClientView,
     ClusterView,
     ConnectionView,
@@ -19,7 +20,6 @@ from kproxy.admin.view import (
     RetiredView,
     SubscriptionView,
     Told,
-    UnknownError,
     UpstreamView,
 )
 from kproxy.app.inventory import clients, connection_view, time_shown

@@ -7,22 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from kproxy.admin.view import (
+from kproxy.admin.refusals import OrderError, RefusedError, UnknownError
+from kproxy.admin.shown import (
     ClientView,
     ClusterView,
     ConnectionView,
     Event,
     InstanceView,
     NodeView,
-    OrderError,
     Readiness,
     Rebootstrap,
-    RefusedError,
     RetiredView,
     State,
     SubscriptionView,
     Told,
-    UnknownError,
     UpstreamView,
 )
 from kproxy.observe.counters import Counters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kproxy.admin.view import NotNowError, OrderError, RefusedError, UnknownError
+from kproxy.admin.refusals import NotNowError, OrderError, RefusedError, UnknownError
 from kproxy.errors import ErrorClass
 from tests.unit.admin.memory_view import MemoryView
 from tests.unit.admin.raw import Reply, exchange, replies

@@ -10,7 +10,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from kproxy.admin.routes import ROUTES
-from kproxy.admin.view import Cause, Event, Readiness, State
+from kproxy.admin.shown import Cause, Event, Readiness, State
 from tests.unit.admin.memory_view import MemoryView, connection_view
 from tests.unit.admin.raw import fetch
 

@@ -11,7 +11,8 @@ from dataclasses import replace
 import pytest
 import trio
 
-from kproxy.admin.view import NotNowError, OrderError, Rebootstrap, RefusedError
+from kproxy.admin.refusals import NotNowError, OrderError, RefusedError
+from kproxy.admin.shown import Rebootstrap
 from kproxy.cli.asking import AdminPort
 from kproxy.demo.ports import free_port
 from tests.unit.admin.memory_view import MemoryView, client_view, cluster_view

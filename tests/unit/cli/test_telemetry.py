@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from kproxy.admin.view import InvalidError, RefusedError, SubscriptionView
+from kproxy.admin.refusals import InvalidError, RefusedError
+from kproxy.admin.shown import SubscriptionView
 from tests.unit.admin.memory_view import MemoryView, cluster_view, instance_view
 from tests.unit.cli.running import printed
 from tests.unit.cli.test_remote import Asking, ask, cells
