@@ -91,9 +91,12 @@ class Kafka(Queued[T]):
                 task_status.started()
                 while True:
                     taken = await self.take(max_items=_BATCH_ITEMS, max_bytes=BATCH_BYTES, linger=self._linger)
-                    await self._deliver(client, topic, [_Written(item, self._record(item)) for item in taken])
+                    await self._deliver(client, topic, await trio.to_thread.run_sync(self._written, taken))
         finally:
             self.give_back()
+
+    def _written(self, items: Sequence[T]) -> list[_Written[T]]:
+        return [_Written(item, self._record(item)) for item in items]
 
     async def _deliver(self, client: UpstreamClient, topic: Topic, written: Sequence[_Written[T]]) -> None:
         give_up = trio.current_time() + self._retry_for
@@ -116,8 +119,9 @@ class Kafka(Queued[T]):
             self.failed(str(error))
             return list(written)
         again: list[_Written[T]] = []
+        by_leader = await trio.to_thread.run_sync(_by_leader, leaders, written)
         async with trio.open_nursery() as nursery:
-            for leader, partitions in _by_leader(leaders, written).items():
+            for leader, partitions in by_leader.items():
                 nursery.start_soon(self._produce, partial(self._ask, client, topic, leader), leader, partitions, again)
         return again
 
@@ -156,14 +160,17 @@ class Kafka(Queued[T]):
     ) -> dict[int, Said]:
         if leader == NO_LEADER:
             raise UpstreamError(f"{topic.name}: no leader for partitions {sorted(partitions)}; see the brokers' state")
-        batches = {index: await self._batch(written) for index, written in partitions.items()}
+        batches = await trio.to_thread.run_sync(self._batches, partitions)
         request = produce(topic.name, topic.id, batches, _REPLICAS_MS)
         return said(await client.request(request, ProduceResponse, node=leader))
 
-    async def _batch(self, written: Sequence[_Written[T]]) -> bytes:
-        records = [each.record for each in written]
+    def _batches(self, partitions: _Partitions[T]) -> dict[int, bytes]:
+        """All in one go, in a thread: each time that it comes back to Trio it waits for a turn behind the relay."""
         codec, compress = _CODECS[self._compression]
-        return await trio.to_thread.run_sync(partial(encode_batch, records, codec=codec, compress=compress))
+        return {
+            index: encode_batch([each.record for each in written], codec=codec, compress=compress)
+            for index, written in partitions.items()
+        }
 
 
 _Partitions = dict[int, list[_Written[T]]]

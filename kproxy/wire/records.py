@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from struct import Struct
 from typing import Final, NamedTuple
 
@@ -14,6 +15,7 @@ NO_COMPRESSION: Final = 0
 GZIP: Final = 1
 ZSTD: Final = 4
 
+_SHORT: Final = 63
 _NO_PRODUCER: Final = (-1, -1, -1)  # id, epoch, first sequence: neither idempotent nor of a transaction
 _MAGIC: Final = 2
 _LENGTH: Final = Struct(">qi")  # base offset, length of what follows
@@ -50,6 +52,7 @@ def encode_batch(
     return _LENGTH.pack(0, len(head) + len(body)) + head + body
 
 
+@lru_cache(16_384)
 def partition_of(key: bytes, partitions: int) -> int:
     """Where Java's producers, and those that follow them, send a key: consumers see all of a key in one partition."""
     return (murmur2(key) & 0x7FFFFFFF) % partitions
@@ -86,11 +89,19 @@ def _record(record: Record, offset: int, later: int) -> bytes:
 
 
 def _put(out: bytearray, data: bytes | None) -> None:
-    if data is None:
-        out += _varint(-1)
-    else:
+    if data is not None and len(data) <= _SHORT:
+        out += _short(data)
+    elif data is not None:
         out += _varint(len(data))
         out += data
+    else:
+        out += _varint(-1)
+
+
+@lru_cache(8192)
+def _short(data: bytes) -> bytes:
+    """Names and values of headers, and keys, come again and again."""
+    return _varint(len(data)) + data
 
 
 def _varint(value: int) -> bytes:

@@ -9,16 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import cramjam
 import structlog
 import trio
 
+from kproxy.delivery.queued import Queued
 from kproxy.delivery.verdict import Verdict
 from kproxy.telemetry.receivers.http import HttpClient, HttpError, Url
+from kproxy.telemetry.receivers.interface import OTLP
 from kproxy.telemetry.receivers.labels import known
-from kproxy.telemetry.receivers.queued import MAX_BYTES, MAX_PUSHES, Queued
+from kproxy.telemetry.receivers.queued import MAX_BYTES, MAX_PUSHES
 from kproxy.telemetry.receivers.resource import addition, with_attributes
 from kproxy.telemetry.receivers.verdicts import complaint, retry_after, verdict
 from kproxy.upstream.backoff import full_jitter
@@ -28,11 +30,10 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("kproxy.telemetry")
 
-BATCH_BYTES: Final = 2**20
-"""Of payloads in one request: collectors take 20 MiB and more, gateways before them 1 MiB and more, compressed."""
+BATCH_BYTES: Final = 4 * 2**20
+"""Of payloads in one request: collectors take 20 MiB, gateways before them 1 MiB, to which zstd and gzip bring it."""
 
 _BATCH_PUSHES: Final = 1000
-_STEP: Final = 100
 _BACKOFF: Final = 0.5
 _LONGEST_BACKOFF: Final = 30.0
 
@@ -45,8 +46,15 @@ class Compression(StrEnum):
     ZSTD = "zstd"
 
 
-class Otlp(Queued):
+class _Labelled(NamedTuple):
+    payload: bytes
+    """A push's, with the client's attributes."""
+
+
+class Otlp(Queued[_Labelled]):
     """Sends what waits, in requests of many pushes; several requests at a time, each on a connection of its own."""
+
+    content_types = frozenset({OTLP})
 
     def __init__(
         self,
@@ -85,6 +93,17 @@ class Otlp(Queued):
         # As many as there may be instances: their attributes are encoded once for all their pushes.
         self._addition = lru_cache(16_384)(lambda info: addition([*known(info), *constants]))
 
+    def offer(self, push: Push) -> bool:  # type: ignore[override]  # it queues what it makes of them
+        """Labels it, and queues that: a batch is then only put together, which holds up nobody."""
+        try:
+            payload = with_attributes(push.payload, self._addition(push.info))
+        except ValueError as error:
+            self.counters.offered += 1
+            self.counters.drop("malformed")
+            self.failed(f"a push of {push.info.client_id!r} is dropped: {error}")
+            return False
+        return super().offer(_Labelled(payload))
+
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Sends until cancelled; what is under way then goes back into the queue."""
         try:
@@ -100,41 +119,29 @@ class Otlp(Queued):
         try:
             while True:
                 taken = await self.take(max_items=_BATCH_PUSHES, max_bytes=BATCH_BYTES, linger=self._linger)
-                await self._deliver(client, await self._labelled(taken))
+                await self._deliver(client, taken)
         finally:
             await client.aclose()
 
-    async def _labelled(self, pushes: Sequence[Push]) -> list[_Labelled]:
-        labelled = []
-        for push in pushes:
-            try:
-                labelled.append((push, with_attributes(push.payload, self._addition(push.info))))
-            except ValueError as error:
-                self.failed(f"a push of {push.info.client_id!r} is dropped: {error}")
-                self.dropped("malformed", push)
-            if len(labelled) % _STEP == 0:
-                await trio.lowlevel.checkpoint()
-        return labelled
-
     async def _deliver(self, client: HttpClient, labelled: Sequence[_Labelled]) -> None:
-        if not labelled:
-            return
-        pushes = [push for push, _ in labelled]
-        match await self._outcome(client, b"".join([payload for _, payload in labelled])):
+        match await self._outcome(client, labelled):
             case Verdict.DELIVERED:
-                self.delivered(*pushes)
+                self.delivered(*labelled)
             case Verdict.AGAIN:
-                self.dropped("late", *pushes)
+                self.dropped("late", *labelled)
             case Verdict.APART if len(labelled) > 1:
                 half = len(labelled) // 2
                 await self._deliver(client, labelled[:half])
                 await self._deliver(client, labelled[half:])
             case _:
-                self.dropped("refused", *pushes)
+                self.dropped("refused", *labelled)
 
-    async def _outcome(self, client: HttpClient, payload: bytes) -> Verdict:
-        """The verdict on a payload; AGAIN when there has been no other for as long as it may be tried."""
-        body = await trio.to_thread.run_sync(_COMPRESS[self._compression], payload)
+    def _body(self, labelled: Sequence[_Labelled]) -> bytes:
+        return _COMPRESS[self._compression](b"".join([each.payload for each in labelled]))
+
+    async def _outcome(self, client: HttpClient, labelled: Sequence[_Labelled]) -> Verdict:
+        """The verdict on one request; AGAIN when there has been no other for as long as it may be tried."""
+        body = await trio.to_thread.run_sync(self._body, labelled)
         give_up = trio.current_time() + self._retry_for
         failures = 0
         while True:
@@ -164,8 +171,6 @@ class Otlp(Queued):
             self.failed(f"{self._url.where} answers {answer.status}: {answer.body[:200].decode('utf-8', 'replace')}")
         return found, retry_after(answer.headers, time.time()) or 0.0
 
-
-_Labelled = tuple["Push", bytes]
 
 _COMPRESS: Final[Mapping[Compression, Callable[[bytes], bytes]]] = MappingProxyType(
     {

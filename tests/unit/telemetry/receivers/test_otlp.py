@@ -179,12 +179,15 @@ async def test_partial_success(collector: Collector, start: Start) -> None:
 
 
 async def test_malformed_pushes_cost_themselves_only(collector: Collector, start: Start) -> None:
-    """They never reach the collector; the others do."""
+    """They are not queued; the others reach the collector."""
     receiver = await start(linger=0.05)
-    await delivered(receiver, Push(client(), 0.0, b"\x12\x00"), push(gauge("g", 1.0)))
-    await delivered(receiver, Push(client(), 0.0, b"\x12\x00"))
+    assert not receiver.offer(Push(client(), 0.0, b"\x12\x00"))
+    assert "a push of 'app' is dropped" in str(receiver.counters.last_error)
+    await delivered(receiver, push(gauge("g", 1.0)))
+    assert not receiver.offer(Push(client(), 0.0, b"\x12\x00"))
     assert len(collector.resources) == 1
     assert receiver.counters.dropped == {"malformed": 2}
+    assert (receiver.counters.offered, receiver.counters.delivered) == (3, 1)
 
 
 async def test_nobody_listens(start: Start, collector: Collector) -> None:
