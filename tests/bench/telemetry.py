@@ -30,8 +30,8 @@ from .targets import KPROXY, program, ready
 INTERVAL: Final = 0.1
 """Between two pushes of an instance, in seconds: the lowest that may be, so that it is the fleet that sets the pace."""
 SCRAPE_INTERVAL: Final = 15.0
-RATES: Final = {"prometheus": 2_000, "otlp": 6_000, "kafka": 6_000}
-"""Pushes a second of the whole fleet, by receiver."""
+RATE: Final = 2_000
+"""Pushes a second of the whole fleet: less than a core takes, so that none is dropped."""
 BESIDE: Final = (7, 200, 2_000)
 """Pushes a second beside other requests: 2,000 instances at Kafka's default of 5 minutes, at 10 s, at 1 s."""
 
@@ -186,7 +186,7 @@ class Section:
         for _ in rounds("telemetry: pushes"):
             for proxy in proxies:
                 with proxy.scraped(self._options.pushing / 2):
-                    pushed, cpu = proxy.push(self._options.pushing, RATES[proxy.receiver], instances)
+                    pushed, cpu = proxy.push(self._options.pushing, RATE, instances)
                 self._add(f"telemetry_{proxy.receiver}", KPROXY, pushed / cpu)
         self._beside(proxies[0], rounds)
         proxies[0].fleet.grow(self._options.idle)
