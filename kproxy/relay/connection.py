@@ -88,8 +88,11 @@ class Connection:
         self.end: Reason | None = None
         self._steady = True
 
-    def readable(self, source: Endpoint) -> None:
-        """Take what a socket has; raises `Fault` or `MalformedMessageError` when the connection must be closed."""
+    def readable(self, source: Endpoint, now: float) -> None:
+        """Take what a socket has had since `now`.
+
+        Raises `Fault` or `MalformedMessageError` when the connection must be closed.
+        """
         flow: RequestFlow | ResponseFlow
         if source.is_client:
             flow, sink = self.requests, self.broker
@@ -106,7 +109,7 @@ class Connection:
         if not count:
             self._ended(source)
             return
-        now = self.progress = _clock()
+        self.progress = now
         if source.is_client:
             self.received += count
         flow.feed(self.pump.view[:count], now)
@@ -186,7 +189,7 @@ class Connection:
             return
         self.parting = reason
         if self.client.reading:
-            self.readable(self.client)
+            self.readable(self.client, _clock())
         if not self.closed:
             self._balance()
 

@@ -28,8 +28,8 @@ class Relayed(Protocol):
     id: int
     closed: bool
 
-    def readable(self, source: Endpoint) -> None:
-        """`source` has bytes, an end or an error."""
+    def readable(self, source: Endpoint, now: float) -> None:
+        """`source` has bytes, an end or an error, as was known at `now`."""
 
     def writable(self, sink: Endpoint) -> None:
         """`sink` takes bytes again."""
@@ -86,14 +86,14 @@ class Endpoint:
         epoll.register(self.fd, IN)
         self._registered = True
 
-    def event(self, mask: int) -> None:
-        """What epoll says of this socket."""
+    def event(self, mask: int, now: float) -> None:
+        """What epoll said of this socket at `now`."""
         if mask & OUT:
             self.connection.writable(self)
             if mask == OUT or self.connection.closed:
                 return
         if self.reading:
-            self.connection.readable(self)
+            self.connection.readable(self, now)
         elif mask & GONE:  # otherwise an earlier event of this round has paused it
             self.connection.hung_up(self)
 

@@ -43,8 +43,9 @@ class Lingering:
             except OSError:
                 self._finish()
 
-    def event(self, mask: int) -> None:
+    def event(self, mask: int, now: float) -> None:
         """Throw away what the client still sends."""
+        del mask, now
         try:
             if self.sock.recv_into(_DISCARD):
                 return

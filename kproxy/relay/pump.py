@@ -32,11 +32,16 @@ SCRATCH_BYTES: Final = 128 << 10
 GLANCE_BYTES: Final = 4 << 10
 """What is read of a frame whose body is probably to be spliced."""
 _EVENTS: Final = 256
-_ROUNDS: Final = 32
-"""Rounds of events before Trio's other tasks get their turn."""
-_PATIENCE: Final = 0.001
+_TURN: Final = 0.01
+"""Seconds of events before Trio's other tasks get their turn."""
+_PATIENCE: Final = 0.005
 """Seconds to wait in epoll itself for the next event of a busy relay: a pass through Trio's scheduler costs 30 µs and
-two system calls more. Control-plane tasks may wait that long, _ROUNDS times at worst."""
+two system calls more. Control-plane tasks may wait for both at worst.
+
+Longer than the kernel's tick, 4 ms where HZ is 250: a nearer timer must be set in the hardware, at every sleep and at
+its end, and in a virtual machine that takes up to 30 µs.
+"""
+_clock: Final = time.monotonic
 # Not Final, as the seconds below are not: tests shorten both, and a compiled module would hold their values.
 _SWEEP_SECONDS: float = 1.0
 _DELIVERY_SECONDS: Final = 0.02
@@ -53,7 +58,7 @@ Ended = Callable[["Connection", Reason, str], None]
 
 
 class _Watched(Protocol):
-    def event(self, mask: int) -> None: ...
+    def event(self, mask: int, now: float) -> None: ...
 
 
 class Pump:
@@ -121,21 +126,21 @@ class Pump:
         poll = epoll.poll
         while True:
             await trio.lowlevel.wait_readable(epoll.fileno())
-            rounds = 0
+            turn_ends = _clock() + _TURN
             while events := poll(_PATIENCE, _EVENTS):
-                self._round(events)
-                rounds += 1
-                if rounds == _ROUNDS:
-                    rounds = 0
+                now = _clock()
+                self._round(events, now)
+                if now > turn_ends:
                     await trio.lowlevel.checkpoint()
+                    turn_ends = _clock() + _TURN
 
-    def _round(self, events: list[tuple[int, int]]) -> None:
+    def _round(self, events: list[tuple[int, int]], now: float) -> None:
         watched = self._watched
         for fd, mask in events:
             one = watched.get(fd)
             if one is not None:
                 try:
-                    one.event(mask)
+                    one.event(mask, now)
                 except Exception as error:  # one connection's failure is never another's
                     self.failed(one, error)
 

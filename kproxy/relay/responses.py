@@ -331,7 +331,8 @@ class ResponseFlow:
         for expected in finished:
             counters = expected.route.counters
             counters.responses += 1
-            upstream = expected.first_byte - expected.sent
+            # Both may be of one round of events, of which the first byte's time is the beginning.
+            upstream = max(expected.first_byte - expected.sent, 0.0)
             counters.upstream.observe(upstream)
             counters.proxy.observe(done - expected.received - upstream)
         finished.clear()

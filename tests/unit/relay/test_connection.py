@@ -254,7 +254,7 @@ async def test_a_socket_paused_in_the_same_round_was_not_reset() -> None:
         await _fill(relayed.broker, response(1, noise(8 * MIB)))
         assert connection.paused == ("upstream", "downstream")
         for endpoint in (connection.client, connection.broker):
-            endpoint.event(select.EPOLLIN)
+            endpoint.event(select.EPOLLIN, 0.0)
         assert not connection.closed
         running.quiet()
 

@@ -25,7 +25,7 @@ class Calls:
         self.closed = False
         self.closes_when_writable = False
 
-    def readable(self, endpoint: Endpoint) -> None:
+    def readable(self, endpoint: Endpoint, now: float) -> None:
         self.made.append("readable")
 
     def writable(self, endpoint: Endpoint) -> None:
@@ -283,7 +283,7 @@ def test_an_event_becomes_the_call_it_means(bench: Bench, mask: int, reading: bo
     endpoint, _ = bench.endpoint()
     if not reading:
         endpoint.pause()
-    endpoint.event(mask)
+    endpoint.event(mask, 0.0)
     assert endpoint.connection.made == calls  # type: ignore[attr-defined]
 
 
@@ -291,5 +291,5 @@ def test_a_connection_that_closed_while_writing_is_not_read(bench: Bench) -> Non
     """The first half of an event may end it."""
     endpoint, _ = bench.endpoint()
     endpoint.connection.closes_when_writable = True  # type: ignore[attr-defined]
-    endpoint.event(OUT | IN)
+    endpoint.event(OUT | IN, 0.0)
     assert endpoint.connection.made == ["writable"]  # type: ignore[attr-defined]

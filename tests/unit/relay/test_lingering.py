@@ -27,7 +27,7 @@ def rounds(epoll: select.epoll, lingering: Lingering) -> int:
     while events := epoll.poll(0.05):
         count += 1
         for _, mask in events:
-            lingering.event(mask)
+            lingering.event(mask, 0.0)
     return count
 
 
@@ -60,11 +60,11 @@ def test_stale_events_do_nothing(epoll: select.epoll) -> None:
     """An event with nothing to read, and one after the end, change nothing."""
     client, near = pair()
     lingering = ended(near, epoll)
-    lingering.event(select.EPOLLIN)
+    lingering.event(select.EPOLLIN, 0.0)
     assert not lingering.done
     client.close()
     rounds(epoll, lingering)
-    lingering.event(select.EPOLLIN)
+    lingering.event(select.EPOLLIN, 0.0)
     assert lingering.done
     lingering.close()
 

@@ -87,7 +87,7 @@ async def test_a_bug_in_a_closing_socket_is_survived() -> None:
         met: list[int] = []
 
         class Broken:
-            def event(self, mask: int) -> None:
+            def event(self, mask: int, now: float) -> None:
                 met.append(mask)
                 near.recv(1)
                 raise ZeroDivisionError("a bug")
