@@ -11,7 +11,7 @@ import structlog
 
 from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Context
-from kproxy.relay.endpoint import Endpoint
+from kproxy.relay.endpoint import GONE, OUT, Endpoint
 from kproxy.relay.fault import Fault
 from kproxy.relay.in_flight import MAX_IN_FLIGHT, InFlight
 from kproxy.relay.requests import RequestFlow
@@ -88,6 +88,17 @@ class Connection:
         self.end: Reason | None = None
         self._steady = True
 
+    def event(self, endpoint: Endpoint, mask: int, now: float) -> None:
+        """What epoll said of one of the sockets at `now`; raises as `readable`."""
+        if mask & OUT:
+            self.writable(endpoint)
+            if mask == OUT or self.closed:
+                return
+        if endpoint.reading:
+            self.readable(endpoint, now)
+        elif mask & GONE:  # otherwise an earlier event of this round has paused it
+            self.hung_up(endpoint)
+
     def readable(self, source: Endpoint, now: float) -> None:
         """Take what a socket has had since `now`.
 
@@ -112,7 +123,9 @@ class Connection:
         self.progress = now
         if source.is_client:
             self.received += count
-        flow.feed(self.pump.view[:count], now)
+        rest = flow.feed(self.pump.view[:count], now)
+        if rest is not None:
+            sink.send(rest)
         flow.settle(_clock())
         source.large = flow.passing >= SPLICE_FROM
         if source.large and not sink.blocked:

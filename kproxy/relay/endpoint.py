@@ -6,12 +6,15 @@ import select
 import socket
 from collections import deque
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from kproxy.observe.reasons import Reason
 from kproxy.relay.fault import Fault
 from kproxy.relay.routes import Chunk
 from kproxy.relay.splice import Pipe, PipePool
+
+if TYPE_CHECKING:
+    from kproxy.relay.connection import Connection
 
 IN: Final = select.EPOLLIN
 OUT: Final = select.EPOLLOUT
@@ -20,25 +23,6 @@ JOIN_BELOW: Final = 64 << 10
 """Bytes up to which a frame of several chunks is joined: below that a copy is cheaper than a vector."""
 MAX_VECTOR: Final = 1000
 """Chunks in one sendmsg; Linux takes 1,024."""
-
-
-class Relayed(Protocol):
-    """The connection that an endpoint is one side of."""
-
-    id: int
-    closed: bool
-
-    def readable(self, source: Endpoint, now: float) -> None:
-        """`source` has bytes, an end or an error, as was known at `now`."""
-
-    def writable(self, sink: Endpoint) -> None:
-        """`sink` takes bytes again."""
-
-    def hung_up(self, endpoint: Endpoint) -> None:
-        """`endpoint` is gone, and not read at the moment."""
-
-    def close(self, reason: Reason, detail: str = "") -> None:
-        """Close both sides now."""
 
 
 class Endpoint:
@@ -71,7 +55,7 @@ class Endpoint:
         self.sock = sock
         self.fd = sock.fileno()
         self.is_client = is_client
-        self.connection: Relayed
+        self.connection: Connection
         self.receive = sock.recv_into
         self._send = sock.send
         self.sent = 0
@@ -85,17 +69,6 @@ class Endpoint:
         self._interest = IN
         epoll.register(self.fd, IN)
         self._registered = True
-
-    def event(self, mask: int, now: float) -> None:
-        """What epoll said of this socket at `now`."""
-        if mask & OUT:
-            self.connection.writable(self)
-            if mask == OUT or self.connection.closed:
-                return
-        if self.reading:
-            self.connection.readable(self, now)
-        elif mask & GONE:  # otherwise an earlier event of this round has paused it
-            self.connection.hung_up(self)
 
     def send(self, chunk: Chunk) -> None:
         """Send what the peer takes now and keep a copy of the rest; raises `Fault` when the peer is gone."""

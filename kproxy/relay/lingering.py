@@ -43,9 +43,8 @@ class Lingering:
             except OSError:
                 self._finish()
 
-    def event(self, mask: int, now: float) -> None:
+    def event(self) -> None:
         """Throw away what the client still sends."""
-        del mask, now
         try:
             if self.sock.recv_into(_DISCARD):
                 return

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from itertools import count
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import structlog
 import trio
@@ -57,10 +57,6 @@ Ended = Callable[["Connection", Reason, str], None]
 """Takes a connection that is over, why, and what more is known of it; must not raise."""
 
 
-class _Watched(Protocol):
-    def event(self, mask: int, now: float) -> None: ...
-
-
 class Pump:
     """Moves bytes for all connections of the process; `run` is its task."""
 
@@ -71,7 +67,7 @@ class Pump:
         self.connections: dict[int, Connection] = {}
         self._stalled_after = timeouts.stalled_frame
         self._epoll = select.epoll()
-        self._watched: dict[int, _Watched] = {}
+        self._endpoints: dict[int, Endpoint] = {}
         self._lingering: dict[int, Lingering] = {}
         self._to_end: deque[tuple[float, Lingering]] = deque()
         self._to_end_soon = trio.Event()
@@ -87,7 +83,7 @@ class Pump:
         """Watch a non-blocking socket on behalf of a connection."""
         endpoint = Endpoint(sock, is_client, self._epoll, self._pipes)
         endpoint.connection = connection
-        self._watched[endpoint.fd] = endpoint
+        self._endpoints[endpoint.fd] = endpoint
         return endpoint
 
     def relay(
@@ -135,26 +131,31 @@ class Pump:
                     turn_ends = _clock() + _TURN
 
     def _round(self, events: list[tuple[int, int]], now: float) -> None:
-        watched = self._watched
+        endpoints = self._endpoints
         for fd, mask in events:
-            one = watched.get(fd)
-            if one is not None:
+            endpoint = endpoints.get(fd)
+            if endpoint is not None:
                 try:
-                    one.event(mask, now)
+                    endpoint.connection.event(endpoint, mask, now)
                 except Exception as error:  # one connection's failure is never another's
-                    self.failed(one, error)
+                    self.failed(endpoint, error)
+            elif fd in self._lingering:
+                self._lingered(self._lingering[fd])
 
-    def failed(self, watched: _Watched, error: Exception) -> None:
-        """Close the connection whose socket or whose turn it was, for the reason that the error stands for."""
-        if not isinstance(watched, Endpoint):
+    def _lingered(self, lingering: Lingering) -> None:
+        try:
+            lingering.event()
+        except Exception as error:  # a closing socket's failure is no connection's
             log.error("a closing socket failed", exc_info=error)
-            return
-        connection = watched.connection
+
+    def failed(self, endpoint: Endpoint, error: Exception) -> None:
+        """Close the connection whose socket or whose turn it was, for the reason that the error stands for."""
+        connection = endpoint.connection
         match error:
             case Fault():
                 connection.close(error.reason, error.detail)
             case MalformedMessageError():
-                reason = Reason.MALFORMED_REQUEST if watched.is_client else Reason.MALFORMED_RESPONSE
+                reason = Reason.MALFORMED_REQUEST if endpoint.is_client else Reason.MALFORMED_RESPONSE
                 connection.close(reason, str(error))
             case _:
                 log.error("internal error", connection=connection.id, exc_info=error)
@@ -164,7 +165,7 @@ class Pump:
         """Take a closed connection out; its client may still read what was sent to it."""
         del self.connections[connection.id]
         for endpoint in (connection.client, connection.broker):
-            del self._watched[endpoint.fd]
+            del self._endpoints[endpoint.fd]
         connection.broker.release().close()
         client = connection.client.release()
         if reason in CLIENT_IS_GONE:
@@ -181,7 +182,7 @@ class Pump:
     def _linger(self, client: socket.socket, at_once: bool) -> None:
         now = trio.current_time()
         lingering = Lingering(client, self._epoll, now + LINGER_SECONDS)
-        self._watched[lingering.fd] = self._lingering[lingering.fd] = lingering
+        self._lingering[lingering.fd] = lingering
         if at_once:
             lingering.end()
         else:
@@ -224,8 +225,6 @@ class Pump:
 
     def _forget(self, lingering: Lingering) -> None:
         del self._lingering[lingering.fd]
-        if self._watched.get(lingering.fd) is lingering:
-            del self._watched[lingering.fd]
         lingering.close()
 
     def drain(self) -> None:

@@ -119,19 +119,26 @@ class RequestFlow:
     def held_bytes(self) -> int:
         return len(self._held) if self._held else 0
 
-    def feed(self, buf: memoryview, now: float) -> None:
-        """Take what the client sent; raises `Fault` when it must be closed. `buf` may be used again on return."""
+    def feed(self, buf: memoryview, now: float) -> memoryview | None:
+        """Take what the client sent; returns the end of it, which the broker is to be sent as it is.
+
+        Raises `Fault` when the client must be closed. `buf` may be used again once that is sent.
+        """
         pos = 0
         while self._held is not None:
             if not self._need and not self._introduced(self._held, buf):
-                return
+                return None
             pos += self._held_more(buf[pos:])
             if len(self._held) < self._need:
-                return
+                return None
             whole, self._held = memoryview(self._held), None
-            self._scan(whole, 0, now)
-        if self.last is None:
-            self._scan(buf, pos, now)
+            self._scan_held(whole, now)
+        return self._scan(buf, pos, now) if self.last is None else None
+
+    def _scan_held(self, held: memoryview, now: float) -> None:
+        rest = self._scan(held, 0, now)
+        if rest is not None:
+            self.broker.send(rest)
 
     def _introduced(self, held: bytearray, buf: memoryview) -> bool:
         """Learn the client id, which every client says in its first request's header; held until it is all there."""
@@ -164,7 +171,8 @@ class RequestFlow:
         elif len(fresh) > 1:
             del fresh[:-1]
 
-    def _scan(self, buf: memoryview, pos: int, now: float) -> None:
+    def _scan(self, buf: memoryview, pos: int, now: float) -> memoryview | None:
+        """Look at the frames from `pos` on; returns what of them is still to be sent."""
         start, end = pos, len(buf)
         if self.passing:
             pos += min(self.passing, end - pos)
@@ -172,7 +180,7 @@ class RequestFlow:
         while pos < end:
             if end - pos < HEAD_BYTES:
                 self._hold(buf, start, pos, HEAD_BYTES)
-                return
+                return None
             head: tuple[int, int, int] = _unpack_head(buf, pos)
             size, key_and_version, correlation_id = head
             if not _MIN_SIZE <= size <= self._limit:
@@ -186,13 +194,13 @@ class RequestFlow:
                     if frame_end <= end or end - pos > _MAX_HEAD:
                         raise Fault(Reason.MALFORMED_REQUEST, "a Produce request whose acks are not found", 0)
                     self._hold(buf, start, pos, min(size + 4, 2 * (end - pos)))
-                    return
+                    return None
                 responds = wanted != 0
             elif route.on_request is not _PASS:
                 self._check_held(route, size)
                 if frame_end > end:
                     self._hold(buf, start, pos, size + 4)
-                    return
+                    return None
                 if pos > start:
                     self.broker.send(buf[start:pos])
                 self._whole(route, buf[pos + 4 : frame_end], correlation_id, now)
@@ -203,8 +211,9 @@ class RequestFlow:
                 self.passing = frame_end - end
                 frame_end = end
             pos = frame_end
-        if pos > start:
-            self.broker.send(buf[start:pos] if start else buf)
+        if pos == start:
+            return None
+        return buf[start:pos] if start else buf
 
     def _hold(self, buf: memoryview, start: int, pos: int, need: int) -> None:
         """Hand on what is before `pos`; keep the rest until there are `need` bytes of it."""
@@ -331,7 +340,7 @@ class RequestFlow:
         held, self._held = self._held, None
         if held:
             try:
-                self._scan(memoryview(held), 0, now)
+                self._scan_held(memoryview(held), now)
             except MalformedMessageError as error:  # not the broker's fault, whose response has brought us here
                 raise Fault(Reason.MALFORMED_REQUEST, str(error)) from error
             self.settle(now)

@@ -87,18 +87,26 @@ class ResponseFlow:
     def held_bytes(self) -> int:
         return len(self._held) if self._held else 0
 
-    def feed(self, buf: memoryview, now: float) -> None:
-        """Take what the broker sent; raises `Fault` when both must be closed. `buf` may be used again on return."""
+    def feed(self, buf: memoryview, now: float) -> memoryview | None:
+        """Take what the broker sent; returns the end of it, which the client is to be sent as it is.
+
+        Raises `Fault` when both must be closed. `buf` may be used again once that is sent.
+        """
         pos = 0
         while self._held is not None:
             take = min(self._need - len(self._held), len(buf) - pos)
             self._held += buf[pos : pos + take]
             pos += take
             if len(self._held) < self._need:
-                return
+                return None
             whole, self._held = memoryview(self._held), None
-            self._scan(whole, 0, now)
-        self._scan(buf, pos, now)
+            self._scan_held(whole, now)
+        return self._scan(buf, pos, now)
+
+    def _scan_held(self, held: memoryview, now: float) -> None:
+        rest = self._scan(held, 0, now)
+        if rest is not None:
+            self.client.send(rest)
 
     def moved(self, count: int) -> None:
         """`count` of the `passing` bytes went to the client by another way (splice)."""
@@ -107,7 +115,8 @@ class ResponseFlow:
             self._start = 0
             self._finish(_NOTHING, 0)
 
-    def _scan(self, buf: memoryview, pos: int, now: float) -> None:
+    def _scan(self, buf: memoryview, pos: int, now: float) -> memoryview | None:
+        """Look at the frames from `pos` on; returns what of them is still to be sent."""
         self._start, end = pos, len(buf)
         while pos < end:
             if self.passing:
@@ -122,9 +131,10 @@ class ResponseFlow:
                 self._hand_on(buf, pos)
                 self._held = bytearray(buf[pos:])
                 self._need = need
-                return
-        if pos > self._start:
-            self.client.send(buf[self._start :] if self._start else buf)
+                return None
+        if pos == self._start:
+            return None
+        return buf[self._start :] if self._start else buf
 
     def _hand_on(self, buf: memoryview, pos: int) -> None:
         """Send the span that ends at `pos`."""
@@ -319,7 +329,7 @@ class ResponseFlow:
             self.waiting = False
             held, self._held = memoryview(self._held), None
             try:
-                self._scan(held, 0, now)
+                self._scan_held(held, now)
             except MalformedMessageError as error:  # whoever's turn it is, these are the broker's bytes
                 raise Fault(Reason.MALFORMED_RESPONSE, str(error)) from error
 

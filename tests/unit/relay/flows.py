@@ -164,10 +164,16 @@ class Relay:
         flow = self.requests if side == "client" else self.responses
         scratch = bytearray(data)
         self.now += 0.001
-        if self._try(lambda: flow.feed(memoryview(scratch), self.now), side):
+        if self._try(lambda: self._take(side, memoryview(scratch)), side):
             flow.settle(self.now)
         scratch[:] = POISON * len(scratch)
         self.resolved()
+
+    def _take(self, side: Side, data: memoryview) -> None:
+        flow, outlet = (self.requests, self.broker) if side == "client" else (self.responses, self.client)
+        rest = flow.feed(data, self.now)
+        if rest is not None:
+            outlet.send(rest)
 
     def _try(self, act: Callable[[], None], side: Side) -> bool:
         """Whether it went well; a fault is kept."""

@@ -13,6 +13,8 @@ from kproxy.config import Limits
 from kproxy.errors import REBOOTSTRAP_REQUIRED
 from kproxy.observe.means import Means
 from kproxy.observe.reasons import Reason
+from kproxy.relay.connection import Connection
+from kproxy.relay.fault import Fault
 from kproxy.relay.in_flight import MAX_IN_FLIGHT
 from kproxy.wire.frame import frame
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
@@ -23,6 +25,7 @@ from tests.unit.relay.sockets import (
     MIB,
     Peer,
     Relayed,
+    Stage,
     eventually,
     no_descriptors,
     noise,
@@ -32,6 +35,7 @@ from tests.unit.relay.sockets import (
     stays,
 )
 
+IN, OUT, ERR, HUP = select.EPOLLIN, select.EPOLLOUT, select.EPOLLERR, select.EPOLLHUP
 SMALL = 32 * KIB
 HELD = 600 * KIB
 """What the process may hold for one connection: a read of the scratch buffer and some, never what waits behind it."""
@@ -254,9 +258,70 @@ async def test_a_socket_paused_in_the_same_round_was_not_reset() -> None:
         await _fill(relayed.broker, response(1, noise(8 * MIB)))
         assert connection.paused == ("upstream", "downstream")
         for endpoint in (connection.client, connection.broker):
-            endpoint.event(select.EPOLLIN, 0.0)
+            connection.event(endpoint, select.EPOLLIN, 0.0)
         assert not connection.closed
         running.quiet()
+
+
+def _blocked(running: Stage, size: int) -> tuple[Relayed, Connection]:
+    """A client that has not taken all of `size` bytes yet, and has sent a request."""
+    relayed = running.relay(buffer=SMALL)
+    relayed.connection.client.send(noise(size))
+    assert relayed.connection.client.blocked
+    relayed.client.sock.send(request(1))
+    return relayed, relayed.connection
+
+
+def _effects(connection: Connection, mask: int) -> list[str]:
+    """What became of an event of the client's."""
+    pending = connection.client.pending_bytes
+    found = []
+    try:
+        connection.event(connection.client, mask, 1.0)
+    except Fault:
+        found.append("hung up")
+    if connection.received:
+        found.insert(0, "read")
+    if connection.client.pending_bytes < pending:
+        found.insert(0, "written")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("mask", "reading", "effects"),
+    [
+        (IN, True, ["read"]),
+        (IN | HUP | ERR, True, ["read"]),
+        (OUT, True, ["written"]),
+        (OUT, False, ["written"]),
+        (OUT | IN, True, ["written", "read"]),
+        (OUT | HUP, False, ["written", "hung up"]),
+        (HUP | ERR, False, ["hung up"]),
+        (ERR, False, ["hung up"]),
+        (IN, False, []),
+        (OUT | IN, False, ["written"]),
+    ],
+)
+async def test_an_event_has_the_effect_it_means(mask: int, reading: bool, effects: list[str]) -> None:
+    """Stale ones mean nothing: a socket that is paused is neither read nor taken for dead."""
+    async with stage() as running:
+        relayed, connection = _blocked(running, 8 * MIB)
+        if not reading:
+            connection.client.pause()
+        assert relayed.client.sock.recv(MIB)
+        assert _effects(connection, mask) == effects
+        connection.close(Reason.SHUTDOWN)
+
+
+async def test_a_connection_that_closed_while_writing_is_not_read() -> None:
+    """The first half of an event may end it."""
+    async with stage() as running:
+        relayed, connection = _blocked(running, 8 * MIB)
+        connection.end = Reason.CLIENT_CLOSED
+        while not connection.closed:
+            assert relayed.client.sock.recv(MIB)
+            connection.event(connection.client, OUT | (IN if connection.client.pending_bytes < SMALL else 0), 1.0)
+        assert not connection.received
 
 
 async def test_half_close_by_the_client() -> None:

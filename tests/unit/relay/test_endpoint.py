@@ -17,25 +17,6 @@ from tests.unit.relay.sockets import KIB, MIB, RESET, noise, pair
 IN, OUT, ERR, HUP = select.EPOLLIN, select.EPOLLOUT, select.EPOLLERR, select.EPOLLHUP
 
 
-class Calls:
-    """Stands where a connection does: notes what an endpoint calls."""
-
-    def __init__(self) -> None:
-        self.made: list[str] = []
-        self.closed = False
-        self.closes_when_writable = False
-
-    def readable(self, endpoint: Endpoint, now: float) -> None:
-        self.made.append("readable")
-
-    def writable(self, endpoint: Endpoint) -> None:
-        self.made.append("writable")
-        self.closed = self.closes_when_writable
-
-    def hung_up(self, endpoint: Endpoint) -> None:
-        self.made.append("hung_up")
-
-
 class Bench:
     """Endpoints in one epoll, with small buffers, and their far ends."""
 
@@ -47,9 +28,7 @@ class Bench:
     def endpoint(self, *, is_client: bool = True, buffer: int = 16 * KIB) -> tuple[Endpoint, socket.socket]:
         far, near = pair(receive=buffer, send=buffer)
         self._ends += (far, near)
-        endpoint = Endpoint(near, is_client, self.epoll, self.pipes)
-        endpoint.connection = Calls()  # type: ignore[assignment]
-        return endpoint, far
+        return Endpoint(near, is_client, self.epoll, self.pipes), far
 
     def events(self) -> dict[int, int]:
         return dict(self.epoll.poll(0.05))
@@ -261,35 +240,3 @@ def test_a_released_socket_is_open_and_watched_no_more(bench: Bench) -> None:
     far.send(b"x")
     assert endpoint.release().fileno() == endpoint.fd
     assert bench.events() == {}
-
-
-@pytest.mark.parametrize(
-    ("mask", "reading", "calls"),
-    [
-        (IN, True, ["readable"]),
-        (IN | HUP | ERR, True, ["readable"]),
-        (OUT, True, ["writable"]),
-        (OUT, False, ["writable"]),
-        (OUT | IN, True, ["writable", "readable"]),
-        (OUT | HUP, False, ["writable", "hung_up"]),
-        (HUP | ERR, False, ["hung_up"]),
-        (ERR, False, ["hung_up"]),
-        (IN, False, []),
-        (OUT | IN, False, ["writable"]),
-    ],
-)
-def test_an_event_becomes_the_call_it_means(bench: Bench, mask: int, reading: bool, calls: list[str]) -> None:
-    """Stale ones mean nothing: a socket that is paused is neither read nor taken for dead."""
-    endpoint, _ = bench.endpoint()
-    if not reading:
-        endpoint.pause()
-    endpoint.event(mask, 0.0)
-    assert endpoint.connection.made == calls  # type: ignore[attr-defined]
-
-
-def test_a_connection_that_closed_while_writing_is_not_read(bench: Bench) -> None:
-    """The first half of an event may end it."""
-    endpoint, _ = bench.endpoint()
-    endpoint.connection.closes_when_writable = True  # type: ignore[attr-defined]
-    endpoint.event(OUT | IN, 0.0)
-    assert endpoint.connection.made == ["writable"]  # type: ignore[attr-defined]

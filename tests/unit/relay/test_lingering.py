@@ -26,8 +26,8 @@ def rounds(epoll: select.epoll, lingering: Lingering) -> int:
     count = 0
     while events := epoll.poll(0.05):
         count += 1
-        for _, mask in events:
-            lingering.event(mask, 0.0)
+        for _ in events:
+            lingering.event()
     return count
 
 
@@ -60,11 +60,11 @@ def test_stale_events_do_nothing(epoll: select.epoll) -> None:
     """An event with nothing to read, and one after the end, change nothing."""
     client, near = pair()
     lingering = ended(near, epoll)
-    lingering.event(select.EPOLLIN, 0.0)
+    lingering.event()
     assert not lingering.done
     client.close()
     rounds(epoll, lingering)
-    lingering.event(select.EPOLLIN, 0.0)
+    lingering.event()
     assert lingering.done
     lingering.close()
 
@@ -179,7 +179,7 @@ async def test_a_client_that_stays_is_left(monkeypatch: pytest.MonkeyPatch) -> N
         relayed.connection.close(Reason.BROKER_CLOSED)
         assert len(running.pump._lingering) == 1
         await eventually(lambda: not running.pump._lingering, "the socket's end")
-        assert not running.pump._watched
+        assert not running.pump._endpoints
 
 
 async def test_nobody_waits_for_delivery_to_a_client_that_has_all() -> None:

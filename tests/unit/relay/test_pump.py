@@ -16,6 +16,7 @@ from kproxy.observe.reasons import Reason
 from kproxy.relay import pump as pump_module
 from kproxy.relay.context import Context
 from kproxy.relay.endpoint import Endpoint
+from kproxy.relay.lingering import Lingering
 from kproxy.relay.pump import Pump
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker
@@ -84,22 +85,19 @@ async def test_a_bug_in_a_closing_socket_is_survived() -> None:
     async with stage() as running:
         far, near = pair()
 
-        met: list[int] = []
+        met: list[bytes] = []
 
-        class Broken:
-            def event(self, mask: int, now: float) -> None:
-                met.append(mask)
-                near.recv(1)
+        class Broken(Lingering):
+            def event(self) -> None:
+                met.append(near.recv(1))
                 raise ZeroDivisionError("a bug")
 
-        running.pump._watched[near.fileno()] = Broken()
-        running.pump._epoll.register(near.fileno(), 1)
+        running.pump._lingering[near.fileno()] = Broken(near, running.pump._epoll, trio.current_time() + 60)
         far.send(b"x")
-        await eventually(lambda: met == [1], "the bug")
+        await eventually(lambda: met == [b"x"], "the bug")
         await running.relay().exchange(1)
-        del running.pump._watched[near.fileno()]
+        running.pump._forget(running.pump._lingering[near.fileno()])
         far.close()
-        near.close()
 
 
 async def test_malformed_bytes_of_either_side() -> None:
@@ -127,7 +125,7 @@ async def test_events_of_closed_and_reused_descriptors() -> None:
             await eventually(lambda: doomed.connection.closed, "the end")  # noqa: B023
             await doomed.client.close()
             await doomed.broker.close()
-            assert not any(isinstance(running.pump._watched.get(fd), Endpoint) for fd in fds)
+            assert not any(isinstance(running.pump._endpoints.get(fd), Endpoint) for fd in fds)
             fresh = running.relay()
             await fresh.exchange(1)
             await fresh.client.close()
