@@ -27,6 +27,9 @@ from kproxy.wire.records import GZIP, NO_COMPRESSION, ZSTD, Record, encode_batch
 BATCH_BYTES: Final = 900 * 1024
 """Of payloads at a time: brokers take batches of 1 MiB (message.max.bytes), with what records add."""
 
+COMPRESSED_BATCH_BYTES: Final = 4 * BATCH_BYTES
+"""Of those that shrink, to a fifth or less. A batch is several turns of Trio, which come late behind a busy relay."""
+
 _BATCH_ITEMS: Final = 1000
 _BACKOFF: Final = 0.1
 _LONGEST_BACKOFF: Final = 10.0
@@ -77,6 +80,7 @@ class Kafka(Queued[T]):
         self._topic = topic
         self._record = record
         self._compression = compression
+        self._batch_bytes = BATCH_BYTES if compression is Compression.NONE else COMPRESSED_BATCH_BYTES
         self._retry_for = retry_for
         self._linger = linger
         self._rand = rand
@@ -90,7 +94,7 @@ class Kafka(Queued[T]):
                 await nursery.start(client.run)
                 task_status.started()
                 while True:
-                    taken = await self.take(max_items=_BATCH_ITEMS, max_bytes=BATCH_BYTES, linger=self._linger)
+                    taken = await self.take(max_items=_BATCH_ITEMS, max_bytes=self._batch_bytes, linger=self._linger)
                     await self._deliver(client, topic, await trio.to_thread.run_sync(self._written, taken))
         finally:
             self.give_back()
