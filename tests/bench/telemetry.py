@@ -31,7 +31,7 @@ INTERVAL: Final = 0.1
 """Between two pushes of an instance, in seconds: the lowest that may be, so that it is the fleet that sets the pace."""
 SCRAPE_INTERVAL: Final = 15.0
 RATE: Final = 2_000
-"""Pushes a second of the whole fleet: less than a core takes, so that none is dropped."""
+"""Pushes a second of the whole fleet: a good deal less than a core takes, so that none is dropped."""
 BESIDE: Final = (7, 200, 2_000)
 """Pushes a second beside other requests: 2,000 instances at Kafka's default of 5 minutes, at 10 s, at 1 s."""
 

@@ -43,6 +43,14 @@ def test_without_haproxy_goals_for_ratios_are_not_judged() -> None:
     assert one(samples, "an idle connection, KiB").met is False
 
 
+@pytest.mark.parametrize(("pushes", "met"), [(2000.0, True), (1999.0, False)])
+def test_a_goal_may_be_the_least(pushes: float, met: bool) -> None:
+    """Pushes for each CPU second: more is better, and the table says so."""
+    row = one({"telemetry_prometheus": {"kproxy": [pushes]}}, "telemetry to prometheus, pushes a CPU s")
+    assert row.met is met
+    assert "≥ 2000" in row.cells(False)
+
+
 def test_what_was_not_measured_has_no_row() -> None:
     """A run of some sections shows these only, in lines of equal length."""
     found = rows({"ready": {"kproxy": [0.4]}})
