@@ -31,7 +31,7 @@ async def test_what_is_offered_is_on_the_page(nursery: trio.Nursery) -> None:
 
 
 async def test_a_push_like_the_last_ones_is_taken_at_once(nursery: trio.Nursery) -> None:
-    """Without waiting for the task, unless others wait before it."""
+    """Without waiting for the task, unless others of the client wait before it."""
     receiver = Prometheus()
     await nursery.start(receiver.run)
     for _ in range(2):
@@ -45,9 +45,27 @@ async def test_a_push_like_the_last_ones_is_taken_at_once(nursery: trio.Nursery)
     assert receiver.offer(push(total("sent", 4)))
     assert (receiver.counters.delivered, receiver.counters.queued) == (3, 2)
     await receiver.flush()
+    assert receiver.offer(push(gauge("others", 1.0), info=client(2)))
+    assert receiver.offer(push(total("sent", 0)))
+    assert (receiver.counters.delivered, receiver.counters.queued) == (6, 1)
+    await receiver.flush()
     _, page = await clients_page([receiver])
     assert b"} 11" in page
-    assert receiver.counters.offered == receiver.counters.delivered == 5
+    assert receiver.counters.offered == receiver.counters.delivered == 7
+
+
+async def test_a_backlog_can_be_cancelled(nursery: trio.Nursery) -> None:
+    """It ends after the push that it is at; the others stay queued."""
+    receiver = Prometheus()
+    with trio.CancelScope() as scope:
+        for number in range(200):
+            receiver.offer(push(*[gauge(f"g{each}", 1.0) for each in range(50)], info=client(number)))
+        scope.cancel()
+        await receiver.run()
+    assert 0 < receiver.counters.queued < 200
+    await nursery.start(receiver.run)
+    await receiver.flush()
+    assert receiver.counters.delivered == 200
 
 
 async def test_receivers_of_several_clusters() -> None:
