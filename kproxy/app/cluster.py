@@ -166,6 +166,10 @@ class Cluster:
         """As `Rebootstrap.forgets_leader_epochs`."""
         return self.rebootstrap.forgets_leader_epochs(context, cluster_id)
 
+    def hides_topic_ids(self, context: Context) -> bool:
+        """As `Rebootstrap.hides_topic_ids`."""
+        return self.rebootstrap.hides_topic_ids(context)
+
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
         """The active cluster's nodes as a client that came in at `local_host` is told them."""
         nodes = () if self.watcher.snapshot is None else self.watcher.snapshot.nodes.values()

@@ -10,7 +10,7 @@ import trio
 
 from kproxy.observe.means import Ask, Cause, Means
 from kproxy.observe.reasons import Reason
-from kproxy.topology.ability import ability, believes_the_body, keeps_leader_epochs
+from kproxy.topology.ability import ability, believes_the_body, hides_topic_ids, keeps_leader_epochs
 from kproxy.topology.epoch import Epoch
 from kproxy.topology.ledger import Client, Ledger
 from kproxy.topology.telling import Place
@@ -44,6 +44,8 @@ class Rebootstrap:
         self._told: set[Context] = set()
         self._epochs_of: str | None = None  # the cluster whose leader epochs were told first
         self._epochs_differ = False
+        # As kproxy began: a client that was told ids ignores metadata without them until it is restarted.
+        self._hides_topic_ids_from = cluster.settings.hides_topic_ids_from
 
     def judge(self, context: Context, ask: Ask) -> Means:
         """What a client gets for what it asks; booked and counted."""
@@ -70,6 +72,10 @@ class Rebootstrap:
             self._epochs_of = cluster_id
         self._epochs_differ = self._epochs_differ or cluster_id != self._epochs_of
         return self._epochs_differ
+
+    def hides_topic_ids(self, context: Context) -> bool:
+        """Whether the client is told neither topic ids nor leader epochs, here and at every other upstream cluster."""
+        return hides_topic_ids(context.software, self._hides_topic_ids_from)
 
     def _place(self, context: Context) -> Place:
         if context.node_id is None:

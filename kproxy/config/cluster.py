@@ -40,7 +40,7 @@ class VirtualCluster(Settings):
         "Required, unless there are `upstreams`: this is short for a single one called `main`.",
         examples=["broker-1:9092,broker-2:9092"],
     )
-    failover: Failover = Field(default=Failover(), description="When kproxy switches to another upstream by itself.")
+    failover: Failover = Field(default=Failover(), description="When kproxy switches to another upstream, and how.")
     listen: HostPort = Field(
         description="Where clients bootstrap. Host 0.0.0.0 or [::] for every address of the machine; "
         "port 0 for any free one.",
@@ -60,6 +60,11 @@ class VirtualCluster(Settings):
     def backends(self) -> tuple[Upstream, ...]:
         """The upstreams in their order, at least one: `bootstrap_servers` is one called `main`."""
         return self.upstreams or (Upstream(name=DEFAULT_NAME, bootstrap_servers=self.bootstrap_servers),)
+
+    @property
+    def hides_topic_ids_from(self) -> tuple[str, ...]:
+        """The software whose clients are told no topic ids; none where no other cluster can have others."""
+        return self.failover.hide_topic_ids_from if len(self.backends) > 1 else ()
 
     @property
     def first_port(self) -> int:

@@ -17,7 +17,9 @@ PROCESS_APPLIES: Final[frozenset[Path]] = frozenset({("topology",), ("drain",)})
 CLUSTER_APPLIES: Final[frozenset[Path]] = frozenset(
     {
         ("upstreams",),
-        ("failover",),
+        ("failover", "automatic"),
+        ("failover", "after"),
+        ("failover", "floor"),
         ("advertised_host",),
         ("nodes",),
         ("telemetry", "admin"),

@@ -15,6 +15,7 @@ from kproxy.config.units import seconds
 DEFAULT_NAME: Final = "main"
 """What the upstream of `bootstrap_servers` is called."""
 
+_SOFTWARE_NAME: Final = r"[A-Za-z0-9]([-.A-Za-z0-9]*[A-Za-z0-9])?"
 _DNS_LABEL: Final = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 
 
@@ -32,10 +33,20 @@ def _check_dialable(server: HostPort) -> HostPort:
     return server
 
 
+def _check_software(name: str) -> str:
+    if not re.fullmatch(_SOFTWARE_NAME, name):
+        raise ValueError(f"{name!r} is no software's name: clients send letters, digits, '-' and '.' (KIP-511)")
+    return name
+
+
 Label = Annotated[str, AfterValidator(_check_label), Field(json_schema_extra={"pattern": _DNS_LABEL})]
 Server = Annotated[HostPort, AfterValidator(_check_dialable)]
 Servers = Annotated[
     tuple[Server, ...], BeforeValidator(split_commas, json_schema_input_type=str | tuple[HostPort, ...])
+]
+Software = Annotated[
+    tuple[Annotated[str, AfterValidator(_check_software)], ...],
+    BeforeValidator(split_commas, json_schema_input_type=str | tuple[str, ...]),
 ]
 # Not 0: a switch that may follow at once could go back and forth without end.
 Wait = Annotated[float, seconds(ge=0.1)]
@@ -53,7 +64,7 @@ class Upstream(Settings):
 
 
 class Failover(Settings):
-    """When kproxy switches to another upstream by itself. `kproxy failover` does so at any time."""
+    """When kproxy switches to another upstream by itself, and what is done so that clients can follow at any time."""
 
     automatic: bool = Field(
         default=False,
@@ -66,6 +77,14 @@ class Failover(Settings):
     )
     floor: Wait = Field(
         default=600.0, description="The shortest time between two automatic switches. Seconds, or as 10m."
+    )
+    hide_topic_ids_from: Software = Field(
+        default=("kgo",),
+        description="Clients that are told no topic ids and no leader epochs, so that they go on at a cluster where "
+        "these are others: by the name of their software (KIP-511), `kgo` is franz-go. The price: they cannot use "
+        "consumer groups of KIP-848 and share groups, which go by topic ids, nor notice truncated logs. Done only "
+        "where there are several `upstreams`, as of kproxy's start. A list or one string with commas; an empty one "
+        "for nobody.",
     )
 
 

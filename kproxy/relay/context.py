@@ -53,6 +53,9 @@ class Backend(Protocol):
         Asked once for each Metadata response that has epochs: what is not forgotten is known from then on.
         """
 
+    def hides_topic_ids(self, context: Context) -> bool:
+        """Whether the client is told neither topic ids nor leader epochs, so that it goes by names at every cluster."""
+
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
         """The present nodes as a client at `local_host` is told them: id, host, port, rack; their ports are bound."""
 
@@ -64,11 +67,13 @@ class Context:
     the client used, -1 before; `metadata_upstream` the highest that its broker serves, as far as is known. `told` is
     the correlation id of the request whose response is to say 129, when the broker answers it; `told_in` the epoch in
     which it was decided to tell the client. `principal` is whom the broker authenticated, as Kafka writes it
-    ("User:alice"); None where that is not known. `sasl` is there while it may be about to be told.
+    ("User:alice"); None where that is not known. `sasl` is there while it may be about to be told. `by_topic_id` are
+    the correlation ids of Metadata requests that ask by topic id, of a client from which ids are hidden otherwise.
     """
 
     __slots__ = (
         "backend",
+        "by_topic_id",
         "client",
         "client_id",
         "epoch",
@@ -96,6 +101,7 @@ class Context:
         self.epoch = backend.epoch
         self.metadata_version = -1
         self.metadata_upstream = NEWEST_METADATA
+        self.by_topic_id: frozenset[int] = frozenset()
         self.told: int | None = None
         self.told_in: int | None = None
         self.client_id: str | None = None

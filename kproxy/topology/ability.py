@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
@@ -76,6 +76,23 @@ def keeps_leader_epochs(software: tuple[str, str] | None) -> bool:
         return False
     release = _release(software[1])
     return release is not None and release < _FORGETS
+
+
+# Before, franz-go named no id but wrote one all the same (Produce v13, until 1.21.0), and said who it is on a node's
+# first connection only (until 1.20), so that it would be told ids on the others.
+_GOES_BY_NAMES: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({"kgo": (1, 22)})
+"""The first releases that can do without topic ids, of software of which that is known."""
+
+
+def hides_topic_ids(software: tuple[str, str] | None, hidden_from: Collection[str]) -> bool:
+    """Whether the client is to be told no topic ids and no leader epochs; `hidden_from` are names of software.
+
+    franz-go takes topics of other ids for strangers from 1.22 on, even at another cluster, and fails for good.
+    """
+    if software is None or software[0] not in hidden_from:
+        return False
+    since, release = _GOES_BY_NAMES.get(software[0]), _release(software[1])
+    return since is None or (release is not None and release >= since)
 
 
 def believes_the_body(software: tuple[str, str] | None) -> bool:

@@ -34,7 +34,6 @@ WORKERS: tuple[Kind, ...] = ("producer", "consumer")
 ADMINS: tuple[Kind, ...] = ("admin", "fresh-admin")
 CLIENTS = [
     *(Followed(library, kind) for library in EVERY_LIBRARY for kind in WORKERS),
-    Followed(libraries.FRANZ_GO_PURGE, "producer"),  # a consumer takes 8 to 31 s, which are its own
     *(Followed(library, kind) for library in (libraries.JAVA_4_4, libraries.JAVA_4_3) for kind in ADMINS),
 ]
 EXPECTED = dict.fromkeys(CLIENTS, TOLD)
@@ -156,7 +155,7 @@ def test_no_connection_is_left_behind(switched: Switched) -> None:
 
 def test_who_says_what_it_means(switched: Switched) -> None:
     """Cluster and node, in ApiVersions v5 (KIP-1242): so they are told at connect time; nobody else does."""
-    known = (libraries.JAVA_4_4, libraries.FRANZ_GO_PURGE)
+    known = (libraries.JAVA_4_4, libraries.FRANZ_GO)
     assert switched.meaning == {client.cluster for client in CLIENTS if client.library in known}
 
 
@@ -169,7 +168,7 @@ def test_inventory(switched: Switched) -> None:
         libraries.LIBRDKAFKA_2_15: {"129"},
         libraries.LIBRDKAFKA_2_11: {"129"},
         libraries.KAFKA_PYTHON: {"129"},
-        libraries.FRANZ_GO_PURGE: {"129"},
+        libraries.FRANZ_GO: {"129"},
         libraries.JAVA_3_9: {"kip-899"},
         libraries.JAVA_3_9_DEFAULT: {"kip-899"},
     }

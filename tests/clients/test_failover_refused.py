@@ -23,11 +23,9 @@ LIBRARIES = (
     libraries.LIBRDKAFKA_2_11,
     libraries.KAFKA_PYTHON,
     libraries.AIOKAFKA,
+    libraries.FRANZ_GO,
 )
-CLIENTS = [
-    *(Followed(library, kind) for library in LIBRARIES for kind in WORKERS),
-    Followed(libraries.FRANZ_GO_PURGE, "producer"),
-]
+CLIENTS = [Followed(library, kind) for library in LIBRARIES for kind in WORKERS]
 EXPECTED = {client: client.library.alone for client in CLIENTS if client.library.alone is not None}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.clients.test_failover_clients import WORKERS
 from tests.support.backend import Backend
-from tests.support.libraries import ALONE, AT_ONE_CLUSTER, JAVA_3_9_QUICK, KAFKA_PYTHON, TOLD
+from tests.support.libraries import ALONE, EVERY_LIBRARY, JAVA_3_9_QUICK, KAFKA_PYTHON, TOLD
 from tests.support.proxy import Proxy
 from tests.support.switch import Crowd, Followed, Topics, fed
 from tests.support.wait import until
@@ -18,7 +18,7 @@ from tests.support.wait import until
 pytestmark = pytest.mark.go
 
 # kafka-python takes the brokers of a 129 and never looks at its bootstrap servers again: it cannot go to a sibling.
-ABLE = [one for one in (*AT_ONE_CLUSTER, JAVA_3_9_QUICK) if one.alone is not None and one is not KAFKA_PYTHON]
+ABLE = [one for one in (*EVERY_LIBRARY, JAVA_3_9_QUICK) if one.alone is not None and one is not KAFKA_PYTHON]
 CLIENTS = [Followed(library, kind) for library in ABLE for kind in WORKERS]
 DEADLINE = 5.0
 

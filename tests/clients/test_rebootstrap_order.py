@@ -12,14 +12,14 @@ from kproxy.demo.ports import free_ports
 from tests.clients.test_failover_clients import METADATA, WORKERS
 from tests.conftest import NODE_IDS
 from tests.support.backend import Backend
-from tests.support.libraries import AT_ONE_CLUSTER, TOLD
+from tests.support.libraries import EVERY_LIBRARY, TOLD
 from tests.support.proxy import NODE_PORTS, Proxy
 from tests.support.switch import WINDOW, Crowd, Followed, Topics, fed
 from tests.support.wait import until
 
 pytestmark = pytest.mark.go
 
-CLIENTS = [Followed(library, kind) for library in AT_ONE_CLUSTER for kind in WORKERS]
+CLIENTS = [Followed(library, kind) for library in EVERY_LIBRARY for kind in WORKERS]
 
 
 @pytest.fixture(scope="module")

@@ -152,8 +152,8 @@ LIBRDKAFKA_2_11 = _librdkafka("2.11.1")
 KAFKA_PYTHON = Library("kafka-python", version("kafka-python"), _script("kafka_python", _own_python))
 AIOKAFKA = Library("aiokafka", version("aiokafka"), _script("aiokafka", _own_python), alone=None)
 FRANZ_GO = Library("franz-go", golang.franz_go_version(), _franz_go)
-# At another cluster topics have other ids, which franz-go takes for topics of the same name that it does not know: all
-# records fail with UNKNOWN_TOPIC_ID for good, unless the application has it purge the topic.
+# Where kproxy hides no topic ids, they are others at another cluster: franz-go takes its topics for some of the same
+# name that it does not know, and all records fail for good, unless the application has it purge the topic.
 FRANZ_GO_PURGE = Library(
     "franz-go", golang.franz_go_version(), _franz_go, note="purge", settings={"all": {"UNKNOWN_TOPIC_ID": "purge"}}
 )
@@ -168,8 +168,6 @@ EVERY_LIBRARY = (
     LIBRDKAFKA_2_11,
     KAFKA_PYTHON,
     AIOKAFKA,
+    FRANZ_GO,
 )
 """Those that go on at another cluster, as producer and as consumer."""
-
-AT_ONE_CLUSTER = (*EVERY_LIBRARY, FRANZ_GO)
-"""Those that go on where the cluster stays the same, and only the way to it changes."""

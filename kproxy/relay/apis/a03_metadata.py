@@ -12,7 +12,8 @@ v13 is offered over brokers that serve v12: the request is the same, the respons
 where, and why that is safe, says `topics`. A response that comes in on a stale connection tells of the topology before,
 so no client gets it.
 
-A client that would take another cluster's lower leader epochs for outdated is told none: see `leader_epochs`.
+A client that would take another cluster's lower leader epochs for outdated is told none, and one that would take its
+topics for others by their ids is told no ids either, unless it asks by them: see `leader_epochs`.
 
 Version notes: v7 adds leader epochs (KIP-320); v9 is the first flexible one; v12 asks by topic id (KIP-516); v13 adds a
 top-level error code (KIP-1102).
@@ -33,7 +34,7 @@ from kproxy.relay.apis.leader_epochs import FIRST_LEADER_EPOCH, forget
 from kproxy.relay.apis.learning import learn, metadata_cluster_id
 from kproxy.relay.apis.reading import well_formed
 from kproxy.relay.apis.telling import is_told, metadata
-from kproxy.relay.apis.topics import answered, asked, error_code_at
+from kproxy.relay.apis.topics import answered, asked, asks_by_id, error_code_at
 from kproxy.relay.context import Context
 from kproxy.relay.fault import Fault
 from kproxy.relay.routes import Answer, Chunk, Forward, Offer, OnRequest, OnResponse, Respond, Route
@@ -64,6 +65,8 @@ def ask(context: Context, frame: memoryview) -> Forward | Answer:
     topics = _asked(frame) if context.stale else None
     if context.stale and topics is None:
         raise Fault(Reason.REBOOTSTRAP, "all topics are asked for, and the topology has changed", KEY)
+    if context.backend.hides_topic_ids(context) and _by_id(frame):
+        context.by_topic_id |= {correlation_id}
     if not is_told(context, Ask.METADATA):
         return Forward(_upstream(context, frame))
     if topics is not None:
@@ -76,6 +79,12 @@ def _asked(frame: memoryview) -> Sequence[bytes] | None:
     _, body = decode_request_header(frame, 0, len(frame))
     with well_formed("Metadata request"):
         return asked(frame, body)
+
+
+def _by_id(frame: memoryview) -> bool:
+    _, body = decode_request_header(frame, 0, len(frame))
+    with well_formed("Metadata request"):
+        return asks_by_id(frame, body)
 
 
 def _upstream(context: Context, frame: memoryview) -> bytes:
@@ -96,8 +105,8 @@ def rewrite(route: Route) -> Respond:
             cluster_id = metadata_cluster_id(frame, found.end, version)
         learn(context, found, cluster_id)
         chunks = replaced(context, frame, body, found)
-        if has_epochs and context.backend.forgets_leader_epochs(context, cluster_id):
-            chunks = _without_epochs(frame, chunks, found.end, version)
+        if has_epochs:
+            chunks = _forgotten(context, cluster_id, frame, chunks, found.end, version)
         return chunks if version < TELLING else _with_code(context, frame, chunks, found.end)
 
     has_epochs = version >= FIRST_LEADER_EPOCH
@@ -123,12 +132,26 @@ def _with_code(context: Context, frame: memoryview, chunks: list[Chunk], behind_
     return [*chunks, rest[:cut], code, rest[cut if lacks_code else cut + len(code) :]]
 
 
-def _without_epochs(frame: memoryview, chunks: list[Chunk], behind_brokers: int, version: int) -> list[Chunk]:
-    """The chunks, of which the last holds the topics, with leaders of no epoch."""
+def _forgotten(
+    context: Context, cluster_id: str | None, frame: memoryview, chunks: list[Chunk], behind_brokers: int, version: int
+) -> list[Chunk]:
+    """The chunks, of which the last holds the topics, as far as the client is to know of epochs and ids."""
+    hides = context.backend.hides_topic_ids(context)
+    if not hides and not context.backend.forgets_leader_epochs(context, cluster_id):
+        return chunks
+    topic_ids = hides and not _asked_by_id(context, frame)
     rest = bytearray(chunks[-1])
     with well_formed(_RESPONSE):
-        forget(rest, len(rest) - (len(frame) - behind_brokers), version)
+        forget(rest, len(rest) - (len(frame) - behind_brokers), version, topic_ids=topic_ids)
     return [*chunks[:-1], memoryview(rest)]
+
+
+def _asked_by_id(context: Context, frame: memoryview) -> bool:
+    """Whether the response answers a request by topic id, which is forgotten."""
+    correlation_id = _correlation_id(frame)
+    asked_by_id = correlation_id in context.by_topic_id
+    context.by_topic_id -= {correlation_id}
+    return asked_by_id
 
 
 def _correlation_id(frame: memoryview) -> int:
@@ -143,7 +166,8 @@ def outdated(context: Context, frame: memoryview, version: int) -> Sequence[Chun
     assert skim is not None
     _, body = decode_response_header(frame, 0, len(frame), KEY, version)
     with well_formed(_RESPONSE):
-        topics = answered(frame, skim(frame, body, len(frame)).end)
+        hides = context.backend.hides_topic_ids(context) and not _asked_by_id(context, frame)
+        topics = answered(frame, skim(frame, body, len(frame)).end, topic_ids=not hides)
     return [frame[:4], _NO_TAGS, metadata(context, topics)]
 
 

@@ -1,4 +1,4 @@
-"""The leader epochs of Metadata, made unknown: for clients that would believe none from another cluster.
+"""The leader epochs and topic ids of Metadata, made unknown: for clients that believe none from another cluster.
 
 A client that keeps the highest epoch it has seen of each partition takes a leader of a lower one for outdated. After a
 switch to another cluster with nodes of the same ids it would do so for ever. -1 is a leader without an epoch, as
@@ -8,11 +8,16 @@ brokers before Kafka 2.1 name them all: every client takes it, and any epoch aft
 The `CurrentLeader` of Produce and Fetch (KIP-951) stays as it is: a broker sends it in place of an answer when it is
 not the leader, and a client that has it from a present broker, after -1, has an epoch of the present cluster.
 
-10,000 partitions of three replicas: 7 ms.
+A client that takes a topic of another id for another topic is told no ids either, from its first Metadata on: zeros, as
+from brokers before Kafka 2.8, so that it asks for everything by name. It is never to hear of an epoch, since it would
+take -1 for a partition without leader after that: `a00_produce` leaves out the new leaders that Produce would name.
+
+10,000 partitions of three replicas: 7 ms; with the ids of 10,000 topics: 20 ms, of which the ids take 0.5 ms.
 """
 
 from __future__ import annotations
 
+from struct import Struct
 from typing import Final
 
 from kproxy.relay.apis.topics import PARTITION_HEAD, behind, behind_partition
@@ -27,23 +32,32 @@ _FIRST_FLEXIBLE: Final = 9
 _FIRST_TOPIC_ID: Final = 10
 _ERROR_CODE, _EPOCH, _IS_INTERNAL, _TOPIC_ID, _CONTROLLER_ID, _OPERATIONS, _NODE_ID = 2, 4, 1, 16, 4, 4, 4
 _put: Final = INT32.pack_into
+_put_no_id: Final = Struct(f"{_TOPIC_ID}x").pack_into
 
 
-def forget(response: bytearray, pos: int, version: int) -> None:
-    """Put -1 for every epoch of a response of version 7 to 13, of which `pos` is behind the brokers.
+def forget(response: bytearray, pos: int, version: int, *, topic_ids: bool = False) -> None:
+    """Put -1 for every epoch, and zeros for `topic_ids`, into a response of version 7 to 13.
+
+    `pos` is behind its brokers.
 
     IndexError, `struct.error` or `MalformedMessageError` where it does not end as its fields say.
     """
-    walk = _forget_plain if version < _FIRST_FLEXIBLE else _forget_flexible
-    if walk(response, pos, version) > len(response):
+    if version < _FIRST_FLEXIBLE:
+        end = _forget_plain(response, pos, version)
+    else:
+        has_ids = version >= _FIRST_TOPIC_ID
+        end = _forget_flexible(response, pos, _TOPIC_ID if has_ids else 0, topic_ids and has_ids)
+    if end > len(response):
         raise not_at_end()
 
 
-def _forget_flexible(response: bytearray, pos: int, version: int) -> int:
-    behind_name = _IS_INTERNAL + (_TOPIC_ID if version >= _FIRST_TOPIC_ID else 0)
+def _forget_flexible(response: bytearray, pos: int, id_bytes: int, topic_ids: bool) -> int:
     topics, pos = uvarint_at(response, behind(response, pos) + _CONTROLLER_ID)
     for _ in range(topics - 1):
-        partitions, pos = uvarint_at(response, behind(response, pos + _ERROR_CODE) + behind_name)
+        pos = behind(response, pos + _ERROR_CODE)
+        if topic_ids:
+            _put_no_id(response, pos)
+        partitions, pos = uvarint_at(response, pos + id_bytes + _IS_INTERNAL)
         for _ in range(partitions - 1):
             pos += PARTITION_HEAD
             _put(response, pos - _EPOCH, _UNKNOWN)

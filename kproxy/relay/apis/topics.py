@@ -46,11 +46,20 @@ def error_code_at(frame: Buffer, pos: int, version: int) -> int:
     return _walked(frame, topics, [])
 
 
-def answered(frame: Buffer, pos: int) -> Sequence[bytes]:
-    """The topics of a response, each as it is answered while it has no leader; `pos` is behind the brokers."""
+def answered(frame: Buffer, pos: int, *, topic_ids: bool = True) -> Sequence[bytes]:
+    """The topics of a response, each as it is answered while it has no leader; `pos` is behind the brokers.
+
+    Without `topic_ids` these are zeros.
+    """
     spans: list[tuple[int, int]] = []
     _walked(frame, _topics_at(frame, pos), spans)
-    return [b"".join((_UNAVAILABLE, frame[start:end], _NO_PARTITION)) for start, end in spans]
+    return [b"".join((_UNAVAILABLE, *_named(frame[start:end], topic_ids), _NO_PARTITION)) for start, end in spans]
+
+
+def _named(topic: Buffer, topic_ids: bool) -> Sequence[Buffer]:
+    """A topic's name, its id or none, and whether it is internal."""
+    id_at = len(topic) - len(_NOT_INTERNAL) - _UUID
+    return (topic,) if topic_ids else (topic[:id_at], ZERO_UUID.bytes, topic[id_at + _UUID :])
 
 
 def asked(frame: Buffer, body: int) -> Sequence[bytes] | None:
@@ -65,6 +74,12 @@ def asked(frame: Buffer, body: int) -> Sequence[bytes] | None:
         topics.append(b"".join((_UNAVAILABLE, frame[name:end], frame[pos:name], _NOT_INTERNAL, _NO_PARTITION)))
         pos = skip_tags(frame, end, len(frame))
     return topics
+
+
+def asks_by_id(frame: Buffer, body: int) -> bool:
+    """Whether a request whose body begins there gives its topics' ids: the first is as all are."""
+    count, pos = uvarint_at(frame, body)
+    return count > 1 and any(frame[pos : pos + _UUID])
 
 
 def with_topics(body: bytes, topics: Sequence[bytes]) -> bytes:

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 import trio
@@ -29,6 +30,7 @@ from kproxy.wire.generated.metadata_response import (
     MetadataResponseTopic,
 )
 from kproxy.wire.header import RequestHeader, encode_request_header
+from kproxy.wire.primitives import ZERO_UUID
 from tests.unit.app.living import HOST, METADATA, Client, Living, brokers, living, named_itself, once
 from tests.unit.relay.sockets import eventually
 from tests.unit.upstream.scripted_broker import ScriptedBroker, silent
@@ -405,6 +407,28 @@ async def test_leader_epochs_of_another_cluster() -> None:
         await trio.sleep(FLOOR)
         await life.post("failover", {"to": "a"})
         assert [await told(software, 13) for software in (old, new)] == [-1, 5]
+
+
+async def test_topic_ids_are_hidden_at_every_cluster() -> None:
+    """From a franz-go of 1.22, and from nobody else, from its first Metadata on; not where the settings say nobody."""
+    topic_id = UUID(int=7)
+    for named, shown in (({}, (ZERO_UUID, -1)), ({"hide_topic_ids_from": ""}, (topic_id, 5))):
+        async with two(cluster={"failover": named}) as life:
+            for broker in (life.a, life.b):
+                partition = MetadataResponsePartition(0, 0, 1, 5)
+                broker.answer.topics = [MetadataResponseTopic(name="t", topic_id=topic_id, partitions=[partition])]
+
+            async def told(software: tuple[str, str]) -> tuple[UUID, int]:
+                client = await life.alive.client()
+                await client.introduce(*software)
+                (topic,) = (await metadata(client, 2, 12)).topics
+                return topic.topic_id, topic.partitions[0].leader_epoch
+
+            everyone = (("kgo", "v1.22.2"), ("kgo", "v1.21.7"), ("apache-kafka-java", "4.4.0"))
+            expected = [shown, (topic_id, 5), (topic_id, 5)]
+            assert [await told(software) for software in everyone] == expected
+            await life.post("failover", {"to": "b"})
+            assert [await told(software) for software in everyone] == expected
 
 
 async def test_leader_epochs_of_the_same_cluster() -> None:

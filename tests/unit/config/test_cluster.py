@@ -118,6 +118,16 @@ def test_several_backends_keep_their_order() -> None:
     assert VirtualCluster.model_validate(several.model_dump(mode="json")) == several
 
 
+def test_topic_ids_are_hidden_only_where_others_can_be() -> None:
+    """One cluster has one id for each topic: with a single upstream nobody pays the price."""
+    failover = {"failover": {"hide_topic_ids_from": "kgo,own"}}
+    listed = {key: value for key, value in MINIMAL.items() if key != "bootstrap_servers"} | failover
+    several = VirtualCluster.model_validate(listed | {"upstreams": UPSTREAMS})
+    single = VirtualCluster.model_validate(listed | {"upstreams": UPSTREAMS[:1]})
+    assert several.hides_topic_ids_from == ("kgo", "own")
+    assert single.hides_topic_ids_from == cluster(**failover).hides_topic_ids_from == ()
+
+
 def test_servers_with_commas() -> None:
     """One string, as Kafka's clients take it, also with a comma at the end."""
     servers = cluster(bootstrap_servers="a:1, [::1]:2,").bootstrap_servers

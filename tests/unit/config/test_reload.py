@@ -21,6 +21,7 @@ RESTART = {
     "limits.max_connections", "timeouts.connect", "timeouts.stalled_frame", "timeouts.first_request",
     "timeouts.upstream_request", "log.format", "log.level", "name", "listen", "receivers", "state.path",
     "telemetry.max_bytes", "telemetry.receivers", "events.destinations", "events.interval", "events.instance",
+    "failover.hide_topic_ids_from",
 }  # fmt: skip
 APPLIED = {
     "topology.interval", "topology.epoch_floor", "topology.grace", "topology.retired", "drain.deadline",
@@ -119,6 +120,13 @@ def test_of_a_cluster_what_can_be_applied(changed: dict[str, Any], can: set[str]
     old = config(cluster(), cluster("audit"))
     new = config(cluster("audit"), cluster(**changed))
     assert changes(old, new) == Changes(clusters={"orders": frozenset(can)})
+
+
+def test_topic_ids_are_hidden_from_the_start_or_not_at_all() -> None:
+    """Who has heard of them cannot forget them; the rest of failover can be applied."""
+    found = changes(config(), config(cluster(failover={"hide_topic_ids_from": "", "after": 1})))
+    restart = ("clusters.orders.failover.hide_topic_ids_from",)
+    assert found == Changes(restart, {"orders": frozenset({"failover.after"})})
 
 
 def test_of_a_cluster_what_takes_a_restart() -> None:

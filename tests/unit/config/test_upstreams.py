@@ -30,6 +30,9 @@ def upstream(name: str) -> Upstream:
         (Failover, {"after": 0}, "after: must be at least 0.1, not 0"),
         (Failover, {"floor": "0s"}, "floor: must be at least 0.1, not 0"),
         (Failover, {"floor": "later"}, "floor: 'later' is not a duration"),
+        (Failover, {"hide_topic_ids_from": [""]}, "hide_topic_ids_from.0: '' is no software's name"),
+        (Failover, {"hide_topic_ids_from": "kgo,franz go"}, "hide_topic_ids_from.1: 'franz go' is no software's name"),
+        (Failover, {"hide_topic_ids_from": 5}, "hide_topic_ids_from: must be a list, not 5"),
     ],
 )
 def test_bad_values(model: type[BaseModel], data: Any, problem: str) -> None:
@@ -40,7 +43,14 @@ def test_bad_values(model: type[BaseModel], data: Any, problem: str) -> None:
 
 def test_failover_is_off() -> None:
     """Nobody's clients go to another cluster by default."""
-    assert Failover().model_dump() == {"automatic": False, "after": 60, "floor": 600}
+    defaults = {"automatic": False, "after": 60, "floor": 600, "hide_topic_ids_from": ("kgo",)}
+    assert Failover().model_dump() == defaults
+
+
+@pytest.mark.parametrize(("written", "names"), [("", ()), ([], ()), ("kgo, own", ("kgo", "own")), (["kgo"], ("kgo",))])
+def test_software_that_is_told_no_topic_ids(written: Any, names: tuple[str, ...]) -> None:
+    """A list, or one string with commas as a variable holds it; none switches it off."""
+    assert Failover.model_validate({"hide_topic_ids_from": written}).hide_topic_ids_from == names
 
 
 def test_names_are_given_once() -> None:

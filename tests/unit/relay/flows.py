@@ -52,7 +52,7 @@ class Cluster:
 
     `decides` is what it decides for what is asked, SERVE by default; `asks` is what it was asked, and on a connection
     of which epoch. `nodes` are the present ones, as clients are told them. `forgets` is whether clients are to forget
-    leader epochs, `epochs_of` the clusters for which that was asked.
+    leader epochs, `epochs_of` the clusters for which that was asked; `hides` whether they are told no topic ids either.
     """
 
     def __init__(
@@ -65,6 +65,7 @@ class Cluster:
         self.epoch = 0
         self.own: tuple[tuple[int, int, int], ...] = ()
         self.forgets = False
+        self.hides = False
         self.epochs_of: list[str | None] = []
         self.decides = decides
         self.nodes = nodes
@@ -94,6 +95,11 @@ class Cluster:
         del context
         self.epochs_of.append(cluster_id)
         return self.forgets
+
+    def hides_topic_ids(self, context: Context) -> bool:
+        """As `kproxy.relay.context.Backend` says."""
+        del context
+        return self.hides
 
     def brokers(self, local_host: str) -> Sequence[Node]:
         """As `kproxy.relay.context.Backend` says."""

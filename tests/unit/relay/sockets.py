@@ -76,6 +76,11 @@ class Backend:
         del context, cluster_id
         return False
 
+    def hides_topic_ids(self, context: Context) -> bool:
+        """As `kproxy.relay.context.Backend` says."""
+        del context
+        return False
+
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
         """As `kproxy.relay.context.Backend` says."""
         return [(5, local_host, 19097, None)]

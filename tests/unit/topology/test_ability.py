@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kproxy.topology.ability import RELEASES, Ability, ability, believes_the_body, keeps_leader_epochs
+from kproxy.topology.ability import (
+    RELEASES,
+    Ability,
+    ability,
+    believes_the_body,
+    hides_topic_ids,
+    keeps_leader_epochs,
+)
 
 TELL, RECOVER, OLD, UNKNOWN = Ability.REBOOTSTRAPS, Ability.RECOVERS, Ability.TOO_OLD, Ability.UNKNOWN
 
@@ -124,6 +131,33 @@ def test_who_keeps_leader_epochs(name: str, version: str, keeps: bool) -> None:
 def test_who_says_nothing_keeps_none() -> None:
     """No release of librdkafka that knows leader epochs says nothing of itself."""
     assert not keeps_leader_epochs(None)
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "hides"),
+    [
+        ("kgo", "v1.22.2", True),
+        ("kgo", "v1.22.0", True),
+        ("kgo", "v2.0.0", True),
+        ("kgo", "v1.21.7", False),
+        ("kgo", "v1.9.0", False),
+        ("kgo", "unknown", False),
+        ("kgo", "", False),
+        ("own", "unknown", True),
+        ("own", "0.1", True),
+        ("KGO", "v1.22.2", False),
+        ("sarama", "v1.45.1", False),
+    ],
+)
+def test_who_is_told_no_topic_ids(name: str, version: str, hides: bool) -> None:
+    """Who is listed; of franz-go the releases that can do without, of other software every one."""
+    assert hides_topic_ids((name, version), ("kgo", "own")) is hides
+    assert not hides_topic_ids((name, version), ())
+
+
+def test_who_says_nothing_is_told_topic_ids() -> None:
+    """There is no name to be listed."""
+    assert not hides_topic_ids(None, ("kgo", ""))
 
 
 def test_who_believes_the_body() -> None:

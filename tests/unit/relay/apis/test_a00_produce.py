@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from kproxy.observe.reasons import Reason
+from kproxy.wire.generated.produce_response import (
+    BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionProduceResponse,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from kproxy.wire.primitives import INT32
 from tests.unit.relay import frames
-from tests.unit.relay.flows import play, port_of
+from tests.unit.relay.flows import Relay, play, port_of
 
 
 @pytest.mark.parametrize("version", frames.versions(0, 10))
@@ -39,3 +51,53 @@ def test_older_versions_pass_untouched(version: int) -> None:
         sent = (len(body) + 4).to_bytes(4, "big") + (5).to_bytes(4, "big") + body
         relay = play([("client", frames.produce(version, 5)), ("broker", sent)])
         assert (bytes(relay.client.data), relay.errors(), relay.reason) == (sent, {}, None)
+
+
+def hiding() -> Relay:
+    """A connection whose client is told no topic ids and no leader epochs."""
+    relay = Relay()
+    relay.cluster.hides = True
+    return relay
+
+
+@pytest.mark.parametrize("version", frames.versions(0, 10))
+def test_a_client_without_epochs_hears_of_no_new_leaders(version: int) -> None:
+    """What else there is stays, byte by byte: codes, offsets, errors of records, tagged fields; codes are counted."""
+    tags = ((7, b"seven"),)
+    moved = PartitionProduceResponse(1, 6, -1, current_leader=LeaderIdAndEpoch(7, 4, tags), unknown_tags=tags)
+    wrong = PartitionProduceResponse(2, 87, -1, 5, 6, [BatchIndexAndErrorMessage(3, "bad", tags)], "worse")
+    topics = [
+        TopicProduceResponse("" if version >= 13 else name, partition_responses=[moved, wrong], unknown_tags=tags)
+        for name in ("orders", "payments")
+    ]
+    nodes = [NodeEndpoint(7, "broker", 9092, "rack", tags)]
+    response = ProduceResponse(topics, 12, nodes, tags)
+    still = replace(moved, current_leader=LeaderIdAndEpoch())
+    expected = replace(
+        response, responses=[replace(one, partition_responses=[still, wrong]) for one in topics], node_endpoints=[]
+    )
+    head = INT32.pack(5) + b"\0"
+    script = [
+        ("client", frames.produce(version, 5)),
+        ("broker", frames.frame(head, response.encode(version))),
+    ]
+    relay = play(script, hiding)
+    assert bytes(relay.client.data) == frames.frame(head, expected.encode(version))
+    assert relay.errors() == {(0, version): {6: 2, 87: 2}}
+    assert relay.cluster.told == []
+
+
+@pytest.mark.parametrize("version", frames.versions(0))
+def test_without_new_leaders_it_passes_as_it_is(version: int) -> None:
+    """Which is nearly always."""
+    sent = frames.produced(version, 5, [0, 6])
+    relay = play([("client", frames.produce(version, 5)), ("broker", sent)], hiding)
+    assert bytes(relay.client.data) == sent
+
+
+def test_new_leaders_of_a_response_that_does_not_end() -> None:
+    """The connection ends: the broker's fault."""
+    sent = frames.produced(12, 5, [6], frames.BROKERS)
+    broken = sent[4:] + b"\0"
+    relay = play([("client", frames.produce(12, 5)), ("broker", frames.frame(broken))], hiding)
+    assert relay.reason is Reason.MALFORMED_RESPONSE

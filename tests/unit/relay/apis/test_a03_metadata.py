@@ -19,7 +19,7 @@ from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataRe
 from kproxy.wire.header import RequestHeader, encode_request_header
 from kproxy.wire.primitives import INT32, Tags
 from tests.unit.relay import frames
-from tests.unit.relay.apis.test_leader_epochs import as_of, without_epochs
+from tests.unit.relay.apis.test_leader_epochs import as_of, without_epochs, without_ids
 from tests.unit.relay.apis.test_topics import MESSAGES
 from tests.unit.relay.flows import Cluster, Node, Relay, Script, bytewise, play, port_of, whole
 
@@ -401,4 +401,87 @@ def test_epochs_of_a_response_that_does_not_end() -> None:
     broken = answer(MESSAGES["many replicas"], 12)[:-30]
     sent = INT32.pack(len(broken) - 4) + broken[4:]
     relay = play([("client", frames.request(3, 12, 5)), ("broker", sent)], forgetful)
+    assert relay.reason is Reason.MALFORMED_RESPONSE
+
+
+BY_ID = MetadataRequest(topics=[MetadataRequestTopic(UUID(int=5), None), MetadataRequestTopic(UUID(int=6), None)])
+
+
+def hiding(version: int = 13) -> Relay:
+    """A connection whose client is told no topic ids; `version` is what its broker serves."""
+    relay = Relay()
+    relay.cluster.hides = True
+    relay.context.metadata_upstream = version
+    return relay
+
+
+@pytest.mark.parametrize("version", frames.versions(3))
+@pytest.mark.parametrize("kind", MESSAGES)
+def test_a_client_that_is_told_no_topic_ids(kind: str, version: int) -> None:
+    """Nor epochs, of any cluster; the brokers are the proxy's all the same, and the request goes as it came."""
+    response = as_of(MESSAGES[kind], version)
+    if version < 7:
+        response = without_epochs(response)
+    header = b"\0" if version >= 9 else b""
+    sent = frames.request(3, version, 5) if version < 13 else asked(named("orders"))
+    relay = play([("client", sent), ("broker", answer(response, version, header=header))], hiding)
+    assert bytes(relay.broker.data) == sent
+    assert bytes(relay.client.data) == answer(advertised(without_ids(response)), version, header=header)
+
+
+@pytest.mark.parametrize("kind", MESSAGES)
+def test_ids_are_hidden_over_a_broker_that_serves_v12(kind: str) -> None:
+    """The ids and the error code that is put in are at their own places."""
+    response = MESSAGES[kind]
+    relay = play([("client", asked(ALL_TOPICS)), ("broker", answer(response, 12))], lambda: hiding(12))
+    assert bytes(relay.client.data) == answer(advertised(without_ids(response)))
+
+
+@pytest.mark.parametrize("version", [12, 13])
+def test_who_asks_by_topic_id_is_answered_by_it(version: int) -> None:
+    """It knows it from elsewhere, as from a group's offsets; what it asks by name has none, before and after."""
+    response = MESSAGES["many replicas"]
+    requests: Script = [
+        ("client", asked(named("orders"), 4)),
+        ("client", asked(BY_ID, 5)),
+        ("client", asked(ALL_TOPICS, 6)),
+        ("client", asked(named(), 7)),
+    ]
+    answers: Script = [("broker", answer(response, version, correlation_id)) for correlation_id in (4, 5, 6, 7)]
+    relay = play([*requests, *answers, *requests, *answers], lambda: hiding(version))
+    hidden, shown = without_ids(response), without_epochs(response)
+    told = b"".join(
+        answer(advertised(one), correlation_id=number)
+        for number, one in ((4, hidden), (5, shown), (6, hidden), (7, hidden))
+    )
+    assert bytes(relay.client.data) == told * 2
+    assert bytes(relay.broker.data)[: len(requests[0][1])] == asked(named("orders"), 4, version)
+    assert not relay.context.by_topic_id
+
+
+@pytest.mark.parametrize("request_", [named("orders"), BY_ID])
+def test_ids_in_an_answer_that_comes_when_the_topology_is_gone(request_: MetadataRequest) -> None:
+    """The topics of the cluster before, to be asked for again: no ids of it, unless they were asked for."""
+    response = MESSAGES["long names"]
+    relay = hiding()
+    relay.feed("client", asked(request_))
+    relay.cluster.epoch, relay.cluster.nodes, relay.cluster.decides = 1, NODES, TELLING
+    relay.feed("broker", answer(response))
+    hidden = response if request_ is BY_ID else without_ids(response)
+    told = [(LEADER_NOT_AVAILABLE, one.name, one.topic_id, one.is_internal) for one in hidden.topics]
+    assert [(one.error_code, one.name, one.topic_id, one.is_internal) for one in got(relay).topics] == told
+
+
+def test_a_request_by_id_that_cannot_be_read() -> None:
+    """The client's fault, where it matters whether it asks by id."""
+    head = encode_request_header(RequestHeader(3, 13, 5, "c1", ()))
+    assert play([("client", frame(head))], hiding).reason is Reason.MALFORMED_REQUEST
+    assert bytes(play([("client", frame(head))]).broker.data) == frame(head)
+
+
+def test_ids_of_a_response_that_does_not_end() -> None:
+    """The connection ends: the broker's fault."""
+    broken = answer(MESSAGES["many replicas"], 12)[:-30]
+    sent = INT32.pack(len(broken) - 4) + broken[4:]
+    relay = play([("client", frames.request(3, 12, 5)), ("broker", sent)], hiding)
     assert relay.reason is Reason.MALFORMED_RESPONSE

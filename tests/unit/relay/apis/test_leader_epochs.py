@@ -1,4 +1,4 @@
-"""Leader epochs made unknown in every version that has them, against the generated codec."""
+"""Leader epochs and topic ids made unknown in every version that has them, against the generated codec."""
 
 from __future__ import annotations
 
@@ -28,6 +28,12 @@ def without_epochs(response: MetadataResponse) -> MetadataResponse:
     return dataclasses.replace(response, topics=topics)
 
 
+def without_ids(response: MetadataResponse) -> MetadataResponse:
+    """As a client is to read it that is told no epochs and no topic ids."""
+    topics = [dataclasses.replace(one, topic_id=ZERO_UUID) for one in response.topics]
+    return without_epochs(dataclasses.replace(response, topics=topics))
+
+
 def as_of(response: MetadataResponse, version: int) -> MetadataResponse:
     """The response without what is newer than a version: tagged fields, ids and operations of topics, null names."""
     topics = [
@@ -50,9 +56,9 @@ def untagged(part: T, version: int) -> T:
     return part if version >= 9 else dataclasses.replace(part, unknown_tags=())  # type: ignore[type-var]
 
 
-def forgotten(body: bytes, version: int) -> bytes:
+def forgotten(body: bytes, version: int, *, topic_ids: bool = False) -> bytes:
     changed = bytearray(body)
-    forget(changed, behind_brokers(body, version), version)
+    forget(changed, behind_brokers(body, version), version, topic_ids=topic_ids)
     return bytes(changed)
 
 
@@ -65,6 +71,21 @@ def test_every_partition_has_a_leader_of_no_epoch(kind: str, version: int) -> No
     assert forgotten(sent, version) == without_epochs(response).encode(version)
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("kind", MESSAGES)
+def test_no_topic_has_an_id(kind: str, version: int) -> None:
+    """Zeros from v10 on, the first that has ids, and no epochs; nothing else changes, byte by byte."""
+    response = as_of(MESSAGES[kind], version)
+    assert forgotten(response.encode(version), version, topic_ids=True) == without_ids(response).encode(version)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_has_neither_stays(version: int) -> None:
+    """A response of a broker without ids and epochs, and one of which both were taken already."""
+    sent = without_ids(as_of(message(topic(), topic("payments")), version)).encode(version)
+    assert forgotten(sent, version, topic_ids=True) == sent
+
+
 def test_v6_has_none() -> None:
     """The first version is the first: the one before is the same for any epoch."""
     response = as_of(message(topic()), 6)
@@ -72,8 +93,9 @@ def test_v6_has_none() -> None:
     assert response.encode(7) != without_epochs(response).encode(7)
 
 
+@pytest.mark.parametrize("topic_ids", [False, True])
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_response_cut_short(version: int) -> None:
+def test_a_response_cut_short(version: int, topic_ids: bool) -> None:
     """Wherever its topics end too early there is an error, and nothing is written beyond the message."""
     response = as_of(message(topic(), topic("payments")), version)
     body = response.encode(version)
@@ -84,7 +106,7 @@ def test_a_response_cut_short(version: int) -> None:
     for end in range(start, len(body) - behind_topics):
         changed = bytearray(body[:end])
         with pytest.raises((IndexError, struct.error, MalformedMessageError)):
-            forget(changed, start, version)
+            forget(changed, start, version, topic_ids=topic_ids)
         assert len(changed) == end
 
 

@@ -12,6 +12,7 @@ from kproxy.relay.apis.topics import (
     LEADER_NOT_AVAILABLE,
     answered,
     asked,
+    asks_by_id,
     error_code_at,
     with_topics,
 )
@@ -22,7 +23,7 @@ from kproxy.wire.generated.metadata_response import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from kproxy.wire.primitives import Tags
+from kproxy.wire.primitives import ZERO_UUID, Tags
 from kproxy.wire.skim import response_skim
 from kproxy.wire.walk import not_at_end
 
@@ -112,7 +113,10 @@ def test_the_topics_of_a_response(kind: str) -> None:
     expected = [
         MetadataResponseTopic(LEADER_NOT_AVAILABLE, one.name, one.topic_id, one.is_internal) for one in response.topics
     ]
-    assert MetadataResponse.decode(told(answered(body, behind_brokers(body, 12))), 13).topics == expected
+    start = behind_brokers(body, 12)
+    assert MetadataResponse.decode(told(answered(body, start)), 13).topics == expected
+    without_ids = [dataclasses.replace(one, topic_id=ZERO_UUID) for one in expected]
+    assert MetadataResponse.decode(told(answered(body, start, topic_ids=False)), 13).topics == without_ids
 
 
 def told(topics: object) -> bytes:
@@ -140,6 +144,23 @@ def test_the_topics_of_a_request(count: int, tags: Tags) -> None:
 def test_all_topics_are_asked_for() -> None:
     """By a null array."""
     assert asked(MetadataRequest(topics=None).encode(13), 0) is None
+
+
+@pytest.mark.parametrize(
+    ("topics", "by_id"),
+    [
+        (None, False),
+        ([], False),
+        ([MetadataRequestTopic(name="orders")], False),
+        ([MetadataRequestTopic(name="")], False),
+        ([MetadataRequestTopic(UUID(int=1), None)], True),
+        ([MetadataRequestTopic(UUID(int=1 << 127), None), MetadataRequestTopic(UUID(int=2), None)], True),
+        ([MetadataRequestTopic(UUID(int=1), "orders")], True),
+    ],
+)
+def test_whether_ids_are_asked_for(topics: list[MetadataRequestTopic] | None, by_id: bool) -> None:
+    """A name has the zero id beside it."""
+    assert asks_by_id(b"header" + MetadataRequest(topics=topics).encode(13), 6) is by_id
 
 
 @pytest.mark.parametrize("kind", ["tagged fields of its topics", "many replicas", "tagged fields of its own"])

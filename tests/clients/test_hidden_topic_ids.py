@@ -1,0 +1,62 @@
+"""franz-go at another cluster, where its topics have other ids: with `failover.hide_topic_ids_from`, and without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.clients.test_failover_clients import METADATA, MOVES, WORKERS
+from tests.support.backend import Backend
+from tests.support.libraries import FRANZ_GO, FRANZ_GO_PURGE, TOLD
+from tests.support.proxy import Proxy
+from tests.support.switch import Crowd, Followed, Topics, fed, switch
+from tests.support.wait import until
+
+pytestmark = pytest.mark.go
+
+PRODUCER, CONSUMER = (Followed(FRANZ_GO, kind) for kind in WORKERS)
+PURGING = Followed(FRANZ_GO_PURGE, "producer")
+NOT_LEADER = {"api": "Produce", "error": "NOT_LEADER_OR_FOLLOWER"}
+
+
+def upstreams(first: Backend, second: Backend) -> dict[str, str]:
+    """Their bootstrap servers by name."""
+    return {"first": first.cluster.bootstrap, "second": second.cluster.bootstrap}
+
+
+def test_leaders_that_moved_meanwhile(kafka: Backend, newest_kafka: Backend, tmp_path: Path) -> None:
+    """Whom a broker told of a new leader, epoch and all, would believe no Metadata without epochs: nobody is."""
+    topics, clients = Topics.create(kafka, newest_kafka), [PRODUCER, CONSUMER]
+    newest_kafka.open_coordinator(topics.read)
+    servers = {client.cluster: upstreams(kafka, newest_kafka) for client in clients}
+    with (
+        fed({"first": kafka, "second": newest_kafka}, topics.read),
+        Proxy(tmp_path, servers) as proxy,
+        Crowd(clients, tmp_path, topics, proxy.bootstrap) as crowd,
+    ):
+        for _ in range(MOVES):
+            for topic, client in zip((topics.written, topics.read), clients, strict=True):
+                kafka.move_leaders(topic)
+                moved = crowd.latest(client)
+                until(lambda client=client, moved=moved: crowd.latest(client) > moved + 1, f"{client.cluster} going on")
+        assert proxy.metric("kproxy_response_errors_total", **NOT_LEADER) > 0, "no producer met a broker that had led"
+        found = switch(crowd, proxy, "second", newest_kafka, dict.fromkeys(clients, TOLD))
+        lost = crowd.lost(kafka, newest_kafka)
+    late = {one.client.cluster: one.seconds for one in found if one.seconds is None or one.seconds > TOLD}
+    assert not late, found
+    assert not {one.client.cluster: one.metadata for one in found if one.metadata > METADATA}
+    assert not lost
+
+
+def test_without_it(kafka: Backend, newest_kafka: Backend, tmp_path: Path) -> None:
+    """Nobody writes on at the other cluster but for an application that purges the topic."""
+    topics, clients = Topics.create(kafka, newest_kafka), [PRODUCER, PURGING]
+    servers = {client.cluster: upstreams(kafka, newest_kafka) for client in clients}
+    with (
+        Proxy(tmp_path, servers, each={"failover": {"hide_topic_ids_from": []}}) as proxy,
+        Crowd(clients, tmp_path, topics, proxy.bootstrap) as crowd,
+    ):
+        found = switch(crowd, proxy, "second", newest_kafka, {PURGING: TOLD})
+    assert {one.client: one.seconds is None for one in found} == {PRODUCER: True, PURGING: False}, found
+    assert any("UNKNOWN_TOPIC_ID" in error for one in found for error in one.errors if one.client is PRODUCER)
