@@ -83,7 +83,9 @@ def check_result(out: Path, backend: str) -> None:
     assert (verdict["lost"], verdict["duplicates"]) == (0, 0)
     assert len(told["nodes"]) == len({node["told"] for node in told["nodes"]}) == 3
     assert sorted(partition for held in told["members"].values() for partition in held) == [0, 1, 2, 3]
-    assert all(moment["in_kproxy_p50_ms"] > 0 for moment in told["moments"])
+    within = [moment["in_kproxy_p50_ms"] for moment in told["moments"]]
+    assert all(latency is None or latency > 0 for latency in within)
+    assert any(within), "null is for a moment in which nothing was answered"
 
 
 def test_without_a_terminal(tmp_path: Path) -> None:

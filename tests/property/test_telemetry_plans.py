@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isnan
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
 
@@ -68,6 +68,15 @@ def state(accumulator: Accumulator) -> object:
     )
 
 
+COUNTED = [total("a", 0, temporality=DELTA, monotonic=True, topic=topic) for topic in "xy"]
+REFUSED_LAST = [
+    ([*COUNTED, gauge("a", 0.0, topic="x")], [[0, 0, 0], [0, 0, 0], [0, -1, 0]], 1, 88.0),
+    ([gauge("b", 1.0, topic="x")], [[0, 0, 0]] * 3, 1, 31.0),
+]
+"""A number that no counter takes does not keep its series: it goes when the last good one is too old."""
+
+
+@example(REFUSED_LAST, True)
 @given(PUSHES, st.booleans())
 def test_a_plan_changes_nothing(
     pushes: list[tuple[list[Metric], list[list[float]], int, float]], each_apart: bool

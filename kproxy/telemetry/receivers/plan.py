@@ -43,17 +43,18 @@ class Plan:
         words = self._layout.words(payload)
         if words is None or hash((words, info)) != self._words:
             return None
-        source, invalid = self.source, 0
+        source = self.source
+        refused: list[Point] = []
         for point, (adds, factor), number in zip(self.points, self._forms, self._layout.numbers(payload), strict=True):
             if not adds:
                 point.values[source] = number * factor
             elif 0 <= number < inf:
                 point.values[source] += number * factor  # type: ignore[operator]  # counters are numbers
             else:
-                invalid += 1
+                refused.append(point)
         source.touched = now
-        source.points.update(dict.fromkeys(self.points, now))
-        return invalid
+        source.points.update(dict.fromkeys([point for point in self.points if point not in refused], now))
+        return len(refused)
 
 
 def plan(info: ClientInfo, payload: bytes, taken: Sequence[Step | None]) -> Plan | None:

@@ -94,6 +94,7 @@ class Prometheus(Queued):
             else:
                 self.delivered(push)
             self._settled_one(push.info.client_instance_id)
+        await trio.lowlevel.checkpoint_if_cancelled()  # the pause may come within pushes each time
         await self._pause()
 
     def _settled_one(self, client: UUID) -> None:
