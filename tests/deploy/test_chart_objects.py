@@ -69,6 +69,7 @@ def test_upstreams_come_to_kproxy_in_their_order(tmp_path: Path) -> None:
     servers = {upstream.name: list(map(str, upstream.bootstrap_servers)) for upstream in cluster.backends}
     assert list(servers.items()) == [(given["name"], given["bootstrapServers"]) for given in chart.UPSTREAMS]
     assert (cluster.failover.automatic, cluster.failover.after, cluster.failover.floor) == (True, 30, 900)
+    assert cluster.failover.hide_topic_ids_from == ()
     assert config.drain.rebootstrap
 
 

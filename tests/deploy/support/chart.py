@@ -78,7 +78,7 @@ VALUES: Mapping[str, Mapping[str, Any]] = {
             {
                 "name": "main",
                 "upstreams": UPSTREAMS,
-                "failover": {"automatic": True, "after": "30s", "floor": "15m"},
+                "failover": {"automatic": True, "after": "30s", "floor": "15m", "hideTopicIdsFrom": []},
                 "nodes": {"ranges": ["0-2"]},
             }
         ],

@@ -94,7 +94,11 @@
     {{- $_ := set $own "upstreams" . -}}
   {{- end -}}
   {{- with $cluster.failover -}}
-    {{- $_ := set $own "failover" . -}}
+    {{- $failover := omit . "hideTopicIdsFrom" -}}
+    {{- if hasKey . "hideTopicIdsFrom" -}}
+      {{- $_ := set $failover "hide_topic_ids_from" .hideTopicIdsFrom -}}
+    {{- end -}}
+    {{- $_ := set $own "failover" $failover -}}
   {{- end -}}
   {{- if hasKey $cluster "telemetry" -}}
     {{- $telemetry := omit $cluster.telemetry "maxBytes" -}}
