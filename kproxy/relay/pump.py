@@ -32,7 +32,7 @@ SCRATCH_BYTES: Final = 128 << 10
 GLANCE_BYTES: Final = 4 << 10
 """What is read of a frame whose body is probably to be spliced."""
 _EVENTS: Final = 256
-_TURN: Final = 0.02
+_TURN: Final = 0.01
 """Seconds of events before Trio's other tasks get their turn."""
 _PATIENCE: Final = 0.005
 """Seconds to wait in epoll itself for the next event of a busy relay: a pass through Trio's scheduler costs 30 µs and
