@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from kproxy.telemetry.apis import a33_alter_configs, a44_incremental_alter_configs
+from kproxy.telemetry.apis.altering import told
 from kproxy.telemetry.config_resource import Change
+from kproxy.telemetry.errors import KAFKA_STORAGE_ERROR
 from kproxy.telemetry.service import Telemetry
 from kproxy.telemetry.subscription import Subscription
 from kproxy.wire.generated import (
@@ -125,6 +127,19 @@ def test_a_mixed_request_is_merged_in_its_order(api: str) -> None:
     ((key, version, asked),) = broker.asked
     assert (key, version) == (altering.module.KEY, altering.request.max_version)
     assert asked == altering.of((TOPIC, "s", {"x": "1"}), (BROKER, "", {"y": "2"}), (TOPIC, "u", {}))
+
+
+@BOTH
+def test_what_is_not_kept_is_told(api: str) -> None:
+    """Of what has changed, and of nothing else: it is in effect, but a restart will not know of it, and why."""
+    altering, server = Altering(api), telemetry([])
+    broker = Broker(answers={altering.module.KEY: altering.answers()})
+    request = altering.of((TOPIC, "s", {"x": "1"}), OWN, (CLIENT_METRICS, "t", {"interval.ms": "1"}))
+    outcome = broker.talk(altering.module.converse(server, "any", request, altering.request.max_version))
+    assert told(outcome, None) is outcome.response
+    results: Any = told(outcome, "the disk is full")
+    assert [one.error_code for one in results.responses] == [0, KAFKA_STORAGE_ERROR, 42]
+    assert results.responses[1].error_message.endswith("was not kept: the disk is full")
 
 
 @BOTH
