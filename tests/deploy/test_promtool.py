@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from kproxy.admin.server import serve_admin
-from kproxy.observe.families import FAMILIES
+from kproxy.observe.families import FAMILIES, PROCESS_FAMILIES
 from tests.unit.admin.memory_view import MemoryView
 from tests.unit.admin.raw import fetch
 
@@ -35,7 +35,7 @@ async def test_a_scrape_is_clean(check_metrics: Callable[[bytes], str], nursery:
     """With a series in every family, the linter finds neither an error nor a bad name."""
     _, port = await nursery.start(partial(serve_admin, MemoryView(), "127.0.0.1", 0))
     page = (await fetch(port, "/metrics")).body
-    assert page.count(b"# TYPE kproxy_") == len(FAMILIES) + 2
+    assert page.count(b"# TYPE kproxy_") == len(FAMILIES) + len(PROCESS_FAMILIES) + 2
     assert await trio.to_thread.run_sync(check_metrics, page) == ""
 
 
