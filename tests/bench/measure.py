@@ -176,7 +176,7 @@ class Run:
 
     def _telemetry(self, cluster: Cluster) -> None:
         self._say("telemetry: fleets of instances")
-        section = telemetry.Section(cluster, self._directory, self.options, self.samples.add)
+        section = telemetry.Section(cluster, self._directory, self.options, self._connections, self.samples.add)
         with section.proxies() as proxies:
             section.measure(proxies, lambda what: self._rounds(what, self.options.rounds))
 

@@ -136,14 +136,15 @@ class Proxy:
 
 
 class Section:
-    """One run of it; `add` takes a sample: metric, target, value."""
+    """One run of it; `most` is how many instances may be connected, `add` takes a sample: metric, target, value."""
 
     def __init__(
-        self, cluster: Cluster, directory: Path, options: Options, add: Callable[[str, str, float], None]
+        self, cluster: Cluster, directory: Path, options: Options, most: int, add: Callable[[str, str, float], None]
     ) -> None:
         self._cluster = cluster
         self._directory = directory
         self._options = options
+        self._most = most
         self._add = add
 
     @contextmanager
@@ -189,9 +190,9 @@ class Section:
                     pushed, cpu = proxy.push(self._options.pushing, RATE, instances)
                 self._add(f"telemetry_{proxy.receiver}", KPROXY, pushed / cpu)
         self._beside(proxies[0], rounds)
-        proxies[0].fleet.grow(self._options.idle)
-        self._warm_up(proxies[0], self._options.idle)
-        self._memory(proxies[0], self._options.idle)
+        proxies[0].fleet.grow(self._most)
+        self._warm_up(proxies[0], self._most)
+        self._memory(proxies[0], self._most)
 
     @staticmethod
     def _warm_up(proxy: Proxy, instances: int) -> None:
