@@ -39,7 +39,7 @@ _TOPIC: Final = "bench-telemetry"
 _SMALL_TOPIC: Final = "bench-telemetry-small"
 _COUNTED: Final = re.compile(r"^kproxy_telemetry_receiver_(delivered|dropped|offered)_total\{.*\} (\S+)$", re.MULTILINE)
 _MICROSECONDS: Final = 1e6
-_GENTLY: Final = 1_000  # pushes a second, while most are the first of their instance, which cost most
+_GENTLY: Final = 500  # pushes a second, while most are the first of their instance, which cost most
 _WARM_UP: Final = 3  # pushes of each instance, so that it has pushed what is kept of it
 
 
