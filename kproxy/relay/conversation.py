@@ -4,29 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kproxy.relay.verdicts import Answer, Parked
+
 if TYPE_CHECKING:
     from kproxy.relay.requests import RequestFlow
-    from kproxy.relay.verdicts import Parked, Steps
+    from kproxy.relay.verdicts import Converse, Steps
 
 
 class Conversation:
-    """`requests` is the flow that waits for its end; `answer`, once over, is the client's or what it will come from."""
+    """`requests` is the flow that waits for its end; `request` the frame that the broker is asked."""
 
-    __slots__ = ("_steps", "answer", "requests")
+    __slots__ = ("_steps", "request", "requests")
 
     def __init__(self, steps: Steps, requests: RequestFlow) -> None:
         self._steps = steps
         self.requests = requests
-        self.answer: bytes | Parked | None = None
+        self.request = b""
 
-    def step(self, response: bytes | None) -> bytes | None:
-        """The broker's response in, None to begin; its next request out, None when there is an answer instead."""
+    def step(self, response: bytes | None) -> Answer | Parked | None:
+        """The broker's response in, None to begin; the client's answer out, None where there is another `request`."""
         try:
-            return next(self._steps) if response is None else self._steps.send(response)
+            self.request = next(self._steps) if response is None else self._steps.send(response)
         except StopIteration as over:
-            self.answer = over.value
-            return None
+            return over.value if isinstance(over.value, Parked) else Answer(over.value)
+        return None
 
     def abandon(self) -> None:
         """The connection has ended."""
         self._steps.close()
+
+
+def begun(converse: Converse, requests: RequestFlow) -> Conversation | Answer | Parked:
+    """The conversation with its first request made; the client's answer where the broker has not to be asked."""
+    conversation = Conversation(converse.steps, requests)
+    answer = conversation.step(None)
+    return conversation if answer is None else answer

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Context
-from kproxy.relay.conversation import Conversation
+from kproxy.relay.conversation import Conversation, begun
 from kproxy.relay.fault import Fault
 from kproxy.relay.in_flight import MAX_IN_FLIGHT, Expected, InFlight
 from kproxy.relay.routes import Chunk, OnRequest, Route, Table
@@ -257,13 +257,19 @@ class RequestFlow:
         assert handler is not None
         self.handling = True
         verdict = handler(self.context, frame)
-        if isinstance(verdict, Converse):
-            self._converse(verdict, route, correlation_id, len(frame), now)
-        elif isinstance(verdict, Parked) and verdict.frame is None:
-            self._park(verdict, route, correlation_id, len(frame), now)
-        else:
+        decision = begun(verdict, self) if isinstance(verdict, Converse) else verdict
+        try:
             self._expect(route, correlation_id, len(frame), now, responds=True)
-            self._decided(verdict, route)
+        except Fault:
+            if isinstance(decision, Conversation | Parked):
+                decision.abandon()
+            raise
+        if isinstance(decision, Conversation):
+            self._converse(decision)
+        elif isinstance(decision, Parked) and decision.frame is None:
+            self._park(decision)
+        else:
+            self._decided(decision, route)
         self.handling = False
 
     def _takes_more(self, buf: memoryview, pos: int) -> bool:
@@ -292,42 +298,16 @@ class RequestFlow:
             route.counters.response_bytes += len(frame)
             self.client.send(frame)
 
-    def _park(self, parked: Parked, route: Route, correlation_id: int, size: int, now: float) -> None:
-        try:
-            self._expect(route, correlation_id, size, now, responds=True)
-        except Fault:
-            parked.abandon()
-            raise
-        self._await(parked)
+    def _park(self, parked: Parked) -> None:
+        self._in_flight[-1].answer = parked
+        parked.wait(self.owner.resolved)
 
-    def _converse(self, verdict: Converse, route: Route, correlation_id: int, size: int, now: float) -> None:
-        conversation = Conversation(verdict.steps, self)
-        request = conversation.step(None)
-        try:
-            self._expect(route, correlation_id, size, now, responds=True)
-        except Fault:
-            conversation.abandon()
-            raise
-        if request is None:
-            self._answered_at_once(conversation.answer, route)
-            return
+    def _converse(self, conversation: Conversation) -> None:
         expected = self._in_flight[-1]
         expected.answer = conversation
         self.conversing = True
         self.owner.unsteady()
-        self.ask(expected, request)
-
-    def _answered_at_once(self, answer: bytes | Parked | None, route: Route) -> None:
-        """The broker had not to be asked."""
-        assert answer is not None
-        if isinstance(answer, Parked) and answer.frame is None:
-            self._await(answer)
-        else:
-            self._decided(answer if isinstance(answer, Parked) else Answer(answer), route)
-
-    def _await(self, parked: Parked) -> None:
-        self._in_flight[-1].answer = parked
-        parked.wait(self.owner.resolved)
+        self.ask(expected, conversation.request)
 
     def ask(self, expected: Expected, request: bytes) -> None:
         """Send a conversation's request, whose response is the next that comes for what is expected."""

@@ -221,26 +221,24 @@ class ResponseFlow:
         assert isinstance(conversation, Conversation)
         self._hand_on(buf, pos)
         self._start = end = pos + frame
-        request = conversation.step(bytes(buf[pos + 4 : end]))
-        if request is not None:
+        answer = conversation.step(bytes(buf[pos + 4 : end]))
+        if answer is None:
             self._begun = None
             # As if the broker had taken its time in one stretch: the rest is the proxy's.
             expected.sent = now - (expected.first_byte - expected.sent)
-            conversation.requests.ask(expected, request)
+            conversation.requests.ask(expected, conversation.request)
             return
-        answer = conversation.answer
-        own = answer.frame if isinstance(answer, Parked) else answer
-        if own is None:
-            self._park(expected, answer)
-        else:
-            expected.route.counters.response_bytes += len(own)
-            self.client.send(own)
+        if answer.frame is not None:
+            expected.route.counters.response_bytes += len(answer.frame)
+            self.client.send(answer.frame)
             self._finish(buf, end)
+        else:
+            assert isinstance(answer, Parked)
+            self._park(expected, answer)
         conversation.requests.go_on(now)
 
-    def _park(self, expected: Expected, parked: bytes | Parked | None) -> None:
+    def _park(self, expected: Expected, parked: Parked) -> None:
         """The conversation is over, the client's answer is still to come."""
-        assert isinstance(parked, Parked)
         self._begun = None
         expected.answer = parked
         parked.wait(self.owner.resolved)

@@ -6,12 +6,14 @@ import pytest
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
-from kproxy.relay.conversation import Conversation
+from kproxy.relay.conversation import Conversation, begun
 from kproxy.relay.fault import Fault
+from kproxy.relay.verdicts import Answer, Converse
 from tests.unit.relay import frames
 from tests.unit.relay.flows import KIB, Script, play, whole
 from tests.unit.relay.own import (
     CONVERSE,
+    ENDS_PARKED,
     STEP,
     Own,
     conversation,
@@ -167,6 +169,13 @@ def test_an_id_twice_in_flight() -> None:
     assert bytes(relay.broker.data) == frames.heartbeat(5)[0]
 
 
+def test_an_id_twice_in_flight_of_an_answer_that_is_to_come() -> None:
+    """Where the broker had not to be asked, who would have given the answer hears that nobody waits."""
+    relay = Own().play([("client", ONE[0] + conversation(1, ENDS_PARKED))], whole)
+    assert (relay.reason, relay.room.over, relay.room.abandoned) == (Reason.CORRELATION_REUSED, [1], [1])
+    assert sent(relay) == b""
+
+
 def test_the_end_of_a_connection() -> None:
     """A conversation is closed once; one that is over is not in flight any more."""
     relay = Own()
@@ -177,9 +186,14 @@ def test_the_end_of_a_connection() -> None:
 
 
 def test_steps_and_an_answer() -> None:
-    """None begins; None comes back with the answer."""
+    """None begins; None comes back as long as the broker is to be asked."""
     relay = Own()
-    room_steps = relay.room._steps(5, 1)
-    talk = Conversation(room_steps, relay.requests)
-    assert (talk.step(None), talk.answer) == (step_request(5, 0), None)
-    assert (talk.step(step_response(5, 0)[4:]), talk.answer) == (None, conversed(5, 1))
+    talk = Conversation(relay.room._steps(5, 1), relay.requests)
+    assert (talk.step(None), talk.request) == (None, step_request(5, 0))
+    assert talk.step(step_response(5, 0)[4:]) == Answer(conversed(5, 1))
+
+
+def test_an_answer_that_is_to_come() -> None:
+    """It is what the steps return."""
+    relay = Own()
+    assert begun(Converse(relay.room._steps(5, ENDS_PARKED)), relay.requests) is relay.room.parked[5]
