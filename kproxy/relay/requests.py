@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import islice
 from struct import Struct
-from typing import Final, Protocol
+from typing import Final
 
-from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Context
 from kproxy.relay.conversation import Conversation, begun
 from kproxy.relay.fault import Fault
+from kproxy.relay.flow import UNTIL_TOLD, Flow, Outlet, Owner
 from kproxy.relay.in_flight import MAX_IN_FLIGHT, Expected, InFlight
-from kproxy.relay.routes import Chunk, OnRequest, Route, Table
+from kproxy.relay.routes import OnRequest, Route, Table
 from kproxy.relay.sniff import foreign_protocol
 from kproxy.relay.verdicts import Answer, Converse, Forward, Parked
 from kproxy.wire.header import client_id_in
@@ -26,59 +25,32 @@ HEAD_BYTES: Final = _HEAD.size
 _MIN_SIZE: Final = HEAD_BYTES - 4
 _MAX_HEAD: Final = 128 << 10
 """More than any Produce request has before its acks: two names of 32,767 bytes at most, and tagged fields."""
-UNTIL_TOLD: Final = 1 << 62
-"""Bytes to be held that never come: what is behind waits for something else."""
 _PASS: Final = OnRequest.PASS
 _ACKS: Final = OnRequest.ACKS
 
 
-class Outlet(Protocol):
-    """Where bytes go, in order; it takes all of them and keeps what the peer does not take yet."""
-
-    def send(self, chunk: Chunk) -> None:
-        """Send, or keep a copy: the chunk may lie in a buffer that is used again at once."""
-
-    def send_frame(self, size: bytes, chunks: Sequence[Chunk]) -> None:
-        """Send a frame that was put together from chunks, its size first."""
-
-
-class Owner(Protocol):
-    """The connection that both flows are of."""
-
-    def unsteady(self) -> None:
-        """Whether to read from either side is to be decided anew before the next read."""
-
-    def resolved(self) -> None:
-        """A parked answer is there."""
-
-
-class RequestFlow:
+class RequestFlow(Flow):
     """What one client sends: `count` requests, `answered` of them by the proxy at once.
 
-    `passing` bytes of the frame under way go to the broker unseen, whoever moves them. With `last` set the client has
-    had its last request answered: what it sends after that is ignored, and its connection ends for that reason. While
-    it is `conversing` what comes behind is held, and the client is not to be read. `handling` while an offer decides.
+    With `last` set the client has had its last request answered: what it sends after that is ignored, and its
+    connection ends for that reason. While it is `conversing` what comes behind is held, and the client is not to be
+    read. `handling` while an offer decides.
     """
 
     __slots__ = (
         "_fresh",
-        "_held",
         "_highest",
         "_in_flight",
         "_limit",
-        "_need",
         "_routes",
         "_table",
         "answered",
-        "broker",
         "client",
         "context",
         "conversing",
-        "count",
         "handling",
         "last",
         "owner",
-        "passing",
     )
 
     def __init__(
@@ -91,22 +63,19 @@ class RequestFlow:
         limit: int,
         owner: Owner,
     ) -> None:
+        super().__init__(sink=broker)
         self._table = table
         self._routes = table.routes
         self._in_flight = in_flight
         self._limit = limit
-        self._held: bytearray | None = bytearray()
-        self._need = 0  # until it is known whose connection this is
+        self._held = bytearray()  # of the need of nothing, until it is known whose connection this is
         self._highest = 0  # correlation id since nothing was in flight
         self._fresh: list[Expected] = []
         self.context = context
-        self.broker = broker
         self.client = client
         self.owner = owner
         self.conversing = False
         self.handling = False
-        self.passing = 0
-        self.count = 0
         self.answered = 0
         self.last: Reason | None = None
 
@@ -115,30 +84,19 @@ class RequestFlow:
         """Whether there is a frame that is not complete, or is held behind a conversation."""
         return bool(self.passing) or bool(self._held)
 
-    @property
-    def held_bytes(self) -> int:
-        return len(self._held) if self._held else 0
-
     def feed(self, buf: memoryview, now: float) -> memoryview | None:
         """Take what the client sent; returns the end of it, which the broker is to be sent as it is.
 
         Raises `Fault` when the client must be closed. `buf` may be used again once that is sent.
         """
         pos = 0
-        while self._held is not None:
+        if self._held is not None:
             if not self._need and not self._introduced(self._held, buf):
                 return None
-            pos += self._held_more(buf[pos:])
-            if len(self._held) < self._need:
+            pos = self._complete(buf, now)
+            if pos < 0:
                 return None
-            whole, self._held = memoryview(self._held), None
-            self._scan_held(whole, now)
         return self._scan(buf, pos, now) if self.last is None else None
-
-    def _scan_held(self, held: memoryview, now: float) -> None:
-        rest = self._scan(held, 0, now)
-        if rest is not None:
-            self.broker.send(rest)
 
     def _introduced(self, held: bytearray, buf: memoryview) -> bool:
         """Learn the client id, which every client says in its first request's header; held until it is all there."""
@@ -150,12 +108,6 @@ class RequestFlow:
         self.context.client_id = client_id
         self._need = len(held)
         return True
-
-    def _held_more(self, buf: memoryview) -> int:
-        assert self._held is not None
-        take = min(self._need - len(self._held), len(buf))
-        self._held += buf[:take]
-        return take
 
     def moved(self, count: int) -> None:
         """`count` of the `passing` bytes went to the broker by another way (splice)."""
@@ -179,7 +131,7 @@ class RequestFlow:
             self.passing -= pos - start
         while pos < end:
             if end - pos < HEAD_BYTES:
-                self._hold(buf, start, pos, HEAD_BYTES)
+                self._hold_on(buf, start, pos, HEAD_BYTES)
                 return None
             head: tuple[int, int, int] = _unpack_head(buf, pos)
             size, key_and_version, correlation_id = head
@@ -193,16 +145,16 @@ class RequestFlow:
                 if wanted is None:
                     if frame_end <= end or end - pos > _MAX_HEAD:
                         raise Fault(Reason.MALFORMED_REQUEST, "a Produce request whose acks are not found", 0)
-                    self._hold(buf, start, pos, min(size + 4, 2 * (end - pos)))
+                    self._hold_on(buf, start, pos, min(size + 4, 2 * (end - pos)))
                     return None
                 responds = wanted != 0
             elif route.on_request is not _PASS:
                 self._check_held(route, size)
                 if frame_end > end:
-                    self._hold(buf, start, pos, size + 4)
+                    self._hold_on(buf, start, pos, size + 4)
                     return None
                 if pos > start:
-                    self.broker.send(buf[start:pos])
+                    self.sink.send(buf[start:pos])
                 self._whole(route, buf[pos + 4 : frame_end], correlation_id, now)
                 pos = start = frame_end if self._takes_more(buf, frame_end) else end
                 continue
@@ -215,12 +167,11 @@ class RequestFlow:
             return None
         return buf[start:pos] if start else buf
 
-    def _hold(self, buf: memoryview, start: int, pos: int, need: int) -> None:
-        """Hand on what is before `pos`; keep the rest until there are `need` bytes of it."""
+    def _hold_on(self, buf: memoryview, start: int, pos: int, need: int) -> None:
+        """Send what is before `pos`; hold the rest until there are `need` bytes of it."""
         if pos > start:
-            self.broker.send(buf[start:pos])
-        self._held = bytearray(buf[pos:])
-        self._need = need
+            self.sink.send(buf[start:pos])
+        self._hold(buf, pos, need)
 
     def _check_held(self, route: Route, size: int) -> None:
         limit = route.offer.request_limit
@@ -275,7 +226,7 @@ class RequestFlow:
     def _takes_more(self, buf: memoryview, pos: int) -> bool:
         """Whether what is behind a request that was held is to be looked at now; held where it is later."""
         if self.conversing:
-            self._hold(buf, pos, pos, UNTIL_TOLD)
+            self._hold(buf, pos, UNTIL_TOLD)
             return False
         return self.last is None
 
@@ -287,7 +238,7 @@ class RequestFlow:
         frame = verdict.frame
         assert frame is not None
         if isinstance(verdict, Forward):
-            self.broker.send(frame)
+            self.sink.send(frame)
         elif len(self._in_flight) > 1:
             self._in_flight[-1].answer = frame
         else:
@@ -312,18 +263,13 @@ class RequestFlow:
     def ask(self, expected: Expected, request: bytes) -> None:
         """Send a conversation's request, whose response is the next that comes for what is expected."""
         _, _, expected.correlation_id = _unpack_head(request)
-        self.broker.send(request)
+        self.sink.send(request)
 
     def go_on(self, now: float) -> None:
         """The conversation is over: take what was held behind it."""
         self.conversing = False
-        held, self._held = self._held, None
-        if held:
-            try:
-                self._scan_held(memoryview(held), now)
-            except MalformedMessageError as error:  # not the broker's fault, whose response has brought us here
-                raise Fault(Reason.MALFORMED_REQUEST, str(error)) from error
-            self.settle(now)
+        self._take_up(now, Reason.MALFORMED_REQUEST)
+        self.settle(now)
 
     def _bad_size(self, size: int, buf: memoryview, pos: int) -> Fault:
         reason = foreign_protocol(bytes(buf[pos : pos + HEAD_BYTES]))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from struct import Struct
 from typing import Final
 
-from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Context
 from kproxy.relay.conversation import Conversation
 from kproxy.relay.fault import Fault
+from kproxy.relay.flow import UNTIL_TOLD, Flow, Outlet, Owner
 from kproxy.relay.in_flight import Expected, InFlight
-from kproxy.relay.requests import UNTIL_TOLD, Outlet, Owner
 from kproxy.relay.routes import OnResponse, Route
 from kproxy.relay.verdicts import Parked
 from kproxy.wire.header import decode_response_header
@@ -32,8 +31,8 @@ _MAX_ELEMENT: Final = 4 << 20
 """More than any one partition's fields before its records: aborted transactions are 16 bytes each."""
 
 
-class ResponseFlow:
-    """What one broker sends. `passing` bytes of the frame under way go to the client unseen, whoever moves them.
+class ResponseFlow(Flow):
+    """What one broker sends.
 
     `limit` bounds a frame; `held_limit` bounds what is held of one that must be whole. With `waiting` set there are
     bytes behind a parked answer, and the broker is not to be read.
@@ -42,50 +41,37 @@ class ResponseFlow:
     __slots__ = (
         "_begun",
         "_finished",
-        "_held",
         "_held_limit",
         "_in_flight",
         "_left",
         "_limit",
-        "_need",
         "_start",
         "_stream",
-        "client",
         "context",
-        "count",
         "owner",
-        "passing",
         "waiting",
     )
 
     def __init__(
         self, in_flight: InFlight, context: Context, client: Outlet, limit: int, held_limit: int, owner: Owner
     ) -> None:
+        super().__init__(sink=client)
         self._in_flight = in_flight
         self._limit = limit
         self._held_limit = held_limit
-        self._held: bytearray | None = None
-        self._need = 0
         self._start = 0  # of the span in the buffer under scan that is not handed on yet
         self._begun: Expected | None = None
         self._finished: list[Expected] = []
         self._stream: ResponseStream | None = None
         self._left = 0  # bytes of the streamed frame that the stream has not seen
         self.context = context
-        self.client = client
         self.owner = owner
         self.waiting = False
-        self.passing = 0
-        self.count = 0
 
     @property
     def under_way(self) -> bool:
         """Whether there is a frame that is not complete, or is held behind a parked answer."""
         return self._begun is not None or self._held is not None
-
-    @property
-    def held_bytes(self) -> int:
-        return len(self._held) if self._held else 0
 
     def feed(self, buf: memoryview, now: float) -> memoryview | None:
         """Take what the broker sent; returns the end of it, which the client is to be sent as it is.
@@ -93,20 +79,11 @@ class ResponseFlow:
         Raises `Fault` when both must be closed. `buf` may be used again once that is sent.
         """
         pos = 0
-        while self._held is not None:
-            take = min(self._need - len(self._held), len(buf) - pos)
-            self._held += buf[pos : pos + take]
-            pos += take
-            if len(self._held) < self._need:
+        if self._held is not None:
+            pos = self._complete(buf, now)
+            if pos < 0:
                 return None
-            whole, self._held = memoryview(self._held), None
-            self._scan_held(whole, now)
         return self._scan(buf, pos, now)
-
-    def _scan_held(self, held: memoryview, now: float) -> None:
-        rest = self._scan(held, 0, now)
-        if rest is not None:
-            self.client.send(rest)
 
     def moved(self, count: int) -> None:
         """`count` of the `passing` bytes went to the client by another way (splice)."""
@@ -129,8 +106,7 @@ class ResponseFlow:
             pos, need = self._walk(buf, pos) if self._stream is not None else self._begin(buf, pos, now)
             if need:
                 self._hand_on(buf, pos)
-                self._held = bytearray(buf[pos:])
-                self._need = need
+                self._hold(buf, pos, need)
                 return None
         if pos == self._start:
             return None
@@ -139,7 +115,7 @@ class ResponseFlow:
     def _hand_on(self, buf: memoryview, pos: int) -> None:
         """Send the span that ends at `pos`."""
         if pos > self._start:
-            self.client.send(buf[self._start : pos])
+            self.sink.send(buf[self._start : pos])
         self._start = pos
 
     def _begin(self, buf: memoryview, pos: int, now: float) -> tuple[int, int]:
@@ -210,7 +186,7 @@ class ResponseFlow:
         if chunks is not None:
             self._hand_on(buf, pos)
             frame = 4 + sum(map(len, chunks))
-            self.client.send_frame(_INT32.pack(frame - 4), chunks)
+            self.sink.send_frame(_INT32.pack(frame - 4), chunks)
             self._start = end
         route.counters.response_bytes += frame
         self._finish(buf, end)
@@ -230,7 +206,7 @@ class ResponseFlow:
             return
         if answer.frame is not None:
             expected.route.counters.response_bytes += len(answer.frame)
-            self.client.send(answer.frame)
+            self.sink.send(answer.frame)
             self._finish(buf, end)
         else:
             assert isinstance(answer, Parked)
@@ -287,7 +263,7 @@ class ResponseFlow:
         replaced = stream.neutralise(tail, self.context.advertise)
         if replaced != tail:
             self._hand_on(buf, pos)
-            self.client.send(replaced)
+            self.sink.send(replaced)
             self._start = end
         assert self._begun is not None
         for code in stream.errors:
@@ -317,19 +293,14 @@ class ResponseFlow:
             counters.responses += 1
             self.count += 1
             counters.response_bytes += len(frame)
-            self.client.send(frame)
+            self.sink.send(frame)
 
     def go_on(self, now: float) -> None:
         """A parked answer may be there: send it in its turn, and what has waited behind it."""
         self.answer()
         if self.waiting:
-            assert self._held is not None
             self.waiting = False
-            held, self._held = memoryview(self._held), None
-            try:
-                self._scan_held(held, now)
-            except MalformedMessageError as error:  # whoever's turn it is, these are the broker's bytes
-                raise Fault(Reason.MALFORMED_RESPONSE, str(error)) from error
+            self._take_up(now, Reason.MALFORMED_RESPONSE)
 
     def settle(self, done: float) -> None:
         """What was fed last is out at `done`: observe how long each response took, and how much of it here."""

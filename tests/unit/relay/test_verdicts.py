@@ -6,7 +6,6 @@ import pytest
 
 from kproxy.observe.reasons import Reason
 from kproxy.relay.fault import Fault
-from kproxy.relay.requests import UNTIL_TOLD
 from kproxy.relay.verdicts import Parked
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Script, bytewise, play, whole
@@ -188,8 +187,3 @@ def test_the_end_of_a_connection() -> None:
     relay.end()
     relay.feed("answer", parked_response(6))
     assert (relay.room.abandoned, sent(relay)) == ([6], b"")
-
-
-def test_nothing_is_ever_enough_bytes_to_go_on() -> None:
-    """What must wait for a word is held until no frame could be as long."""
-    assert UNTIL_TOLD > 1 << 40
