@@ -68,7 +68,7 @@ def connection_view(connection: Connection) -> ConnectionView:
         software_name=name,
         software_version=version,
         requests=connection.requests.count,
-        responses=connection.responses.count + connection.requests.answered,
+        responses=connection.answered,
         bytes_in=connection.received,
         bytes_out=connection.client.sent,
         in_flight=len(connection.in_flight),

@@ -106,7 +106,7 @@ def traffic(connection: Connection) -> dict[str, int]:
     """What passed so far."""
     return {
         "requests": connection.requests.count,
-        "responses": connection.responses.count + connection.requests.answered,
+        "responses": connection.answered,
         "bytes_in": connection.received,
         "bytes_out": connection.client.sent,
     }

@@ -14,6 +14,7 @@ from kproxy.relay.context import Context
 from kproxy.relay.endpoint import GONE, OUT, Endpoint
 from kproxy.relay.fault import Fault
 from kproxy.relay.in_flight import MAX_IN_FLIGHT, InFlight
+from kproxy.relay.own_answers import OwnAnswers
 from kproxy.relay.requests import RequestFlow
 from kproxy.relay.responses import ResponseFlow
 from kproxy.relay.routes import Table
@@ -48,6 +49,7 @@ class Connection:
         "id",
         "in_flight",
         "opened",
+        "own",
         "parting",
         "progress",
         "pump",
@@ -77,11 +79,12 @@ class Connection:
         self.in_flight: InFlight = deque()
         self.client = pump.endpoint(client, self, is_client=True)
         self.broker = pump.endpoint(broker, self, is_client=False)
+        self.own = OwnAnswers(self.in_flight, self.broker, self.client, self)
         self.requests = RequestFlow(
-            table, self.in_flight, context, self.broker, self.client, limits.max_request_bytes, self
+            table, self.in_flight, context, self.broker, self.own, limits.max_request_bytes, self
         )
         self.responses = ResponseFlow(
-            self.in_flight, context, self.client, limits.max_response_bytes, limits.max_held_bytes, self
+            self.in_flight, context, self.client, self.own, limits.max_response_bytes, limits.max_held_bytes, self
         )
         self.closed = False
         self.parting: Reason | None = None
@@ -174,9 +177,9 @@ class Connection:
 
     def _catch_up(self) -> None:
         """Send a parked answer that is there and due, and what has waited behind it."""
-        before, now = self.responses.count, _clock()
+        before, now = self.answered, _clock()
         self.responses.go_on(now)
-        if self.responses.count > before:
+        if self.answered > before:
             self.progress = now
         self.responses.settle(_clock())
 
@@ -219,6 +222,11 @@ class Connection:
             self._abandon()
         source.pause()
         self._balance()
+
+    @property
+    def answered(self) -> int:
+        """Requests whose response is out, the broker's or the proxy's own."""
+        return self.responses.count + self.own.count
 
     @property
     def stalled(self) -> bool:

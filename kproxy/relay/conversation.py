@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kproxy.relay.verdicts import Answer, Parked
+from kproxy.relay.verdicts import Answer, Forward, Parked
 
 if TYPE_CHECKING:
     from kproxy.relay.requests import RequestFlow
@@ -34,7 +34,11 @@ class Conversation:
         self._steps.close()
 
 
-def begun(converse: Converse, requests: RequestFlow) -> Conversation | Answer | Parked:
+Decision = Forward | Answer | Parked | Conversation
+"""What becomes of a request, once it is known whether the broker must be asked."""
+
+
+def begun(converse: Converse, requests: RequestFlow) -> Decision:
     """The conversation with its first request made; the client's answer where the broker has not to be asked."""
     conversation = Conversation(converse.steps, requests)
     answer = conversation.step(None)

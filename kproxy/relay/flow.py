@@ -58,8 +58,10 @@ class Flow(metaclass=ABCMeta):
     def _scan(self, buf: memoryview, pos: int, now: float) -> memoryview | None:
         """Look at the frames from `pos` on; returns what of them is still to be sent."""
 
-    def _hold(self, buf: memoryview, pos: int, need: int) -> None:
-        """Keep what there is from `pos` on until there are `need` bytes of it."""
+    def _hold(self, buf: memoryview, start: int, pos: int, need: int) -> None:
+        """Send what is between `start` and `pos`; keep what is behind until there are `need` bytes of it."""
+        if pos > start:
+            self.sink.send(buf[start:pos])
         self._held = bytearray(buf[pos:])
         self._need = need
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from struct import Struct
 from typing import Final
 
 from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Context
 from kproxy.relay.conversation import Conversation, begun
+from kproxy.relay.expecting import Expecting
 from kproxy.relay.fault import Fault
-from kproxy.relay.flow import UNTIL_TOLD, Flow, Outlet, Owner
-from kproxy.relay.in_flight import MAX_IN_FLIGHT, Expected, InFlight
+from kproxy.relay.flow import UNTIL_TOLD, Outlet, Owner
+from kproxy.relay.in_flight import InFlight
+from kproxy.relay.own_answers import OwnAnswers
 from kproxy.relay.routes import OnRequest, Route, Table
-from kproxy.relay.sniff import foreign_protocol
-from kproxy.relay.verdicts import Answer, Converse, Forward, Parked
+from kproxy.relay.sniff import no_request
+from kproxy.relay.verdicts import Converse, Parked
 from kproxy.wire.header import client_id_in
 from kproxy.wire.skim import acks
 
@@ -29,8 +30,8 @@ _PASS: Final = OnRequest.PASS
 _ACKS: Final = OnRequest.ACKS
 
 
-class RequestFlow(Flow):
-    """What one client sends: `count` requests, `answered` of them by the proxy at once.
+class RequestFlow(Expecting):
+    """What one client sends.
 
     With `last` set the client has had its last request answered: what it sends after that is ignored, and its
     connection ends for that reason. While it is `conversing` what comes behind is held, and the client is not to be
@@ -38,19 +39,15 @@ class RequestFlow(Flow):
     """
 
     __slots__ = (
-        "_fresh",
-        "_highest",
-        "_in_flight",
         "_limit",
+        "_own",
+        "_owner",
         "_routes",
         "_table",
-        "answered",
-        "client",
         "context",
         "conversing",
         "handling",
         "last",
-        "owner",
     )
 
     def __init__(
@@ -59,24 +56,20 @@ class RequestFlow(Flow):
         in_flight: InFlight,
         context: Context,
         broker: Outlet,
-        client: Outlet,
+        own: OwnAnswers,
         limit: int,
         owner: Owner,
     ) -> None:
-        super().__init__(sink=broker)
+        super().__init__(in_flight, broker)
         self._table = table
         self._routes = table.routes
-        self._in_flight = in_flight
+        self._own = own
+        self._owner = owner
         self._limit = limit
         self._held = bytearray()  # of the need of nothing, until it is known whose connection this is
-        self._highest = 0  # correlation id since nothing was in flight
-        self._fresh: list[Expected] = []
         self.context = context
-        self.client = client
-        self.owner = owner
         self.conversing = False
         self.handling = False
-        self.answered = 0
         self.last: Reason | None = None
 
     @property
@@ -113,16 +106,6 @@ class RequestFlow(Flow):
         """`count` of the `passing` bytes went to the broker by another way (splice)."""
         self.passing -= count
 
-    def settle(self, done: float) -> None:
-        """What was fed last is out at `done`: from then on the time is the broker's."""
-        fresh = self._fresh
-        for expected in fresh:
-            expected.sent = done
-        if not self.passing:
-            fresh.clear()
-        elif len(fresh) > 1:
-            del fresh[:-1]
-
     def _scan(self, buf: memoryview, pos: int, now: float) -> memoryview | None:
         """Look at the frames from `pos` on; returns what of them is still to be sent."""
         start, end = pos, len(buf)
@@ -131,12 +114,12 @@ class RequestFlow(Flow):
             self.passing -= pos - start
         while pos < end:
             if end - pos < HEAD_BYTES:
-                self._hold_on(buf, start, pos, HEAD_BYTES)
+                self._hold(buf, start, pos, HEAD_BYTES)
                 return None
             head: tuple[int, int, int] = _unpack_head(buf, pos)
             size, key_and_version, correlation_id = head
             if not _MIN_SIZE <= size <= self._limit:
-                raise self._bad_size(size, buf, pos)
+                raise no_request(bytes(buf[pos : pos + HEAD_BYTES]), size, self._limit)
             route = self._routes.get(key_and_version) or self._table.route(key_and_version)
             frame_end = pos + 4 + size
             responds = True
@@ -145,13 +128,13 @@ class RequestFlow(Flow):
                 if wanted is None:
                     if frame_end <= end or end - pos > _MAX_HEAD:
                         raise Fault(Reason.MALFORMED_REQUEST, "a Produce request whose acks are not found", 0)
-                    self._hold_on(buf, start, pos, min(size + 4, 2 * (end - pos)))
+                    self._hold(buf, start, pos, min(size + 4, 2 * (end - pos)))
                     return None
                 responds = wanted != 0
             elif route.on_request is not _PASS:
                 self._check_held(route, size)
                 if frame_end > end:
-                    self._hold_on(buf, start, pos, size + 4)
+                    self._hold(buf, start, pos, size + 4)
                     return None
                 if pos > start:
                     self.sink.send(buf[start:pos])
@@ -167,41 +150,11 @@ class RequestFlow(Flow):
             return None
         return buf[start:pos] if start else buf
 
-    def _hold_on(self, buf: memoryview, start: int, pos: int, need: int) -> None:
-        """Send what is before `pos`; hold the rest until there are `need` bytes of it."""
-        if pos > start:
-            self.sink.send(buf[start:pos])
-        self._hold(buf, pos, need)
-
     def _check_held(self, route: Route, size: int) -> None:
         limit = route.offer.request_limit
         if size > limit:
             detail = f"a request of {size} bytes must be held, the limit is {limit}"
             raise Fault(Reason.FRAME_TOO_LARGE, detail, route.api_key)
-
-    def _expect(self, route: Route, correlation_id: int, size: int, now: float, responds: bool) -> None:
-        counters = route.counters
-        counters.requests += 1
-        self.count += 1
-        counters.request_bytes += size + 4
-        expected = Expected(correlation_id, route, now)
-        self._fresh.append(expected)  # with acks=0 too: the last of them is the frame that may be under way
-        if responds:
-            if correlation_id <= self._highest and self._in_flight:
-                self._check_new(correlation_id, route)
-            else:
-                self._highest = correlation_id
-            self._in_flight.append(expected)
-
-    def _check_new(self, correlation_id: int, route: Route) -> None:
-        """A client that has an id twice in flight could not tell the responses apart.
-
-        Clients count upwards, so hardly any id comes here; one that does not costs a bounded search.
-        """
-        for expected in islice(self._in_flight, MAX_IN_FLIGHT):
-            if expected.correlation_id == correlation_id:
-                detail = f"correlation id {correlation_id} is still in flight"
-                raise Fault(Reason.CORRELATION_REUSED, detail, route.api_key)
 
     def _whole(self, route: Route, frame: memoryview, correlation_id: int, now: float) -> None:
         handler = route.offer.request
@@ -216,65 +169,23 @@ class RequestFlow(Flow):
                 decision.abandon()
             raise
         if isinstance(decision, Conversation):
-            self._converse(decision)
-        elif isinstance(decision, Parked) and decision.frame is None:
-            self._park(decision)
-        else:
-            self._decided(decision, route)
+            self.conversing = True
+        elif not isinstance(decision, Parked):
+            self.last = decision.last
+        if self.conversing or self.last is not None:
+            self._owner.unsteady()
+        self._own.decided(decision)
         self.handling = False
 
     def _takes_more(self, buf: memoryview, pos: int) -> bool:
         """Whether what is behind a request that was held is to be looked at now; held where it is later."""
         if self.conversing:
-            self._hold(buf, pos, UNTIL_TOLD)
+            self._hold(buf, pos, pos, UNTIL_TOLD)
             return False
         return self.last is None
-
-    def _decided(self, verdict: Forward | Answer | Parked, route: Route) -> None:
-        """Send what there is to send; a parked answer that was there at once is as any."""
-        if not isinstance(verdict, Parked) and verdict.last is not None:
-            self.last = verdict.last
-            self.owner.unsteady()
-        frame = verdict.frame
-        assert frame is not None
-        if isinstance(verdict, Forward):
-            self.sink.send(frame)
-        elif len(self._in_flight) > 1:
-            self._in_flight[-1].answer = frame
-        else:
-            self._in_flight.pop()
-            self._fresh.clear()
-            self.answered += 1
-            route.counters.responses += 1
-            route.counters.response_bytes += len(frame)
-            self.client.send(frame)
-
-    def _park(self, parked: Parked) -> None:
-        self._in_flight[-1].answer = parked
-        parked.wait(self.owner.resolved)
-
-    def _converse(self, conversation: Conversation) -> None:
-        expected = self._in_flight[-1]
-        expected.answer = conversation
-        self.conversing = True
-        self.owner.unsteady()
-        self.ask(expected, conversation.request)
-
-    def ask(self, expected: Expected, request: bytes) -> None:
-        """Send a conversation's request, whose response is the next that comes for what is expected."""
-        _, _, expected.correlation_id = _unpack_head(request)
-        self.sink.send(request)
 
     def go_on(self, now: float) -> None:
         """The conversation is over: take what was held behind it."""
         self.conversing = False
         self._take_up(now, Reason.MALFORMED_REQUEST)
         self.settle(now)
-
-    def _bad_size(self, size: int, buf: memoryview, pos: int) -> Fault:
-        reason = foreign_protocol(bytes(buf[pos : pos + HEAD_BYTES]))
-        if reason is not None:
-            return Fault(reason, "the client does not speak Kafka in plaintext")
-        if size > self._limit:
-            return Fault(Reason.FRAME_TOO_LARGE, f"a request of {size} bytes, the limit is {self._limit}")
-        return Fault(Reason.INVALID_FRAME_SIZE, f"a request of {size} bytes")

@@ -9,63 +9,47 @@ from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Context
 from kproxy.relay.conversation import Conversation
 from kproxy.relay.fault import Fault
-from kproxy.relay.flow import UNTIL_TOLD, Flow, Outlet, Owner
+from kproxy.relay.flow import UNTIL_TOLD, Outlet, Owner
+from kproxy.relay.forwarding import Forwarding
 from kproxy.relay.in_flight import Expected, InFlight
-from kproxy.relay.routes import OnResponse, Route
+from kproxy.relay.own_answers import OwnAnswers
+from kproxy.relay.routes import OnResponse
 from kproxy.relay.verdicts import Parked
-from kproxy.wire.header import decode_response_header
-from kproxy.wire.skim import ResponseStream, response_stream
 
 _HEAD: Final = Struct(">ii")
 """Size, correlation id: what every response begins with."""
 _unpack_head: Final = _HEAD.unpack_from
 HEAD_BYTES: Final = _HEAD.size
 _NOTHING: Final = memoryview(b"")
-_INT16: Final = Struct(">h")
-_INT32: Final = Struct(">i")
 _PASS: Final = OnResponse.PASS
 _STREAM: Final = OnResponse.STREAM
-_MAX_HEADER: Final = 64
-"""More than any response header before a stream: size, correlation id, an empty or small section of tagged fields."""
-_MAX_ELEMENT: Final = 4 << 20
-"""More than any one partition's fields before its records: aborted transactions are 16 bytes each."""
 
 
-class ResponseFlow(Flow):
-    """What one broker sends.
+class ResponseFlow(Forwarding):
+    """What one broker sends; `limit` bounds a frame.
 
-    `limit` bounds a frame; `held_limit` bounds what is held of one that must be whole. With `waiting` set there are
-    bytes behind a parked answer, and the broker is not to be read.
+    With `waiting` set there are bytes behind a parked answer, and the broker is not to be read.
     """
 
-    __slots__ = (
-        "_begun",
-        "_finished",
-        "_held_limit",
-        "_in_flight",
-        "_left",
-        "_limit",
-        "_start",
-        "_stream",
-        "context",
-        "owner",
-        "waiting",
-    )
+    __slots__ = ("_begun", "_finished", "_in_flight", "_limit", "_own", "_owner", "waiting")
 
     def __init__(
-        self, in_flight: InFlight, context: Context, client: Outlet, limit: int, held_limit: int, owner: Owner
+        self,
+        in_flight: InFlight,
+        context: Context,
+        client: Outlet,
+        own: OwnAnswers,
+        limit: int,
+        held_limit: int,
+        owner: Owner,
     ) -> None:
-        super().__init__(sink=client)
+        super().__init__(context, client, held_limit)
         self._in_flight = in_flight
+        self._own = own
+        self._owner = owner
         self._limit = limit
-        self._held_limit = held_limit
-        self._start = 0  # of the span in the buffer under scan that is not handed on yet
         self._begun: Expected | None = None
         self._finished: list[Expected] = []
-        self._stream: ResponseStream | None = None
-        self._left = 0  # bytes of the streamed frame that the stream has not seen
-        self.context = context
-        self.owner = owner
         self.waiting = False
 
     @property
@@ -105,18 +89,11 @@ class ResponseFlow(Flow):
                 continue
             pos, need = self._walk(buf, pos) if self._stream is not None else self._begin(buf, pos, now)
             if need:
-                self._hand_on(buf, pos)
-                self._hold(buf, pos, need)
+                self._hold(buf, self._start, pos, need)
                 return None
         if pos == self._start:
             return None
         return buf[self._start :] if self._start else buf
-
-    def _hand_on(self, buf: memoryview, pos: int) -> None:
-        """Send the span that ends at `pos`."""
-        if pos > self._start:
-            self.sink.send(buf[self._start : pos])
-        self._start = pos
 
     def _begin(self, buf: memoryview, pos: int, now: float) -> tuple[int, int]:
         """Look at the first bytes of a frame; returns the position reached and, to be shown more, how many bytes."""
@@ -142,9 +119,12 @@ class ResponseFlow(Flow):
             if route.on_response is _PASS:
                 return self._pass(route, buf, pos, frame)
             if there < frame and route.on_response is _STREAM:
-                return self._open(expected, buf, pos, frame)
+                return self._open(route, buf, pos, frame)
         if there >= frame:
-            self._whole(expected, buf, pos, frame, now)
+            if expected.answer is None:
+                self._rewrite(route, buf, pos, frame)
+            else:
+                self._step(expected, buf, pos, frame, now)
             return pos + frame, 0
         if frame > self._held_limit:
             detail = f"a response of {size} bytes must be held, the limit is {self._held_limit}"
@@ -154,20 +134,8 @@ class ResponseFlow(Flow):
     def _wait(self, pos: int) -> tuple[int, int]:
         """Hold what comes behind a parked answer."""
         self.waiting = True
-        self.owner.unsteady()
+        self._owner.unsteady()
         return pos, UNTIL_TOLD
-
-    def _pass(self, route: Route, buf: memoryview, pos: int, frame: int) -> tuple[int, int]:
-        """Let a frame through as it is, once its error code was seen."""
-        if len(buf) - pos < min(route.judged, frame):
-            return pos, min(route.judged, frame)
-        if route.error_at is not None and frame >= route.judged:
-            (code,) = _INT16.unpack_from(buf, pos + route.error_at)
-            if code:
-                route.counters.count_error(code)
-        route.counters.response_bytes += frame
-        self.passing = frame
-        return pos, 0
 
     def _not_that(self, expected: Expected, size: int, correlation_id: int) -> Fault:
         key = expected.route.api_key
@@ -177,32 +145,18 @@ class ResponseFlow(Flow):
         reason = Reason.FRAME_TOO_LARGE if size > self._limit else Reason.INVALID_FRAME_SIZE
         return Fault(reason, f"a response of {size} bytes", key)
 
-    def _whole(self, expected: Expected, buf: memoryview, pos: int, frame: int, now: float) -> None:
-        if expected.answer is not None:
-            self._step(expected, buf, pos, frame, now)
-            return
-        route, end = expected.route, pos + frame
-        chunks = route.respond(self.context, buf[pos + 4 : end])
-        if chunks is not None:
-            self._hand_on(buf, pos)
-            frame = 4 + sum(map(len, chunks))
-            self.sink.send_frame(_INT32.pack(frame - 4), chunks)
-            self._start = end
-        route.counters.response_bytes += frame
-        self._finish(buf, end)
-
     def _step(self, expected: Expected, buf: memoryview, pos: int, frame: int, now: float) -> None:
         """The response is to the proxy: ask the broker more, or answer the client."""
         conversation = expected.answer
         assert isinstance(conversation, Conversation)
-        self._hand_on(buf, pos)
-        self._start = end = pos + frame
+        end = pos + frame
+        self._hand_on(buf, pos, end)
         answer = conversation.step(bytes(buf[pos + 4 : end]))
         if answer is None:
             self._begun = None
             # As if the broker had taken its time in one stretch: the rest is the proxy's.
             expected.sent = now - (expected.first_byte - expected.sent)
-            conversation.requests.ask(expected, conversation.request)
+            self._own.ask(expected, conversation)
             return
         if answer.frame is not None:
             expected.route.counters.response_bytes += len(answer.frame)
@@ -210,67 +164,9 @@ class ResponseFlow(Flow):
             self._finish(buf, end)
         else:
             assert isinstance(answer, Parked)
-            self._park(expected, answer)
+            self._begun = None
+            self._own.park(expected, answer)
         conversation.requests.go_on(now)
-
-    def _park(self, expected: Expected, parked: Parked) -> None:
-        """The conversation is over, the client's answer is still to come."""
-        self._begun = None
-        expected.answer = parked
-        parked.wait(self.owner.resolved)
-
-    def _open(self, expected: Expected, buf: memoryview, pos: int, frame: int) -> tuple[int, int]:
-        """Begin to walk a frame that is not whole in one buffer."""
-        if len(buf) - pos < min(_MAX_HEADER, frame):
-            return pos, min(_MAX_HEADER, frame)
-        route = expected.route
-        _, body = decode_response_header(buf, pos + 4, len(buf), route.api_key, route.version)
-        self._stream = response_stream(route.api_key, route.version)
-        assert self._stream is not None, f"api {route.api_key} v{route.version} does not stream"
-        self._left = frame - (body - pos)
-        route.counters.response_bytes += frame
-        return body, 0
-
-    def _walk(self, buf: memoryview, pos: int) -> tuple[int, int]:
-        """Walk a frame that streams; returns the position reached and, to be shown more, how many bytes."""
-        stream = self._stream
-        assert stream is not None
-        seen = stream.feed(buf, pos, min(len(buf), pos + self._left))
-        self._left -= seen - pos
-        there = len(buf) - seen
-        if stream.at_tail:
-            return self._tail(stream, buf, seen)
-        if stream.skip >= self._left:  # more fields must come
-            raise Fault(Reason.MALFORMED_RESPONSE, "records or fields reach beyond their frame")
-        if stream.skip:
-            self.passing = stream.skip
-            self._left -= stream.skip
-            return seen, 0
-        if there == 0:
-            return seen, 0
-        if there >= min(self._left, _MAX_ELEMENT):
-            raise Fault(Reason.MALFORMED_RESPONSE, "a partition that does not end")
-        return seen, min(self._left, max(256, 2 * there))
-
-    def _tail(self, stream: ResponseStream, buf: memoryview, pos: int) -> tuple[int, int]:
-        """The end of a streamed frame, where NodeEndpoints are (KIP-951): its length is out, so it stays as it is."""
-        if len(buf) - pos < self._left:
-            if self._left > self._held_limit:
-                raise Fault(Reason.FRAME_TOO_LARGE, f"{self._left} bytes after the records")
-            return pos, self._left
-        end = pos + self._left
-        tail = bytes(buf[pos:end])
-        replaced = stream.neutralise(tail, self.context.advertise)
-        if replaced != tail:
-            self._hand_on(buf, pos)
-            self.sink.send(replaced)
-            self._start = end
-        assert self._begun is not None
-        for code in stream.errors:
-            self._begun.route.counters.count_error(code)
-        self._stream = None
-        self._finish(buf, end)
-        return end, 0
 
     def _finish(self, buf: memoryview, pos: int) -> None:
         """The frame that ends at `pos` is complete; answers of the proxy's own whose turn has come go out behind it."""
@@ -279,25 +175,12 @@ class ResponseFlow(Flow):
         self._begun = None
         self.count += 1
         if in_flight and in_flight[0].answer is not None:
-            self._hand_on(buf, pos)
-            self.answer()
-
-    def answer(self) -> None:
-        """Send the answers of the proxy's own whose turn has come."""
-        while self._in_flight and self._begun is None:
-            answer = self._in_flight[0].answer
-            frame = answer.frame if isinstance(answer, Parked) else answer
-            if not isinstance(frame, bytes):
-                return
-            counters = self._in_flight.popleft().route.counters
-            counters.responses += 1
-            self.count += 1
-            counters.response_bytes += len(frame)
-            self.sink.send(frame)
+            self._hand_on(buf, pos, pos)
+            self._own.send_due()
 
     def go_on(self, now: float) -> None:
         """A parked answer may be there: send it in its turn, and what has waited behind it."""
-        self.answer()
+        self._own.send_due()
         if self.waiting:
             self.waiting = False
             self._take_up(now, Reason.MALFORMED_RESPONSE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kproxy.observe.reasons import Reason
+from kproxy.relay.fault import Fault
 
 _METHODS: Final = (b"GET ", b"HEAD ", b"POST ", b"PUT ", b"DELETE ", b"OPTIONS ", b"CONNECT ", b"PATCH ", b"PRI * HTTP")
 _TLS_HANDSHAKE: Final = b"\x16\x03"
@@ -17,3 +18,13 @@ def foreign_protocol(first: bytes) -> Reason | None:
     if first.startswith(_METHODS):
         return Reason.HTTP_ON_KAFKA_PORT
     return None
+
+
+def no_request(first: bytes, size: int, limit: int) -> Fault:
+    """Why what begins so is no request, of which Kafka's framing would make one of `size` bytes."""
+    reason = foreign_protocol(first)
+    if reason is not None:
+        return Fault(reason, "the client does not speak Kafka in plaintext")
+    if size > limit:
+        return Fault(Reason.FRAME_TOO_LARGE, f"a request of {size} bytes, the limit is {limit}")
+    return Fault(Reason.INVALID_FRAME_SIZE, f"a request of {size} bytes")

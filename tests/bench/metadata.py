@@ -10,6 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from kproxy.relay.in_flight import Expected, InFlight
+from kproxy.relay.own_answers import OwnAnswers
 from kproxy.relay.responses import ResponseFlow
 from kproxy.relay.routes import Chunk
 from kproxy.wire.generated.metadata_response import (
@@ -86,7 +87,8 @@ def milliseconds(topics: int = 1000, partitions: int = 10, brokers: int = 12) ->
     frame = memoryview(len(body).to_bytes(4, "big") + body)
     cluster, client = VirtualCluster(), _Client()
     in_flight: InFlight = deque()
-    flow = ResponseFlow(in_flight, cluster.context(), client, 1 << 30, 1 << 30, client)
+    own = OwnAnswers(in_flight, client, client, client)
+    flow = ResponseFlow(in_flight, cluster.context(), client, own, 1 << 30, 1 << 30, client)
     route = cluster.table.route(_METADATA << 16 | version)
 
     def relay() -> None:

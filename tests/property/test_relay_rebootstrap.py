@@ -125,11 +125,11 @@ class Conversation:
         """The client asks; the broker gets what the relay lets through."""
         number = len(self.sent)
         self.sent.append((number, request))
-        before = self.relay.requests.count - self.relay.requests.answered
+        before = self.relay.requests.count - self.relay.own.count
         queued = len(self.relay.in_flight)
         self.relay.feed("client", request.asked(number))
         passed = len(self.relay.in_flight) > queued and self.relay.in_flight[-1].answer is None
-        if passed and self.relay.requests.count - self.relay.requests.answered > before:
+        if passed and self.relay.requests.count - self.relay.own.count > before:
             self.waiting.append((request, number))
 
     def answer(self) -> None:

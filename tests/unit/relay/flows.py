@@ -16,6 +16,7 @@ from kproxy.relay.apis import OFFERS, retired_table
 from kproxy.relay.context import Context
 from kproxy.relay.fault import Fault
 from kproxy.relay.in_flight import Expected, InFlight
+from kproxy.relay.own_answers import OwnAnswers
 from kproxy.relay.requests import RequestFlow
 from kproxy.relay.responses import ResponseFlow
 from kproxy.relay.routes import Chunk, Offer, Table
@@ -125,7 +126,8 @@ class Outcome:
     in_flight: tuple[tuple[int, int, int, object], ...]
     """(correlation id, api key, version, answer of the proxy's own)"""
     counted: tuple[object, ...]
-    counts: tuple[int, int]
+    counts: tuple[int, int, int]
+    """Requests, the broker's responses, the proxy's own."""
     under_way: tuple[bool, bool]
     reason: Reason | None
     learnt: tuple[object, ...]
@@ -154,8 +156,11 @@ class Relay:
         self.context = Context(self.cluster, node_id, "client:1", LOCAL_HOST, retired=retired)
         self.in_flight: InFlight = deque()
         self.broker, self.client = Wire(), Wire()
-        self.requests = RequestFlow(self.table, self.in_flight, self.context, self.broker, self.client, limit, self)
-        self.responses = ResponseFlow(self.in_flight, self.context, self.client, response_limit, held_limit, self)
+        self.own = OwnAnswers(self.in_flight, self.broker, self.client, self)
+        self.requests = RequestFlow(self.table, self.in_flight, self.context, self.broker, self.own, limit, self)
+        self.responses = ResponseFlow(
+            self.in_flight, self.context, self.client, self.own, response_limit, held_limit, self
+        )
         self.now = 100.0
         self.reason: Reason | None = None
         self.detail = ""
@@ -236,7 +241,7 @@ class Relay:
             bytes(self.client.data),
             tuple((e.correlation_id, e.route.api_key, e.route.version, _answer(e)) for e in self.in_flight),
             (*counted[0], *counted[1]),
-            (self.requests.count, self.responses.count),
+            (self.requests.count, self.responses.count, self.own.count),
             (self.requests.under_way, self.responses.under_way),
             self.reason,
             tuple(map(tuple, self.cluster.learnt)),

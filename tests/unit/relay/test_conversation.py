@@ -47,7 +47,7 @@ def test_a_conversation(count: int) -> None:
     assert counted.request_bytes == len(conversation(5, count))
     assert counted.response_bytes == len(conversed(5, count))
     assert relay.cluster.counters.apis.keys() == {(CONVERSE, 1)}
-    assert (relay.requests.count, relay.responses.count + relay.requests.answered) == (1, 1)
+    assert (relay.requests.count, relay.responses.count + relay.own.count) == (1, 1)
 
 
 def test_what_comes_behind_a_conversation_waits() -> None:

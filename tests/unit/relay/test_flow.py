@@ -29,7 +29,7 @@ class Fours(Flow):
                 self.sink.send(rest)
 
     def wait(self) -> None:
-        self._hold(memoryview(b""), 0, UNTIL_TOLD)
+        self._hold(memoryview(b""), 0, 0, UNTIL_TOLD)
 
     def go_on(self) -> None:
         self._take_up(0.0, Reason.MALFORMED_REQUEST)
@@ -41,9 +41,7 @@ class Fours(Flow):
             raise MalformedMessageError("an exclamation mark")
         self.count += (whole - pos) // SIZE
         if whole < len(buf):
-            if whole > pos:
-                self.sink.send(buf[pos:whole])
-            self._hold(buf, whole, SIZE)
+            self._hold(buf, pos, whole, SIZE)
             return None
         return buf[pos:] if whole > pos else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.sniff import foreign_protocol
+from kproxy.relay.sniff import foreign_protocol, no_request
 from tests.unit.relay import frames
 
 
@@ -36,3 +36,18 @@ def test_no_request_of_kafkas_is_taken_for_another() -> None:
     """Of any API and version."""
     keys = [*range(4), *range(8, 95)]
     assert all(foreign_protocol(frames.raw_request(key, version, 1)) is None for key in keys for version in range(20))
+
+
+@pytest.mark.parametrize(
+    ("first", "size", "reason", "detail"),
+    [
+        (b"\x16\x03\x01", 5, Reason.TLS_ON_PLAINTEXT, "the client does not speak Kafka in plaintext"),
+        (b"GET / HTTP/1.1", 5, Reason.HTTP_ON_KAFKA_PORT, "the client does not speak Kafka in plaintext"),
+        (b"\0\0\0\x0b", 11, Reason.FRAME_TOO_LARGE, "a request of 11 bytes, the limit is 10"),
+        (b"\xff\xff\xff\xff", -1, Reason.INVALID_FRAME_SIZE, "a request of -1 bytes"),
+    ],
+)
+def test_why_it_is_no_request(first: bytes, size: int, reason: Reason, detail: str) -> None:
+    """Another protocol before an impossible size, which is what it looks like in Kafka's framing."""
+    fault = no_request(first, size, limit=10)
+    assert (fault.reason, fault.detail) == (reason, detail)

@@ -1,0 +1,57 @@
+"""What the client waits for: each of its requests is counted, timed and expected to be answered in its turn. Pure."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from kproxy.observe.reasons import Reason
+from kproxy.relay.fault import Fault
+from kproxy.relay.flow import Flow, Outlet
+from kproxy.relay.in_flight import MAX_IN_FLIGHT, Expected, InFlight
+from kproxy.relay.routes import Route
+
+
+class Expecting(Flow):
+    """A flow of requests, which notes the responses that are to come."""
+
+    __slots__ = ("_fresh", "_highest", "_in_flight")
+
+    def __init__(self, in_flight: InFlight, broker: Outlet) -> None:
+        super().__init__(sink=broker)
+        self._in_flight = in_flight
+        self._highest = 0  # correlation id since nothing was in flight
+        self._fresh: list[Expected] = []  # of what was fed last
+
+    def _expect(self, route: Route, correlation_id: int, size: int, now: float, responds: bool) -> None:
+        counters = route.counters
+        counters.requests += 1
+        self.count += 1
+        counters.request_bytes += size + 4
+        expected = Expected(correlation_id, route, now)
+        self._fresh.append(expected)  # with acks=0 too: the last of them is the frame that may be under way
+        if responds:
+            if correlation_id <= self._highest and self._in_flight:
+                self._check_new(correlation_id, route)
+            else:
+                self._highest = correlation_id
+            self._in_flight.append(expected)
+
+    def _check_new(self, correlation_id: int, route: Route) -> None:
+        """A client that has an id twice in flight could not tell the responses apart.
+
+        Clients count upwards, so hardly any id comes here; one that does not costs a bounded search.
+        """
+        for expected in islice(self._in_flight, MAX_IN_FLIGHT):
+            if expected.correlation_id == correlation_id:
+                detail = f"correlation id {correlation_id} is still in flight"
+                raise Fault(Reason.CORRELATION_REUSED, detail, route.api_key)
+
+    def settle(self, done: float) -> None:
+        """What was fed last is out at `done`: from then on the time is the broker's."""
+        fresh = self._fresh
+        for expected in fresh:
+            expected.sent = done
+        if not self.passing:
+            fresh.clear()
+        elif len(fresh) > 1:
+            del fresh[:-1]

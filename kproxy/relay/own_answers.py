@@ -1,0 +1,66 @@
+"""The proxy's own answers on a connection: at once, in their turn, later, or after the broker was asked. Pure."""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Final
+
+from kproxy.relay.conversation import Conversation, Decision
+from kproxy.relay.flow import Outlet, Owner
+from kproxy.relay.in_flight import Expected, InFlight
+from kproxy.relay.verdicts import Forward, Parked
+
+_CORRELATION_ID: Final = Struct(">8xi")
+"""Behind size, api key and version of a request."""
+
+
+class OwnAnswers:
+    """Each stands among the requests in flight until all responses before it are out; `count` of them are out too."""
+
+    __slots__ = ("_broker", "_client", "_in_flight", "_owner", "count")
+
+    def __init__(self, in_flight: InFlight, broker: Outlet, client: Outlet, owner: Owner) -> None:
+        self._in_flight = in_flight
+        self._broker = broker
+        self._client = client
+        self._owner = owner
+        self.count = 0
+
+    def decided(self, decision: Decision) -> None:
+        """Do what was decided of the request that is expected last: send it on, or see to its answer."""
+        expected = self._in_flight[-1]
+        if isinstance(decision, Forward):
+            self._broker.send(decision.frame)
+        elif isinstance(decision, Conversation):
+            self.ask(expected, decision)
+        elif isinstance(decision, Parked) and decision.frame is None:
+            self.park(expected, decision)
+        else:
+            expected.answer = decision.frame
+            if len(self._in_flight) == 1:
+                self.send_due()
+
+    def ask(self, expected: Expected, conversation: Conversation) -> None:
+        """Send a conversation's request, whose response is the next that comes for what is expected."""
+        expected.answer = conversation
+        (expected.correlation_id,) = _CORRELATION_ID.unpack_from(conversation.request)
+        self._broker.send(conversation.request)
+
+    def park(self, expected: Expected, parked: Parked) -> None:
+        """The answer comes later, from whatever task."""
+        expected.answer = parked
+        parked.wait(self._owner.resolved)
+
+    def send_due(self) -> None:
+        """Send those that are there and whose turn has come."""
+        in_flight = self._in_flight
+        while in_flight:
+            answer = in_flight[0].answer
+            frame = answer.frame if isinstance(answer, Parked) else answer
+            if not isinstance(frame, bytes):
+                return
+            counters = in_flight.popleft().route.counters
+            counters.responses += 1
+            counters.response_bytes += len(frame)
+            self.count += 1
+            self._client.send(frame)

@@ -1,0 +1,80 @@
+"""What is waited for: correlation ids that are in flight once, and from when on the time is the broker's."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from kproxy.observe.reasons import Reason
+from tests.unit.relay import frames
+from tests.unit.relay.flows import Relay, Script, play
+
+
+def test_extreme_correlation_ids() -> None:
+    """Any int32 is one."""
+    ids = [-(2**31), -1, 0, 2**31 - 1]
+    relay = play([("client", b"".join(frames.heartbeat(number)[0] for number in ids))])
+    assert [expected.correlation_id for expected in relay.in_flight] == ids
+
+
+def test_a_correlation_id_twice_in_flight_is_refused() -> None:
+    """The client could not tell the responses apart; once answered, an id may come again."""
+    (ping, pong), (other, other_pong) = frames.heartbeat(1), frames.heartbeat(2)
+    assert play([("client", ping + other + ping)]).reason is Reason.CORRELATION_REUSED
+    assert play([("client", ping + other), ("broker", pong + other_pong), ("client", ping)]).reason is None
+
+
+@pytest.mark.parametrize(
+    "ids", [(5, 3, 5), (5, 3, 3), (5, 3, 4, 5), (1, 2, 3, 2), (0, -1, -1), (2**31 - 1, -(2**31), 2**31 - 1)]
+)
+def test_an_id_that_comes_back_out_of_order(ids: tuple[int, ...]) -> None:
+    """Wherever it stands among those in flight, also for a client that does not count upwards."""
+    requests = [frames.heartbeat(number)[0] for number in ids]
+    assert play([("client", b"".join(requests[:-1]))]).reason is None
+    assert play([("client", b"".join(requests))]).reason is Reason.CORRELATION_REUSED
+
+
+def test_ids_that_go_down_are_fine() -> None:
+    """As long as none is in flight twice; also from one request to the next."""
+    down = [frames.heartbeat(number) for number in (9, 8, 7, -3)]
+    assert play([("client", b"".join(ping for ping, _ in down))]).reason is None
+    one_by_one: Script = [step for ping, pong in down for step in (("client", ping), ("broker", pong))]
+    assert play(one_by_one).reason is None
+
+
+def test_ten_thousand_requests_in_flight_cost_no_more_than_each() -> None:
+    """They all fit into one read; the search for an id used twice once took 1.4 s for them, now all take 0.02 s."""
+    sent = b"".join(frames.raw_request(12, 3, number) for number in range(10_000))
+    relay, start = Relay(), time.process_time()
+    relay.feed("client", sent)
+    assert time.process_time() - start < 0.5
+    assert (len(relay.in_flight), relay.reason) == (10_000, None)
+
+
+def test_an_id_of_a_request_without_response_may_come_again() -> None:
+    """With acks=0 nothing is in flight."""
+    assert play([("client", frames.produce(9, 1, 0) * 3 + frames.heartbeat(1)[0])]).reason is None
+
+
+def test_a_request_is_sent_when_its_last_byte_is() -> None:
+    """The broker's time begins when it has all of a request; a frame under way is not out yet."""
+    relay = Relay()
+    small, large = frames.heartbeat(1)[0], frames.produce(12, 2, records=bytes(200))
+    relay.requests.feed(memoryview(small + large[:100]), 1.0)
+    relay.requests.settle(2.0)
+    relay.requests.feed(memoryview(large[100:]), 3.0)
+    relay.requests.settle(4.0)
+    relay.requests.settle(5.0)
+    assert [(e.received, e.sent) for e in relay.in_flight] == [(1.0, 2.0), (1.0, 4.0)]
+
+
+def test_a_request_without_response_under_way_leaves_others_times_alone() -> None:
+    """A request before a long Produce with acks=0 was out before it, not after."""
+    relay = Relay()
+    small, large = frames.heartbeat(1)[0], frames.produce(12, 2, 0, records=bytes(200))
+    relay.requests.feed(memoryview(small + large[:100]), 1.0)
+    relay.requests.settle(2.0)
+    relay.requests.feed(memoryview(large[100:]), 3.0)
+    relay.requests.settle(4.0)
+    assert [(e.received, e.sent) for e in relay.in_flight] == [(1.0, 2.0)]
