@@ -84,13 +84,12 @@ class Presence:
 def client(connection: Connection) -> dict[str, Any]:
     """The fields that all events of clients have."""
     context = connection.context
-    host, _, port = context.client.rpartition(":")
     name, version = context.software or (None, None)
     return {
         "connection": connection.id,
         "since": iso(connection.opened),
-        "address": host.strip("[]") or None,
-        "port": int(port) if host else None,
+        "address": context.host or None,
+        "port": context.port,
         "node": context.node_id,
         "broker": connection.upstream,
         "client_id": bounded(context.client_id),

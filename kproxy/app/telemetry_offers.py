@@ -81,5 +81,4 @@ def _push(
 
 def _info(context: Context, header: RequestHeader, instance_id: UUID) -> ClientInfo:
     name, version = context.software or (None, None)
-    port = context.client.rpartition(":")[2]
-    return ClientInfo(instance_id, header.client_id, name, version, context.host, int(port) if port.isdigit() else 0)
+    return ClientInfo(instance_id, header.client_id, name, version, context.host, context.port or 0)

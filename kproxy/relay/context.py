@@ -116,6 +116,12 @@ class Context:
         return self.client.rpartition(":")[0].strip("[]")
 
     @property
+    def port(self) -> int | None:
+        """The client's port; None where it had gone before it was asked for its address."""
+        port = self.client.rpartition(":")[2]
+        return int(port) if port.isdigit() else None
+
+    @property
     def stale(self) -> bool:
         """Whether the topology that the client came with is gone."""
         return self.epoch < self.backend.epoch

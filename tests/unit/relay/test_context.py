@@ -52,11 +52,18 @@ def test_a_name_that_is_no_label() -> None:
 
 
 @pytest.mark.parametrize(
-    ("client", "host"), [("10.0.0.9:1234", "10.0.0.9"), ("[::1]:1234", "::1"), ("[fe80::2%1]:9", "fe80::2%1")]
+    ("client", "host", "port"),
+    [
+        ("10.0.0.9:1234", "10.0.0.9", 1234),
+        ("[::1]:1234", "::1", 1234),
+        ("[fe80::2%1]:9", "fe80::2%1", 9),
+        ("unknown", "", None),
+    ],
 )
-def test_the_host_of_a_client(client: str, host: str) -> None:
-    """Without port and brackets, so that a client that comes again is known by it."""
-    assert Context(Cluster(), None, client, "10.9.8.7").host == host
+def test_the_address_of_a_client(client: str, host: str, port: int | None) -> None:
+    """The host without brackets, so that a client that comes again is known by it; one that has gone has none."""
+    found = Context(Cluster(), None, client, "10.9.8.7")
+    assert (found.host, found.port) == (host, port)
 
 
 def test_a_stale_connection_is_told_no_address() -> None:

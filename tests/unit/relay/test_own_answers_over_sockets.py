@@ -80,6 +80,7 @@ async def test_a_conversation_and_what_is_pipelined_behind_it() -> None:
         assert room.over == [5, 6]
         await relayed.exchange(7)
         assert relayed.connection.paused == ()
+        assert (relayed.connection.requests.count, relayed.connection.answered) == (5, 5)
 
 
 @pytest.mark.parametrize("steps", [0, 2])
@@ -221,6 +222,7 @@ async def test_a_later_request_of_the_client_brings_the_answer() -> None:
         await relayed.client.send(park(6, at_once=True))
         both = parked_response(5) + parked_response(6)
         assert await relayed.client.receive(len(both)) == both
+        assert (relayed.connection.answered, relayed.connection.responses.count) == (2, 0)
         await parked(relayed, room, 7)
         room.within = lambda number: room.parked[7].resolve(parked_response(7))
         await relayed.client.send(park(8, at_once=True))

@@ -8,13 +8,11 @@ import pytest
 
 from kproxy.observe.reasons import Reason
 from kproxy.relay.responses import HEAD_BYTES
-from kproxy.wire.apis import APIS
 from kproxy.wire.primitives import INT32
 from tests.property.wire_contents import TAGS
 from tests.unit.relay import frames
-from tests.unit.relay.exchanges import FETCH, SHARE_FETCH, asked, exchange, ids, own
+from tests.unit.relay.exchanges import asked, exchange, ids, own
 from tests.unit.relay.flows import KIB, Relay, Script, play, whole
-
 
 
 def test_pipelined_responses_go_to_their_requests() -> None:
