@@ -11,37 +11,48 @@ from tests.support.side import Side
 from tests.support.wait import until
 
 TOOLS = "org.apache.kafka.tools"
-SECONDS = 8.0
+SECONDS = (8.0, 40.0)
+"""For which a client produces: longer where it was done before the moves were, as on a busy machine."""
 MOVES = 4
 RUNS = 5
 CLEAN = {"failed": [], "missing": 0, "duplicates": 0, "wrong": 0}
 
 
-def move_while(side: Side, topic: str, running: Running) -> None:
-    """Move every leader, several times, while the client runs; each move waits until the client got further."""
+def move_while(side: Side, topic: str, running: Running) -> bool:
+    """Move every leader, several times; each move waits until the client got further. Whether it outlived them all."""
+
+    def over() -> bool:
+        return running.process.poll() is not None
+
     for _ in range(MOVES):
         before = sum(side.backend.end_offsets(topic).values())
         side.backend.move_leaders(topic)
-        until(lambda before=before: sum(side.backend.end_offsets(topic).values()) > before, "progress after a move")
-    assert running.process.poll() is None, f"the client ended before the last move: {running.output[-2000:]}"
+        until(
+            lambda before=before: over() or sum(side.backend.end_offsets(topic).values()) > before,
+            "progress after a move",
+        )
+    return not over()
 
 
-def follow(side: Side, client: str, topic: str) -> tuple[dict[str, Any], str]:
-    """The result and the log of a producer and a group that ran through several moves of all leaders."""
-    command = script(
-        client, "follow", bootstrap=side.bootstrap, topic=topic, group=side.fresh("group"), seconds=SECONDS
-    )
-    with side.running(command) as running:
-        until(lambda: sum(side.backend.end_offsets(topic).values()) > 0, "first record")
-        move_while(side, topic, running)
-        return running.result(), running.output
+def follow(side: Side, client: str) -> tuple[str, dict[str, Any], str]:
+    """The topic, the result and the log of a producer and a group that ran through several moves of all leaders."""
+    for seconds in SECONDS:
+        topic = side.backend.topic()
+        names = {"topic": topic, "group": side.fresh("group")}
+        with side.running(script(client, "follow", bootstrap=side.bootstrap, seconds=seconds, **names)) as running:
+            until(lambda topic=topic: sum(side.backend.end_offsets(topic).values()) > 0, "first record")
+            outlived = move_while(side, topic, running)
+            result = running.result()
+        if outlived:
+            return topic, result, running.output
+    raise AssertionError(f"the client ended before the last move: {running.output[-2000:]}")
 
 
 @pytest.mark.parametrize("client", PYTHON_CLIENTS)
 def test_clients_follow(three: Side, client: str) -> None:
     """An idempotent producer and a group, over several moves of all leaders: none lost, doubled or past the proxy."""
     for _ in range(RUNS):
-        result, log = follow(three, client, three.backend.topic())
+        _, result, log = follow(three, client)
         assert (result["missing"], result["wrong"]) == (0, 0)
         if LIBRDKAFKAS_OWN not in log:
             break
@@ -49,14 +60,43 @@ def test_clients_follow(three: Side, client: str) -> None:
     assert result["acknowledged"] == result["produced"] == result["consumed"] > 100
 
 
+def redelivered(history: list[list[Any]]) -> list[tuple[int, int]]:
+    """Partition and offset of what kafkajs handed over again although it was committed before the group's last join.
+
+    That would be a commit that went astray, or an old answer to OffsetFetch: no response alone can take kafkajs back,
+    for it drops what lies before the offset that it asked for. All else that comes twice is its own (2.2.4; see its
+    issue 1046, open): each of its fetchers, one a broker, joins the group again when it is told
+    NOT_LEADER_OR_FOLLOWER, which forgets what is not committed and fences the commit of the batch in work; and what
+    one has asked for since the join it hands over, though another has meanwhile been quicker with the same records.
+    So it was in 2 of 131 runs without kproxy and in 9 of 141 through it, 319 records, each of them one of these two.
+    """
+    committed: dict[int, int] = {}
+    floor: dict[int, int] | None = None
+    joins, seen, found = 0, set(), []
+    for kind, *of in history:
+        match kind, of:
+            case "join", _:
+                joins += 1
+                floor = dict(committed) if joins > 1 else None  # before it joins again nothing may come twice
+            case "commit", [partition, offset]:
+                committed[partition] = offset
+            case "record", [partition, offset]:
+                if (partition, offset) in seen and (floor is None or offset < floor.get(partition, 0)):
+                    found.append((partition, offset))
+                seen.add((partition, offset))
+    return found
+
+
 @pytest.mark.node
 def test_kafkajs_follows(three: Side) -> None:
-    """kafkajs goes on producing over the moves, and its group reads each record of the log once, byte for byte."""
-    topic = three.backend.topic()
-    result, _ = follow(three, "kafkajs", topic)
+    """kafkajs produces over the moves, and its group reads all of the log byte for byte, none behind a commit."""
+    topic, result, _ = follow(three, "kafkajs")
     assert result["acknowledged"] == result["produced"] > 100
-    assert result["consumed"] == sum(three.backend.end_offsets(topic).values())
+    ends = three.backend.end_offsets(topic)
+    read = {(of[0], of[1]) for kind, *of in result["history"] if kind == "record"}
+    assert read == {(partition, offset) for partition, end in ends.items() for offset in range(end)}
     assert result["wrong"] == 0
+    assert redelivered(result["history"]) == []
 
 
 def test_java_follows(three: Side) -> None:
@@ -70,7 +110,7 @@ def test_java_follows(three: Side) -> None:
     stale = three.proxy.metric("kproxy_response_errors_total", cluster="kafka", error="NOT_LEADER_OR_FOLLOWER")
     with three.running(consuming) as consumer, three.running(producing) as producer:
         until(lambda: sum(three.backend.end_offsets(topic).values()) > 0, "first record")
-        move_while(three, topic, producer)
+        assert move_while(three, topic, producer), f"it ended before the last move: {producer.output[-2000:]}"
         producer.wait()
         consumer.wait()
     sent = sorted(int(line["value"]) for line in producer.lines() if line["name"] == "producer_send_success")

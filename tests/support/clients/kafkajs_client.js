@@ -32,27 +32,64 @@ const own = (seed, consumed) => consumed.filter(({ key }) => key.toString().star
 const client = (bootstrap) => new Kafka({ brokers: bootstrap.split(","), logLevel: logLevel.ERROR });
 const numbers = (count) => Array.from({ length: count }, (_, number) => number);
 
-async function drink(kafka, topic, group, total, patience = PATIENCE) {
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+const byKey = ({ message }) => message.key.toString();
+const byOffset = ({ partition, message }) => `${partition}:${message.offset}`;
+
+// What the member of a group does, in order: each join, each offset that the coordinator took, each record handed over.
+function remember(consumer) {
+  const history = [];
+  consumer.on(consumer.events.GROUP_JOIN, () => history.push(["join"]));
+  consumer.on(consumer.events.COMMIT_OFFSETS, ({ payload }) => {
+    for (const { partition, offset } of payload.topics.flatMap(({ partitions }) => partitions)) {
+      history.push(["commit", Number(partition), Number(offset)]);
+    }
+  });
+  return history;
+}
+
+// Reads until `total()` records that `identity` tells apart are there; null as long as nobody knows how many.
+async function drink(kafka, topic, group, total, identity = byKey) {
   const consumer = kafka.consumer({ groupId: group, maxWaitTimeInMs: 500 });
+  const history = remember(consumer);
   await consumer.connect();
   await consumer.subscribe({ topic, fromBeginning: true });
   const consumed = [];
   const distinct = new Set();
   let quiet = Date.now();
   await consumer.run({
-    eachMessage: async ({ message }) => {
+    eachMessage: async (one) => {
+      const { partition, message } = one;
+      history.push(["record", partition, Number(message.offset)]);
       consumed.push({ key: message.key, value: message.value });
-      distinct.add(message.key.toString());
+      distinct.add(identity(one));
       quiet = Date.now();
     },
   });
-  for (;;) {
+  for (let known = false; ; ) {
     const wanted = total();
-    if (wanted !== null && (distinct.size >= wanted || Date.now() - quiet > patience)) break;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    if (!known && wanted !== null) [known, quiet] = [true, Date.now()];
+    if (known && (distinct.size >= wanted || Date.now() - quiet > PATIENCE)) break;
+    await pause(50);
   }
   await consumer.disconnect();
-  return consumed;
+  return { consumed, history };
+}
+
+// How many records there are to read; asked again while a leader is new, which is where kafkajs gives up.
+async function length(kafka, topic) {
+  const admin = kafka.admin();
+  await admin.connect();
+  for (;;) {
+    try {
+      const ends = await admin.fetchTopicOffsets(topic);
+      await admin.disconnect();
+      return ends.reduce((sum, { low, high }) => sum + Number(high) - Number(low), 0);
+    } catch (error) {
+      if (!error.retriable) throw error;
+      await pause(100);
+    }
+  }
 }
 
 async function everything({ bootstrap, topic, group, count, replicas }) {
@@ -75,7 +112,7 @@ async function everything({ bootstrap, topic, group, count, replicas }) {
     await producer.disconnect();
     produced += count;
     const total = produced;
-    const consumed = await drink(kafka, topic, `${group}-${name}`, () => total);
+    const { consumed } = await drink(kafka, topic, `${group}-${name}`, () => total);
     results[name] = compare(name, numbers(count), own(name, consumed));
   }
   return { nodes: cluster.brokers.map(({ nodeId, host, port }) => [nodeId, host, port]), acks: results };
@@ -97,7 +134,7 @@ async function transactions({ bootstrap, topic, group, count, transactional_id }
   await admin.connect();
   const [offsets] = await admin.fetchOffsets({ groupId: `${group}-offsets`, topics: [topic] });
   await admin.disconnect();
-  const consumed = await drink(kafka, topic, group, () => 2 * count);
+  const { consumed } = await drink(kafka, topic, group, () => 2 * count);
   const result = { committed: Number(offsets.partitions.find(({ partition }) => partition === 0).offset) };
   for (const seed of ["first", "aborted", "last"]) result[seed] = compare(seed, numbers(count), own(seed, consumed));
   return result;
@@ -106,12 +143,13 @@ async function transactions({ bootstrap, topic, group, count, transactional_id }
 async function follow({ bootstrap, topic, group, seconds }) {
   const kafka = client(bootstrap);
   // When leaders move its producer loses and doubles records, with Kafka itself too, and its experimental idempotence
-  // gets sequence numbers wrong: so what counts is that everything in the log is read, once.
+  // gets sequence numbers wrong: so what counts is that everything in the log is read.
   const producer = kafka.producer({ maxInFlightRequests: 1, retry: { retries: 50, maxRetryTime: 1000 } });
   await producer.connect();
   const acknowledged = [];
   const failed = [];
   let produced = 0;
+  let total = null;
   const producing = (async () => {
     const end = Date.now() + 1000 * seconds;
     while (Date.now() < end) {
@@ -125,12 +163,10 @@ async function follow({ bootstrap, topic, group, seconds }) {
       }
     }
     await producer.disconnect();
+    total = await length(kafka, topic);
   })();
-  let done = false;
-  producing.then(() => (done = true));
-  const consumed = await drink(kafka, topic, group, () => (done ? acknowledged.length : null), 5000);
-  await producing;
-  return { produced, failed: failed.slice(0, 3), ...compare("follow", acknowledged, consumed) };
+  const [{ consumed, history }] = await Promise.all([drink(kafka, topic, group, () => total, byOffset), producing]);
+  return { produced, failed: failed.slice(0, 3), history, ...compare("follow", acknowledged, consumed) };
 }
 
 const [scenario, settings] = [process.argv[3], JSON.parse(process.argv[4])];
