@@ -1,97 +1,84 @@
-"""What is held until it is whole, the same in both directions: bytes of any pieces, and what waits for a word."""
+"""What is held until it is whole, in both directions: bytes of any pieces, and what waits for a word."""
 
 from __future__ import annotations
 
 import pytest
 
-from kproxy.errors import MalformedMessageError
-from kproxy.observe.reasons import Reason
-from kproxy.relay.fault import Fault
 from kproxy.relay.flow import UNTIL_TOLD, Flow
-from tests.unit.relay.flows import Wire
+from tests.unit.relay import frames
+from tests.unit.relay.flows import Relay, Side, Wire, by
+from tests.unit.relay.own import Own, conversation, park, parked_response, step_response
 
-SIZE = 4
-
-
-class Fours(Flow):
-    """Frames of four bytes, each of which must be whole; `looks` is what each look began with."""
-
-    def __init__(self, wire: Wire) -> None:
-        super().__init__(wire)
-        self.looks: list[bytes] = []
-
-    def feed(self, data: bytes) -> None:
-        buf = memoryview(data)
-        pos = self._complete(buf, 0.0)
-        if pos >= 0:
-            rest = self._scan(buf, pos, 0.0)
-            if rest is not None:
-                self.sink.send(rest)
-
-    def wait(self) -> None:
-        self._hold(memoryview(b""), 0, 0, UNTIL_TOLD)
-
-    def go_on(self) -> None:
-        self._take_up(0.0, Reason.MALFORMED_REQUEST)
-
-    def _scan(self, buf: memoryview, pos: int, now: float) -> memoryview | None:
-        self.looks.append(bytes(buf[pos:]))
-        whole = len(buf) - (len(buf) - pos) % SIZE
-        if b"!" in bytes(buf[pos:whole]):
-            raise MalformedMessageError("an exclamation mark")
-        self.count += (whole - pos) // SIZE
-        if whole < len(buf):
-            self._hold(buf, pos, whole, SIZE)
-            return None
-        return buf[pos:] if whole > pos else None
+METADATA, VERSION = 3, 13
+SIDES: tuple[Side, ...] = ("client", "broker")
+REQUESTS = [frames.request(METADATA, VERSION, number) for number in (1, 2, 3)]
+RESPONSES = [frames.response(METADATA, VERSION, number) for number in (1, 2, 3)]
 
 
-@pytest.mark.parametrize("size", range(1, 13))
-def test_a_frame_is_held_until_it_is_whole(size: int) -> None:
-    """Whatever the pieces: the same bytes go on, each frame once, and what is not whole is what is held."""
-    wire, sent = Wire(), b"abcdefghijklmnopqr"
-    flow = Fours(wire)
-    for pos in range(0, len(sent), size):
-        flow.feed(sent[pos : pos + size])
-    assert (bytes(wire.data), flow.count, flow.held_bytes) == (sent[:16], 4, 2)
+def asked(side: Side) -> tuple[Relay, Flow, Wire, list[bytes]]:
+    """A connection, the flow of what `side` says, where it goes, and three frames for it that must be whole."""
+    relay = Relay()
+    if side == "client":
+        return relay, relay.requests, relay.broker, REQUESTS
+    relay.feed("client", b"".join(REQUESTS))
+    return relay, relay.responses, relay.client, RESPONSES
 
 
-def test_what_is_whole_is_looked_at_in_the_buffer_that_it_came_in() -> None:
-    """Only the frame that began earlier was held; what is behind it is not copied."""
-    flow = Fours(Wire())
-    flow.feed(b"ab")
-    flow.feed(b"cdefghijkl")
-    assert flow.looks == [b"ab", b"abcd", b"efghijkl"]
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("size", [*range(1, 13), 50, 1000])
+def test_a_frame_is_held_until_it_is_whole(side: Side, size: int) -> None:
+    """Whatever the pieces: those that are whole go on, each once, and what is not is what is held."""
+    relay, flow, sink, (first, second, third) = asked(side)
+    for piece in by(size)(first + second + third[:-2]):
+        relay.feed(side, piece)
+    assert (bytes(sink.data), flow.count, flow.held_bytes) == (first + second, 2, len(third) - 2)
+    relay.feed(side, third[-2:])
+    assert (bytes(sink.data), flow.count, flow.held_bytes) == (first + second + third, 3, 0)
 
 
-def test_what_waits_for_a_word_is_held_whatever_its_size() -> None:
-    """Then it is taken up, its last part held until that is whole."""
-    wire = Wire()
-    flow = Fours(wire)
-    flow.wait()
-    for part in (b"abcd", b"efgh", b"ij"):
-        flow.feed(part)
-    assert (bytes(wire.data), flow.looks, flow.held_bytes) == (b"", [], 10)
-    flow.go_on()
-    assert (bytes(wire.data), flow.held_bytes) == (b"abcdefgh", 2)
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("at", [1, 11, -1])
+def test_what_is_behind_a_held_frame(side: Side, at: int) -> None:
+    """It is looked at in the same round, and of it only what is not whole is held."""
+    relay, flow, sink, (first, second, third) = asked(side)
+    relay.feed(side, first[:at])
+    relay.feed(side, first[at:] + second + third[:3])
+    assert (bytes(sink.data), flow.count, flow.held_bytes) == (first + second, 2, 3)
+
+
+def test_requests_that_wait_for_a_word() -> None:
+    """All that comes behind a conversation, until it is over; then what is not whole is held for that."""
+    relay = Own()
+    behind = frames.heartbeat(1)[0] + REQUESTS[1][:-1]
+    relay.feed("client", conversation(5, 1))
+    before = bytes(relay.broker.data)
+    for piece in by(7)(behind):
+        relay.feed("client", piece)
+    assert (bytes(relay.broker.data), relay.requests.held_bytes) == (before, len(behind))
+    relay.feed("broker", step_response(5, 0))
+    assert bytes(relay.broker.data) == before + frames.heartbeat(1)[0]
+    assert relay.requests.held_bytes == len(REQUESTS[1]) - 1
+
+
+def test_responses_that_wait_for_a_word() -> None:
+    """All that comes behind a parked answer, until that is there; then what is not whole is held for that."""
+    relay = Own()
+    pong = frames.heartbeat(1)[1]
+    relay.feed("client", park(5) + frames.heartbeat(1)[0] + REQUESTS[1])
+    for piece in by(9)(pong + RESPONSES[1][:-1]):
+        relay.feed("broker", piece)
+    assert (bytes(relay.client.data), relay.responses.held_bytes) == (b"", len(pong + RESPONSES[1]) - 1)
+    relay.feed("answer", parked_response(5))
+    assert bytes(relay.client.data) == parked_response(5) + pong
+    assert relay.responses.held_bytes == len(RESPONSES[1]) - 1
 
 
 def test_nothing_has_waited() -> None:
     """Told to go on, there is nothing to look at."""
-    flow = Fours(Wire())
-    flow.wait()
-    flow.go_on()
-    assert (flow.looks, flow.held_bytes) == ([], 0)
-
-
-def test_what_has_waited_may_be_malformed() -> None:
-    """It is the fault of whose bytes they are."""
-    flow = Fours(Wire())
-    flow.wait()
-    flow.feed(b"abc!")
-    with pytest.raises(Fault) as caught:
-        flow.go_on()
-    assert (caught.value.reason, caught.value.detail) == (Reason.MALFORMED_REQUEST, "an exclamation mark")
+    relay = Own()
+    relay.feed("client", conversation(5, 1))
+    relay.feed("broker", step_response(5, 0))
+    assert (relay.requests.held_bytes, relay.requests.under_way, relay.reason) == (0, False, None)
 
 
 def test_nothing_is_ever_enough_bytes_to_go_on() -> None:
