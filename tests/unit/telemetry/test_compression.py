@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import cramjam
 import pytest
+import zstandard
 
-from kproxy.telemetry.compression import ACCEPTED, CODECS, SNAPPY, decompress
+from kproxy.telemetry.compression import ACCEPTED, CODECS, SNAPPY, ZSTD, decompress
 from kproxy.telemetry.errors import INVALID_RECORD, TELEMETRY_TOO_LARGE, UNSUPPORTED_COMPRESSION_TYPE, PayloadError
 from tests.unit.telemetry.clients import metrics
 from tests.unit.telemetry.compressed import COMPRESS, XERIAL_HEADER, xerial
@@ -92,3 +94,56 @@ def test_a_gzip_stream_of_crumbs() -> None:
     number, compress = COMPRESS["gzip"]
     assert decompress(number, compress(b"x") * 64, LIMIT) == b"x" * 64
     assert refused(number, compress(b"") * 65) == (INVALID_RECORD, "not gzip: more than 64 members")
+
+
+def streamed(data: bytes) -> bytes:
+    """zstd as Java's clients write it: they do not know how much it will be, so the frame does not tell."""
+    compressor = cramjam.zstd.Compressor(level=3)
+    compressor.compress(data)
+    return bytes(compressor.finish())
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_zstd_that_does_not_tell_its_size(payload: str) -> None:
+    """Taken as any other, up to the limit and not beyond."""
+    data = PAYLOADS[payload]
+    assert decompress(ZSTD, streamed(data), len(data)) == data
+    assert refused(ZSTD, streamed(data), len(data) - 1)[0] == TELEMETRY_TOO_LARGE
+
+
+def test_zstd_in_several_frames() -> None:
+    """One after the other is one payload, whether frames tell their size or not."""
+    first, second = metrics(3), metrics(5)
+    for parts in ((streamed(first), streamed(second)), (bytes(cramjam.zstd.compress(first)), streamed(second))):
+        assert decompress(ZSTD, b"".join(parts), LIMIT) == first + second
+
+
+def test_zstd_that_does_not_tell_its_size_with_more_behind_it() -> None:
+    """What is behind the frame is not left out in silence."""
+    assert refused(ZSTD, streamed(metrics(3)) + b"xyz")[0] == INVALID_RECORD
+    assert refused(ZSTD, streamed(metrics(3))[:-1])[0] == INVALID_RECORD
+
+
+def test_zstd_of_many_blocks() -> None:
+    """More than any client makes, of hardly any bytes each, are taken too."""
+    compressor = zstandard.ZstdCompressor(write_checksum=True).compressobj()
+    crumbs = [compressor.compress(b"x" * 10) + compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK) for _ in range(200)]
+    assert decompress(ZSTD, b"".join(crumbs) + compressor.flush(), LIMIT) == b"x" * 2000
+
+
+def test_zstd_with_a_checksum() -> None:
+    """Which is looked at."""
+    compressed = zstandard.ZstdCompressor(write_checksum=True).compress(metrics(30))
+    assert decompress(ZSTD, compressed, LIMIT) == metrics(30)
+    assert refused(ZSTD, compressed[:-1] + bytes([compressed[-1] ^ 1]))[0] == INVALID_RECORD
+
+
+def test_zstd_of_a_wide_window() -> None:
+    """More than Kafka's clients use by themselves is taken too."""
+    data = metrics(30) + bytes(9 << 20) + metrics(30)
+    compressor = zstandard.ZstdCompressor(
+        compression_params=zstandard.ZstdCompressionParameters(window_log=24, write_content_size=False)
+    ).compressobj()
+    wide = compressor.compress(data) + compressor.flush()
+    assert zstandard.get_frame_parameters(wide).window_size == 1 << 24
+    assert decompress(ZSTD, wide, len(data)) == data
