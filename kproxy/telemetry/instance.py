@@ -26,10 +26,10 @@ class ClientInfo(NamedTuple):
 
     def bounded(self) -> ClientInfo:
         """The same, fit to be kept by the thousand: longer texts are cut, for matching too, so that it is stable."""
-        texts = (self.client_id, self.software_name, self.software_version)
-        if not any(text is not None and len(text) > MAX_TEXT for text in texts):
+        _, client_id, name, version, _, _ = self
+        if len(client_id or "") <= MAX_TEXT and len(name or "") <= MAX_TEXT and len(version or "") <= MAX_TEXT:
             return self
-        client_id, name, version = (text and text[:MAX_TEXT] for text in texts)
+        client_id, name, version = (text and text[:MAX_TEXT] for text in (client_id, name, version))
         return self._replace(client_id=client_id, software_name=name, software_version=version)
 
 

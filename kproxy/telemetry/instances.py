@@ -16,6 +16,7 @@ from kproxy.telemetry.errors import (
     TelemetryError,
 )
 from kproxy.telemetry.instance import ClientInfo
+from kproxy.telemetry.layout import Lately
 from kproxy.telemetry.subscriptions import SubscriptionSet
 
 CAPACITY: Final = 16_384
@@ -39,6 +40,7 @@ class Instance:
         "last_get",
         "last_push",
         "last_seen",
+        "lately",
         "pushed_bytes",
         "pushes",
         "subscription_id",
@@ -51,6 +53,7 @@ class Instance:
         self.info = info
         self.last_error = NONE
         self.last_seen = -inf
+        self.lately = Lately()
         self.pushes = 0
         self.pushed_bytes = 0
         self.terminating = False

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kproxy.telemetry.errors import INVALID_RECORD, PayloadError
 from kproxy.telemetry.instance import ClientInfo
+from kproxy.telemetry.layout import Words
 
 if TYPE_CHECKING:
     from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
@@ -33,10 +34,11 @@ class Push:
 
     `info` tells who sent it, `received_at` when, in unix seconds. `payload` is OTLP MetricsData, decompressed: its
     bytes are an ExportMetricsServiceRequest, too. `terminating`: it is the client's last. `deltas`: sums
-    count from the push before it, not from the client's start.
+    count from the push before it, not from the client's start. `words`, where they are known, are what the payload
+    says but for its numbers: equal ones of a client's pushes allow short cuts.
     """
 
-    __slots__ = ("_kept", "_metrics", "deltas", "info", "payload", "received_at", "terminating")
+    __slots__ = ("_kept", "_metrics", "deltas", "info", "payload", "received_at", "terminating", "words")
 
     def __init__(
         self,
@@ -47,12 +49,14 @@ class Push:
         terminating: bool = False,
         deltas: bool = True,
         metrics: MetricsData | None = None,
+        words: Words | None = None,
     ) -> None:
         self.info = info
         self.received_at = received_at
         self.payload = payload
         self.terminating = terminating
         self.deltas = deltas
+        self.words = words
         self._metrics = metrics
         self._kept = True
 

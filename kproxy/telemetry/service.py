@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID, uuid4
 
 from kproxy.errors import INVALID_REQUEST, NONE
@@ -12,6 +12,7 @@ from kproxy.telemetry.compression import ACCEPTED, CODECS, decompress
 from kproxy.telemetry.errors import TELEMETRY_TOO_LARGE, UNSUPPORTED_COMPRESSION_TYPE, PayloadError, TelemetryError
 from kproxy.telemetry.instance import RESERVED_IDS, ClientInfo
 from kproxy.telemetry.instances import CAPACITY, Instance, Instances
+from kproxy.telemetry.layout import Lately, Words
 from kproxy.telemetry.payload import Push, decode
 from kproxy.telemetry.subscriptions import Subscriptions
 from kproxy.wire.generated.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
@@ -19,6 +20,9 @@ from kproxy.wire.generated.get_telemetry_subscriptions_response import GetTeleme
 from kproxy.wire.generated.push_telemetry_request import PushTelemetryRequest
 from kproxy.wire.generated.push_telemetry_response import PushTelemetryResponse
 from kproxy.wire.primitives import ZERO_UUID
+
+if TYPE_CHECKING:
+    from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
 MAX_BYTES: Final = 1 << 20
 DELTAS: Final = True
@@ -97,7 +101,9 @@ class Telemetry:
     ) -> tuple[PushTelemetryResponse, Push | None]:
         """The answer, and what receivers are to get: nothing when the push was refused, or empty."""
         self.tally.pushed_bytes += len(request.metrics)
-        info = info.bounded()._replace(client_instance_id=request.client_instance_id)
+        info = info.bounded()
+        if info.client_instance_id is not request.client_instance_id:
+            info = info._replace(client_instance_id=request.client_instance_id)
         try:
             push = self._judged(info, request, now)
         except TelemetryError as error:
@@ -115,7 +121,7 @@ class Telemetry:
         instance.last_error = NONE
         try:
             instance.admit_push(request.subscription_id, request.terminating, now)
-            push = self._opened(info, request, now)
+            push = self._opened(instance, info, request, now)
         except TelemetryError as error:
             instance.last_error = error.code
             raise
@@ -123,7 +129,7 @@ class Telemetry:
         instance.pushed_bytes += len(request.metrics)
         return push
 
-    def _opened(self, info: ClientInfo, request: PushTelemetryRequest, now: float) -> Push | None:
+    def _opened(self, instance: Instance, info: ClientInfo, request: PushTelemetryRequest, now: float) -> Push | None:
         if request.compression_type not in CODECS:
             raise PayloadError(UNSUPPORTED_COMPRESSION_TYPE, f"compression type {request.compression_type}")
         if len(request.metrics) > self._max_bytes:
@@ -133,13 +139,16 @@ class Telemetry:
         began = self._clock()
         try:
             payload = decompress(request.compression_type, request.metrics, self._max_decompressed_bytes)
-            metrics = decode(payload)
+            metrics, words = _checked(payload, instance.lately)
         finally:
             self.tally.decode_seconds += self._clock() - began
         self.tally.decompressed_bytes += len(payload)
         if not payload:
             return None
-        return Push(info, now, payload, terminating=request.terminating, deltas=DELTAS, metrics=metrics)
+        if info == instance.info:
+            info = instance.info  # one object for all that is kept of its pushes
+        terminating = request.terminating
+        return Push(info, now, payload, terminating=terminating, deltas=DELTAS, metrics=metrics, words=words)
 
     def expired(self, now: float) -> list[Instance]:
         """Instances that went without a word since the last call, for receivers that remember them."""
@@ -160,3 +169,12 @@ class Telemetry:
         if instance.info != info:
             instance.info = info
             instance.subscribe(self.subscriptions.of(info), self.subscriptions.version)
+
+
+def _checked(payload: bytes, lately: Lately) -> tuple[MetricsData | None, Words | None]:
+    """The metrics, unless the payload is like the client's last one; PayloadError for what is none."""
+    words = lately.like(payload)
+    if words is not None:
+        return None, words
+    metrics = decode(payload)
+    return metrics, lately.learn(payload)

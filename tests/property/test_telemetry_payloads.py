@@ -95,6 +95,46 @@ def test_fuzzed_pushes_get_an_answer() -> None:
     assert pushed(server, NOW + 10 * FUZZED) == 0
 
 
+def plainly(codec: int, body: bytes) -> int:
+    """The verdict on a payload by itself."""
+    try:
+        decode(decompress(codec, body, MAX_BYTES))
+    except PayloadError as error:
+        return error.code
+    return 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_push_like_the_last_ones_gets_the_verdict_of_any(seed: int) -> None:
+    """What is known of a client's payloads lets nothing pass that is no MetricsData, and refuses nothing that is."""
+    rng = random.Random(seed)
+    server, usual = telemetry(), metrics(3)
+    now = NOW
+    for _ in range(FUZZED // 10):
+        for body in (usual, usual, flipped(usual, rng), mutated(usual, rng)):
+            now += 10
+            assert pushed(server, now, payload=body) == (plainly(0, body) if body else 0)
+
+
+def flipped(body: bytes, rng: random.Random) -> bytes:
+    """A byte or two of others, in a payload of the same size."""
+    changed = bytearray(body)
+    for _ in range(rng.randrange(1, 3)):
+        changed[rng.randrange(len(body))] = rng.getrandbits(8)
+    return bytes(changed)
+
+
+def test_payloads_that_are_long_to_look_through() -> None:
+    """Twice the same bytes of one client, so that their layout is looked for: 150 ms of CPU at most, as for any lie."""
+    crumbs, fields = b"\x0a\0" * (1 << 14), b"\x08\1" * (1 << 14)
+    for body in (crumbs, fields, b"\x0a\x04\x12\x02\x12\0" * 5_000, 32 * crumbs):
+        server = telemetry()
+        pushed(server, NOW, payload=body)
+        began = time.process_time()
+        pushed(server, NOW + 10, payload=body)
+        assert time.process_time() - began < 0.15
+
+
 @pytest.mark.parametrize("lie", LIES)
 def test_a_payload_that_lies_or_crumbles(lie: str) -> None:
     """Sizes that are not there, and work without end for nothing: a meant outcome in less than 150 ms of CPU."""

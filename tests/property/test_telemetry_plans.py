@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
 
+from kproxy.telemetry.layout import words
 from kproxy.telemetry.receivers.accumulate import Accumulator
 from tests.unit.telemetry.receivers.pushes import CUMULATIVE, DELTA, client, gauge, metrics, total
 
@@ -95,7 +96,7 @@ def test_a_plan_changes_nothing(
             for accumulator in (planned, plain):
                 accumulator.expire(now)
             payload = pushed.SerializeToString()
-            if not planned.again(info, payload, now):
-                list(planned.steps(info, pushed, now, payload))
+            if not planned.again(info, words(payload), payload, now):
+                list(planned.steps(info, pushed, now, payload, words(payload)))
             list(plain.steps(info, pushed, now))
     assert state(planned) == state(plain)

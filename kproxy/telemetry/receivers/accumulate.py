@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
 
     from kproxy.telemetry.instance import ClientInfo
+    from kproxy.telemetry.layout import Words
 
 MAX_ATTRIBUTES: Final = 2048
 """Characters of all attributes of a data point; Kafka's have a topic and a partition, or a node."""
@@ -84,10 +85,10 @@ class Accumulator:
         """Clients of which something is kept."""
         return len(self._sources)
 
-    def again(self, info: ClientInfo, payload: bytes, now: float) -> bool:
+    def again(self, info: ClientInfo, words: Words | None, payload: bytes, now: float) -> bool:
         """Takes a push in, at once, if it is like the client's last ones but for its numbers; else nothing is done."""
-        plan = self._plans.get(info.client_instance_id)
-        invalid = None if plan is None else plan.take(info, payload, now)
+        plan = None if words is None else self._plans.get(info.client_instance_id)
+        invalid = None if plan is None or words is None else plan.take(info, words, payload, now)
         if plan is None or invalid is None:
             return False
         self.tally.invalid += invalid
@@ -95,10 +96,13 @@ class Accumulator:
         self._tidy(plan.source)
         return True
 
-    def steps(self, info: ClientInfo, metrics: MetricsData, now: float, payload: bytes = b"") -> Iterator[None]:
+    def steps(
+        self, info: ClientInfo, metrics: MetricsData, now: float, payload: bytes = b"", words: Words | None = None
+    ) -> Iterator[None]:
         """Takes one push in; each step takes a millisecond or so, since a push may have 10,000 points and more.
 
-        What cannot be exported is counted; nothing is raised for it. `payload` is what `metrics` was decoded from.
+        What cannot be exported is counted; nothing is raised for it. `payload` is what `metrics` was decoded from, and
+        `words` its, where they are known: others like it then come `again`.
         """
         self.expire(now)
         taken: list[Step | None] = []
@@ -109,16 +113,8 @@ class Accumulator:
                     taken.append(step)
             if not number % STEP:
                 yield
-        self._learn(info, payload, taken)
-
-    def _learn(self, info: ClientInfo, payload: bytes, taken: Sequence[Step | None]) -> None:
-        """Plan the next push like this one, if the last one was of the same size: else no other may be like it."""
-        if not taken or taken[0] is None:
-            return
-        source = taken[0].source
-        if source.size == len(payload) and (found := plan(info, payload, taken)) is not None:
+        if words is not None and taken and (found := plan(info, words, payload, taken)) is not None:
             self._plans[info.client_instance_id] = found
-        source.size = len(payload)
 
     def _points(self, info: ClientInfo, metrics: MetricsData, now: float) -> Iterator[_Found | None]:
         resource, source = None, None

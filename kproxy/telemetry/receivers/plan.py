@@ -8,12 +8,12 @@ from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kproxy.telemetry.layout import Layout, layout
 from kproxy.telemetry.receivers.readings import Value
 from kproxy.telemetry.receivers.series import Point, Source
 
 if TYPE_CHECKING:
     from kproxy.telemetry.instance import ClientInfo
+    from kproxy.telemetry.layout import Words
 
 MAX_POINTS: Final = 500
 """A push of more is taken in by steps, so that others get their turn."""
@@ -30,22 +30,21 @@ class Step(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Plan:
-    """Where each number of a push of the same layout and words goes: valid while the source has all of `points`."""
+    """Where each number of a push of the same client and words goes: valid while the source has all of `points`."""
 
     source: Source
     points: tuple[Point, ...]
-    _layout: Layout
-    _words: int
+    _info: ClientInfo
+    _words: Words
     _forms: tuple[tuple[bool, float], ...]
 
-    def take(self, info: ClientInfo, payload: bytes, now: float) -> int | None:
+    def take(self, info: ClientInfo, words: Words, payload: bytes, now: float) -> int | None:
         """Take a push in; returns how many numbers of it were invalid, or None for one that goes by another plan."""
-        words = self._layout.words(payload)
-        if words is None or hash((words, info)) != self._words:
+        if words != self._words or info != self._info:
             return None
         source = self.source
         refused: list[Point] = []
-        for point, (adds, factor), number in zip(self.points, self._forms, self._layout.numbers(payload), strict=True):
+        for point, (adds, factor), number in zip(self.points, self._forms, words.layout.numbers(payload), strict=True):
             if not adds:
                 point.values[source] = number * factor
             elif 0 <= number < inf:
@@ -57,7 +56,7 @@ class Plan:
         return len(refused)
 
 
-def plan(info: ClientInfo, payload: bytes, taken: Sequence[Step | None]) -> Plan | None:
+def plan(info: ClientInfo, words: Words, payload: bytes, taken: Sequence[Step | None]) -> Plan | None:
     """A plan from what was done with a payload of gauges and deltas of counters.
 
     None where there was more to it: `taken` has None in the place of each other point, or several sources.
@@ -68,12 +67,10 @@ def plan(info: ClientInfo, payload: bytes, taken: Sequence[Step | None]) -> Plan
     points = tuple(step.point for step in steps)
     if len(set(points)) != len(points):  # so that plans are bounded as series are
         return None
-    found = layout(payload)
-    words = None if found is None else found.words(payload)
-    if found is None or words is None or not _alike(found.numbers(payload), [step.number for step in steps]):
+    if not _alike(words.layout.numbers(payload), [step.number for step in steps]):
         return None
     forms = tuple((step.adds, step.point.family.factor) for step in steps)
-    return Plan(steps[0].source, points, found, hash((words, info)), _shared(forms))
+    return Plan(steps[0].source, points, info, words, _shared(forms))
 
 
 def _alike(numbers: Sequence[float], values: Sequence[Value]) -> bool:

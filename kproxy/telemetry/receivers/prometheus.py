@@ -58,9 +58,9 @@ class Prometheus(Queued):
 
     def offer(self, push: Push) -> bool:
         """Takes it in at once when it is like the client's last ones, in less time than it takes to wake the task."""
-        counters, client = self.counters, push.info.client_instance_id
+        counters, client, now = self.counters, push.info.client_instance_id, trio.current_time()
         # In each client's own order: what others have queued does not matter, or a backlog would keep itself up.
-        if self._waiting[client] or not self.accumulator.again(push.info, push.payload, trio.current_time()):
+        if self._waiting[client] or not self.accumulator.again(push.info, push.words, push.payload, now):
             queued = super().offer(push)
             if queued:
                 self._waiting[client] += 1
@@ -85,8 +85,8 @@ class Prometheus(Queued):
         with trio.CancelScope(shield=True):
             now = trio.current_time()
             try:
-                if not self.accumulator.again(push.info, push.payload, now):
-                    for _ in self.accumulator.steps(push.info, push.metrics, now, push.payload):
+                if not self.accumulator.again(push.info, push.words, push.payload, now):
+                    for _ in self.accumulator.steps(push.info, push.metrics, now, push.payload, push.words):
                         await self._pause()
             except PayloadError as error:
                 self.counters.last_error = str(error)

@@ -51,8 +51,7 @@ class Group:
 class Source:
     """One client, as far as its labels stay the same; `points` with the time of their last push.
 
-    `totals` are (start, value) of points whose client counts from its own start instead of the last push. `size` is
-    that of its last push that had no plan.
+    `totals` are (start, value) of points whose client counts from its own start instead of the last push.
     """
 
     key: tuple[UUID, str]
@@ -61,7 +60,6 @@ class Source:
     checked: float
     points: dict[Point, float] = field(default_factory=dict)
     totals: dict[Point, tuple[int, Value]] | None = None
-    size: int = 0
 
 
 @dataclass(slots=True, eq=False)

@@ -7,7 +7,7 @@ from math import isnan, nan
 import pytest
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
-from kproxy.telemetry.layout import layout
+from kproxy.telemetry.layout import MAX_BYTES, Lately, layout, words
 from tests.unit.telemetry.receivers.pushes import gauge, metrics, total
 
 
@@ -91,3 +91,37 @@ def test_nothing_at_all() -> None:
 def test_what_is_no_metrics_data(malformed: bytes) -> None:
     """It has no layout, and nothing is raised for it."""
     assert layout(malformed) is None
+
+
+def test_what_is_large_is_not_looked_through() -> None:
+    """It would hold up others for too long."""
+    assert layout(b"\x0a\0" * (MAX_BYTES // 2)) is not None
+    assert layout(b"\x0a\0" * (MAX_BYTES // 2 + 1)) is None
+
+
+def test_words_of_a_payload() -> None:
+    """Equal where all but times and numbers is, none where there is no layout."""
+    assert words(payload(1.5)) == words(payload(nan, start=9)) is not None
+    assert words(payload(1.5)) != words(payload(1.5, name="lost"))
+    assert words(b"\x0a") is None
+
+
+def test_like_the_last_one() -> None:
+    """From the third like payload on it is told at once; what is unlike has to be decoded, and begins anew."""
+    lately = Lately()
+    assert lately.like(payload(1.0)) is None
+    assert lately.learn(payload(1.0)) is None
+    assert lately.like(payload(2.0)) is None
+    learned = lately.learn(payload(2.0))
+    assert learned is not None
+    assert lately.like(payload(3.0)) is learned
+    assert lately.like(payload(3.0, name="lost")) is None
+    assert lately.learn(payload(3.0, name="lost")) is not None
+    assert lately.like(payload(4.0)) is None
+
+
+def test_sizes_that_change_are_not_looked_through() -> None:
+    """Of a client whose payloads are never like each other nothing is found out."""
+    lately = Lately()
+    for rack in ("r", "rr", "r", "rr"):
+        assert lately.learn(payload(1.0, rack=rack)) is None

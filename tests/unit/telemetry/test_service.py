@@ -269,6 +269,31 @@ def test_a_client_that_pushes_every_millisecond() -> None:
     assert (codes.count(NONE), codes.count(THROTTLED)) == (1, 9_999)
 
 
+def test_what_is_like_the_last_push_is_not_decoded() -> None:
+    """From the third like one on receivers get its words, and decode it themselves if they want to."""
+    server = telemetry()
+    pushes = []
+    for number, points in enumerate((3, 3, 3, 4, 3, 3, 3)):
+        push = server.push(JAVA, request(server, payload=metrics(points)), NOW + number * INTERVAL)[1]
+        assert push is not None
+        pushes.append(push)
+    assert [push.words is not None for push in pushes] == [False, True, True, False, False, True, True]
+    assert pushes[1].words is pushes[2].words
+    assert pushes[2].metrics == pushes[0].metrics
+
+
+def test_pushes_share_what_is_known_of_their_client() -> None:
+    """One object for all that is kept of them, unless another connection pushes for the instance."""
+    server = telemetry()
+    first, second = (server.push(JAVA._replace(), request(server), NOW + number * INTERVAL)[1] for number in range(2))
+    assert first is not None
+    assert second is not None
+    assert first.info is second.info
+    elsewhere = server.push(JAVA._replace(source_port=9), request(server), NOW + 3 * INTERVAL)[1]
+    assert elsewhere is not None
+    assert elsewhere.info == JAVA._replace(source_port=9)
+
+
 def test_what_is_counted() -> None:
     """Requests by error, bytes before and after, seconds of decoding by the clock handed in; by instance, too."""
     ticks = count()

@@ -8,6 +8,7 @@ from uuid import UUID
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
 
 from kproxy.telemetry.instance import ClientInfo
+from kproxy.telemetry.layout import words
 from kproxy.telemetry.payload import Push
 
 DELTA, CUMULATIVE = 1, 2
@@ -32,7 +33,7 @@ def metrics(*each: Metric, resource: Mapping[str, str] | None = None) -> Metrics
 def push(*each: Metric, info: ClientInfo | None = None, resource: Mapping[str, str] | None = None) -> Push:
     """A push of metrics."""
     payload = metrics(*each, resource=resource).SerializeToString()
-    return Push(info or client(), 1_700_000_000.5, payload)
+    return Push(info or client(), 1_700_000_000.5, payload, words=words(payload))
 
 
 def gauge(name: str, value: float | None, **attributes: str) -> Metric:
