@@ -1,8 +1,4 @@
-"""Payloads that name one resource for each metric anew, as Java's do: the resource once, and the metrics without it.
-
-Where to cut is found out for the first payload of a size and tried on the next ones: those that a client pushes differ
-in numbers only, and those of like clients in names of the same length. Tags and lengths are compared each time.
-"""
+"""Payloads that name one resource for each metric anew, as Java's do: the resource once, and the metrics without it."""
 
 from __future__ import annotations
 
@@ -17,16 +13,21 @@ from kproxy.wire.primitives import read_uvarint
 _RESOURCE_METRICS: Final = 0x0A  # field 1 of MetricsData, length-delimited
 _RESOURCE: Final = 0x0A  # field 1 of ResourceMetrics
 _SCOPE_METRICS: Final = 0x12  # field 2
-_KNOWN: Final = 256  # sizes
+_SHARED: Final = 512  # of so many kinds of clients
 MAX_RESOURCES: Final = 512
 """In a payload that is cut: what is known of one grows with them."""
 
 
-class Parts(NamedTuple):
-    """Fields of one ResourceMetrics, with their tags."""
+class Cut(NamedTuple):
+    """Fields of one ResourceMetrics, with their tags: the resource, and where each ScopeMetrics is in the payload."""
 
     resource: bytes
-    scope_metrics: tuple[bytes, ...]
+    scope_metrics: Struct
+
+    @property
+    def size(self) -> int:
+        """Bytes of all fields together."""
+        return len(self.resource) + sum(map(len, self.scope_metrics.unpack(bytes(self.scope_metrics.size))))
 
 
 class _Span(NamedTuple):
@@ -34,67 +35,39 @@ class _Span(NamedTuple):
 
     start: int
     resource: int
-    resource_content: int
     scope: int
-    scope_content: int
     end: int
 
 
-class _Cuts:
-    """For all payloads with these tags and lengths at their places."""
-
-    def __init__(self, payload: bytes, spans: Sequence[_Span]) -> None:
-        tags, resources, scopes = ["<"], ["<"], ["<"]
-        for start, resource, content, scope, scope_content, end in spans:
-            tags.append(f"{content - start}s{scope - content}x{scope_content - scope}s{end - scope_content}x")
-            resources.append(f"{resource - start}x{scope - resource}s{end - scope}x")
-            scopes.append(f"{scope - start}x{end - scope}s")
-        self._tags, self._resources, self._scopes = (Struct("".join(each)) for each in (tags, resources, scopes))
-        self._expected = self._tags.unpack(payload)
-
-    def parts(self, payload: bytes) -> Parts | None:
-        """Of a payload of the size that these are for; None when the tags differ or its resources do."""
-        if self._tags.unpack(payload) != self._expected:
-            return None
-        resources = self._resources.unpack(payload)
-        if resources.count(resources[0]) != len(resources):
-            return None
-        return Parts(resources[0], self._scopes.unpack(payload))
-
-
-def parts(payload: bytes) -> Parts | None:
-    """The parts of a payload whose resources are one; None for any other payload."""
-    known = _by_size(len(payload))
-    for cuts in known:
-        if (found := cuts.parts(payload)) is not None:
-            return found
+def cut(payload: bytes) -> Cut | None:
+    """Where to cut a payload whose resources are one; None for any other payload."""
     spans = _spans(payload)
-    if spans is None:
+    if not spans:
         return None
-    known[:] = [_Cuts(payload, spans)]
-    return known[0].parts(payload)
+    first, *others = (payload[span.resource : span.scope] for span in spans)
+    if any(other != first for other in others):
+        return None
+    return Cut(first, _struct("".join([f"{span.scope - span.start}x{span.end - span.scope}s" for span in spans])))
 
 
-@lru_cache(_KNOWN)
-def _by_size(size: int) -> list[_Cuts]:
-    """The last that were made for payloads of that size, or none."""
-    del size
-    return []
+# Instances that push the same metrics of names of the same length share it.
+_struct: Final = lru_cache(_SHARED)(Struct)
 
 
-def _spans(payload: bytes) -> list[_Span] | None:
+def _spans(payload: bytes) -> Sequence[_Span]:
+    """None at all for a payload that is not to be cut."""
     spans: list[_Span] = []
     position = 0
     try:
         while position < len(payload):
             span = _span(payload, position)
             if span is None or len(spans) == MAX_RESOURCES:
-                return None
+                return ()
             spans.append(span)
             position = span.end
     except (IndexError, MalformedMessageError):
-        return None
-    return spans or None
+        return ()
+    return spans
 
 
 def _span(payload: bytes, start: int) -> _Span | None:
@@ -106,7 +79,5 @@ def _span(payload: bytes, start: int) -> _Span | None:
     tags = (payload[start], payload[resource], payload[scope])
     fits = end == resource + size <= len(payload)
     return (
-        _Span(start, resource, content, scope, scope_content, end)
-        if fits and tags == (_RESOURCE_METRICS, _RESOURCE, _SCOPE_METRICS)
-        else None
+        _Span(start, resource, scope, end) if fits and tags == (_RESOURCE_METRICS, _RESOURCE, _SCOPE_METRICS) else None
     )

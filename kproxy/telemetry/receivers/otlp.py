@@ -7,7 +7,6 @@ import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -19,9 +18,8 @@ from kproxy.delivery.queued import Queued
 from kproxy.delivery.verdict import Verdict
 from kproxy.telemetry.receivers.http import HttpClient, HttpError, Url
 from kproxy.telemetry.receivers.interface import OTLP
-from kproxy.telemetry.receivers.labels import known
+from kproxy.telemetry.receivers.labelling import Labelling
 from kproxy.telemetry.receivers.queued import MAX_BYTES, MAX_PUSHES
-from kproxy.telemetry.receivers.resource import addition, with_attributes
 from kproxy.telemetry.receivers.verdicts import complaint, retry_after, verdict
 from kproxy.upstream.backoff import full_jitter
 
@@ -89,14 +87,12 @@ class Otlp(Queued[_Labelled]):
         self._linger = linger
         self._connections = connections
         self._rand = rand
-        constants = tuple(constant.items())
-        # As many as there may be instances: their attributes are encoded once for all their pushes.
-        self._addition = lru_cache(16_384)(lambda info: addition([*known(info), *constants]))
+        self._labelling = Labelling(constant)
 
     def offer(self, push: Push) -> bool:  # type: ignore[override]  # it queues what it makes of them
         """Labels it, and queues that: a batch is then only put together, which holds up nobody."""
         try:
-            payload = with_attributes(push.payload, self._addition(push.info))
+            payload = self._labelling.labelled(push)
         except ValueError as error:
             self.counters.offered += 1
             self.counters.drop("malformed")
@@ -175,7 +171,7 @@ class Otlp(Queued[_Labelled]):
 _COMPRESS: Final[Mapping[Compression, Callable[[bytes], bytes]]] = MappingProxyType(
     {
         Compression.NONE: lambda payload: payload,
-        Compression.GZIP: lambda payload: bytes(cramjam.gzip.compress(payload, level=4)),
+        Compression.GZIP: lambda payload: bytes(cramjam.gzip.compress(payload, level=1)),
         Compression.ZSTD: lambda payload: bytes(cramjam.zstd.compress(payload, level=3)),
     }
 )

@@ -7,11 +7,11 @@ and payloads one after the other are one payload with the resources of all.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
-from typing import Final
+from struct import Struct
+from typing import Final, NamedTuple
 
 from kproxy.errors import MalformedMessageError
-from kproxy.telemetry.receivers.cuts import parts
+from kproxy.telemetry.receivers.cuts import cut
 from kproxy.telemetry.receivers.labels import CLIENT_LABELS
 from kproxy.wire.primitives import read_uvarint, uvarint
 
@@ -38,18 +38,37 @@ def addition(pairs: Iterable[tuple[str, str]]) -> bytes:
     return encoded
 
 
+class Joined(NamedTuple):
+    """How to put metrics that all have the same resource into one, with attributes; also of payloads of like words.
+
+    Java writes the resource anew for each metric, and with what is added that would be three times what it pushed.
+    """
+
+    head: bytes
+    scope_metrics: Struct
+    added: bytes
+
+    def of(self, payload: bytes) -> bytes:
+        """MetricsData of one resource."""
+        return b"".join((self.head, *self.scope_metrics.unpack(payload), self.added))
+
+
+def joined(payload: bytes, added: bytes) -> Joined | None:
+    """For payloads with this one's words; None where there is more to do than to join, as `with_attributes` does."""
+    if _names_ours(payload) or (found := cut(payload)) is None:
+        return None
+    return Joined(_head(found.size + len(added)) + found.resource, found.scope_metrics, added)
+
+
 def with_attributes(payload: bytes, added: bytes) -> bytes:
     """MetricsData with `addition`'s bytes in each of its resources. ValueError for what is no such message.
 
     A client's own attributes of the labels' names go: nobody can pass for another, and no attribute stands twice.
-    Metrics that all have the same resource share it then: Java writes it anew for each of them, and with what is added
-    that would be three times what the client pushed.
     """
-    if _PREFIX in payload and any(key in payload for key in _KEYS):
+    if _names_ours(payload):
         payload = _without_ours(payload)
-    if (found := parts(payload)) is not None:
-        size = len(found.resource) + sum(map(len, found.scope_metrics)) + len(added)
-        return b"".join((_head(size), found.resource, *found.scope_metrics, added))
+    if (together := joined(payload, added)) is not None:
+        return together.of(payload)
     out: list[bytes] = []
     position = resources = 0
     while position < len(payload):
@@ -61,7 +80,10 @@ def with_attributes(payload: bytes, added: bytes) -> bytes:
     return b"".join(out)
 
 
-@lru_cache(4096)
+def _names_ours(payload: bytes) -> bool:
+    return _PREFIX in payload and any(key in payload for key in _KEYS)
+
+
 def _head(size: int) -> bytes:
     return bytes([_RESOURCE_METRICS]) + uvarint(size)
 

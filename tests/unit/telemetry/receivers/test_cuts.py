@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
-from kproxy.telemetry.receivers.cuts import MAX_RESOURCES, parts
+from kproxy.telemetry.receivers.cuts import MAX_RESOURCES, cut
 from tests.unit.telemetry.receivers.pushes import gauge, metrics
 
 
@@ -16,11 +16,13 @@ def payload(*values: float, rack: str = "r1", name: str = "g") -> bytes:
 
 def joined(data: bytes) -> MetricsData | None:
     """What comes out, as one ResourceMetrics."""
-    found = parts(data)
+    found = cut(data)
     if found is None:
         return None
+    fields = found.resource + b"".join(found.scope_metrics.unpack(data))
+    assert len(fields) == found.size
     merged = MetricsData()
-    merged.resource_metrics.add().MergeFromString(found.resource + b"".join(found.scope_metrics))
+    merged.resource_metrics.add().MergeFromString(fields)
     return merged
 
 
@@ -44,9 +46,9 @@ def test_a_resource_that_stands_for_each_metric_stands_once() -> None:
 def test_resources_that_differ_stay_apart() -> None:
     """Whether it is the first payload of its size or not."""
     mixed = payload(1.0, rack="r1") + payload(2.0, rack="r2")
-    assert parts(mixed) is None
-    assert parts(payload(1.0, 2.0)) is not None
-    assert parts(mixed) is None
+    assert cut(mixed) is None
+    assert cut(payload(1.0, 2.0)) is not None
+    assert cut(mixed) is None
 
 
 def test_other_lengths_in_the_same_size() -> None:
@@ -66,8 +68,8 @@ def test_long_lengths() -> None:
 
 def test_more_resources_than_are_cut() -> None:
     """Up to a bound, since what is known of a size grows with them."""
-    assert parts(payload(1.0) * MAX_RESOURCES) is not None
-    assert parts(payload(1.0) * (MAX_RESOURCES + 1)) is None
+    assert cut(payload(1.0) * MAX_RESOURCES) is not None
+    assert cut(payload(1.0) * (MAX_RESOURCES + 1)) is None
 
 
 def with_schema() -> bytes:
@@ -93,4 +95,4 @@ def with_schema() -> bytes:
 )
 def test_what_is_not_cut(data: bytes) -> None:
     """Everything else is left as it is, and nothing is raised for it."""
-    assert parts(data) is None
+    assert cut(data) is None
