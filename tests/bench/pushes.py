@@ -115,7 +115,7 @@ class Client:
             for point in points:
                 point.time_unix_nano = now
                 point.as_double = rand.choice((0.0, rand.random(), float(rand.randrange(100_000))))
-            pushed.append(bytes(cramjam.zstd.compress(data.SerializeToString(), level=3)))
+            pushed.append(_compressed(data.SerializeToString()))
         return pushed
 
     def _metrics(self) -> list[tuple[str, tuple[str, str]]]:
@@ -143,3 +143,10 @@ class Client:
             return []
         member = f"{self.client_id}-a02201cf-d1ac-4f2b-9c0c-{self.number:012x}"
         return [("group_id", self.client_id), ("group_member_id", member), ("client_rack", "rack-1")]
+
+
+def _compressed(payload: bytes) -> bytes:
+    """As a stream, whose frame does not tell how much it holds."""
+    compressor = cramjam.zstd.Compressor(level=3)
+    compressor.compress(payload)
+    return bytes(compressor.finish())

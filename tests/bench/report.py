@@ -141,7 +141,7 @@ def rows(samples: Mapping[str, ByTarget]) -> list[Row]:
         values: ByTarget = samples.get(metric.key, {})
         if metric.over_direct:
             values = _over_direct(values)
-        if not values.get(KPROXY):
+        if not (values.get(KPROXY) or values.get(COMPILED)):
             continue
         compared = (KPROXY, COMPILED) if metric.goal is None or metric.ratio else ()
         ratios = {name: _ratios(values, name) for name in compared}

@@ -25,7 +25,7 @@ from . import bulk, small
 from .frames import OneRecordProduce
 from .options import Options
 from .process import Address, BenchError, accepts, cpu_seconds, running, settled_rss_kib, wait_serving, wait_until
-from .targets import KPROXY, program, ready
+from .targets import ready
 
 INTERVAL: Final = 0.1
 """Between two pushes of an instance, in seconds: the lowest that may be, so that it is the fleet that sets the pace."""
@@ -136,11 +136,18 @@ class Proxy:
 
 
 class Section:
-    """One run of it; `most` is how many instances may be connected, `add` takes a sample: metric, target, value."""
+    """One run of a kproxy; `most` is how many instances may be connected, `add` takes a sample: metric, value."""
 
     def __init__(
-        self, cluster: Cluster, directory: Path, options: Options, most: int, add: Callable[[str, str, float], None]
+        self,
+        program: Path,
+        cluster: Cluster,
+        directory: Path,
+        options: Options,
+        most: int,
+        add: Callable[[str, float], None],
     ) -> None:
+        self._program = program
         self._cluster = cluster
         self._directory = directory
         self._options = options
@@ -169,7 +176,7 @@ class Section:
         path, log = self._directory / f"{receiver}.yaml", self._directory / f"{receiver}.log"
         config = _config(self._cluster.bootstrap, listen, admin, {"name": receiver, "type": receiver, **settings})
         path.write_text(yaml.safe_dump(config))
-        with running([str(program()), "serve", "--config", str(path)], log) as process:
+        with running([str(self._program), "serve", "--config", str(path)], log) as process:
             wait_serving(process, lambda: ready(admin), receiver, log)
             fleet = Fleet(listen)
             try:
@@ -188,7 +195,7 @@ class Section:
             for proxy in proxies:
                 with proxy.scraped(self._options.pushing / 2):
                     pushed, cpu = proxy.push(self._options.pushing, RATE, instances)
-                self._add(f"telemetry_{proxy.receiver}", KPROXY, pushed / cpu)
+                self._add(f"telemetry_{proxy.receiver}", pushed / cpu)
         self._beside(proxies[0], rounds)
         proxies[0].fleet.grow(self._most)
         self._warm_up(proxies[0], self._most)
@@ -200,7 +207,7 @@ class Section:
 
     def _memory(self, proxy: Proxy, instances: int) -> None:
         kib = (settled_rss_kib(proxy.pid) - proxy.idle_rss) / instances
-        self._add(f"telemetry_kib_{'few' if instances == self._options.instances else 'many'}", KPROXY, kib)
+        self._add(f"telemetry_kib_{'few' if instances == self._options.instances else 'many'}", kib)
 
     def _beside(self, proxy: Proxy, rounds: Callable[[str], Iterable[int]]) -> None:
         """The latency of a request on a connection of its own, alone and beside pushes: how p99 grows."""
@@ -209,13 +216,13 @@ class Section:
         leader = bulk.leader_address(f"{proxy.listen[0]}:{proxy.listen[1]}", _SMALL_TOPIC)
         for _ in rounds("telemetry: requests beside pushes"):
             alone = self._p99(small.latencies_during(leader, request, self._options.pushing))
-            self._add("telemetry_p99", KPROXY, alone)
+            self._add("telemetry_p99", alone)
             for rate in BESIDE:
                 with proxy.scraped(self._options.pushing / 2):
                     proxy.fleet.tell(seconds=self._options.pushing, interval=self._options.instances / rate)
                     beside = self._p99(small.latencies_during(leader, request, self._options.pushing))
                     proxy.fleet.answer()
-                self._add(f"telemetry_p99_{rate}", KPROXY, (beside / alone - 1) * 100)
+                self._add(f"telemetry_p99_{rate}", (beside / alone - 1) * 100)
 
     @staticmethod
     def _p99(latencies: list[float]) -> float:
