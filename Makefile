@@ -66,7 +66,8 @@ compiled: $(COMPILED_STAMP)  ## kproxy with its relay compiled, in an environmen
 test-compiled: $(COMPILED_STAMP)  ## the relay's unit and property tests on the compiled modules
 	rm -rf $(COMPILED)/tree && mkdir $(COMPILED)/tree && cp -r pyproject.toml codegen tests $(COMPILED)/tree
 	cd $(COMPILED)/tree && KPROXY_TEST_COMPILED=1 ../venv/bin/pytest -p no:cacheprovider \
-	  tests/unit/test_compiled.py tests/unit/relay tests/unit/wire tests/unit/telemetry tests/property/test_relay_flows.py tests/property/test_relay_own.py
+	  tests/unit/test_compiled.py tests/unit/relay tests/unit/wire tests/unit/telemetry/test_*.py tests/property/test_relay_flows.py \
+	  tests/property/test_relay_own.py tests/property/test_telemetry_payloads.py
 
 bench: $(STAMP)  ## kproxy beside HAProxy and direct, in one run
 	$(BIN)/python -m tests.bench
