@@ -11,7 +11,6 @@ from kproxy.topology.snapshot import Change, Snapshot, diff
 
 if TYPE_CHECKING:
     from kproxy.app.cluster import Cluster
-    from kproxy.routing.address_map import UpstreamNode
 
 
 class Following:
@@ -34,7 +33,7 @@ class Following:
         if self._before is not None:
             return
         if known is None or cause_of(change) is None:
-            self._learn(snapshot, change)
+            self._cluster.nodes.follow(snapshot, change)
         else:
             self._before = known
             self._cluster.work.start_soon(self._settle, known)
@@ -48,15 +47,10 @@ class Following:
         self._before = None
         change = diff(before, snapshot)
         if cause := cause_of(change):
-            self._cluster.map(lambda: self._cluster.addresses.renew(nodes_of(snapshot), trio.current_time()))
+            self._cluster.nodes.renew(snapshot)
             self._cluster.renew(cause, cluster_id=snapshot.cluster_id, previous=before.cluster_id)
         else:
-            self._learn(snapshot, change)
-
-    def _learn(self, snapshot: Snapshot, change: Change) -> None:
-        addresses = self._cluster.addresses
-        self._cluster.map(lambda: addresses.learn(nodes_of(snapshot)))
-        addresses.miss((node.id for node in change.removed), trio.current_time())
+            self._cluster.nodes.follow(snapshot, change)
 
     def _record(self, snapshot: Snapshot, change: Change) -> None:
         kinds = {"added": change.added, "gone": change.removed, "moved": change.moved}
@@ -67,8 +61,3 @@ class Following:
         shown = {kind: " ".join(str(node.id) for node in nodes) for kind, nodes in kinds.items() if nodes}
         cluster_id = {"cluster_id": snapshot.cluster_id} if change.cluster_changed else {}
         self._cluster.events.record("topology changed", **shown, **cluster_id)
-
-
-def nodes_of(snapshot: Snapshot | None) -> list[UpstreamNode]:
-    """Its nodes, as routing wants them; none when nothing is known."""
-    return [] if snapshot is None else [(node.id, node.host, node.port) for node in snapshot.nodes.values()]

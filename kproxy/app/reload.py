@@ -77,7 +77,7 @@ class Plan:
         cluster = self.cluster
         cluster.reconfigure(self.settings, self.backends)
         if self.remapped:
-            cluster.remap()
+            cluster.nodes.remap(self.settings)
         if self.active is not cluster.active:
             cluster.switch(self.active, self.snapshot, Cause.CONFIG)
         elif self.remapped:

@@ -159,7 +159,7 @@ def _retired(cluster: Cluster) -> list[RetiredView]:
     ends = cluster.config.topology.grace - trio.current_time()
     return [
         RetiredView(door.node_id, door.port, round(max(0.0, door.retired + ends), 3))
-        for door in cluster.addresses.retired
+        for door in cluster.nodes.addresses.retired
         if door.node_id is not None and door.retired is not None
     ]
 
@@ -175,10 +175,10 @@ def _nodes(cluster: Cluster, held: dict[tuple[str, int | None], int]) -> list[No
         NodeView(
             node_id=node_id,
             upstream="" if node.upstream is None else join_host_port(*node.upstream),
-            advertised=join_host_port(*cluster.addresses.advertised(node, cluster.listen[0])),
+            advertised=join_host_port(*cluster.nodes.addresses.advertised(node, cluster.listen[0])),
             rack=racks.get(node_id),
             reachable=cluster.counters.node(node_id).reachable,
             connections=held.get((cluster.settings.name, node_id), 0),
         )
-        for node_id, node in sorted(cluster.addresses.nodes.items())
+        for node_id, node in sorted(cluster.nodes.addresses.nodes.items())
     ]

@@ -51,7 +51,7 @@ class Two:
         return self.alive.life.clusters[0]
 
     def port(self, node_id: int) -> int:
-        port: int = self.cluster.addresses.nodes[node_id].port
+        port: int = self.cluster.nodes.addresses.nodes[node_id].port
         return port
 
     async def client(self, port: int | None = None, name: str = "app") -> Client:
@@ -253,12 +253,12 @@ async def test_all_nodes_replaced() -> None:
     """No node that a client can know is left: a new epoch. One of two is not that."""
     async with two() as life:
         named_itself(life.a, 2, 3)
-        await eventually(lambda: 3 in life.cluster.addresses.nodes, "the new node")
+        await eventually(lambda: 3 in life.cluster.nodes.addresses.nodes, "the new node")
         assert life.cluster.epoch == 0
         named_itself(life.a, 4, 5)
         await eventually(lambda: life.cluster.epoch == 1, "a new epoch")
         assert life.cluster.counters.epochs["all_nodes_replaced"] == 1
-        assert {door.node_id for door in life.cluster.addresses.retired} >= {2, 3}
+        assert {door.node_id for door in life.cluster.nodes.addresses.retired} >= {2, 3}
 
 
 async def test_a_retired_node_that_serves() -> None:

@@ -70,7 +70,7 @@ async def test_a_drain_answers_and_closes() -> None:
         await alive.until_state("ready")
         waiting = await _in_flight(alive, broker, answers)
         silent_client = await alive.client()
-        ports = [alive.port(), alive.life.clusters[0].addresses.nodes[1].port]
+        ports = [alive.port(), alive.life.clusters[0].nodes.addresses.nodes[1].port]
         alive.signal()
         assert await silent_client.receive_all() == b""
         for port in ports:
@@ -163,7 +163,7 @@ async def test_what_the_admin_port_shows() -> None:
     async with brokers((7,)) as (broker,), living(settings(broker)) as alive:
         await alive.until_state("ready")
         (cluster,) = (await alive.get("/api/v1/clusters"))["clusters"]
-        port = alive.life.clusters[0].addresses.nodes[7].port
+        port = alive.life.clusters[0].nodes.addresses.nodes[7].port
         assert cluster["cluster_id"] == "scripted"
         assert cluster["listen"] == f"{HOST}:{alive.port()}"
         assert cluster["bootstrap_servers"] == [f"{HOST}:{broker.port}"]
