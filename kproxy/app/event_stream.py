@@ -5,19 +5,18 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import trio
 
+from kproxy.app import delivering
 from kproxy.app.happenings import told
 from kproxy.app.presence import Presence
 from kproxy.config.events import EventFiles, EventTopic
 from kproxy.delivery.fanout import Fanout
 from kproxy.delivery.files import Files
 from kproxy.delivery.interface import Destination
-from kproxy.delivery.kafka import Compression, Kafka
+from kproxy.delivery.kafka import Kafka
 from kproxy.observe.events import Event, Name, encode
 from kproxy.wire.records import Record
 
@@ -85,29 +84,8 @@ class EventStream:
 def _made(settings: EventFiles | EventTopic, cluster: Cluster) -> Destination[Event]:
     """`cluster` knows its siblings, and so where a topic is."""
     if isinstance(settings, EventFiles):
-        return Files(
-            settings.name,
-            Path(settings.directory),
-            settings.prefix,
-            lines,
-            file_bytes=settings.file_bytes,
-            file_age=settings.file_age,
-            keep_bytes=settings.keep_bytes,
-            linger=settings.linger,
-            max_items=settings.max_events,
-            max_bytes=settings.max_bytes,
-        )
-    return Kafka(
-        settings.name,
-        partial(cluster.connected, settings),
-        settings.topic,
-        record,
-        compression=Compression(settings.compression),
-        retry_for=settings.retry_for,
-        linger=settings.linger,
-        max_items=settings.max_events,
-        max_bytes=settings.max_bytes,
-    )
+        return delivering.files(Files[Event], settings, settings.prefix, lines, settings.max_events)
+    return delivering.topic(Kafka[Event], settings, cluster.connected, record, settings.max_events)
 
 
 def lines(event: Event) -> Iterator[bytes]:

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Mapping
-from functools import partial
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from kproxy.app import delivering
+from kproxy.app.delivering import Connect
 from kproxy.config import receivers as settings
 from kproxy.errors import ConfigError
 from kproxy.telemetry.receivers import plugins
 from kproxy.telemetry.receivers.interface import Receiver
 from kproxy.telemetry.receivers.prometheus import Prometheus
-from kproxy.upstream.client import UpstreamClient
 
 if TYPE_CHECKING:
     from kproxy.config import Config
 
 LABEL: Final = "cluster"
 """What tells the virtual cluster on everything that a receiver writes."""
-
-Connect = Callable[[settings.Kafka], UpstreamClient]
-"""A client of the cluster that has the topic."""
 
 
 def made(config: Config, cluster: str, names: tuple[str, ...] | None, connect: Connect) -> list[Receiver]:
@@ -95,34 +91,14 @@ def _tls(tls: settings.Tls) -> ssl.SSLContext:
 
 
 def _kafka(receiver: settings.Kafka, labels: Mapping[str, str], connect: Connect) -> Receiver:
-    from kproxy.delivery.kafka import Compression  # noqa: PLC0415
     from kproxy.telemetry.receivers.kafka import Kafka, records_with  # noqa: PLC0415
 
-    return Kafka(
-        receiver.name,
-        partial(connect, receiver),
-        receiver.topic,
-        records_with({**receiver.constant, **labels}),
-        compression=Compression(receiver.compression),
-        retry_for=receiver.retry_for,
-        linger=receiver.linger,
-        max_items=receiver.max_pushes,
-        max_bytes=receiver.max_bytes,
-    )
+    record = records_with({**receiver.constant, **labels})
+    return delivering.topic(Kafka, receiver, connect, record, receiver.max_pushes)
 
 
 def _files(receiver: settings.Files, labels: Mapping[str, str]) -> Receiver:
     from kproxy.telemetry.receivers.files import Files, lines_with  # noqa: PLC0415
 
-    return Files(
-        receiver.name,
-        Path(receiver.directory),
-        f"{receiver.prefix}-{labels[LABEL]}",
-        lines_with({**receiver.constant, **labels}),
-        file_bytes=receiver.file_bytes,
-        file_age=receiver.file_age,
-        keep_bytes=receiver.keep_bytes,
-        linger=receiver.linger,
-        max_items=receiver.max_pushes,
-        max_bytes=receiver.max_bytes,
-    )
+    lines = lines_with({**receiver.constant, **labels})
+    return delivering.files(Files, receiver, f"{receiver.prefix}-{labels[LABEL]}", lines, receiver.max_pushes)

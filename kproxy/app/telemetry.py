@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 import structlog
 import trio
 
-from kproxy.app.receivers import Connect, made
+from kproxy.app.delivering import Connect
+from kproxy.app.receivers import made
 from kproxy.app.telemetry_offers import offers
 from kproxy.errors import ConfigError
 from kproxy.observe.telemetry import TelemetryCounters

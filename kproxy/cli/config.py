@@ -13,7 +13,8 @@ from kproxy.cli.table import print_table
 from kproxy.errors import ConfigError
 
 if TYPE_CHECKING:
-    from kproxy.config import Config, Kafka
+    from kproxy.config import Config
+    from kproxy.config.delivery import ToTopic
 
 
 @click.group(invoke_without_command=True)
@@ -55,8 +56,8 @@ def _check_telemetry(found: Config, file: Path) -> None:
             raise ConfigError(f"{file}: {error.key}", error.reason) from error
 
 
-def _dials_nobody(receiver: Kafka) -> NoReturn:
-    raise AssertionError(f"{receiver.name} is checked, not run")
+def _dials_nobody(to: ToTopic) -> NoReturn:
+    raise AssertionError(f"a receiver that writes to {to.topic} is checked, not run")
 
 
 @config.command()
