@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
 _TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_PREFIX: Final = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 
 
 def _not_empty(text: str) -> str:
@@ -36,8 +37,16 @@ def _check_topic(name: str) -> str:
     return name
 
 
+def check_prefix(prefix: str) -> str:
+    """ValueError for what no file's name may begin with, or what readers pass over."""
+    if not re.fullmatch(_PREFIX, prefix):
+        raise ValueError(f"{prefix!r} is no prefix of files; take letters, digits, '-' and '_', the last two not first")
+    return prefix
+
+
 Text = Annotated[str, AfterValidator(_not_empty)]
 Topic = Annotated[str, AfterValidator(_check_topic)]
+Prefix = Annotated[str, AfterValidator(check_prefix), Field(json_schema_extra={"pattern": _PREFIX})]
 
 
 class Late(Settings):

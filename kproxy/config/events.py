@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from kproxy.config.base import Path, Settings
-from kproxy.config.delivery import ByType, Late, Text, ToFiles, ToTopic, names_twice, unknown_cluster
+from kproxy.config.delivery import ByType, Late, Prefix, Text, ToFiles, ToTopic, names_twice, unknown_cluster
 from kproxy.config.process import Count, FrameBytes, Interval
 from kproxy.config.upstreams import Label
-
-_PREFIX: Final = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
-
-
-def _check_prefix(prefix: str) -> str:
-    if not re.fullmatch(_PREFIX, prefix):
-        raise ValueError(f"{prefix!r} is no prefix of files: letters, digits, '-' and '_', the last two not first")
-    return prefix
-
-
-Prefix = Annotated[str, AfterValidator(_check_prefix), Field(json_schema_extra={"pattern": _PREFIX})]
 
 
 class _Queued(Late):

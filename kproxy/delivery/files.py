@@ -13,9 +13,10 @@ from typing import Final, TypeVar
 import structlog
 import trio
 
+from kproxy.config.delivery import check_prefix
 from kproxy.delivery.interface import T
 from kproxy.delivery.queued import MAX_BYTES, MAX_ITEMS, Queued
-from kproxy.delivery.segment import Segment, check_prefix, prune, recover
+from kproxy.delivery.segment import Segment, prune, recover
 from kproxy.upstream.backoff import full_jitter
 
 log = structlog.get_logger("kproxy.delivery")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import gzip
 import os
-import re
 import zlib
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,12 +15,6 @@ SUFFIX: Final = ".json.gz"
 _PART: Final = ".part"
 _CHUNK: Final = 64 * 1024
 _GZIP: Final = 31  # zlib's window bits for a gzip member
-
-
-def check_prefix(prefix: str) -> None:
-    """ValueError for what no file's name may begin with, or what readers pass over."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", prefix):
-        raise ValueError(f"{prefix!r} is no prefix of files; take letters, digits, '-' and '_', the last two not first")
 
 
 class Segment:

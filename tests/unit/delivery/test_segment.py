@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kproxy.delivery.segment import Segment, check_prefix, prune, recover
+from kproxy.delivery.segment import Segment, prune, recover
 
 WRITER = """
 import sys
@@ -116,11 +116,3 @@ def test_the_oldest_are_deleted(tmp_path: Path) -> None:
     files = visible(tmp_path)
     assert prune(tmp_path, "t", keep_bytes=3 * files[0].stat().st_size) == 2
     assert visible(tmp_path) == files[2:]
-
-
-@pytest.mark.parametrize("prefix", ["", "_x", ".x", "a/b", "a*", "x" * 65])
-def test_prefixes(prefix: str) -> None:
-    """What Spark passes over, or no file can be called, is refused."""
-    check_prefix("client-telemetry_1")
-    with pytest.raises(ValueError, match="no prefix of files"):
-        check_prefix(prefix)

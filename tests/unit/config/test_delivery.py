@@ -1,0 +1,15 @@
+"""Settings of what is delivered to files."""
+
+from __future__ import annotations
+
+import pytest
+
+from kproxy.config.delivery import check_prefix
+
+
+@pytest.mark.parametrize("prefix", ["", "_x", ".x", "a/b", "a*", "x" * 65])
+def test_prefixes(prefix: str) -> None:
+    """What Spark passes over, or no file can be called, is refused."""
+    check_prefix("client-telemetry_1")
+    with pytest.raises(ValueError, match="no prefix of files"):
+        check_prefix(prefix)
