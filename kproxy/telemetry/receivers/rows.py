@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from functools import _lru_cache_wrapper, lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
+from kproxy.observe.events import iso
 from kproxy.telemetry.instance import kafka_text
 from kproxy.telemetry.receivers.readings import attributes_of, number
 from kproxy.telemetry.receivers.resource import MAX_RESOURCES
@@ -60,9 +60,8 @@ def _by_resource(push: Push) -> dict[str, list[ResourceMetrics]]:
 
 def _client(push: Push) -> dict[str, Any]:
     info = push.info
-    at = datetime.fromtimestamp(push.received_at, UTC)
     return {
-        "received_at": at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "received_at": iso(push.received_at),
         "client_instance_id": kafka_text(info.client_instance_id),
         "client_id": info.client_id,
         "client_software_name": info.software_name,
