@@ -52,6 +52,18 @@ def confluent_kafka(bootstrap: str, client_id: str, mechanism: str, user: str, p
     threading.Event().wait(FOREVER)
 
 
+def in_python(bootstrap: str, client_id: str, mechanism: str, user: str, password: str) -> dict[str, Any]:
+    """The settings as kafka-python has named them, and aiokafka after it."""
+    return {
+        "bootstrap_servers": bootstrap,
+        "client_id": client_id,
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": mechanism,
+        "sasl_plain_username": user,
+        "sasl_plain_password": password,
+    }
+
+
 @contextlib.contextmanager
 def no_warnings() -> Iterator[None]:
     """Those of a library's own imports."""
@@ -70,14 +82,7 @@ def kafka_python(bootstrap: str, client_id: str, mechanism: str, user: str, pass
         def token(self) -> str:
             return token(user)
 
-    settings: dict[str, Any] = {
-        "bootstrap_servers": bootstrap,
-        "client_id": client_id,
-        "security_protocol": "SASL_PLAINTEXT",
-        "sasl_mechanism": mechanism,
-        "sasl_plain_username": user,
-        "sasl_plain_password": password,
-    }
+    settings = in_python(bootstrap, client_id, mechanism, user, password)
     if mechanism == "OAUTHBEARER":
         settings |= {"sasl_oauth_token_provider": Tokens()}
     try:
@@ -99,14 +104,7 @@ def aiokafka(bootstrap: str, client_id: str, mechanism: str, user: str, password
             return token(user)
 
     async def run() -> None:
-        settings: dict[str, Any] = {
-            "bootstrap_servers": bootstrap,
-            "client_id": client_id,
-            "security_protocol": "SASL_PLAINTEXT",
-            "sasl_mechanism": mechanism,
-            "sasl_plain_username": user,
-            "sasl_plain_password": password,
-        }
+        settings = in_python(bootstrap, client_id, mechanism, user, password)
         if mechanism == "OAUTHBEARER":
             settings |= {"sasl_oauth_token_provider": Tokens()}
         admin = AIOKafkaAdminClient(**settings)
