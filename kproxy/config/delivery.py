@@ -31,7 +31,8 @@ def _not_empty(text: str) -> str:
     return text
 
 
-def _check_topic(name: str) -> str:
+def check_topic(name: str) -> str:
+    """ValueError for what Kafka does not take as a topic's name."""
     if not _TOPIC.fullmatch(name) or name in (".", ".."):
         raise ValueError(f"{name!r} is no topic: at most 249 letters, digits, '.', '_' and '-'")
     return name
@@ -45,7 +46,7 @@ def check_prefix(prefix: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_not_empty)]
-Topic = Annotated[str, AfterValidator(_check_topic)]
+Topic = Annotated[str, AfterValidator(check_topic)]
 Prefix = Annotated[str, AfterValidator(check_prefix), Field(json_schema_extra={"pattern": _PREFIX})]
 
 

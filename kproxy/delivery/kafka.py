@@ -12,10 +12,11 @@ from typing import Final, Generic, NamedTuple
 import cramjam
 import trio
 
+from kproxy.config.delivery import check_topic
 from kproxy.delivery.interface import T
 from kproxy.delivery.produce import Said, produce, said
 from kproxy.delivery.queued import MAX_BYTES, MAX_ITEMS, Queued
-from kproxy.delivery.topic import NO_LEADER, Topic, check_name
+from kproxy.delivery.topic import NO_LEADER, Topic
 from kproxy.delivery.verdict import Verdict, verdict_on_code
 from kproxy.errors import UNKNOWN_SERVER_ERROR, UpstreamError
 from kproxy.observe.error_names import ERROR_NAMES
@@ -74,7 +75,7 @@ class Kafka(Queued[T]):
         Times in seconds: items wait for others for `linger`, and are tried again for `retry_for`. ValueError for what
         is no topic.
         """
-        check_name(topic)
+        check_topic(topic)
         super().__init__(name, max_items=max_items, max_bytes=max_bytes)
         self._connect = connect
         self._topic = topic

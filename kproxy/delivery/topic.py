@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -19,12 +18,6 @@ MAX_AGE: Final = 300.0
 """Seconds until the leaders are asked for again, as Kafka's clients do: there may be more partitions."""
 
 NO_LEADER: Final = -1
-
-
-def check_name(topic: str) -> None:
-    """ValueError for what Kafka does not take as a topic's name."""
-    if not re.fullmatch(r"[a-zA-Z0-9._-]{1,249}", topic) or topic in (".", ".."):
-        raise ValueError(f"{topic!r} is no topic: up to 249 letters, digits, '.', '_' and '-'")
 
 
 class Topic:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from kproxy.observe import series
 
@@ -17,26 +17,18 @@ class Kind(StrEnum):
     HISTOGRAM = "histogram"
 
 
+R = TypeVar("R", bound=series.Rows | series.ProcessRows)
+
+
 @dataclass(frozen=True, slots=True)
-class Family:
-    """A metric family; every series has the label `cluster` before `labels`. `rows` yields the values of `labels`."""
+class Family(Generic[R]):
+    """A metric family; `rows` yields the values of `labels`."""
 
     name: str
     kind: Kind
     labels: tuple[str, ...]
     help: str
-    rows: series.Rows
-
-
-@dataclass(frozen=True, slots=True)
-class ProcessFamily:
-    """A metric family of the whole process; `rows` yields the values of `labels`."""
-
-    name: str
-    kind: Kind
-    labels: tuple[str, ...]
-    help: str
-    rows: series.ProcessRows
+    rows: R
 
 
 _API: Final = ("api", "version")
@@ -44,7 +36,7 @@ _RECEIVER: Final = ("receiver",)
 _SOFTWARE: Final = ("software_name", "software_version")
 _COUNTER, _GAUGE, _HISTOGRAM = Kind.COUNTER, Kind.GAUGE, Kind.HISTOGRAM
 
-FAMILIES: Final = (
+FAMILIES: Final[tuple[Family[series.Rows], ...]] = (
     Family("kproxy_requests_total", _COUNTER, _API, "Requests that came from clients.", series.by_api("requests")),
     Family("kproxy_responses_total", _COUNTER, _API, "Responses that went to clients.", series.by_api("responses")),
     Family(
@@ -310,53 +302,54 @@ FAMILIES: Final = (
         series.points_by_receiver,
     ),
 )
+"""Of each virtual cluster: every series has the label `cluster` before the family's own."""
 
 _DESTINATION: Final = ("destination",)
 
-PROCESS_FAMILIES: Final = (
-    ProcessFamily(
+PROCESS_FAMILIES: Final[tuple[Family[series.ProcessRows], ...]] = (
+    Family(
         "kproxy_events_offered_total",
         _COUNTER,
         _DESTINATION,
         "Events that a destination was to get: delivered, dropped or queued.",
         series.by_destination("offered"),
     ),
-    ProcessFamily(
+    Family(
         "kproxy_events_delivered_total",
         _COUNTER,
         _DESTINATION,
         "Events that are where they belong.",
         series.by_destination("delivered"),
     ),
-    ProcessFamily(
+    Family(
         "kproxy_events_delivered_bytes_total",
         _COUNTER,
         _DESTINATION,
         "Bytes of those events, as JSON.",
         series.by_destination("delivered_bytes"),
     ),
-    ProcessFamily(
+    Family(
         "kproxy_events_dropped_total",
         _COUNTER,
         (*_DESTINATION, "reason"),
         "Events that a destination lost, by reason.",
         series.dropped_by_destination,
     ),
-    ProcessFamily(
+    Family(
         "kproxy_events_retries_total",
         _COUNTER,
         _DESTINATION,
         "Times that a destination tried again to deliver.",
         series.by_destination("retries"),
     ),
-    ProcessFamily(
+    Family(
         "kproxy_events_queued",
         _GAUGE,
         _DESTINATION,
         "Events that wait for a destination, those under way included.",
         series.by_destination("queued"),
     ),
-    ProcessFamily(
+    Family(
         "kproxy_events_queued_bytes",
         _GAUGE,
         _DESTINATION,
@@ -364,3 +357,4 @@ PROCESS_FAMILIES: Final = (
         series.by_destination("queued_bytes"),
     ),
 )
+"""Of the whole process."""

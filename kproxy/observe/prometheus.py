@@ -6,7 +6,7 @@ import gzip
 import platform
 from collections.abc import Iterator
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
@@ -18,7 +18,8 @@ from prometheus_client.samples import Sample
 from kproxy import __version__
 from kproxy.compiled import is_compiled
 from kproxy.observe.counters import BOUNDS, Counters, Histogram
-from kproxy.observe.families import FAMILIES, PROCESS_FAMILIES, Family, ProcessFamily
+from kproxy.observe.families import FAMILIES, PROCESS_FAMILIES, Family
+from kproxy.observe.series import ProcessRows, Rows
 
 _LE: Final = (*(str(bound) for bound in BOUNDS), "+Inf")
 _UNITS: Final = ("seconds", "bytes")
@@ -34,12 +35,12 @@ def _add_histogram(metric: Metric, labels: dict[str, str], histogram: Histogram)
     metric.samples.append(Sample(f"{metric.name}_sum", labels, histogram.total))
 
 
-def _empty(family: Family | ProcessFamily) -> Metric:
+def _empty(family: Family[Any]) -> Metric:
     name = family.name.removesuffix("_total")  # prometheus_client puts it back where the format wants it
     return Metric(name, family.help, family.kind, next((unit for unit in _UNITS if name.endswith(f"_{unit}")), ""))
 
 
-def _metric(family: Family, counters: Counters) -> Metric:
+def _metric(family: Family[Rows], counters: Counters) -> Metric:
     metric = _empty(family)
     names = ("cluster", *family.labels)
     for cluster in counters.clusters.copy().values():
@@ -52,7 +53,7 @@ def _metric(family: Family, counters: Counters) -> Metric:
     return metric
 
 
-def _process_metric(family: ProcessFamily, counters: Counters) -> Metric:
+def _process_metric(family: Family[ProcessRows], counters: Counters) -> Metric:
     metric = _empty(family)
     for values, number in family.rows(counters):
         metric.samples.append(Sample(family.name, dict(zip(family.labels, values, strict=True)), number))
