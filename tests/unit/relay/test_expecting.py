@@ -25,6 +25,15 @@ def test_a_correlation_id_twice_in_flight_is_refused() -> None:
     assert play([("client", ping + other), ("broker", pong + other_pong), ("client", ping)]).reason is None
 
 
+@pytest.mark.parametrize("second", [frames.request(3, 13, 1), frames.raw_request(18, 99, 1)], ids=["held", "own"])
+def test_a_request_that_is_held_with_an_id_in_flight(second: bytes) -> None:
+    """It is neither sent on nor answered."""
+    ping = frames.heartbeat(1)[0]
+    relay = play([("client", ping + second)])
+    assert (relay.reason, bytes(relay.broker.data)) == (Reason.CORRELATION_REUSED, ping)
+    assert not relay.client.data
+
+
 @pytest.mark.parametrize(
     "ids", [(5, 3, 5), (5, 3, 3), (5, 3, 4, 5), (1, 2, 3, 2), (0, -1, -1), (2**31 - 1, -(2**31), 2**31 - 1)]
 )
