@@ -47,7 +47,7 @@ def topic(
     max_items: int,
 ) -> K:
     """Of a kind; `record` makes what is written."""
-    from kproxy.delivery.kafka import Compression  # noqa: PLC0415 (most starts need none)
+    from kproxy.delivery.batches import Compression  # noqa: PLC0415 (most starts need none)
 
     return kind(
         settings.name,

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from enum import StrEnum
 from functools import partial
-from types import MappingProxyType
-from typing import Final, Generic, NamedTuple
+from typing import Final
 
-import cramjam
 import trio
 
 from kproxy.config.delivery import check_topic
+from kproxy.delivery.batches import Batch, Batches, Compression
 from kproxy.delivery.interface import T
 from kproxy.delivery.produce import Said, produce, said
 from kproxy.delivery.queued import MAX_BYTES, MAX_ITEMS, Queued
@@ -23,7 +21,7 @@ from kproxy.observe.error_names import ERROR_NAMES
 from kproxy.upstream.backoff import full_jitter
 from kproxy.upstream.client import UpstreamClient
 from kproxy.wire.generated.produce_response import ProduceResponse
-from kproxy.wire.records import GZIP, NO_COMPRESSION, ZSTD, Record, encode_batch, partition_of
+from kproxy.wire.records import Record
 
 BATCH_BYTES: Final = 900 * 1024
 """Of payloads at a time: brokers take batches of 1 MiB (message.max.bytes), with what records add."""
@@ -35,19 +33,6 @@ _BATCH_ITEMS: Final = 1000
 _BACKOFF: Final = 0.1
 _LONGEST_BACKOFF: Final = 10.0
 _REPLICAS_MS: Final = 20_000  # the broker says that its replicas are slow before the request times out
-
-
-class Compression(StrEnum):
-    """Of batches. zstd is for brokers since Kafka 2.1."""
-
-    NONE = "none"
-    GZIP = "gzip"
-    ZSTD = "zstd"
-
-
-class _Written(NamedTuple, Generic[T]):
-    item: T
-    record: Record
 
 
 class Kafka(Queued[T]):
@@ -79,8 +64,7 @@ class Kafka(Queued[T]):
         super().__init__(name, max_items=max_items, max_bytes=max_bytes)
         self._connect = connect
         self._topic = topic
-        self._record = record
-        self._compression = compression
+        self._batches = Batches(record, compression)
         self._batch_bytes = BATCH_BYTES if compression is Compression.NONE else COMPRESSED_BATCH_BYTES
         self._retry_for = retry_for
         self._linger = linger
@@ -96,60 +80,56 @@ class Kafka(Queued[T]):
                 task_status.started()
                 while True:
                     taken = await self.take(max_items=_BATCH_ITEMS, max_bytes=self._batch_bytes, linger=self._linger)
-                    await self._deliver(client, topic, await trio.to_thread.run_sync(self._written, taken))
+                    await self._deliver(client, topic, taken)
         finally:
             self.give_back()
 
-    def _written(self, items: Sequence[T]) -> list[_Written[T]]:
-        return [_Written(item, self._record(item)) for item in items]
-
-    async def _deliver(self, client: UpstreamClient, topic: Topic, written: Sequence[_Written[T]]) -> None:
+    async def _deliver(self, client: UpstreamClient, topic: Topic, items: Sequence[T]) -> None:
         give_up = trio.current_time() + self._retry_for
         failures = 0
-        while written := await self._attempt(client, topic, written):
+        while items := await self._attempt(client, topic, items):
             topic.forget()
             failures += 1
             backoff = full_jitter(failures, self._rand(), base=_BACKOFF, cap=_LONGEST_BACKOFF)
             if trio.current_time() + backoff > give_up:
-                self.dropped("late", *_items(written))
+                self.dropped("late", *items)
                 return
             self.counters.retries += 1
             await trio.sleep(backoff)
 
-    async def _attempt(self, client: UpstreamClient, topic: Topic, written: Sequence[_Written[T]]) -> list[_Written[T]]:
+    async def _attempt(self, client: UpstreamClient, topic: Topic, items: Sequence[T]) -> Sequence[T]:
         """Those that may be tried again; the others are settled."""
         try:
             leaders = await topic.leaders()
         except UpstreamError as error:
             self.failed(str(error))
-            return list(written)
-        again: list[_Written[T]] = []
-        by_leader = await trio.to_thread.run_sync(_by_leader, leaders, written)
+            return items
+        again: list[T] = []
+        by_leader = await trio.to_thread.run_sync(self._batches.by_leader, leaders, items)
         async with trio.open_nursery() as nursery:
-            for leader, partitions in by_leader.items():
-                nursery.start_soon(self._produce, partial(self._ask, client, topic, leader), leader, partitions, again)
+            for leader, batches in by_leader.items():
+                nursery.start_soon(self._produce, partial(_ask, client, topic, leader), leader, batches, again)
         return again
 
-    async def _produce(self, ask: _Ask[T], leader: int, partitions: _Partitions[T], again: list[_Written[T]]) -> None:
+    async def _produce(self, ask: _Ask[T], leader: int, batches: Mapping[int, Batch[T]], again: list[T]) -> None:
         try:
-            answers = await ask(partitions)
+            answers = await ask(batches)
         except UpstreamError as error:
             self.failed(str(error))
-            again += [each for written in partitions.values() for each in written]
+            again += [item for batch in batches.values() for item in batch.items]
             return
-        for index, written in partitions.items():
+        for index, batch in batches.items():
             answer = answers.get(index, _NOTHING_SAID)
             match self._judge(f"{self._topic}-{index} at node {leader}", answer):
                 case Verdict.DELIVERED:
-                    self.delivered(*_items(written))
+                    self.delivered(*batch.items)
                 case Verdict.AGAIN:
-                    again += written
-                case Verdict.APART if len(written) > 1:
-                    half = len(written) // 2
-                    await self._produce(ask, leader, {index: written[:half]}, again)
-                    await self._produce(ask, leader, {index: written[half:]}, again)
+                    again += batch.items
+                case Verdict.APART if len(batch.items) > 1:
+                    for half in await trio.to_thread.run_sync(self._batches.halves, batch):
+                        await self._produce(ask, leader, {index: half}, again)
                 case _:
-                    self.dropped("refused", *_items(written))
+                    self.dropped("refused", *batch.items)
 
     def _judge(self, where: str, answer: Said) -> Verdict:
         found = verdict_on_code(answer.code)
@@ -160,45 +140,16 @@ class Kafka(Queued[T]):
             self.failed(f"{where}: {error}; {answer.message or 'see the log of the broker'}")
         return found
 
-    async def _ask(
-        self, client: UpstreamClient, topic: Topic, leader: int, partitions: _Partitions[T]
-    ) -> dict[int, Said]:
-        if leader == NO_LEADER:
-            raise UpstreamError(f"{topic.name}: no leader for partitions {sorted(partitions)}; see the brokers' state")
-        batches = await trio.to_thread.run_sync(self._batches, partitions)
-        request = produce(topic.name, topic.id, batches, _REPLICAS_MS)
-        return said(await client.request(request, ProduceResponse, node=leader))
 
-    def _batches(self, partitions: _Partitions[T]) -> dict[int, bytes]:
-        """All in one go, in a thread: each time that it comes back to Trio it waits for a turn behind the relay."""
-        codec, compress = _CODECS[self._compression]
-        return {
-            index: encode_batch([each.record for each in written], codec=codec, compress=compress)
-            for index, written in partitions.items()
-        }
+_Ask = Callable[[Mapping[int, Batch[T]]], Awaitable[dict[int, Said]]]
 
 
-_Partitions = dict[int, list[_Written[T]]]
-_Ask = Callable[[_Partitions[T]], Awaitable[dict[int, Said]]]
-
-
-def _by_leader(leaders: Sequence[int], written: Sequence[_Written[T]]) -> dict[int, _Partitions[T]]:
-    by_leader: dict[int, _Partitions[T]] = {}
-    for each in written:
-        index = partition_of(each.record.key or b"", len(leaders))
-        by_leader.setdefault(leaders[index], {}).setdefault(index, []).append(each)
-    return by_leader
-
-
-def _items(written: Sequence[_Written[T]]) -> list[T]:
-    return [each.item for each in written]
+async def _ask(client: UpstreamClient, topic: Topic, leader: int, batches: Mapping[int, Batch[T]]) -> dict[int, Said]:
+    if leader == NO_LEADER:
+        raise UpstreamError(f"{topic.name}: no leader for partitions {sorted(batches)}; see the brokers' state")
+    encoded = {index: batch.encoded for index, batch in batches.items()}
+    request = produce(topic.name, topic.id, encoded, _REPLICAS_MS)
+    return said(await client.request(request, ProduceResponse, node=leader))
 
 
 _NOTHING_SAID: Final = Said(UNKNOWN_SERVER_ERROR, "")
-_CODECS: Final[Mapping[Compression, tuple[int, Callable[[bytes], bytes] | None]]] = MappingProxyType(
-    {
-        Compression.NONE: (NO_COMPRESSION, None),
-        Compression.GZIP: (GZIP, lambda data: bytes(cramjam.gzip.compress(data, level=4))),
-        Compression.ZSTD: (ZSTD, lambda data: bytes(cramjam.zstd.compress(data, level=3))),
-    }
-)

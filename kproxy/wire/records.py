@@ -15,12 +15,14 @@ NO_COMPRESSION: Final = 0
 GZIP: Final = 1
 ZSTD: Final = 4
 
-_SHORT: Final = 63
 _NO_PRODUCER: Final = (-1, -1, -1)  # id, epoch, first sequence: neither idempotent nor of a transaction
 _MAGIC: Final = 2
 _LENGTH: Final = Struct(">qi")  # base offset, length of what follows
 _HEAD: Final = Struct(">ibI")  # leader epoch, magic, CRC of what follows
 _BODY: Final = Struct(">hiqqqhii")  # attributes … number of records
+
+
+Headers = tuple[tuple[str, bytes | None], ...]
 
 
 class Record(NamedTuple):
@@ -29,7 +31,7 @@ class Record(NamedTuple):
     key: bytes | None
     value: bytes | None
     timestamp: int
-    headers: Sequence[tuple[str, bytes | None]] = ()
+    headers: Headers = ()
 
 
 def encode_batch(
@@ -40,16 +42,16 @@ def encode_batch(
     `compress` is that of the codec, which the batch names; gzip and zstd take the records as they are.
     """
     first = records[0].timestamp
-    encoded = bytearray()
+    encoded: list[bytes] = []
     for offset, record in enumerate(records):
-        body = _record(record, offset, record.timestamp - first)
-        encoded += _varint(len(body))
-        encoded += body
+        fields = _fields(record, offset, record.timestamp - first)
+        encoded += (_varint(sum(map(len, fields))), *fields)
     latest = max(record.timestamp for record in records)
-    packed = encoded if compress is None else compress(bytes(encoded))
+    joined = b"".join(encoded)
+    packed = joined if compress is None else compress(joined)
     body = _BODY.pack(codec, len(records) - 1, first, latest, *_NO_PRODUCER, len(records)) + packed
     head = _HEAD.pack(-1, _MAGIC, google_crc32c.value(body))
-    return _LENGTH.pack(0, len(head) + len(body)) + head + body
+    return b"".join((_LENGTH.pack(0, len(head) + len(body)), head, body))
 
 
 @lru_cache(16_384)
@@ -76,34 +78,35 @@ _M: Final = 0x5BD1E995
 _MASK: Final = 0xFFFFFFFF
 
 
-def _record(record: Record, offset: int, later: int) -> bytes:
-    out = bytearray(b"\x00")  # attributes, of which there are none yet
-    out += _varint(later) + _varint(offset)
-    _put(out, record.key)
-    _put(out, record.value)
-    out += _varint(len(record.headers))
-    for name, value in record.headers:
-        _put(out, name.encode("utf-8", "replace"))
-        _put(out, value)
-    return bytes(out)
+def _fields(record: Record, offset: int, later: int) -> tuple[bytes, ...]:
+    """In their order, behind the record's length."""
+    key, value, _, headers = record
+    return (_NO_ATTRIBUTES, _varint(later), _varint(offset), _short(key), *_long(value), _headers(headers))
 
 
-def _put(out: bytearray, data: bytes | None) -> None:
-    if data is not None and len(data) <= _SHORT:
-        out += _short(data)
-    elif data is not None:
-        out += _varint(len(data))
-        out += data
-    else:
-        out += _varint(-1)
+def _long(data: bytes | None) -> tuple[bytes, ...]:
+    return (_NULL,) if data is None else (_varint(len(data)), data)
 
 
-@lru_cache(8192)
-def _short(data: bytes) -> bytes:
-    """Names and values of headers, and keys, come again and again."""
-    return _varint(len(data)) + data
+# Keys and headers come again and again: each client's are encoded once.
+@lru_cache(16_384)
+def _short(data: bytes | None) -> bytes:
+    return b"".join(_long(data))
 
 
+@lru_cache(16_384)
+def _headers(headers: Headers) -> bytes:
+    fields = [_varint(len(headers))]
+    for name, value in headers:
+        fields += (*_long(name.encode("utf-8", "replace")), *_long(value))
+    return b"".join(fields)
+
+
+@lru_cache(16_384)
 def _varint(value: int) -> bytes:
     """Zigzag: small negative numbers are short too. Takes what an int64 holds."""
     return uvarint(value << 1 ^ value >> 63)
+
+
+_NO_ATTRIBUTES: Final = b"\x00"  # there are none yet
+_NULL: Final = _varint(-1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -11,7 +11,7 @@ from kproxy.telemetry.instance import ClientInfo, kafka_text
 from kproxy.telemetry.payload import Push
 from kproxy.telemetry.receivers.interface import OTLP
 from kproxy.telemetry.receivers.labels import known
-from kproxy.wire.records import Record
+from kproxy.wire.records import Headers, Record
 
 _MAX_CACHED: Final = 16_384
 """As many as there may be instances: what is said of them is encoded once for all their pushes."""
@@ -28,13 +28,14 @@ def records_with(constant: Mapping[str, str]) -> Callable[[Push], Record]:
     constants = [(key, value.encode()) for key, value in constant.items()]
 
     @lru_cache(_MAX_CACHED)
-    def client(info: ClientInfo) -> tuple[bytes, Sequence[tuple[str, bytes]]]:
+    def client(info: ClientInfo, terminating: bool) -> tuple[bytes, Headers]:
         said = [(name, value.encode("utf-8", "replace")) for name, value in known(info)]
-        return kafka_text(info.client_instance_id).encode(), [("content-type", OTLP.encode()), *said, *constants]
+        last = ("terminating", b"true" if terminating else b"false")
+        headers = (("content-type", OTLP.encode()), *said, *constants, last)
+        return kafka_text(info.client_instance_id).encode(), headers
 
     def record(push: Push) -> Record:
-        key, headers = client(push.info)
-        terminating = b"true" if push.terminating else b"false"
-        return Record(key, push.payload, int(push.received_at * 1000), [*headers, ("terminating", terminating)])
+        key, headers = client(push.info, push.terminating)
+        return Record(key, push.payload, int(push.received_at * 1000), headers)
 
     return record

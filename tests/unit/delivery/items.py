@@ -32,4 +32,4 @@ def lines(item: Number) -> Iterator[bytes | None]:
 
 def record(item: Number) -> Record:
     """The number is the key."""
-    return Record(b"%d" % item.number, item.payload, AT_MS, [("unit", b"one")])
+    return Record(b"%d" % item.number, item.payload, AT_MS, (("unit", b"one"),))

@@ -11,7 +11,8 @@ import trio.testing
 from confluent_kafka import Consumer, Producer
 from kafka.record.memory_records import MemoryRecords
 
-from kproxy.delivery.kafka import Compression, Kafka
+from kproxy.delivery.batches import Compression
+from kproxy.delivery.kafka import Kafka
 from kproxy.upstream.client import UpstreamClient
 from kproxy.wire.records import partition_of
 from tests.unit.delivery.items import AT_MS, Number, record

@@ -19,7 +19,7 @@ RECORDS = st.lists(
         st.none() | st.binary(max_size=200),
         st.none() | st.binary(max_size=200),
         st.integers(0, 2**42),
-        st.lists(st.tuples(st.text(max_size=20), st.none() | st.binary(max_size=100)), max_size=3),
+        st.lists(st.tuples(st.text(max_size=20), st.none() | st.binary(max_size=100)), max_size=3).map(tuple),
     ),
     min_size=1,
     max_size=20,
@@ -32,7 +32,7 @@ def read_back(data: bytes) -> list[Record]:
     batch = batches.next_batch()
     assert batch is not None
     assert batch.validate_crc()
-    found = [Record(each.key, each.value, each.timestamp, each.headers) for each in batch]
+    found = [Record(each.key, each.value, each.timestamp, tuple(each.headers)) for each in batch]
     assert [each for each in (batches.next_batch(),) if each is not None] == []
     return found
 
@@ -45,7 +45,7 @@ def test_read_back(records: list[Record]) -> None:
 
 def test_compressed() -> None:
     """gzip, as any reader inflates it; the batch names the codec, and zstd by its number."""
-    records = [Record(b"k", b"value" * 100, 1000 + each, [("h", b"x")]) for each in range(50)]
+    records = [Record(b"k", b"value" * 100, 1000 + each, (("h", b"x"),)) for each in range(50)]
     packed = encode_batch(records, codec=GZIP, compress=gzip.compress)
     assert read_back(packed) == records
     assert len(packed) < len(encode_batch(records)) / 5
