@@ -74,20 +74,38 @@ class Kafka(Queued[T]):
         """Writes until cancelled; what is under way then goes back into the queue."""
         client = self._connect()
         topic = Topic(client, self._topic)
+        # The next batches are made while these are written: the relay lets either wait for its turns.
+        made, making = trio.open_memory_channel[_Made[T]](0)
         try:
             async with trio.open_nursery() as nursery:
                 await nursery.start(client.run)
+                nursery.start_soon(self._make_all, topic, made)
                 task_status.started()
-                while True:
-                    taken = await self.take(max_items=_BATCH_ITEMS, max_bytes=self._batch_bytes, linger=self._linger)
-                    await self._deliver(client, topic, taken)
+                async for items, by_leader in making:
+                    await self._deliver(client, topic, items, by_leader)
         finally:
             self.give_back()
 
-    async def _deliver(self, client: UpstreamClient, topic: Topic, items: Sequence[T]) -> None:
+    async def _make_all(self, topic: Topic, made: trio.MemorySendChannel[_Made[T]]) -> None:
+        while True:
+            items = await self.take(max_items=_BATCH_ITEMS, max_bytes=self._batch_bytes, linger=self._linger)
+            await made.send((items, await self._by_leader(topic, items)))
+
+    async def _by_leader(self, topic: Topic, items: Sequence[T]) -> _ByLeader[T] | None:
+        """None while nobody says who leads."""
+        try:
+            leaders = await topic.leaders()
+        except UpstreamError as error:
+            self.failed(str(error))
+            return None
+        return await trio.to_thread.run_sync(self._batches.by_leader, leaders, items)
+
+    async def _deliver(
+        self, client: UpstreamClient, topic: Topic, items: Sequence[T], by_leader: _ByLeader[T] | None
+    ) -> None:
         give_up = trio.current_time() + self._retry_for
         failures = 0
-        while items := await self._attempt(client, topic, items):
+        while items := items if by_leader is None else await self._write(client, topic, by_leader):
             topic.forget()
             failures += 1
             backoff = full_jitter(failures, self._rand(), base=_BACKOFF, cap=_LONGEST_BACKOFF)
@@ -96,16 +114,11 @@ class Kafka(Queued[T]):
                 return
             self.counters.retries += 1
             await trio.sleep(backoff)
+            by_leader = await self._by_leader(topic, items)
 
-    async def _attempt(self, client: UpstreamClient, topic: Topic, items: Sequence[T]) -> Sequence[T]:
+    async def _write(self, client: UpstreamClient, topic: Topic, by_leader: _ByLeader[T]) -> Sequence[T]:
         """Those that may be tried again; the others are settled."""
-        try:
-            leaders = await topic.leaders()
-        except UpstreamError as error:
-            self.failed(str(error))
-            return items
         again: list[T] = []
-        by_leader = await trio.to_thread.run_sync(self._batches.by_leader, leaders, items)
         async with trio.open_nursery() as nursery:
             for leader, batches in by_leader.items():
                 nursery.start_soon(self._produce, partial(_ask, client, topic, leader), leader, batches, again)
@@ -141,6 +154,8 @@ class Kafka(Queued[T]):
         return found
 
 
+_ByLeader = Mapping[int, Mapping[int, Batch[T]]]
+_Made = tuple[Sequence[T], _ByLeader[T] | None]
 _Ask = Callable[[Mapping[int, Batch[T]]], Awaitable[dict[int, Said]]]
 
 
