@@ -179,11 +179,13 @@ class Run:
         # One of the two, for lack of time: that of the image where there is one.
         name = COMPILED if COMPILED in self._programs else KPROXY
 
+        rates = telemetry.RATES if name == COMPILED else telemetry.PLAIN_RATES
+
         def add(metric: str, value: float) -> None:
             self.samples.add(metric, name, value)
 
         section = telemetry.Section(
-            self._programs[name], cluster, self._directory, self.options, self._connections, add
+            self._programs[name], cluster, self._directory, self.options, self._connections, rates, add
         )
         with section.proxies() as proxies:
             section.measure(proxies, lambda what: self._rounds(what, self.options.rounds))

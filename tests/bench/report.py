@@ -48,6 +48,7 @@ METRICS: Final = (
     Metric("telemetry_p99_7", "p99 beside 7 pushes/s and scrapes, grown by %", digits=0, goal=20),
     Metric("telemetry_p99_200", "p99 beside 200 pushes/s and scrapes, grown by %", digits=0, goal=20),
     Metric("telemetry_p99_2000", "p99 beside 2,000 pushes/s and scrapes, grown by %", digits=0, goal=20),
+    Metric("telemetry_p99_other", "p99 beside 2,000 pushes/s to another kproxy, grown by %", digits=0),
     Metric("telemetry_kib_few", "an instance of 2,000, KiB", digits=1, goal=20),
     Metric("telemetry_kib_many", "an instance of 10,000, KiB", digits=1, goal=20),
 )

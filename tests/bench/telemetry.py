@@ -30,8 +30,10 @@ from .targets import ready
 INTERVAL: Final = 0.1
 """Between two pushes of an instance, in seconds: the lowest that may be, so that it is the fleet that sets the pace."""
 SCRAPE_INTERVAL: Final = 15.0
-RATE: Final = 2_000
-"""Pushes a second of the whole fleet: a good deal less than a core takes, so that none is dropped."""
+RATES: Final = {"prometheus": 2_000, "otlp": 6_000, "kafka": 6_000}
+"""Pushes a second of the whole fleet, by receiver: what the compiled kproxy is to take on a core, dropping none."""
+PLAIN_RATES: Final = dict.fromkeys(RATES, 2_000)
+"""The same for plain Python: a good deal less than a core takes."""
 BESIDE: Final = (7, 200, 2_000)
 """Pushes a second beside other requests: 2,000 instances at Kafka's default of 5 minutes, at 10 s, at 1 s."""
 
@@ -145,9 +147,11 @@ class Section:
         directory: Path,
         options: Options,
         most: int,
+        rates: Mapping[str, int],
         add: Callable[[str, float], None],
     ) -> None:
         self._program = program
+        self._rates = rates
         self._cluster = cluster
         self._directory = directory
         self._options = options
@@ -194,9 +198,9 @@ class Section:
         for _ in rounds("telemetry: pushes"):
             for proxy in proxies:
                 with proxy.scraped(self._options.pushing / 2):
-                    pushed, cpu = proxy.push(self._options.pushing, RATE, instances)
+                    pushed, cpu = proxy.push(self._options.pushing, self._rates[proxy.receiver], instances)
                 self._add(f"telemetry_{proxy.receiver}", pushed / cpu)
-        self._beside(proxies[0], rounds)
+        self._beside(proxies[0], proxies[1], rounds)
         proxies[0].fleet.grow(self._most)
         self._warm_up(proxies[0], self._most)
         self._memory(proxies[0], self._most)
@@ -209,20 +213,23 @@ class Section:
         kib = (settled_rss_kib(proxy.pid) - proxy.idle_rss) / instances
         self._add(f"telemetry_kib_{'few' if instances == self._options.instances else 'many'}", kib)
 
-    def _beside(self, proxy: Proxy, rounds: Callable[[str], Iterable[int]]) -> None:
-        """The latency of a request on a connection of its own, alone and beside pushes: how p99 grows."""
+    def _beside(self, proxy: Proxy, other: Proxy, rounds: Callable[[str], Iterable[int]]) -> None:
+        """The latency of a request on a connection of its own, alone and beside pushes: how p99 grows.
+
+        Pushes to another kproxy take nothing but the machine from it.
+        """
         bulk.create_topic(self._cluster.bootstrap, _SMALL_TOPIC, 1)
         request = OneRecordProduce.to(_SMALL_TOPIC)
         leader = bulk.leader_address(f"{proxy.listen[0]}:{proxy.listen[1]}", _SMALL_TOPIC)
         for _ in rounds("telemetry: requests beside pushes"):
             alone = self._p99(small.latencies_during(leader, request, self._options.pushing))
             self._add("telemetry_p99", alone)
-            for rate in BESIDE:
-                with proxy.scraped(self._options.pushing / 2):
-                    proxy.fleet.tell(seconds=self._options.pushing, interval=self._options.instances / rate)
+            for name, pushed, rate in (*((f"{rate}", proxy, rate) for rate in BESIDE), ("other", other, BESIDE[-1])):
+                with pushed.scraped(self._options.pushing / 2):
+                    pushed.fleet.tell(seconds=self._options.pushing, interval=self._options.instances / rate)
                     beside = self._p99(small.latencies_during(leader, request, self._options.pushing))
-                    proxy.fleet.answer()
-                self._add(f"telemetry_p99_{rate}", (beside / alone - 1) * 100)
+                    pushed.fleet.answer()
+                self._add(f"telemetry_p99_{name}", (beside / alone - 1) * 100)
 
     @staticmethod
     def _p99(latencies: list[float]) -> float:
