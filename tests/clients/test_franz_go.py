@@ -23,6 +23,6 @@ def test_transactions(side: Side) -> None:
 
 def test_follows_leaders(three: Side) -> None:
     """An idempotent producer and a group, over several moves of all leaders: none lost, doubled or past the proxy."""
-    result, _ = follow(three, "franz_go", three.backend.topic())
+    _, result, _ = follow(three, "franz_go")
     assert result["acknowledged"] == result["produced"] == result["consumed"] > 100
     assert {key: result[key] for key in CLEAN} == CLEAN
