@@ -168,9 +168,10 @@ async def test_a_fresh_connection_that_fails_leaves_the_old_one(start: Start, br
     brokers[0].script[METADATA] = script.closing
     for _ in range(2):
         assert (await client.metadata(fresh=True)).cluster_id == "scripted"
-    assert brokers[0].accepted == 2
+    dials = brokers[0].accepted
+    assert dials >= 2  # the second poll dials too where the backoff is over by then
     await client.request(HELLO, ApiVersionsResponse, node=1)
-    assert brokers[0].accepted == 2
+    assert brokers[0].accepted == dials
     await eventually(lambda: brokers[0].open == 1, "the fresh connection is closed")
 
 
