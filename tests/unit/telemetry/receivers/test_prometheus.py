@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import time
+from collections.abc import Iterator
 from itertools import pairwise
 
+import pytest
 import trio
 import trio.testing
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
@@ -103,6 +106,15 @@ async def test_clients_expire_without_pushes(nursery: trio.Nursery, autojump_clo
     assert (receiver.accumulator.sources, await receiver.snapshots()) == (0, [])
 
 
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """No garbage collection, which takes as long as there are objects of other tests."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("uncollected")
 async def test_a_large_push_does_not_hold_up_the_loop(nursery: trio.Nursery) -> None:
     """Another task gets its turn time and again while 20,000 points of one push are added up: after 20 ms of CPU."""
     receiver = Prometheus()
