@@ -87,8 +87,8 @@ class Accumulator:
 
     def again(self, info: ClientInfo, words: Words | None, payload: bytes, now: float) -> bool:
         """Takes a push in, at once, if it is like the client's last ones but for its numbers; else nothing is done."""
-        plan = None if words is None else self._plans.get(info.client_instance_id)
-        invalid = None if plan is None or words is None else plan.take(info, words, payload, now)
+        plan = self._plans.get(info.client_instance_id)
+        invalid = None if plan is None else plan.take(info, words, payload, now)
         if plan is None or invalid is None:
             return False
         self.tally.invalid += invalid

@@ -19,15 +19,14 @@ MAX_RESOURCES: Final = 512
 
 
 class Cut(NamedTuple):
-    """Fields of one ResourceMetrics, with their tags: the resource, and where each ScopeMetrics is in the payload."""
+    """Fields of one ResourceMetrics, with their tags: the resource, and where each ScopeMetrics is in the payload.
+
+    `size` is that of all fields together, in bytes.
+    """
 
     resource: bytes
     scope_metrics: Struct
-
-    @property
-    def size(self) -> int:
-        """Bytes of all fields together."""
-        return len(self.resource) + sum(map(len, self.scope_metrics.unpack(bytes(self.scope_metrics.size))))
+    size: int
 
 
 class _Span(NamedTuple):
@@ -47,7 +46,8 @@ def cut(payload: bytes) -> Cut | None:
     first, *others = (payload[span.resource : span.scope] for span in spans)
     if any(other != first for other in others):
         return None
-    return Cut(first, _struct("".join([f"{span.scope - span.start}x{span.end - span.scope}s" for span in spans])))
+    scopes = _struct("".join([f"{span.scope - span.start}x{span.end - span.scope}s" for span in spans]))
+    return Cut(first, scopes, len(first) + sum(span.end - span.scope for span in spans))
 
 
 # Instances that push the same metrics of names of the same length share it.

@@ -28,14 +28,14 @@ class Labelling:
 
     def labelled(self, push: Push) -> bytes:
         """The payload with the client's labels in each resource; ValueError for what is no MetricsData."""
-        words = push.words
-        if words is None:
-            return with_attributes(push.payload, self._addition(push.info))
+        how = None if push.words is None else self._how(push, push.words)
+        return with_attributes(push.payload, self._addition(push.info)) if how is None else how.of(push.payload)
+
+    def _how(self, push: Push, words: Words) -> Joined | None:
         found = self._found(push.info, words)
         if not found:
             found.append(joined(push.payload, self._addition(push.info)))
-        how = found[0]
-        return with_attributes(push.payload, self._addition(push.info)) if how is None else how.of(push.payload)
+        return found[0]
 
 
 def _found(info: ClientInfo, words: Words) -> list[Joined | None]:

@@ -38,9 +38,9 @@ class Plan:
     _words: Words
     _forms: tuple[tuple[bool, float], ...]
 
-    def take(self, info: ClientInfo, words: Words, payload: bytes, now: float) -> int | None:
+    def take(self, info: ClientInfo, words: Words | None, payload: bytes, now: float) -> int | None:
         """Take a push in; returns how many numbers of it were invalid, or None for one that goes by another plan."""
-        if words != self._words or info != self._info:
+        if words is None or words != self._words or info != self._info:
             return None
         source = self.source
         refused: list[Point] = []
