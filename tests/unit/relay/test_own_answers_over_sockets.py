@@ -56,6 +56,17 @@ async def parked(relayed: Relayed, room: Room, number: int = 5) -> None:
     await eventually(lambda: number in room.parked, "a parked answer")
 
 
+async def waiting(running: Stage, room: Room, behind: bytes) -> Relayed:
+    """An answer is parked, and what the broker said to the request behind it waits for that."""
+    relayed = running.relay()
+    await parked(relayed, room)
+    await relayed.client.send(request(1))
+    await relayed.broker.receive(len(request(1)))
+    await relayed.broker.send(behind)
+    await eventually(lambda: relayed.connection.responses.waiting, "a response that waits")
+    return relayed
+
+
 async def conversing(relayed: Relayed, number: int = 5, steps: int = 2) -> None:
     """The broker has been asked the first question."""
     await relayed.client.send(conversation(number, steps))
@@ -248,12 +259,7 @@ async def test_a_later_request_brings_the_answer_while_the_connection_is_parted_
 async def test_what_waited_behind_a_parked_answer_is_counted_when_it_is_out() -> None:
     """Not with the next traffic, of which there may be none."""
     async with talking() as (running, room):
-        relayed = running.relay()
-        await parked(relayed, room)
-        await relayed.client.send(request(1))
-        await relayed.broker.receive(len(request(1)))
-        await relayed.broker.send(response(1))
-        await eventually(lambda: relayed.connection.responses.waiting, "a response that waits")
+        await waiting(running, room, response(1))
         counted = running.backend.counters.apis[1, 4]
         assert (counted.responses, sum(counted.proxy.counts)) == (0, 0)
         room.parked[5].resolve(parked_response(5))
@@ -383,12 +389,7 @@ async def test_an_answer_that_comes_late_is_no_stall() -> None:
 async def test_an_answer_brings_a_fault_to_light() -> None:
     """It ends that connection and is nothing to who gave the answer."""
     async with talking() as (running, room):
-        relayed = running.relay()
-        await parked(relayed, room)
-        await relayed.client.send(request(1))
-        await relayed.broker.receive(len(request(1)))
-        await relayed.broker.send(response(2))
-        await eventually(lambda: relayed.connection.responses.waiting, "a response that waits")
+        relayed = await waiting(running, room, response(2))
         room.parked[5].resolve(parked_response(5))
         assert relayed.connection.closed
         assert await relayed.client.receive_all() == parked_response(5)
