@@ -30,7 +30,9 @@ def _value(shape: Shape, field: Field, reader: str, flexible: str) -> str:
     if field.width:
         return f"{reader}.{method(field.type)}()"
     if field.struct and not field.is_array:
-        shape.refuse_nullable_struct(field)
+        if shape.can_be_null(field):
+            shape.refuse_sometimes_nullable(field)
+            return f"{reader}.nullable_struct({field.type}, version)"
         return f"{field.type}.read({reader}, version)"
     return shape.by_nullability(field, lambda prefix: _call(field, f"{reader}.{prefix}", reader, flexible))
 

@@ -104,10 +104,10 @@ class Shape:
             return "field(default_factory=list)"
         return f"field(default_factory={field.type})" if value.endswith("()") else value
 
-    def refuse_nullable_struct(self, field: Field) -> None:
-        """Kafka marks them by a byte of their own; no message with a codec has one so far."""
-        if self.can_be_null(field):
-            raise ValueError(f"{self.name}.{field.name}: nullable structs are not generated so far")
+    def refuse_sometimes_nullable(self, field: Field) -> None:
+        """A struct that can be null is marked by a byte of its own; none in a message with a codec began without."""
+        if self.by_nullability(field, str) != "nullable_":
+            raise ValueError(f"{self.name}.{field.name}: a struct that is nullable in some of its versions only")
 
 
 def default(field: Field) -> str:

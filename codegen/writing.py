@@ -44,6 +44,8 @@ def _value(shape: Shape, field: Field, writer: str, flexible: str) -> str:
     if field.width:
         return f"{writer}.{method(field.type)}({value})"
     if field.struct and not field.is_array:
+        if shape.can_be_null(field):
+            return f"{writer}.nullable_struct({value}, version)"
         return f"{value}.write({writer}, version)"
     return shape.by_nullability(field, lambda prefix: _call(shape, field, f"{writer}.{prefix}", flexible))
 

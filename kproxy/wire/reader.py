@@ -128,6 +128,10 @@ class Reader:
     def array(self, item: Callable[[], T], flexible: bool) -> list[T]:
         return _present(self.nullable_array(item, flexible))
 
+    def nullable_struct(self, kind: type[S], version: int) -> S | None:
+        """Behind a byte of its own: negative is null."""
+        return None if self.int8() < 0 else kind.read(self, version)
+
     def nullable_structs(self, kind: type[S], version: int, flexible: bool) -> list[S] | None:
         return self.nullable_array(lambda: kind.read(self, version), flexible)
 

@@ -106,6 +106,12 @@ class Writer:
         for value in items:
             item(value)
 
+    def nullable_struct(self, value: WireStruct | None, version: int) -> None:
+        """Behind a byte of its own, as Kafka writes it: 1, or -1 for null."""
+        self.int8(NULL_LENGTH if value is None else 1)
+        if value is not None:
+            value.write(self, version)
+
     def nullable_structs(self, items: Sequence[WireStruct] | None, version: int, flexible: bool) -> None:
         self.nullable_array(items, lambda value: value.write(self, version), flexible)
 

@@ -96,8 +96,8 @@ def test_walks_refuse_what_they_do_not_know(fields: list[dict[str, Any]], reason
     ("field", "reason"),
     [
         (
-            {"name": "S", "type": "S", "versions": "0+", "nullableVersions": "0+", "fields": [PORT]},
-            "nullable structs",
+            {"name": "S", "type": "S", "versions": "0+", "nullableVersions": "1+", "fields": [PORT]},
+            "nullable in some of its versions",
         ),
         ({"name": "T", "type": "int8", "versions": "0+", "taggedVersions": "1+", "tag": 0}, "some of its versions"),
     ],

@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 
 from kproxy.errors import MalformedMessageError
+from kproxy.wire.generated.consumer_group_heartbeat_response import TopicPartitions
 from kproxy.wire.generated.metadata_response import MetadataResponse
 from kproxy.wire.reader import Reader
 
@@ -58,6 +59,13 @@ def test_arrays() -> None:
     assert reader.array(reader.int8, False) == [1, 2]
     assert reader.array(reader.int8, False) == []
     assert reader.nullable_array(reader.int8, False) is None
+
+
+def test_nullable_struct() -> None:
+    """Behind a byte of its own; any negative one is null, as to Kafka's own clients."""
+    reader = Reader(b"\1" + bytes(15) + b"\1" + b"\2\0\0\0\7" + b"\0" + b"\xff\x80")
+    assert reader.nullable_struct(TopicPartitions, 0) == TopicPartitions(UUID(int=1), [7])
+    assert reader.nullable_struct(TopicPartitions, 0) is reader.nullable_struct(TopicPartitions, 0) is None
 
 
 @pytest.mark.parametrize(

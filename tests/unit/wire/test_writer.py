@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 
+from kproxy.wire.generated.consumer_group_heartbeat_response import TopicPartitions
 from kproxy.wire.writer import Writer, not_null
 
 
@@ -43,6 +44,14 @@ def test_lengths(flexible: bool, expected: bytes) -> None:
     writer.nullable_array([7], writer.int8, flexible)
     writer.nullable_array(None, writer.int8, flexible)
     assert writer.value() == expected
+
+
+def test_nullable_struct() -> None:
+    """Behind a byte of its own: 1, or -1 for null."""
+    writer = Writer()
+    writer.nullable_struct(TopicPartitions(UUID(int=1), [7]), 0)
+    writer.nullable_struct(None, 0)
+    assert writer.value() == b"\1" + bytes(15) + b"\1" + b"\2\0\0\0\7" + b"\0" + b"\xff"
 
 
 def test_string_above_the_limit() -> None:
