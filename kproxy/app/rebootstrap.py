@@ -25,6 +25,8 @@ PATIENCE: Final = 1.0
 _BATCH: Final = 100
 """Connections that are closed at a time, before others are served."""
 
+_ABOUT_TOPOLOGY: Final = frozenset({Ask.HELLO, Ask.ELSEWHERE, Ask.METADATA})
+
 GONE: Final = -1
 """The epoch of a connection that is to end, whatever the cluster's is."""
 
@@ -49,12 +51,12 @@ class Rebootstrap:
 
     def judge(self, context: Context, ask: Ask) -> Means:
         """What a client gets for what it asks; booked and counted."""
-        if context.stale and believes_the_body(context.software):
+        if context.stale and ask in _ABOUT_TOPOLOGY and believes_the_body(context.software):
             means = Means.CLOSE
         else:
             able = ability(context.software, context.metadata_version)
             means = self._ledger.judge(identity(context), self._place(context), ask, able, context.stale)
-        if means is not Means.SERVE:
+        if means is not Means.SERVE and not (means is Means.NOT_COORDINATOR and context in self._told):
             self._counters.count_told(means, context.software)
             if context.stale:
                 self._told.add(context)
@@ -92,6 +94,8 @@ class Rebootstrap:
         self._ledger.begin()
         self._told.clear()
         stale = [connection for connection in self._cluster.connections() if connection.context.stale]
+        for connection in stale:
+            connection.requests.outdate()
         self._counters.raise_epoch(cause)
         self._events.record(
             "clients rebootstrap", cause=str(cause), epoch=self.epoch.number, connections=len(stale), **fields
@@ -128,6 +132,7 @@ class Rebootstrap:
                 await trio.sleep_until(begun + share(client) * seconds)
                 for connection in leaving[client]:
                     connection.context.epoch = GONE
+                    connection.requests.outdate()
                 self.owe(leaving[client])
                 nursery.start_soon(self.part, leaving[client])
 

@@ -14,6 +14,10 @@ class Ask(StrEnum):
     """ApiVersions v5 that means another cluster or node (KIP-1242)."""
     METADATA = "metadata"
     """Metadata v13 or later, whose response can say it (KIP-1102)."""
+    COORDINATOR = "coordinator"
+    """What a group's member asks its coordinator, whose response can say that it is none."""
+    OFFSETS = "offsets"
+    """OffsetFetch: the offsets that a group has committed."""
 
 
 class Means(StrEnum):
@@ -27,6 +31,8 @@ class Means(StrEnum):
     """The connection is closed: the client is told elsewhere, or finds out by itself (KIP-899)."""
     REFUSE = "refuse"
     """A retired node's listener closes at once."""
+    NOT_COORDINATOR = "16"
+    """NOT_COORDINATOR in the group's own response, flushed, then the connection is closed."""
 
 
 class Cause(StrEnum):

@@ -244,13 +244,17 @@ class Connection:
             self._catch_up()
         if self.end is None:
             self.end = self.requests.last or (None if self.requests.under_way else self.parting)
+        if self.end is not None and self.in_flight and self.context.stale and not self.responses.under_way:
+            self.own.dismiss(self.context)
         if self.end is not None and not self.in_flight and not client.blocked and not broker.blocked:
             self.close(self.end)
             return
         conversing, waiting = self.requests.conversing, self.responses.waiting
         takes_requests = not client.blocked and not broker.blocked and len(self.in_flight) <= MAX_IN_FLIGHT
         self._read(client, self.end is None and takes_requests and not conversing, "" if conversing else "upstream")
-        self._read(broker, self.end is not Reason.BROKER_CLOSED and not client.blocked and not waiting, "downstream")
+        owed = self.end is None or bool(self.in_flight)
+        takes_responses = owed and self.end is not Reason.BROKER_CLOSED and not client.blocked and not waiting
+        self._read(broker, takes_responses, "downstream")
         self._steady = client.reading and broker.reading and self.parting is None
 
     def _read(self, endpoint: Endpoint, wanted: bool, side: str) -> None:

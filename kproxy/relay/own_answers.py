@@ -5,6 +5,8 @@ from __future__ import annotations
 from struct import Struct
 from typing import Final
 
+from kproxy.observe.means import Ask, Means
+from kproxy.relay.context import Context
 from kproxy.relay.conversation import Conversation, Decision
 from kproxy.relay.flow import Outlet, Owner
 from kproxy.relay.in_flight import Expected, InFlight
@@ -51,6 +53,23 @@ class OwnAnswers:
         expected.answer = parked
         parked.wait(self._owner.resolved)
 
+    def dismiss(self, context: Context) -> None:
+        """Answer for the broker, of a topology that is gone, where all that it owes can be answered so; else nothing.
+
+        A JoinGroup, which may wait at its coordinator for minutes, is; a commit is not: it may have been done.
+        """
+        owed = [expected for expected in self._in_flight if not isinstance(expected.answer, bytes)]
+        answers = [_dismissal(expected) for expected in owed]
+        if (
+            not answers
+            or not all(answers)
+            or context.backend.judge(context, Ask.COORDINATOR) is not Means.NOT_COORDINATOR
+        ):
+            return
+        for expected, answer in zip(owed, answers, strict=True):
+            expected.answer = answer
+        self.send_due()
+
     def send_due(self) -> None:
         """Send those that are there and whose turn has come."""
         in_flight = self._in_flight
@@ -64,3 +83,10 @@ class OwnAnswers:
             counters.response_bytes += len(frame)
             self.count += 1
             self._client.send(frame)
+
+
+def _dismissal(expected: Expected) -> bytes | None:
+    """The whole frame; None where the response is the broker's, or comes from somewhere else."""
+    route = expected.route
+    make = None if expected.answer is not None else route.offer.dismissal
+    return None if make is None else make(route.version, expected.correlation_id)

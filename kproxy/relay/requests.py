@@ -77,6 +77,11 @@ class RequestFlow(Expecting):
         """Whether there is a frame that is not complete, or is held behind a conversation."""
         return bool(self.passing) or bool(self._held)
 
+    def outdate(self) -> None:
+        """The topology that the client came with is gone: requests that begin from now on get what is for that."""
+        self._table = self._table.stale
+        self._routes = self._table.routes
+
     def feed(self, buf: memoryview, now: float) -> memoryview | None:
         """Take what the client sent; returns the end of it, which the broker is to be sent as it is.
 

@@ -23,6 +23,7 @@ __all__ = [
     "Answer",
     "Chunk",
     "Converse",
+    "Dismissal",
     "Forward",
     "Offer",
     "OnRequest",
@@ -65,6 +66,8 @@ RequestHandler = Callable[[Context, memoryview], Verdict]
 """Takes a whole request frame without its size."""
 Respond = Callable[[Context, memoryview], Sequence[Chunk] | None]
 """Takes a whole response frame without its size; None leaves it as it is."""
+Dismissal = Callable[[int, int], bytes]
+"""Takes a version and a correlation id; a whole response frame with its size, for which the request is not needed."""
 ResponseHandler = Callable[["Route"], Respond]
 """Makes the handler of a route, so that what depends on the version is looked up once."""
 
@@ -74,7 +77,8 @@ class Offer:
     """What a room does with one API; below `request_from` and `response_from` requests and responses pass as they are.
 
     `request_limit` bounds, in bytes, a request that is held whole: what a client may have decoded at a time. `own` are
-    the lowest and highest version that the proxy serves whether the broker knows the API or not.
+    the lowest and highest version that the proxy serves whether the broker knows the API or not. `stale` takes the
+    offer's place on a connection of an earlier epoch; there, `dismissal` answers what the broker has not answered yet.
     """
 
     on_request: OnRequest = OnRequest.PASS
@@ -87,6 +91,8 @@ class Offer:
     any_version: bool = False
     request_limit: int = 64 << 10
     own: tuple[int, int] | None = None
+    stale: Offer | None = None
+    dismissal: Dismissal | None = None
 
 
 PASS_UNCHANGED: Final = Offer()
@@ -139,6 +145,16 @@ class Table:
         self._offers = offers
         self._apis = apis
         self._only = only
+        self._stale: Table | None = None
+
+    @property
+    def stale(self) -> Table:
+        """The table of connections of an earlier epoch, made when the first epoch ends."""
+        if self._stale is None:
+            offers = {key: offer.stale or offer for key, offer in self._offers.items()}
+            self._stale = Table(self.counters, offers, self._apis, self._only)
+            self._stale._stale = self._stale
+        return self._stale
 
     def route(self, key_and_version: int) -> Route:
         """The route of a request whose first four header bytes are `key_and_version`; raises `Fault` when refused."""

@@ -23,12 +23,15 @@ _ASKS: Final = {
     Ask.HELLO: "ApiVersions",
     Ask.ELSEWHERE: "ApiVersions v5 for another cluster or node",
     Ask.METADATA: "Metadata ≥ 13",
+    Ask.COORDINATOR: "its group's coordinator",
+    Ask.OFFSETS: "OffsetFetch",
 }
 _MEANS: Final = {
     Means.SERVE: "what it asked for",
     Means.TELL: "**129**, then closed",
     Means.CLOSE: "closed",
     Means.REFUSE: "refused",
+    Means.NOT_COORDINATOR: "**16**, then closed",
 }
 _STANDINGS: Final = {
     Standing.UNTOLD: "nothing is known of the client in this epoch",

@@ -59,6 +59,9 @@ _RETIRED: Final = frozenset({Place.RETIRED})
 _HELLO: Final = frozenset({Ask.HELLO})
 _ELSEWHERE: Final = frozenset({Ask.ELSEWHERE})
 _METADATA: Final = frozenset({Ask.METADATA})
+_COORDINATOR: Final = frozenset({Ask.COORDINATOR})
+_OFFSETS: Final = frozenset({Ask.OFFSETS})
+_GROUP: Final = _COORDINATOR | _OFFSETS
 _TELLABLE: Final = _ELSEWHERE | _METADATA
 _TOLD: Final = frozenset({Standing.TOLD})
 _OWED: Final = frozenset({Standing.OWED})
@@ -66,6 +69,8 @@ _BEHIND: Final = frozenset({Standing.UNTOLD, Standing.OWED})
 _NOT_TOLD: Final = frozenset(Standing) - _TOLD
 _REFUSABLE: Final = frozenset({Ability.RECOVERS, Ability.TOO_OLD})
 _ASKS: Final = frozenset(Ask)
+_TOPOLOGY: Final = _ASKS - _GROUP
+_PLACES: Final = frozenset(Place)
 _STANDINGS: Final = frozenset(Standing)
 _ANY: Final = frozenset(Ability)
 
@@ -76,10 +81,11 @@ RULES: Final = (
         "whoever bootstraps is to find the cluster: a 129 here would loop, and hang a Java admin",
     ),
     Rule(
-        _BOOTSTRAP, _STALE, _ASKS, _STANDINGS, _ANY, Means.CLOSE,
+        _BOOTSTRAP, _STALE, _TOPOLOGY, _STANDINGS, _ANY, Means.CLOSE,
         "its broker may be of the cluster that is gone; the client's next connection is a fresh one",
     ),
     Rule(_NODE, _FRESH, _HELLO, _STANDINGS, _ANY, Means.SERVE, "the client means this cluster and this node"),
+    Rule(_NODE, _FRESH, _GROUP, _STANDINGS, _ANY, Means.SERVE, "its broker is of this cluster"),
     Rule(
         _NODE, _FRESH, _METADATA, _OWED, _ANY, Means.TELL,
         "its earlier connection was closed before it could be told; now it can be",
@@ -118,8 +124,12 @@ RULES: Final = (
         "the node is gone; the body names those that are there",
     ),
     Rule(
-        _RETIRED, _FRESH, _ASKS, _TOLD, _ANY, Means.REFUSE,
+        _RETIRED, _FRESH, _TOPOLOGY, _TOLD, _ANY, Means.REFUSE,
         "no second 129; a connection that is never ready lets the backoff grow",
+    ),
+    Rule(
+        _RETIRED, _FRESH, _GROUP, _STANDINGS, _ANY, Means.REFUSE,
+        "the node is gone, and coordinates nothing",
     ),
     Rule(
         _RETIRED, _STALE, _HELLO, _STANDINGS, _ANY, Means.REFUSE,
@@ -132,6 +142,14 @@ RULES: Final = (
     Rule(
         _RETIRED, _STALE, _TELLABLE, _STANDINGS - _BEHIND, _ANY, Means.REFUSE,
         "no second 129; one that was at the bootstrap listener already has fresh metadata",
+    ),
+    Rule(
+        _PLACES, _STALE, _COORDINATOR, _STANDINGS, _ANY, Means.NOT_COORDINATOR,
+        "nothing is committed at a cluster that is gone; the client finds its coordinator anew, and asks there",
+    ),
+    Rule(
+        _PLACES, _STALE, _OFFSETS, _STANDINGS, _ANY, Means.CLOSE,
+        "librdkafka asks no more where 16 is the answer, and asks again where there is none",
     ),
 )
 # fmt: on

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kproxy.errors import REBOOTSTRAP_REQUIRED
+from kproxy.errors import NOT_COORDINATOR, REBOOTSTRAP_REQUIRED
 from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Context
@@ -91,8 +91,17 @@ def hello(**says: object) -> Request:
     return Request(API_VERSIONS, 5, {**names, "ClusterId": None, "NodeId": -1, **says})
 
 
-REQUESTS = [
+GROUP = [
+    Request(8, 8, {"GroupId": "g", "Topics": [{"Name": "orders", "Partitions": [{"PartitionIndex": 3}]}]}),
+    Request(9, 8),
+    Request(11, 9),
     Request(12, 4),
+    Request(14, 5),
+    Request(68, 1),
+]
+REQUESTS = [
+    *GROUP,
+    Request(1, 12),
     Request(0, 12),
     Request(10, 4),
     hello(),
@@ -138,6 +147,13 @@ class Conversation:
             request, number = self.waiting.popleft()
             self.relay.feed("broker", request.answered(number, self.relay.context.epoch))
 
+    def part(self) -> None:
+        """As `Connection._balance` does it on a connection that is parted from."""
+        relay = self.relay
+        if relay.context.stale and relay.in_flight and not relay.responses.under_way:
+            relay.own.dismiss(relay.context)
+            self.closed |= not relay.in_flight
+
     def responses(self) -> list[tuple[int, Request, bytes]]:
         """All that the client got, each frame with the request that it is for."""
         requests = dict(self.sent)
@@ -149,6 +165,15 @@ class Conversation:
         found = self.responses()[self.seen :]
         self.seen += len(found)
         return found
+
+
+def says_16(request: Request, frame: bytes) -> bool:
+    if request not in GROUP:
+        return False
+    said = frames.understood(request.key, request.version, frame)
+    if request.key == 8:
+        return bool(said["Topics"]) and said["Topics"][0]["Partitions"][0]["ErrorCode"] == NOT_COORDINATOR
+    return request.key != 9 and said["ErrorCode"] == NOT_COORDINATOR
 
 
 def says_129(request: Request, frame: bytes) -> bool:
@@ -165,6 +190,7 @@ ACTIONS = st.lists(
         st.tuples(st.just("answer"), st.integers(0, 5)),
         st.tuples(st.just("answer"), st.integers(0, 5)),
         st.tuples(st.just("rise")),
+        st.tuples(st.just("part"), st.integers(0, 5)),
     ),
     min_size=5,
     max_size=60,
@@ -192,6 +218,9 @@ def test_nobody_is_told_twice_and_nobody_of_the_past(actions: list[tuple[object,
                     assert context.node_id is not None, "129 where clients bootstrap"
                     told[cluster.epoch, client(context)] += 1
                     assert one.relay.requests.last is Reason.REBOOTSTRAP or context.stale
+                if says_16(request, frame):
+                    assert context.stale
+                    assert one.over, "16 is the end"
                 if context.stale:
                     assert f"epoch-{context.epoch}".encode() not in frame
                 assert b"broker-" not in frame
@@ -214,9 +243,12 @@ def _act(cluster: Told, connections: list[Conversation], action: tuple[object, .
             cluster.present(cluster.epoch + 1)
             cluster.ledger.begin()
             for one in connections:
+                one.relay.requests.outdate()
                 one.closed |= one.relay.context.told_in not in (None, cluster.epoch)  # as `Connection.part` does
                 if one.relay.context.node_id is not None:
                     cluster.ledger.owe(client(one.relay.context))
+        case ("part", int(index)) if not (one := connections[index % len(connections)]).over:
+            one.part()
 
 
 @given(st.lists(st.sampled_from(REQUESTS), min_size=1, max_size=6), st.data(), _STEPS, _STEPS)

@@ -118,9 +118,10 @@ class Rebootstrap(RuleBasedStateMachine):
         stale = connection.epoch < self.epoch.number
         able = ability(client.kind.software, connection.metadata_version)
         means = self.ledger.judge(client.identity, connection.place, ask, able, stale)
+        assert (means is Means.NOT_COORDINATOR) == (stale and ask is Ask.COORDINATOR)
         if means is Means.TELL:
             assert connection.place is not Place.BOOTSTRAP
-            assert ask is not Ask.HELLO
+            assert ask in (Ask.ELSEWHERE, Ask.METADATA)
             self.told[self.epoch.number, client.identity] += 1
         if means is not Means.SERVE:
             self.connections.remove(connection)
@@ -236,6 +237,19 @@ class Rebootstrap(RuleBasedStateMachine):
         """Metadata on a connection that it has, stale or not."""
         connection = data.draw(st.sampled_from(self.connections))
         self.react(connection.owner, connection.node, self.refresh(connection.owner, connection))
+
+    @precondition(lambda self: self.connections)
+    @rule(data=st.data(), ask=st.sampled_from([Ask.COORDINATOR, Ask.OFFSETS]))
+    def member_asks_its_coordinator(self, data: st.DataObject, ask: Ask) -> None:
+        """On a connection that it has: what it is owed, or was told, is the same after that; 16 is its last answer."""
+        connection = data.draw(st.sampled_from(self.connections))
+        identity = connection.owner.identity
+        standing = self.ledger.standing(identity)
+        stale = connection.epoch < self.epoch.number
+        means = self.judge(connection, ask)
+        assert (connection in self.connections) == (means is Means.SERVE)
+        assert means is not Means.SERVE or not stale
+        assert self.ledger.standing(identity) is standing
 
     @rule(which=CLIENTS, data=st.data(), asks=ASKS)
     def client_misbehaves(self, which: int, data: st.DataObject, asks: list[Ask]) -> None:

@@ -17,25 +17,29 @@ from kproxy.relay.apis import (
     a60_describe_cluster,
     a78_share_fetch,
     a79_share_acknowledge,
+    coordinators,
 )
 from kproxy.relay.routes import Offer, Table
 
 OFFERS: Final[Mapping[int, Offer]] = MappingProxyType(
     {
-        module.KEY: module.OFFER
-        for module in (
-            a00_produce,
-            a01_fetch,
-            a03_metadata,
-            a10_find_coordinator,
-            a17_sasl_handshake,
-            a18_api_versions,
-            a36_sasl_authenticate,
-            a55_describe_quorum,
-            a60_describe_cluster,
-            a78_share_fetch,
-            a79_share_acknowledge,
-        )
+        **coordinators.OFFERS,
+        **{
+            module.KEY: module.OFFER
+            for module in (
+                a00_produce,
+                a01_fetch,
+                a03_metadata,
+                a10_find_coordinator,
+                a17_sasl_handshake,
+                a18_api_versions,
+                a36_sasl_authenticate,
+                a55_describe_quorum,
+                a60_describe_cluster,
+                a78_share_fetch,
+                a79_share_acknowledge,
+            )
+        },
     }
 )
 """The relay's own offers by api key; other rooms' offers join them in the composition root."""

@@ -20,11 +20,16 @@ from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataRe
 
 
 def is_told(context: Context, ask: Ask) -> bool:
-    """Whether 129 is the answer, False for what was asked for; raises `Fault` where the connection is to end."""
+    """Whether 129 is the answer, False for what was asked for; raises `Fault` where the connection is to end.
+
+    For `Ask.COORDINATOR` the answer is 16, at any listener.
+    """
     means = context.backend.judge(context, ask)
     if means is Means.SERVE:
         return False
-    if means is Means.TELL and context.node_id is not None:
+    if means is Means.NOT_COORDINATOR and ask is Ask.COORDINATOR:
+        return True
+    if means is Means.TELL and ask is not Ask.COORDINATOR and context.node_id is not None:
         context.told_in = context.backend.epoch
         return True
     if means is Means.REFUSE:

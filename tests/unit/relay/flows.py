@@ -171,6 +171,7 @@ class Relay:
             return
         if side == "epoch":
             self.cluster.epoch += 1
+            self.requests.outdate()
             return
         flow = self.requests if side == "client" else self.responses
         scratch = bytearray(data)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from kproxy.errors import NOT_COORDINATOR
 from kproxy.observe.counters import Histogram
+from kproxy.observe.means import Ask, Means
+from kproxy.relay.apis.coordinators import AT_THE_TOP
 from kproxy.wire.primitives import INT32
 from tests.property.wire_contents import TAGS
 from tests.unit.relay import frames
 from tests.unit.relay.exchanges import API_VERSIONS, asked, ids, ids_behind, own
-from tests.unit.relay.flows import Relay, Script, play
+from tests.unit.relay.flows import Cluster, Relay, Script, play, whole
 
 
 @pytest.mark.parametrize("version", [6, 99, -1, 32767, -32768])
@@ -100,3 +103,61 @@ def test_nothing_to_answer() -> None:
     relay.own.send_due()
     assert not relay.client.data
     assert len(relay.in_flight) == 2
+
+
+def dismissed(*requests: bytes, before: Script = (), decides: Means = Means.NOT_COORDINATOR) -> Relay:
+    """A connection with these requests in flight, dismissed when the epoch has risen."""
+    relay = Relay(Cluster(decides={Ask.COORDINATOR: decides}))
+    relay.play([("client", b"".join(requests)), *before, ("epoch", b"")], whole)
+    relay.own.dismiss(relay.context)
+    return relay
+
+
+@pytest.mark.parametrize(("key", "version"), [(key, version) for key in AT_THE_TOP for version in frames.versions(key)])
+def test_what_waits_at_a_coordinator_is_dismissed(key: int, version: int) -> None:
+    """Each API that says 16 at the top, in each version, without its request."""
+    relay = dismissed(frames.request(key, version, 5))
+    (answer,) = frames.split(bytes(relay.client.data))
+    assert ids(relay) == [5]
+    assert frames.understood(key, version, answer)["ErrorCode"] == NOT_COORDINATOR
+    assert (list(relay.in_flight), relay.own.count, relay.responses.count) == ([], 1, 0)
+    assert relay.cluster.asks == [(Ask.COORDINATOR, 0)]
+    assert relay.errors() == {}
+
+
+def test_several_are_dismissed_in_order() -> None:
+    """With an answer of the proxy's own between them, which is due when its turn comes."""
+    join, beat = frames.request(11, 9, 5), frames.request(12, 4, 7)
+    relay = dismissed(join, own(6), beat)
+    assert ids(relay) == [5, 6, 7]
+    assert relay.cluster.asks == [(Ask.COORDINATOR, 0)]
+
+
+@pytest.mark.parametrize("other", [frames.request(8, 8, 6), frames.produce(9, 6), frames.request(9, 8, 6)])
+@pytest.mark.parametrize("first", [False, True])
+def test_nothing_is_dismissed_beside_what_is_waited_for(other: bytes, first: bool) -> None:
+    """A commit, a record: it may have been done, so its response is waited for; nobody is asked."""
+    join = frames.request(11, 9, 5)
+    relay = dismissed(*((other, join) if first else (join, other)))
+    assert (bytes(relay.client.data), len(relay.in_flight), relay.cluster.asks) == (b"", 2, [])
+
+
+def test_what_is_behind_a_commit_is_dismissed_in_its_turn() -> None:
+    """Once the broker has answered what was before."""
+    relay = dismissed(frames.request(8, 8, 4), frames.request(14, 5, 5))
+    assert not relay.client.data
+    relay.feed("broker", frames.response(8, 8, 4))
+    relay.own.dismiss(relay.context)
+    assert ids(relay) == [4, 5]
+
+
+def test_nothing_is_dismissed_where_nothing_waits() -> None:
+    """So nobody is counted as told."""
+    relay = dismissed()
+    assert (bytes(relay.client.data), relay.cluster.asks) == (b"", [])
+
+
+def test_what_is_to_be_served_is_waited_for() -> None:
+    """The decision is the cluster's."""
+    relay = dismissed(frames.request(11, 9, 5), decides=Means.SERVE)
+    assert (bytes(relay.client.data), len(relay.in_flight)) == (b"", 1)

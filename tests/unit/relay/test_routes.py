@@ -55,6 +55,20 @@ def test_a_known_version_has_one_route(version: int) -> None:
     assert found.counters.apis == {(1, version): route.counters}
 
 
+def test_a_stale_table_has_its_own_offers_and_the_same_counters() -> None:
+    """What has none for connections of an earlier epoch is treated as ever; further epochs change nothing."""
+    held = Offer(on_request=OnRequest.WHOLE, request=answer)
+    fresh = Table(ClusterCounters("test"), {1: Offer(stale=held), **OWN}, SPECS, only=frozenset({1, 3}))
+    stale = fresh.stale
+    assert (stale.route(word(1, 2)).offer, stale.route(word(3, 2)).offer) == (held, OWN[3])
+    assert stale.route(word(1, 2)).counters is fresh.route(word(1, 2)).counters
+    assert fresh.route(word(1, 2)).on_request is OnRequest.PASS
+    assert fresh.stale is stale is stale.stale
+    with pytest.raises(Fault) as caught:
+        stale.route(word(8, 1))
+    assert caught.value.reason is Reason.RETIRED_NODE
+
+
 @pytest.mark.parametrize(
     ("key", "version", "reason", "detail"),
     [

@@ -20,12 +20,20 @@ bootstrap fresh metadata  any            serve  serve serve  serve
 bootstrap stale hello     any            close  close close  close
 bootstrap stale elsewhere any            close  close close  close
 bootstrap stale metadata  any            close  close close  close
+bootstrap fresh coordinator any          serve  serve serve  serve
+bootstrap fresh offsets   any            serve  serve serve  serve
+bootstrap stale coordinator any          16     16    16     16
+bootstrap stale offsets   any            close  close close  close
 node      fresh hello     any            serve  serve serve  serve
 node      fresh elsewhere any            129    129   close  129
 node      fresh metadata  any            serve  129   serve  serve
 node      stale hello     any            close  close close  close
 node      stale elsewhere any            129    129   close  close
 node      stale metadata  any            129    129   close  close
+node      fresh coordinator any          serve  serve serve  serve
+node      fresh offsets   any            serve  serve serve  serve
+node      stale coordinator any          16     16    16     16
+node      stale offsets   any            close  close close  close
 retired   fresh hello     rebootstraps   serve  serve refuse serve
 retired   fresh hello     unknown        serve  serve refuse serve
 retired   fresh hello     recovers       refuse refuse refuse refuse
@@ -35,6 +43,10 @@ retired   fresh metadata  any            129    129   refuse 129
 retired   stale hello     any            refuse refuse refuse refuse
 retired   stale elsewhere any            129    129   refuse refuse
 retired   stale metadata  any            129    129   refuse refuse
+retired   fresh coordinator any          refuse refuse refuse refuse
+retired   fresh offsets   any            refuse refuse refuse refuse
+retired   stale coordinator any          16     16    16     16
+retired   stale offsets   any            close  close close  close
 """
 
 Case = tuple[Place, bool, Ask, Standing, Ability]
@@ -55,10 +67,10 @@ def expected() -> dict[Case, Means]:
 
 
 def test_every_combination_is_decided_as_written_above() -> None:
-    """3 places, 2 freshnesses, 3 asks, 4 standings, 4 abilities: 288, none left out."""
+    """3 places, 2 freshnesses, 5 asks, 4 standings, 4 abilities: 480, none left out."""
     table = expected()
     assert set(table) == set(CASES)
-    assert len(CASES) == 288
+    assert len(CASES) == 480
     decided = {case: decide(case[0], case[2], case[4], case[3], case[1]) for case in CASES}
     assert decided == table
 
@@ -79,7 +91,8 @@ def test_every_rule_gives_its_reason_once() -> None:
 @pytest.mark.parametrize("case", [case for case in CASES if case[0] is Place.BOOTSTRAP])
 def test_statement_never_on_a_listener_that_clients_bootstrap_from(case: Case) -> None:
     """rebootstrap.md: always-129 on a bootstrap address loops, and a Java admin hangs there."""
-    assert decide(case[0], case[2], case[4], case[3], case[1]) in (Means.SERVE, Means.CLOSE)
+    means = decide(case[0], case[2], case[4], case[3], case[1])
+    assert means in (Means.SERVE, Means.CLOSE) or (means, case[2]) == (Means.NOT_COORDINATOR, Ask.COORDINATOR)
 
 
 def test_statement_v13_and_later_only() -> None:
@@ -101,6 +114,20 @@ def test_statement_a_retired_listener_refuses_older_clients_at_once() -> None:
         assert decide(Place.RETIRED, Ask.HELLO, ability, standing, stale) is Means.REFUSE
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_statement_coordinator_connections_of_an_earlier_epoch_are_answered_16(case: Case) -> None:
+    """rebootstrap.md: the connection to Java's coordinator survives a 129: "close it, or answer 16 there"."""
+    place, stale, ask, standing, able = case
+    told = decide(place, ask, able, standing, stale) is Means.NOT_COORDINATOR
+    assert told == (stale and ask is Ask.COORDINATOR)
+
+
+@pytest.mark.parametrize(("place", "standing"), list(product(Place, Standing)))
+def test_a_16_leaves_the_standing_as_it_is(place: Place, standing: Standing) -> None:
+    """It says nothing of the topology: who is owed a 129 stays owed, and who was told is not told again."""
+    assert booked(place, Ask.COORDINATOR, standing, Means.NOT_COORDINATOR) is standing
+
+
 def test_what_was_told_stays_told_until_the_epoch_ends() -> None:
     """Neither the bootstrap listener nor anything else takes it back."""
     for place, ask, means in product(Place, Ask, Means):
@@ -116,6 +143,6 @@ def test_a_129_makes_told(standing: Standing) -> None:
 @pytest.mark.parametrize("standing", [Standing.UNTOLD, Standing.OWED, Standing.RECOVERED])
 def test_only_metadata_served_at_the_bootstrap_listener_makes_recovered(standing: Standing) -> None:
     """A hello is no metadata, a node's metadata came without bootstrap, and one that was closed got nothing."""
-    for place, ask, means in product(Place, Ask, (Means.SERVE, Means.CLOSE, Means.REFUSE)):
+    for place, ask, means in product(Place, Ask, (set(Means) - {Means.TELL})):
         at_bootstrap = (place, ask, means) == (Place.BOOTSTRAP, Ask.METADATA, Means.SERVE)
         assert booked(place, ask, standing, means) is (Standing.RECOVERED if at_bootstrap else standing)

@@ -1,0 +1,112 @@
+"""NOT_COORDINATOR (16) as each API of a group says it, and as Kafka's own brokers do: a response's body.
+
+Version notes: JoinGroup names no protocol, which is "" before v7 and null from there on; LeaveGroup names no member,
+though v3 has an error for each; OffsetCommit names topics by id from v10 on, TxnOffsetCommit from v6 on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from kproxy.errors import NOT_COORDINATOR
+from kproxy.relay.apis.coordinators import (
+    CONSUMER_GROUP_HEARTBEAT,
+    HEARTBEAT,
+    JOIN_GROUP,
+    LEAVE_GROUP,
+    OFFSET_COMMIT,
+    SHARE_GROUP_HEARTBEAT,
+    STREAMS_GROUP_HEARTBEAT,
+    SYNC_GROUP,
+    TXN_OFFSET_COMMIT,
+)
+from kproxy.wire.generated.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
+from kproxy.wire.generated.heartbeat_response import HeartbeatResponse
+from kproxy.wire.generated.join_group_response import JoinGroupResponse
+from kproxy.wire.generated.leave_group_response import LeaveGroupResponse
+from kproxy.wire.generated.offset_commit_request import OffsetCommitRequest
+from kproxy.wire.generated.offset_commit_response import (
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from kproxy.wire.generated.share_group_heartbeat_response import ShareGroupHeartbeatResponse
+from kproxy.wire.generated.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
+from kproxy.wire.generated.sync_group_response import SyncGroupResponse
+from kproxy.wire.generated.txn_offset_commit_request import TxnOffsetCommitRequest
+from kproxy.wire.generated.txn_offset_commit_response import (
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+from kproxy.wire.message import WireMessage
+from kproxy.wire.primitives import Buffer
+
+_NULL_PROTOCOL: Final = 7
+"""The first version of JoinGroup whose response can have no protocol's name."""
+
+
+def _join_group(version: int) -> WireMessage:
+    return JoinGroupResponse(error_code=NOT_COORDINATOR, protocol_name=None if version >= _NULL_PROTOCOL else "")
+
+
+_AT_THE_TOP: Final[Mapping[int, Callable[[int], WireMessage]]] = MappingProxyType(
+    {
+        JOIN_GROUP: _join_group,
+        HEARTBEAT: lambda _: HeartbeatResponse(error_code=NOT_COORDINATOR),
+        LEAVE_GROUP: lambda _: LeaveGroupResponse(error_code=NOT_COORDINATOR),
+        SYNC_GROUP: lambda _: SyncGroupResponse(error_code=NOT_COORDINATOR),
+        CONSUMER_GROUP_HEARTBEAT: lambda _: ConsumerGroupHeartbeatResponse(error_code=NOT_COORDINATOR),
+        SHARE_GROUP_HEARTBEAT: lambda _: ShareGroupHeartbeatResponse(error_code=NOT_COORDINATOR),
+        STREAMS_GROUP_HEARTBEAT: lambda _: StreamsGroupHeartbeatResponse(error_code=NOT_COORDINATOR),
+    }
+)
+
+
+def at_the_top(key: int, version: int) -> bytes:
+    """For the whole request, which does not matter."""
+    return _AT_THE_TOP[key](version).encode(version)
+
+
+def for_each_partition(key: int, version: int, request: Buffer) -> bytes:
+    """For each partition that the request's body names; raises `MalformedMessageError`."""
+    return _FOR_EACH_PARTITION[key](version, request).encode(version)
+
+
+def _offset_commit(version: int, body: Buffer) -> WireMessage:
+    request = OffsetCommitRequest.decode(body, version, exact=False)
+    return OffsetCommitResponse(
+        topics=[
+            OffsetCommitResponseTopic(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partitions=[
+                    OffsetCommitResponsePartition(each.partition_index, NOT_COORDINATOR) for each in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _txn_offset_commit(version: int, body: Buffer) -> WireMessage:
+    request = TxnOffsetCommitRequest.decode(body, version, exact=False)
+    return TxnOffsetCommitResponse(
+        topics=[
+            TxnOffsetCommitResponseTopic(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partitions=[
+                    TxnOffsetCommitResponsePartition(each.partition_index, NOT_COORDINATOR) for each in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+_FOR_EACH_PARTITION: Final[Mapping[int, Callable[[int, Buffer], WireMessage]]] = MappingProxyType(
+    {OFFSET_COMMIT: _offset_commit, TXN_OFFSET_COMMIT: _txn_offset_commit}
+)
