@@ -66,6 +66,7 @@ class Fleet:
         self._by_descriptor: dict[int, Instance] = {}
         self._epoll = select.epoll()
         self._unanswered = 0
+        self._rand = random.Random(1)
 
     def grow(self, instances: int) -> dict[str, float]:
         """Open connections until there are so many instances."""
@@ -92,8 +93,8 @@ class Fleet:
 
         One that waits for an answer, or got it only just now, lets its turn pass, which is counted as `late`.
         """
-        rand, count = random.Random(1), len(self._instances)
-        moments = sorted((rand.random() * interval, index) for index in range(count))
+        count = len(self._instances)
+        moments = sorted((self._rand.random() * interval, index) for index in range(count))
         turns, turn, late = round(count * seconds / interval), 0, 0
         began = time.perf_counter()
         while turn < turns:

@@ -76,6 +76,9 @@ class _Client:
     def unsteady(self) -> None:
         """Nothing is paused here."""
 
+    def answered_here(self) -> None:
+        """There is nobody else."""
+
     def resolved(self) -> None:
         """Nothing is parked here."""
 

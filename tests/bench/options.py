@@ -11,7 +11,10 @@ START_ROUNDS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`records`, `requests`, `latencies`, `pushing` seconds: for each target and round; `seconds` for the whole run."""
+    """`records`, `requests`, `latencies`, `pushing` seconds: for each target and round; `seconds` for the whole run.
+
+    `cycles` of all modes beside pushes, for each round.
+    """
 
     sections: frozenset[str]
     rounds: int = 3
@@ -21,6 +24,7 @@ class Options:
     idle: int = 10_000
     instances: int = 2_000
     pushing: float = 15
+    cycles: int = 7
     seconds: float = 13 * 60
 
     @classmethod
@@ -35,5 +39,6 @@ class Options:
             idle=2_000,
             instances=500,
             pushing=4,
+            cycles=2,
             seconds=5 * 60,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from .targets import COMPILED, DIRECT, HAPROXY, KPROXY
@@ -23,6 +23,8 @@ class Metric:
     ratio: bool = False
     at_least: bool = False
     over_direct: bool = False
+    spread: bool = False
+    """Whether there is a key with `_low` and one with `_high` behind it: where the figure lies in nine of ten draws."""
 
 
 METRICS: Final = (
@@ -44,11 +46,15 @@ METRICS: Final = (
     Metric("telemetry_prometheus", "telemetry to prometheus, pushes a CPU s", digits=0, goal=2000, at_least=True),
     Metric("telemetry_otlp", "telemetry to otlp, pushes a CPU s", digits=0, goal=6000, at_least=True),
     Metric("telemetry_kafka", "telemetry to kafka, pushes a CPU s", digits=0, goal=6000, at_least=True),
-    Metric("telemetry_p99", "latency p99 without pushes, µs", digits=0),
-    Metric("telemetry_p99_7", "p99 beside 7 pushes/s and scrapes, grown by %", digits=0, goal=20),
-    Metric("telemetry_p99_200", "p99 beside 200 pushes/s and scrapes, grown by %", digits=0, goal=20),
-    Metric("telemetry_p99_2000", "p99 beside 2,000 pushes/s and scrapes, grown by %", digits=0, goal=20),
-    Metric("telemetry_p99_other", "p99 beside 2,000 pushes/s to another kproxy, grown by %", digits=0),
+    Metric("telemetry_p99", "latency p99 without pushes, µs", digits=0, spread=True),
+    Metric("telemetry_p99_7", "p99 beside 7 pushes/s and scrapes, grown by %", digits=0, goal=20, spread=True),
+    Metric("telemetry_p99_200", "p99 beside 200 pushes/s and scrapes, grown by %", digits=0, goal=20, spread=True),
+    Metric("telemetry_p99_2000", "p99 beside 2,000 pushes/s and scrapes, grown by %", digits=0, goal=20, spread=True),
+    Metric("telemetry_p99_other", "p99 beside 2,000 pushes/s to another kproxy, grown by %", digits=0, spread=True),
+    Metric("telemetry_p99_own", "p99 beside 2,000 pushes/s, over that, %", digits=0, goal=20, spread=True),
+    Metric("telemetry_part_none", "a request's time in kproxy without pushes, mean, µs", digits=0),
+    Metric("telemetry_part_2000", "the same beside 2,000 pushes/s, µs", digits=0),
+    Metric("telemetry_part_other", "the same beside 2,000 pushes/s to another kproxy, µs", digits=0),
     Metric("telemetry_kib_few", "an instance of 2,000, KiB", digits=1, goal=20),
     Metric("telemetry_kib_many", "an instance of 10,000, KiB", digits=1, goal=20),
 )
@@ -83,6 +89,8 @@ class Row:
     at_least: bool = False
     compiled_ratios: Sequence[float] = ()
     """As `ratios`, of kproxy with its relay compiled."""
+    spreads: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Where a figure lies in nine of ten draws, by target."""
 
     @property
     def ratio(self) -> float | None:
@@ -106,17 +114,22 @@ class Row:
 
     def cells(self, compiled: bool) -> list[str]:
         """What the table says in each column; the last three are for the compiled relay."""
-        figures = [self._number(self.figures.get(name)) for name in (DIRECT, HAPROXY, KPROXY)]
+        figures = [self._figure(name) for name in (DIRECT, HAPROXY, KPROXY)]
         sign = "≥" if self.at_least else "≤"
         goal = "" if self.goal is None else f"{sign} {self.goal:g}{' ×' if self.goal_is_ratio else ''}"
         cells = [self.title, *figures, _span(self.ratios), goal, _VERDICTS[self.met]]
         if compiled:
-            figure = self._number(self.figures.get(COMPILED))
-            cells += [figure, _span(self.compiled_ratios), _VERDICTS[self.compiled_met]]
+            cells += [self._figure(COMPILED), _span(self.compiled_ratios), _VERDICTS[self.compiled_met]]
         return cells
 
-    def _number(self, value: float | None) -> str:
-        return "" if value is None else f"{value:,.{self.digits}f}"
+    def _figure(self, name: str) -> str:
+        if name not in self.figures:
+            return ""
+        low_high = [self._number(bound) for bound in self.spreads.get(name, ())]
+        return self._number(self.figures[name]) + (f" ({'–'.join(low_high)})" if low_high else "")
+
+    def _number(self, value: float) -> str:
+        return f"{value:,.{self.digits}f}".replace("-", "−")
 
 
 def _over_direct(values: ByTarget) -> dict[str, list[float]]:
@@ -135,6 +148,13 @@ def _ratios(values: ByTarget, name: str) -> list[float]:
     return [value / base for value, base in pairs if base > 0]
 
 
+def _spreads(samples: Mapping[str, ByTarget], metric: Metric) -> dict[str, tuple[float, float]]:
+    if not metric.spread:
+        return {}
+    lows, highs = samples.get(f"{metric.key}_low", {}), samples.get(f"{metric.key}_high", {})
+    return {name: (statistics.median(low), statistics.median(highs[name])) for name, low in lows.items()}
+
+
 def rows(samples: Mapping[str, ByTarget]) -> list[Row]:
     """A row for each metric that was measured."""
     found = []
@@ -148,7 +168,7 @@ def rows(samples: Mapping[str, ByTarget]) -> list[Row]:
         ratios = {name: _ratios(values, name) for name in compared}
         figures = {name: statistics.median(rounds) for name, rounds in values.items() if rounds}
         whole = (metric.digits, metric.goal, metric.ratio, metric.at_least, ratios.get(COMPILED, []))
-        found.append(Row(metric.title, figures, ratios.get(KPROXY, []), *whole))
+        found.append(Row(metric.title, figures, ratios.get(KPROXY, []), *whole, _spreads(samples, metric)))
     return found
 
 
@@ -177,6 +197,7 @@ def as_json(found: Sequence[Row]) -> list[dict[str, object]]:
         {
             "title": row.title,
             "medians": dict(row.figures),
+            "nine_of_ten": dict(row.spreads),
             "ratios_to_haproxy": list(row.ratios),
             "ratio_to_haproxy": row.ratio,
             "goal": row.goal,

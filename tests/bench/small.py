@@ -51,13 +51,12 @@ def _block(connection: socket.socket, produce: OneRecordProduce, count: int) -> 
     return latencies
 
 
-def latencies_during(address: tuple[str, int], produce: OneRecordProduce, seconds: float) -> list[float]:
-    """Seconds from send to the whole response, one request after the other for so long, on one connection."""
-    with connect(address) as connection:
-        samples = _block(connection, produce, _BLOCK)
-        end = time.perf_counter() + seconds
-        while time.perf_counter() < end:
-            samples += _block(connection, produce, _BLOCK)
+def requests_during(connection: socket.socket, produce: OneRecordProduce, seconds: float) -> list[float]:
+    """Seconds from send to the whole response of each request, one after the other for so long."""
+    samples: list[float] = []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        samples += _block(connection, produce, _BLOCK)
     return samples
 
 

@@ -51,6 +51,15 @@ def test_a_goal_may_be_the_least(pushes: float, met: bool) -> None:
     assert "≥ 2000" in row.cells(False)
 
 
+def test_a_spread_stands_beside_its_figure() -> None:
+    """Of a figure that is drawn from pooled samples; one that is not measured has neither."""
+    key, title = "telemetry_p99_own", "p99 beside 2,000 pushes/s, over that, %"
+    row = one({key: {"kproxy": [12.0]}, f"{key}_low": {"kproxy": [-3.4]}, f"{key}_high": {"kproxy": [21.6]}}, title)
+    assert row.cells(False)[1:4] == ["", "", "12 (−3–22)"]
+    assert row.met is True
+    assert one({key: {"kproxy": [12.0]}}, title).cells(False)[3] == "12"
+
+
 def test_what_was_not_measured_has_no_row() -> None:
     """A run of some sections shows these only, in lines of equal length."""
     found = rows({"ready": {"kproxy": [0.4]}})

@@ -1,0 +1,106 @@
+"""What pushes do to the latency of requests beside them: modes that take turns, each for a second or two."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from . import small
+from .frames import OneRecordProduce, connect
+from .process import Address
+from .pushed import OwnPart, Proxy
+from .told import Told
+
+RATES: Final = (7, 200, 2_000)
+"""Pushes a second: 2,000 instances at Kafka's default of 5 minutes, at 10 s, at 1 s."""
+NONE: Final = "none"
+OTHER: Final = "other"
+BLOCK: Final = 1.5
+"""Seconds: a slow drift of the machine hits all modes alike, and what a mode leaves behind counts little."""
+SCRAPED_EVERY: Final = 10
+"""Blocks of a mode, so that it is scraped every 15 seconds of its own."""
+_OFTEN: Final = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """`rate` pushes a second to a kproxy, whose clients' page is scraped, or none."""
+
+    name: str
+    pushed: Proxy | None = None
+    rate: float = 0
+
+
+@dataclass(slots=True)
+class Found:
+    """Of one mode: the seconds that each request took, by block; what kproxy says of itself; the scrapes' seconds."""
+
+    blocks: list[list[float]] = field(default_factory=list)
+    own_part: OwnPart = field(default_factory=lambda: OwnPart(Counter(), 0.0))
+    scrapes: list[float] = field(default_factory=list)
+
+
+def modes(relay: Proxy, other: Proxy) -> list[Mode]:
+    """Pushes to the kproxy that relays, and as many to another: these take nothing but the machine from it."""
+    return [Mode(NONE), *(Mode(f"{rate}", relay, rate) for rate in RATES), Mode(OTHER, other, RATES[-1])]
+
+
+class Beside:
+    """`relay` passes requests on, of one connection, one after the other, while instances push or do not."""
+
+    def __init__(
+        self, relay: Proxy, taking_turns: Sequence[Mode], leader: Address, request: OneRecordProduce, instances: int
+    ) -> None:
+        self.found = {mode.name: Found() for mode in taking_turns}
+        self._relay = relay
+        self._modes = taking_turns
+        self._request = request
+        self._instances = instances
+        self._rand = random.Random(1)
+        self._connection = connect(leader)
+        self._scraper = Told("scraper", "tests.bench.scrape")
+        small.requests_during(self._connection, request, BLOCK)
+
+    @classmethod
+    @contextmanager
+    def of(
+        cls, relay: Proxy, taking_turns: Sequence[Mode], leader: Address, request: OneRecordProduce, instances: int
+    ) -> Iterator[Beside]:
+        """Have one, whose connection is warm."""
+        beside = cls(relay, taking_turns, leader, request, instances)
+        try:
+            yield beside
+        finally:
+            beside._connection.close()
+            beside._scraper.close()
+
+    def cycle(self) -> None:
+        """A block of each mode, in an order that is another one each time."""
+        for mode in self._rand.sample(self._modes, len(self._modes)):
+            self._block(mode)
+
+    def _block(self, mode: Mode) -> None:
+        found = self.found[mode.name]
+        scraped = len(found.blocks) % SCRAPED_EVERY == SCRAPED_EVERY // 2
+        before = self._relay.own_part()
+        found.blocks.append(self._beside(mode, found.scrapes if scraped else None))
+        found.own_part = found.own_part.plus(self._relay.own_part().since(before))
+
+    def _beside(self, mode: Mode, scrapes: list[float] | None) -> list[float]:
+        """The seconds of each request; raises BenchError where a push was not delivered."""
+        pushed = mode.pushed
+        if pushed is None:
+            return small.requests_during(self._connection, self._request, BLOCK)
+        before = pushed.counts()
+        pushed.fleet.tell(seconds=BLOCK, interval=self._instances / mode.rate)
+        if scrapes is not None:
+            self._scraper.tell(url=pushed.url("/metrics/clients"), after=BLOCK / 2)
+        samples = small.requests_during(self._connection, self._request, BLOCK)
+        pushed.delivered(before, round(pushed.fleet.answer()["pushed"]), _OFTEN)
+        if scrapes is not None:
+            scrapes.append(self._scraper.answer()["seconds"])
+        return samples

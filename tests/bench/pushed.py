@@ -1,0 +1,146 @@
+"""A kproxy with telemetry on and one receiver, and the fleet of simulated instances that is connected to it."""
+
+from __future__ import annotations
+
+import http.client
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+from kproxy.demo.broker import HOST
+from kproxy.demo.ports import free_port, free_ports
+
+from .process import Address, BenchError, cpu_seconds, running, settled_rss_kib, wait_serving, wait_until
+from .targets import ready
+from .told import Told
+
+INTERVAL: Final = 0.1
+"""Between two pushes of an instance, in seconds: the lowest that may be, so that it is the fleet that sets the pace."""
+_COUNTED: Final = re.compile(r"^kproxy_telemetry_receiver_(delivered|dropped|offered)_total\{.*\} (\S+)$", re.MULTILINE)
+_OWN_PART: Final = re.compile(
+    r'^kproxy_request_proxy_duration_seconds_(bucket|sum)\{api="Produce",[^}]*?(?:le="([^"]*)"[^}]*)?\} (\S+)$',
+    re.MULTILINE,
+)
+_GENTLY: Final = 500  # pushes a second, while most are the first of their instance, which cost most
+_WARM_UP: Final = 3  # pushes of each instance, so that it has pushed what is kept of it
+_PATIENCE: Final = 120
+
+
+class OwnPart(NamedTuple):
+    """What kproxy says of the time that requests spent in itself: how many stayed `within` a bound, and all seconds."""
+
+    within: Counter[str]
+    seconds: float
+
+    def since(self, before: OwnPart) -> OwnPart:
+        """Of the requests in between."""
+        return OwnPart(self.within - before.within, self.seconds - before.seconds)
+
+    @property
+    def mean(self) -> float:
+        """Seconds of a request."""
+        return self.seconds / self.within["+Inf"]
+
+    def plus(self, other: OwnPart) -> OwnPart:
+        """Of both."""
+        return OwnPart(self.within + other.within, self.seconds + other.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """`idle_rss` is from before the fleet, in KiB."""
+
+    name: str
+    pid: int
+    listen: Address
+    admin: Address
+    fleet: Told
+    idle_rss: float
+
+    def grow(self, instances: int) -> None:
+        """Have so many instances, subscribed, which have pushed what is kept of them."""
+        self.fleet.tell(instances=instances)
+        self.fleet.answer()
+        self.push(_WARM_UP * instances / _GENTLY, _GENTLY, instances)
+
+    def push(self, seconds: float, rate: float, instances: int) -> tuple[float, float]:
+        """Pushes and the CPU seconds that they took, until all were delivered; raises BenchError when any was not."""
+        before, cpu = self.counts(), cpu_seconds(self.pid)
+        self.fleet.tell(seconds=seconds, interval=instances / rate)
+        pushed = round(self.fleet.answer()["pushed"])
+        # What it costs to be asked is a thousandth of what it is asked about.
+        self.delivered(before, pushed, every=0.5)
+        return pushed, cpu_seconds(self.pid) - cpu
+
+    def delivered(self, before: Counter[str], pushed: int, every: float) -> None:
+        """Wait until its receiver has delivered so many more; raises BenchError when any was dropped."""
+
+        def all_delivered() -> bool:
+            found = self.counts()
+            if found["dropped"] or found["offered"] > before["offered"] + pushed:
+                raise BenchError(f"{self.name}: {pushed} were pushed, and it has {dict(found)} after {dict(before)}")
+            return found["delivered"] == before["delivered"] + pushed
+
+        wait_until(all_delivered, f"{self.name} delivers {pushed} pushes", _PATIENCE, every)
+
+    def counts(self) -> Counter[str]:
+        """Pushes to its receiver by what became of them."""
+        found: Counter[str] = Counter()
+        for name, value in _COUNTED.findall(self.page("/metrics")):
+            found[name] += round(float(value))
+        return found
+
+    def own_part(self) -> OwnPart:
+        """Of all Produce responses so far."""
+        within: Counter[str] = Counter()
+        total = 0.0
+        for kind, bound, value in _OWN_PART.findall(self.page("/metrics")):
+            if kind == "sum":
+                total += float(value)
+            else:
+                within[bound] += round(float(value))
+        return OwnPart(within, total)
+
+    def url(self, path: str) -> str:
+        """Of a page of its admin port."""
+        return f"http://{self.admin[0]}:{self.admin[1]}{path}"
+
+    def page(self, path: str) -> str:
+        """A page of its admin port."""
+        connection = http.client.HTTPConnection(*self.admin, timeout=30)
+        connection.request("GET", path)
+        page = connection.getresponse().read().decode()
+        connection.close()
+        return page
+
+
+@contextmanager
+def proxy(
+    program: Path, bootstrap: str, directory: Path, receiver: Mapping[str, str], name: str | None = None
+) -> Iterator[Proxy]:
+    """Have one, whose fleet is not connected yet; its name is its receiver's type unless there is another."""
+    name = name or receiver["type"]
+    listen, admin = (HOST, free_ports(8)[0]), (HOST, free_port())
+    path, log = directory / f"{name}.yaml", directory / f"{name}.log"
+    path.write_text(yaml.safe_dump(_config(bootstrap, listen, admin, {"name": name, **receiver})))
+    with running([str(program), "serve", "--config", str(path)], log) as process:
+        wait_serving(process, lambda: ready(admin), name, log)
+        with Told.running(f"fleet of {name}", "tests.bench.fleet", listen[0], str(listen[1])) as fleet:
+            idle = settled_rss_kib(process.pid)
+            yield Proxy(name, process.pid, listen, admin, fleet, idle)
+
+
+def _config(bootstrap: str, listen: Address, admin: Address, receiver: Mapping[str, str]) -> dict[str, Any]:
+    everything = {"interval": INTERVAL, "subscriptions": [{"name": "everything", "metrics": "*"}]}
+    cluster = {"name": "bench", "bootstrap_servers": bootstrap, "listen": f"{listen[0]}:{listen[1]}"}
+    return {
+        "admin": f"{admin[0]}:{admin[1]}",
+        "clusters": [{**cluster, "telemetry": everything}],
+        "receivers": [dict(receiver)],
+    }
