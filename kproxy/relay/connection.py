@@ -166,6 +166,10 @@ class Connection:
         """As `Owner`."""
         self._steady = False
 
+    def answered_here(self) -> None:
+        """As `Owner`."""
+        self.client.costly = True
+
     def resolved(self) -> None:
         """As `Owner`; never raises. In the midst of a request the answer waits until that is dealt with."""
         self._steady = False

@@ -29,7 +29,8 @@ class Endpoint:
     """A socket in the pump. What its peer does not take waits here, or in a pipe where it was spliced.
 
     `blocked` says that something waits; `reading` that what the peer sends is taken; `large` that its last frame was
-    one to splice, so that of the next one only the head is to be copied.
+    one to splice, so that of the next one only the head is to be copied; `costly` that its last request was answered by
+    the proxy itself, which takes longer than to relay one, so that the next is to wait until what came with it is out.
     """
 
     __slots__ = (
@@ -42,6 +43,7 @@ class Endpoint:
         "_send",
         "blocked",
         "connection",
+        "costly",
         "fd",
         "is_client",
         "large",
@@ -62,6 +64,7 @@ class Endpoint:
         self.blocked = False
         self.reading = True
         self.large = False
+        self.costly = False
         self._pending: deque[Chunk] | None = None
         self._pipe: Pipe | None = None
         self._pipes = pipes

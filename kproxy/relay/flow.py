@@ -34,6 +34,9 @@ class Owner(Protocol):
     def resolved(self) -> None:
         """A parked answer is there."""
 
+    def answered_here(self) -> None:
+        """A request was answered by the proxy itself, at once."""
+
 
 class Flow(metaclass=ABCMeta):
     """What one peer sends, on its way to the other, the `sink`; `count` frames so far.

@@ -39,6 +39,7 @@ class OwnAnswers:
             self.park(expected, decision)
         else:
             expected.answer = decision.frame
+            self._owner.answered_here()
             if len(self._in_flight) == 1:
                 self.send_due()
 

@@ -32,6 +32,8 @@ SCRATCH_BYTES: Final = 128 << 10
 GLANCE_BYTES: Final = 4 << 10
 """What is read of a frame whose body is probably to be spliced."""
 _EVENTS: Final = 256
+_COSTLY_SHARE: Final = 16
+"""One of so many clients that wait to be answered by the proxy itself is served between two looks at epoll."""
 _TURN: Final = 0.01
 """Seconds of events before Trio's other tasks get their turn."""
 _PATIENCE: Final = 0.005
@@ -132,15 +134,31 @@ class Pump:
 
     def _round(self, events: list[tuple[int, int]], now: float) -> None:
         endpoints = self._endpoints
-        for fd, mask in events:
+        costly: list[tuple[int, int]] | None = None
+        for event in events:
+            fd, mask = event
             endpoint = endpoints.get(fd)
             if endpoint is not None:
+                if endpoint.costly:
+                    costly = costly or []
+                    costly.append(event)
+                    continue
                 try:
                     endpoint.connection.event(endpoint, mask, now)
                 except Exception as error:  # one connection's failure is never another's
                     self.failed(endpoint, error)
             elif fd in self._lingering:
                 self._lingered(self._lingering[fd])
+        if costly is not None:
+            self._costly(costly, now)
+
+    def _costly(self, events: list[tuple[int, int]], now: float) -> None:
+        """The first, and more where many wait; epoll names the others again, behind what has come to be relayed."""
+        chosen = events[: 1 + len(events) // _COSTLY_SHARE]
+        for fd, _ in chosen:
+            if (endpoint := self._endpoints.get(fd)) is not None:
+                endpoint.costly = False
+        self._round(chosen, now)
 
     def _lingered(self, lingering: Lingering) -> None:
         try:

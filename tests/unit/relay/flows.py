@@ -201,6 +201,9 @@ class Relay:
     def unsteady(self) -> None:
         """As `Owner` says: nobody is paused here."""
 
+    def answered_here(self) -> None:
+        """As `Owner` says: there are no others here that could come first."""
+
     def resolved(self) -> None:
         """As `Owner` says; where it comes in the midst of a request, what is fed has its answer at the end."""
         if self.reason is None and not self.requests.handling:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import socket
+import struct
 import time
 
 import pytest
@@ -20,6 +21,7 @@ from kproxy.relay.lingering import Lingering
 from kproxy.relay.pump import Pump
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker
+from tests.unit.relay.exchanges import own
 from tests.unit.relay.sockets import (
     HOST,
     KIB,
@@ -174,6 +176,32 @@ async def test_other_tasks_run_under_constant_traffic() -> None:
                         streams.start_soon(stream, relayed)
             nursery.cancel_scope.cancel()
         assert max(between) < 0.5
+
+
+async def test_own_answers_are_not_starved() -> None:
+    """Clients that the proxy answers itself come behind those whose requests it relays, but they come."""
+    async with stage() as running:
+        busy, asking = [running.relay() for _ in range(8)], [running.relay() for _ in range(40)]
+        done = trio.Event()
+
+        async def keep_busy(relayed: Relayed) -> None:
+            for turn in itertools.count():
+                await relayed.exchange(turn)
+                if done.is_set():
+                    return
+
+        async with trio.open_nursery() as nursery:
+            for relayed in busy:
+                nursery.start_soon(keep_busy, relayed)
+            for number in range(5):
+                for relayed in asking:
+                    await relayed.client.send(own(number))
+                for relayed in asking:
+                    (size,) = struct.unpack(">i", await relayed.client.receive(4))
+                    answer = await relayed.client.receive(size)
+                    assert answer[:4] == number.to_bytes(4, "big")
+                    await relayed.exchange(100 + number)  # and what it has relayed comes in its turn, too
+            done.set()
 
 
 async def test_a_trickle_does_not_starve_the_others() -> None:
