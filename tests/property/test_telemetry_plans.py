@@ -74,9 +74,11 @@ REFUSED_LAST = [
     ([*COUNTED, gauge("a", 0.0, topic="x")], [[0, 0, 0], [0, 0, 0], [0, -1, 0]], 1, 88.0),
     ([gauge("b", 1.0, topic="x")], [[0, 0, 0]] * 3, 1, 31.0),
 ]
+REFUSED_TWICE = [([*COUNTED, gauge("a", 0.0, topic="x")], [[0, 0, 0]] * 2 + [[0, -1, 0]] * 3, 1, 120.0)]
 """A number that no counter takes does not keep its series: it goes when the last good one is too old."""
 
 
+@example(REFUSED_TWICE, False)
 @example(REFUSED_LAST, True)
 @given(PUSHES, st.booleans())
 def test_a_plan_changes_nothing(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -28,32 +27,72 @@ class Step(NamedTuple):
     number: Value
 
 
-@dataclass(slots=True, eq=False)
 class Plan:
-    """Where each number of a push of the same client and words goes: valid while the source has all of `points`."""
+    """Where each number of a push of the same client and words goes: valid while the source has all of `points`.
 
-    source: Source
-    points: tuple[Point, ...]
-    _info: ClientInfo
-    _words: Words
-    _forms: tuple[tuple[bool, float], ...]
+    What it takes stays here, in one list, until it is settled: a push would touch the dictionaries of thirty points,
+    which lie all over the memory, and whoever waits for the relay waits for that.
+    """
+
+    __slots__ = ("_at", "_forms", "_info", "_numbers", "_words", "points", "source")
+
+    def __init__(
+        self,
+        source: Source,
+        points: tuple[Point, ...],
+        info: ClientInfo,
+        words: Words,
+        forms: tuple[tuple[bool, float], ...],
+    ) -> None:
+        """`forms` say of each point whether its numbers are added up, and by what they are multiplied."""
+        self.source = source
+        self.points = points
+        self._info = info
+        self._words = words
+        self._forms = forms
+        self._at = -inf
+        self._numbers: list[float] | None = None
 
     def take(self, info: ClientInfo, words: Words | None, payload: bytes, now: float) -> int | None:
         """Take a push in; returns how many numbers of it were invalid, or None for one that goes by another plan."""
-        if words is None or words != self._words or info != self._info:
+        if words is None or words != self._words or (info is not self._info and info != self._info):
             return None
-        source = self.source
-        refused: list[Point] = []
-        for point, (adds, factor), number in zip(self.points, self._forms, words.layout.numbers(payload), strict=True):
-            if not adds:
-                point.values[source] = number * factor
+        numbers = self._numbers
+        if numbers is None:
+            numbers = self._numbers = [point.values[self.source] for point in self.points]  # type: ignore[misc]
+        refused: list[int] = []
+        pushed: tuple[float, ...] = words.layout.numbers(payload)
+        for index, form in enumerate(self._forms):
+            number = pushed[index]
+            if not form[0]:
+                numbers[index] = number * form[1]
             elif 0 <= number < inf:
-                point.values[source] += number * factor  # type: ignore[operator]  # counters are numbers
+                numbers[index] += number * form[1]
             else:
-                refused.append(point)
-        source.touched = now
-        source.points.update(dict.fromkeys([point for point in self.points if point not in refused], now))
+                refused.append(index)
+        before, self._at = self._at, now
+        self.source.touched = now
+        if refused:
+            self._settle_but([self.points[index] for index in refused], before)
         return len(refused)
+
+    def _settle_but(self, refused: Sequence[Point], before: float) -> None:
+        """Points of invalid numbers keep the time of their last push, which may have been taken `before`."""
+        times = self.source.points
+        kept = {point: max(before, times[point]) for point in refused}
+        self.settle()
+        times.update(kept)
+
+    def settle(self) -> None:
+        """Bring what was taken to its points."""
+        numbers, source = self._numbers, self.source
+        if numbers is None:
+            return
+        for point, number in zip(self.points, numbers, strict=True):
+            point.values[source] = number
+        source.points.update(dict.fromkeys(self.points, self._at))
+        self._numbers = None
+        self._at = -inf
 
 
 def plan(info: ClientInfo, words: Words, payload: bytes, taken: Sequence[Step | None]) -> Plan | None:

@@ -60,7 +60,8 @@ class Prometheus(Queued):
         """Takes it in at once when it is like the client's last ones, in less time than it takes to wake the task."""
         counters, client, now = self.counters, push.info.client_instance_id, trio.current_time()
         # In each client's own order: what others have queued does not matter, or a backlog would keep itself up.
-        if self._waiting[client] or not self.accumulator.again(push.info, push.words, push.payload, now):
+        waits = self._waiting and self._waiting[client]
+        if waits or not self.accumulator.again(push.info, push.words, push.payload, now):
             queued = super().offer(push)
             if queued:
                 self._waiting[client] += 1
@@ -110,6 +111,8 @@ class Prometheus(Queued):
 
     async def snapshots(self) -> list[Snapshot]:
         """Every family as it is, in one moment each."""
+        for _ in self.accumulator.settling():
+            await self._pause()
         taken = []
         for family in list(self.accumulator.families.values()):
             taken.append(snapshot(family))

@@ -44,6 +44,31 @@ def test_the_second_like_push_goes_by_a_plan() -> None:
     assert list(found["age"].values()) == [2.0]
 
 
+def test_what_was_taken_is_settled_once() -> None:
+    """For whoever reads the families: one step for each client that has pushed since, and none the next time."""
+    accumulator = Accumulator()
+    for number in (1, 2, 3):
+        for _ in range(4):
+            push(accumulator, usual(), client(number))
+    push(accumulator, usual(topic="y"), client(3))
+    assert [len(list(accumulator.settling())) for _ in range(2)] == [2, 0]
+    push(accumulator, usual(), client(1))
+    assert len(list(accumulator.settling())) == 1
+    assert sum(samples(accumulator)["sent_seconds_total"].values()) == pytest.approx(14e-9)
+
+
+def test_what_was_taken_outlives_its_client() -> None:
+    """A client whose labels others share leaves what it counted, also where nobody has read it before."""
+    accumulator = Accumulator(labels=["client_id"], expiry=60.0)
+    for _ in range(4):
+        push(accumulator, usual(3), client(1))
+    push(accumulator, usual(2), client(2), 50.0)
+    push(accumulator, usual(3), client(2), 90.0)
+    accumulator.expire(100.0)
+    assert accumulator.sources == 1
+    assert list(samples(accumulator)["sent_seconds_total"].values()) == [pytest.approx(17e-9)]
+
+
 def test_other_words_are_read_anew() -> None:
     """Another topic of the same length, or another client id, is not taken for the last one."""
     accumulator = Accumulator()
