@@ -187,6 +187,13 @@ class Connection:
             self.progress = now
         self.responses.settle(_clock())
 
+    def _dismiss(self) -> None:
+        """Answer for a broker that is of a topology before; who has just got an answer is given time to read it."""
+        before = self.answered
+        self.own.dismiss(self.context)
+        if self.answered > before:
+            self.progress = _clock()
+
     def writable(self, sink: Endpoint) -> None:
         """Send what waited for this peer, and read again what was paused for it."""
         self.progress = _clock()
@@ -249,7 +256,7 @@ class Connection:
         if self.end is None:
             self.end = self.requests.last or (None if self.requests.under_way else self.parting)
         if self.end is not None and self.in_flight and self.context.stale and not self.responses.under_way:
-            self.own.dismiss(self.context)
+            self._dismiss()
         if self.end is not None and not self.in_flight and not client.blocked and not broker.blocked:
             self.close(self.end)
             return

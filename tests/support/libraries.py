@@ -17,7 +17,7 @@ from kproxy.demo.broker import LOGGING
 from tests.support import golang, venvs
 from tests.support.client import java_3_9, java_4_3, java_4_4
 
-Kind = Literal["producer", "consumer", "admin", "fresh-admin"]
+Kind = Literal["producer", "consumer", "share", "admin", "fresh-admin"]
 _SCRIPTS = Path(__file__).with_name("clients")
 _SOURCE = _SCRIPTS / "LongLived.java"
 
@@ -41,8 +41,10 @@ class Role:
     def settings(self, own: Mapping[str, object]) -> dict[str, object]:
         """The client's configuration; all but the library's `own` is what no client can do without."""
         settings: dict[str, object] = {"bootstrap.servers": self.bootstrap, "client.id": self.name}
+        if self.kind in ("consumer", "share"):
+            settings |= {"group.id": f"{self.name}-of-{self.topic}"}
         if self.kind == "consumer":
-            settings |= {"group.id": f"{self.name}-of-{self.topic}", "auto.offset.reset": "earliest"}
+            settings |= {"auto.offset.reset": "earliest"}
         if self.kind == "producer":
             settings |= {"acks": "all"}
         return {**settings, **own}

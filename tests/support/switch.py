@@ -25,6 +25,7 @@ _REQUESTS = ("kproxy_requests_total", "kproxy_requests_refused_total")
 _SUCCESS: Mapping[Kind, str] = {
     "producer": "acked",
     "consumer": "consumed",
+    "share": "consumed",
     "admin": "answered",
     "fresh-admin": "answered",
 }
@@ -135,7 +136,7 @@ class Crowd:
             match client.kind:
                 case "producer":
                     return event.value in written
-                case "consumer":
+                case "consumer" | "share":
                     return event.value.startswith(f"{feed}-")
                 case "admin" | "fresh-admin":
                     return event.value == backend.cluster.cluster_id

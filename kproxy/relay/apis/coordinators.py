@@ -1,4 +1,4 @@
-"""A group's requests to its coordinator: they pass unseen, until the epoch rises; then NOT_COORDINATOR (16) is all.
+"""A group's requests to its coordinator: they pass unseen until the epoch rises; then NOT_COORDINATOR (16) is all.
 
 Neither does the cluster that is gone get a commit then, which it would confirm, nor does a JoinGroup wait there. Who is
 told 16 looks for its coordinator, and asks that one: Java, librdkafka, kafka-python and aiokafka do, in each of these
@@ -12,6 +12,7 @@ What says it for each partition is waited for: the commit may have been done.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from struct import Struct
 from types import MappingProxyType
@@ -19,9 +20,10 @@ from typing import Final
 
 from kproxy.observe.means import Ask
 from kproxy.observe.reasons import Reason
+from kproxy.relay.apis.readmission import readmit
 from kproxy.relay.apis.telling import is_told
 from kproxy.relay.context import Context
-from kproxy.relay.routes import Answer, Forward, Offer, OnRequest
+from kproxy.relay.routes import Answer, Forward, Offer, OnRequest, OnResponse
 from kproxy.wire.frame import frame as framed
 from kproxy.wire.header import decode_request_header, encode_response_header
 
@@ -45,6 +47,8 @@ AT_THE_TOP: Final = (
     STREAMS_GROUP_HEARTBEAT,
 )
 """Their responses say 16 for the whole request."""
+NEWER: Final = (CONSUMER_GROUP_HEARTBEAT, SHARE_GROUP_HEARTBEAT, STREAMS_GROUP_HEARTBEAT)
+"""Their groups' members stop where no group is found: see `readmission`."""
 FOR_EACH_PARTITION: Final = (OFFSET_COMMIT, TXN_OFFSET_COMMIT)
 _HELD: Final = 8 << 20
 """A leader's SyncGroup has everybody's assignment."""
@@ -91,8 +95,10 @@ def part(context: Context, frame: memoryview) -> Forward:
 _REFUSED: Final = Offer(on_request=OnRequest.WHOLE, request=refuse, request_limit=_HELD)
 _REFUSED_COMMITS: Final = Offer(on_request=OnRequest.WHOLE, request=refuse_commits, request_limit=_DECODED)
 _PARTED: Final = Offer(on_request=OnRequest.WHOLE, request=part, request_limit=_HELD)
+_AT_THE_TOP: Final = {key: Offer(stale=_REFUSED, dismissal=partial(refusal, key)) for key in AT_THE_TOP}
 OFFERS: Final[Mapping[int, Offer]] = MappingProxyType(
-    {key: Offer(stale=_REFUSED, dismissal=partial(refusal, key)) for key in AT_THE_TOP}
+    _AT_THE_TOP
+    | {key: replace(_AT_THE_TOP[key], on_response=OnResponse.WHOLE, response=readmit) for key in NEWER}
     | dict.fromkeys(FOR_EACH_PARTITION, Offer(stale=_REFUSED_COMMITS))
     | {OFFSET_FETCH: Offer(stale=_PARTED)}
 )

@@ -4,16 +4,20 @@
 
 import java.io.FileReader;
 import java.io.PrintStream;
+import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Properties;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
@@ -38,7 +42,7 @@ public class LongLived {
         }
     }
 
-    private static Work work(String who, Properties properties) {
+    private static Work work(String who, Properties properties) throws ReflectiveOperationException {
         String kind = (String) properties.remove("kind");
         String topic = (String) properties.remove("topic");
         String name = (String) properties.remove("name");
@@ -47,6 +51,8 @@ public class LongLived {
                 return producer(who, topic, name, properties);
             case "consumer":
                 return consumer(who, topic, properties);
+            case "share":
+                return share(who, topic, properties);
             case "admin":
                 Admin admin = Admin.create(properties);
                 return () -> ask(who, admin);
@@ -85,6 +91,20 @@ public class LongLived {
         return () -> {
             for (ConsumerRecord<String, String> read : consumer.poll(Duration.ofMillis(200))) {
                 say(who, "consumed", read.value(), 0);
+            }
+        };
+    }
+
+    // By its name, since the oldest library, with which this is compiled, has no share groups.
+    private static Work share(String who, String topic, Properties properties) throws ReflectiveOperationException {
+        Class<?> type = Class.forName("org.apache.kafka.clients.consumer.KafkaShareConsumer");
+        Object consumer = type.getConstructor(Properties.class, Deserializer.class, Deserializer.class)
+            .newInstance(properties, new StringDeserializer(), new StringDeserializer());
+        type.getMethod("subscribe", Collection.class).invoke(consumer, List.of(topic));
+        Method poll = type.getMethod("poll", Duration.class);
+        return () -> {
+            for (ConsumerRecord<?, ?> read : (ConsumerRecords<?, ?>) poll.invoke(consumer, Duration.ofMillis(200))) {
+                say(who, "consumed", (String) read.value(), 0);
             }
         };
     }

@@ -17,12 +17,16 @@ import trio
 import trio.testing
 
 from kproxy.app.life import DRAINED
+from kproxy.app.rebootstrap import PATIENCE
 from kproxy.app.reload import apply
 from kproxy.config import Config
 from kproxy.demo.ports import free_port
-from kproxy.errors import REBOOTSTRAP_REQUIRED
+from kproxy.errors import NOT_COORDINATOR, REBOOTSTRAP_REQUIRED
+from kproxy.observe.means import Means
 from kproxy.observe.reasons import Reason
 from kproxy.wire.frame import frame
+from kproxy.wire.generated.heartbeat_request import HeartbeatRequest
+from kproxy.wire.generated.heartbeat_response import HeartbeatResponse
 from kproxy.wire.generated.metadata_request import MetadataRequest
 from kproxy.wire.generated.metadata_response import (
     MetadataResponse,
@@ -31,7 +35,7 @@ from kproxy.wire.generated.metadata_response import (
 )
 from kproxy.wire.header import RequestHeader, encode_request_header
 from kproxy.wire.primitives import ZERO_UUID
-from tests.unit.app.living import HOST, METADATA, Client, Living, brokers, living, named_itself, once
+from tests.unit.app.living import HEARTBEAT, HOST, METADATA, Client, Living, brokers, living, named_itself, once
 from tests.unit.relay.sockets import eventually
 from tests.unit.upstream.scripted_broker import ScriptedBroker, silent
 
@@ -182,6 +186,49 @@ async def test_a_client_that_believes_what_129_says_is_closed_instead() -> None:
         await back.introduce("kafka-python", "3.0.12")
         told = await metadata(back, 2)
         assert (told.error_code, told.cluster_id) == (REBOOTSTRAP_REQUIRED, "B")
+
+
+def heartbeat(correlation_id: int) -> bytes:
+    head = encode_request_header(RequestHeader(HEARTBEAT, 4, correlation_id, "app"))
+    return frame(head, HeartbeatRequest(group_id="g", generation_id=1, member_id="m").encode(4))
+
+
+@pytest.mark.parametrize("software", [("apache-kafka-java", "4.3.1"), ("kafka-python", "3.0.12")])
+async def test_what_waits_at_the_old_coordinator_is_told_16(software: tuple[str, str]) -> None:
+    """At once, at any port, also those who are not told by 129; counted once, and still owed a 129 afterwards."""
+    async with two((1,), (1,)) as life:
+        life.a.script[HEARTBEAT] = silent
+        members = [await life.alive.client(port) for port in (life.port(1), life.port(1), None)]
+        for member in members:
+            await member.introduce(*software)
+            await member.send(heartbeat(2) + heartbeat(3))
+        connections = life.alive.life.pump.connections.values()
+        await eventually(lambda: [len(one.in_flight) for one in connections] == [2, 2, 2], "heartbeats in flight")
+        begun = trio.current_time()
+        await life.post("failover", {"to": "b"})
+        for member in members:
+            for number in (2, 3):
+                assert HeartbeatResponse.decode((await member.answer(number))[1:], 4).error_code == NOT_COORDINATOR
+            assert await member.receive_all() == b""
+        assert trio.current_time() - begun < PATIENCE
+        told = life.cluster.counters.told
+        assert told == {(Means.NOT_COORDINATOR, *software): 3}
+        back = await life.alive.client(life.port(1))
+        await back.introduce(*software)
+        assert (await metadata(back, 2)).error_code == REBOOTSTRAP_REQUIRED
+
+
+async def test_a_drain_tells_members_of_groups_16() -> None:
+    """Each when its turn has come: it finds its coordinator by a sibling."""
+    async with two(drain={"rebootstrap": True, "deadline": "1s"}) as life:
+        life.a.script[HEARTBEAT] = silent
+        member = await life.client(life.port(1))
+        await member.send(heartbeat(2))
+        await eventually(lambda: life.a.requests(HEARTBEAT) == 1, "a heartbeat in flight")
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert HeartbeatResponse.decode((await member.answer(2))[1:], 4).error_code == NOT_COORDINATOR
+        assert await member.receive_all() == b""
+        await life.alive.over.wait()
 
 
 async def test_what_the_old_cluster_never_answers_is_not_waited_for() -> None:

@@ -103,7 +103,7 @@ def test_committed_offsets_of_a_cluster_that_is_gone_are_not_told(key: int, vers
 
 @pytest.mark.parametrize(("key", "version"), TOP + EACH + FETCH)
 def test_in_the_present_epoch_nothing_is_looked_at(key: int, version: int) -> None:
-    """Requests and responses pass as they are, whatever stands behind their heads, and nobody is asked."""
+    """Requests pass as they are, whatever stands behind their heads; so do responses; and nobody is asked."""
     sent, said = frames.raw_request(key, version, 5, b"\xff" * 40), frames.raw_response(key, version, 5, b"\xee" * 40)
     relay = play([("client", sent), ("broker", said)], make)
     assert (bytes(relay.broker.data), bytes(relay.client.data), relay.cluster.asks) == (sent, said, [])

@@ -1,0 +1,161 @@
+"""What waits at a coordinator of a topology that is gone, over real sockets: 16 in its turn, then the end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+import trio
+
+from kproxy.errors import NOT_COORDINATOR
+from kproxy.observe.means import Means
+from kproxy.observe.reasons import Reason
+from kproxy.relay.lingering import PAUSE_SECONDS
+from tests.unit.relay import frames
+from tests.unit.relay.sockets import KIB, MIB, Relayed, Stage, eventually, noise, request, response, stage
+
+JOIN_GROUP, OFFSET_COMMIT = 11, 8
+JOIN = frames.request(JOIN_GROUP, 5, 5)
+JOINED = frames.response(JOIN_GROUP, 5, 5, {"MemberId": "m"})
+REFUSED = frames.response(JOIN_GROUP, 5, 5, {"ErrorCode": NOT_COORDINATOR, "GenerationId": -1})
+COMMIT, COMMITTED = frames.request(OFFSET_COMMIT, 7, 4), frames.response(OFFSET_COMMIT, 7, 4)
+
+
+def rise(running: Stage, *relayed: Relayed) -> None:
+    """As `app` raises an epoch; these are parted from."""
+    running.backend.means = Means.NOT_COORDINATOR
+    running.backend.epoch += 1
+    for one in relayed:
+        one.connection.requests.outdate()
+        running.pump.part(one.connection, Reason.REBOOTSTRAP)
+
+
+@asynccontextmanager
+async def asking(*requests: bytes, buffer: int | None = None) -> AsyncIterator[tuple[Stage, Relayed]]:
+    """A connection whose broker has these requests."""
+    async with stage() as running:
+        relayed = running.relay(node_id=7, buffer=buffer)
+        await relayed.client.send(*requests)
+        sent = b"".join(requests)
+        assert await relayed.broker.receive(len(sent)) == sent
+        yield running, relayed
+
+
+async def test_a_join_that_waits_is_answered_at_once() -> None:
+    """By 16, and the connection is over before its broker has said anything; what that says then reaches nobody."""
+    async with asking(JOIN) as (running, relayed):
+        rise(running, relayed)
+        assert relayed.connection.closed
+        await relayed.broker.send(JOINED)
+        assert await relayed.client.receive_all() == REFUSED
+        await relayed.ended(Reason.REBOOTSTRAP)
+        api = running.backend.counters.apis[JOIN_GROUP, 5]
+        assert (api.requests, api.responses, api.response_bytes) == (1, 1, len(REFUSED))
+
+
+async def test_the_end_does_not_overtake_the_answer() -> None:
+    """kafka-python, which reads until its socket is empty, loses what it has read when it meets the end there."""
+    async with asking(JOIN) as (running, relayed):
+        relayed.connection.progress -= 60  # it has waited for a minute
+        begun = trio.current_time()
+        rise(running, relayed)
+        assert await relayed.client.receive(len(REFUSED)) == REFUSED
+        assert await relayed.client.receive_all() == b""
+        assert trio.current_time() - begun >= PAUSE_SECONDS
+        await relayed.ended(Reason.REBOOTSTRAP)
+
+
+async def test_a_join_behind_a_commit_waits_for_it() -> None:
+    """The commit may have been done: its response first, then 16 for what comes next."""
+    async with asking(COMMIT, JOIN) as (running, relayed):
+        rise(running, relayed)
+        assert not relayed.connection.closed
+        await relayed.broker.send(COMMITTED)
+        assert await relayed.client.receive_all() == COMMITTED + REFUSED
+        await relayed.ended(Reason.REBOOTSTRAP)
+
+
+async def test_a_commit_behind_a_join_is_waited_for() -> None:
+    """Both responses are the broker's then."""
+    async with asking(JOIN, COMMIT) as (running, relayed):
+        rise(running, relayed)
+        await relayed.broker.send(JOINED + COMMITTED)
+        assert await relayed.client.receive_all() == JOINED + COMMITTED
+        await relayed.ended(Reason.REBOOTSTRAP)
+
+
+@pytest.mark.parametrize("size", [3, 8, len(JOINED) - 1])
+async def test_a_response_that_has_begun_is_the_brokers(size: int) -> None:
+    """Whether its head is there or not: nothing is said in the midst of it."""
+    async with asking(JOIN) as (running, relayed):
+        await relayed.broker.send(JOINED[:size])
+        await eventually(lambda: relayed.connection.responses.under_way, "some of a response")
+        rise(running, relayed)
+        await relayed.broker.send(JOINED[size:])
+        assert await relayed.client.receive_all() == JOINED
+        await relayed.ended(Reason.REBOOTSTRAP)
+
+
+async def test_a_client_that_takes_its_time() -> None:
+    """It gets a large response and the 16 behind it, and never the broker's own answer, which came meanwhile."""
+    large = response(4, noise(2 * MIB))
+    async with asking(request(4), JOIN, buffer=32 * KIB) as (running, relayed):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(relayed.broker.send, large)
+            await eventually(lambda: relayed.connection.client.blocked, "a slow client")
+            rise(running, relayed)
+            assert await relayed.client.receive(len(large) - 64 * KIB) == large[: -64 * KIB]
+            assert await relayed.client.receive_all() == large[-64 * KIB :] + REFUSED
+        await relayed.ended(Reason.REBOOTSTRAP)
+
+
+async def test_a_broker_that_still_takes_what_it_was_asked() -> None:
+    """What it says meanwhile is not read, and is no fault: the client has its 16, and more is not owed to anybody."""
+    produced = frames.produce(9, 3, 0, records=noise(60 * KIB))
+    async with asking(JOIN, buffer=32 * KIB) as (running, relayed):
+        connection, sent = relayed.connection, 0
+        while not connection.broker.blocked:
+            await relayed.client.send(produced)
+            sent += len(produced)
+            await eventually(lambda: connection.received == len(JOIN) + sent, "a record without response")  # noqa: B023
+        assert not connection.requests.under_way
+        rise(running, relayed)
+        await relayed.broker.send(JOINED)
+        assert await relayed.client.receive(len(REFUSED)) == REFUSED
+        assert not connection.closed
+        with suppress(trio.BrokenResourceError):  # of what nobody read
+            await relayed.broker.receive_all()
+        assert await relayed.client.receive_all() == b""
+        await relayed.ended(Reason.REBOOTSTRAP)
+
+
+async def test_a_commit_that_has_just_arrived_is_refused() -> None:
+    """It lies in the socket when the epoch rises: no broker gets it. So is one whose first bytes were read before."""
+    head = 14 + len("c1")
+    async with asking(frames.request(18, 0, 1)) as (running, relayed):
+        await relayed.broker.send(frames.response(18, 0, 1))
+        await relayed.client.receive(len(frames.response(18, 0, 1)))
+        begun = running.relay(node_id=7)
+        await begun.client.send(frames.request(18, 0, 1) + COMMIT[:11])
+        assert len(await begun.broker.receive(head)) == head
+        await begun.broker.send(frames.response(18, 0, 1))
+        await begun.client.receive(len(frames.response(18, 0, 1)))
+        relayed.client.sock.send(COMMIT)
+        rise(running, relayed, begun)
+        assert not begun.connection.closed
+        await begun.client.send(COMMIT[11:])
+        for one in (relayed, begun):
+            assert await one.client.receive_all() == COMMITTED
+            assert await one.broker.receive_all() == b""
+        await relayed.ended(Reason.REBOOTSTRAP)
+
+
+async def test_a_drain_refuses_nobody() -> None:
+    """The topology is there: who waits at its coordinator is answered by it."""
+    async with asking(JOIN) as (running, relayed):
+        running.backend.means = Means.NOT_COORDINATOR
+        running.pump.part(relayed.connection)
+        await relayed.broker.send(JOINED)
+        assert await relayed.client.receive_all() == JOINED
+        await relayed.ended(Reason.DRAINED)
