@@ -20,6 +20,18 @@ from typing import Final
 
 from kproxy.observe.means import Ask
 from kproxy.observe.reasons import Reason
+from kproxy.relay.apis import not_coordinator
+from kproxy.relay.apis.not_coordinator import (
+    CONSUMER_GROUP_HEARTBEAT,
+    HEARTBEAT,
+    JOIN_GROUP,
+    LEAVE_GROUP,
+    OFFSET_COMMIT,
+    SHARE_GROUP_HEARTBEAT,
+    STREAMS_GROUP_HEARTBEAT,
+    SYNC_GROUP,
+    TXN_OFFSET_COMMIT,
+)
 from kproxy.relay.apis.readmission import readmit
 from kproxy.relay.apis.telling import is_told
 from kproxy.relay.context import Context
@@ -27,16 +39,7 @@ from kproxy.relay.routes import Answer, Forward, Offer, OnRequest, OnResponse
 from kproxy.wire.frame import frame as framed
 from kproxy.wire.header import decode_request_header, encode_response_header
 
-OFFSET_COMMIT: Final = 8
 OFFSET_FETCH: Final = 9
-JOIN_GROUP: Final = 11
-HEARTBEAT: Final = 12
-LEAVE_GROUP: Final = 13
-SYNC_GROUP: Final = 14
-TXN_OFFSET_COMMIT: Final = 28
-CONSUMER_GROUP_HEARTBEAT: Final = 68
-SHARE_GROUP_HEARTBEAT: Final = 76
-STREAMS_GROUP_HEARTBEAT: Final = 88
 AT_THE_TOP: Final = (
     JOIN_GROUP,
     HEARTBEAT,
@@ -59,8 +62,6 @@ _HEAD: Final = Struct(">hhi")
 
 def refusal(key: int, version: int, correlation_id: int) -> bytes:
     """The response, a frame with its size, of an API that says 16 at the top."""
-    from kproxy.relay.apis import not_coordinator  # noqa: PLC0415 (25 ms of codecs, for what hardly ever happens)
-
     return framed(encode_response_header(correlation_id, key, version), not_coordinator.at_the_top(key, version))
 
 
@@ -72,8 +73,6 @@ def refuse(context: Context, frame: memoryview) -> Forward | Answer:
 
 def refuse_commits(context: Context, frame: memoryview) -> Forward | Answer:
     """An API that says 16 for each partition."""
-    from kproxy.relay.apis import not_coordinator  # noqa: PLC0415 (as above)
-
     header, body = decode_request_header(frame, 0, len(frame))
     key, version = header.api_key, header.api_version
     says = not_coordinator.for_each_partition(key, version, frame[body:])

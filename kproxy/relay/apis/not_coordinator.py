@@ -11,56 +11,74 @@ from types import MappingProxyType
 from typing import Final
 
 from kproxy.errors import NOT_COORDINATOR
-from kproxy.relay.apis.coordinators import (
-    CONSUMER_GROUP_HEARTBEAT,
-    HEARTBEAT,
-    JOIN_GROUP,
-    LEAVE_GROUP,
-    OFFSET_COMMIT,
-    SHARE_GROUP_HEARTBEAT,
-    STREAMS_GROUP_HEARTBEAT,
-    SYNC_GROUP,
-    TXN_OFFSET_COMMIT,
-)
-from kproxy.wire.generated.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
-from kproxy.wire.generated.heartbeat_response import HeartbeatResponse
-from kproxy.wire.generated.join_group_response import JoinGroupResponse
-from kproxy.wire.generated.leave_group_response import LeaveGroupResponse
-from kproxy.wire.generated.offset_commit_request import OffsetCommitRequest
-from kproxy.wire.generated.offset_commit_response import (
-    OffsetCommitResponse,
-    OffsetCommitResponsePartition,
-    OffsetCommitResponseTopic,
-)
-from kproxy.wire.generated.share_group_heartbeat_response import ShareGroupHeartbeatResponse
-from kproxy.wire.generated.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
-from kproxy.wire.generated.sync_group_response import SyncGroupResponse
-from kproxy.wire.generated.txn_offset_commit_request import TxnOffsetCommitRequest
-from kproxy.wire.generated.txn_offset_commit_response import (
-    TxnOffsetCommitResponse,
-    TxnOffsetCommitResponsePartition,
-    TxnOffsetCommitResponseTopic,
-)
 from kproxy.wire.message import WireMessage
 from kproxy.wire.primitives import Buffer
 
+OFFSET_COMMIT: Final = 8
+JOIN_GROUP: Final = 11
+HEARTBEAT: Final = 12
+LEAVE_GROUP: Final = 13
+SYNC_GROUP: Final = 14
+TXN_OFFSET_COMMIT: Final = 28
+CONSUMER_GROUP_HEARTBEAT: Final = 68
+SHARE_GROUP_HEARTBEAT: Final = 76
+STREAMS_GROUP_HEARTBEAT: Final = 88
 _NULL_PROTOCOL: Final = 7
 """The first version of JoinGroup whose response can have no protocol's name."""
 
 
+# Each codec is imported when it is needed: all of them together would hold up every connection for 30 ms and more.
 def _join_group(version: int) -> WireMessage:
+    from kproxy.wire.generated.join_group_response import JoinGroupResponse
+
     return JoinGroupResponse(error_code=NOT_COORDINATOR, protocol_name=None if version >= _NULL_PROTOCOL else "")
+
+
+def _heartbeat(_: int) -> WireMessage:
+    from kproxy.wire.generated.heartbeat_response import HeartbeatResponse
+
+    return HeartbeatResponse(error_code=NOT_COORDINATOR)
+
+
+def _leave_group(_: int) -> WireMessage:
+    from kproxy.wire.generated.leave_group_response import LeaveGroupResponse
+
+    return LeaveGroupResponse(error_code=NOT_COORDINATOR)
+
+
+def _sync_group(_: int) -> WireMessage:
+    from kproxy.wire.generated.sync_group_response import SyncGroupResponse
+
+    return SyncGroupResponse(error_code=NOT_COORDINATOR)
+
+
+def _consumer_group_heartbeat(_: int) -> WireMessage:
+    from kproxy.wire.generated.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
+
+    return ConsumerGroupHeartbeatResponse(error_code=NOT_COORDINATOR)
+
+
+def _share_group_heartbeat(_: int) -> WireMessage:
+    from kproxy.wire.generated.share_group_heartbeat_response import ShareGroupHeartbeatResponse
+
+    return ShareGroupHeartbeatResponse(error_code=NOT_COORDINATOR)
+
+
+def _streams_group_heartbeat(_: int) -> WireMessage:
+    from kproxy.wire.generated.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
+
+    return StreamsGroupHeartbeatResponse(error_code=NOT_COORDINATOR)
 
 
 _AT_THE_TOP: Final[Mapping[int, Callable[[int], WireMessage]]] = MappingProxyType(
     {
         JOIN_GROUP: _join_group,
-        HEARTBEAT: lambda _: HeartbeatResponse(error_code=NOT_COORDINATOR),
-        LEAVE_GROUP: lambda _: LeaveGroupResponse(error_code=NOT_COORDINATOR),
-        SYNC_GROUP: lambda _: SyncGroupResponse(error_code=NOT_COORDINATOR),
-        CONSUMER_GROUP_HEARTBEAT: lambda _: ConsumerGroupHeartbeatResponse(error_code=NOT_COORDINATOR),
-        SHARE_GROUP_HEARTBEAT: lambda _: ShareGroupHeartbeatResponse(error_code=NOT_COORDINATOR),
-        STREAMS_GROUP_HEARTBEAT: lambda _: StreamsGroupHeartbeatResponse(error_code=NOT_COORDINATOR),
+        HEARTBEAT: _heartbeat,
+        LEAVE_GROUP: _leave_group,
+        SYNC_GROUP: _sync_group,
+        CONSUMER_GROUP_HEARTBEAT: _consumer_group_heartbeat,
+        SHARE_GROUP_HEARTBEAT: _share_group_heartbeat,
+        STREAMS_GROUP_HEARTBEAT: _streams_group_heartbeat,
     }
 )
 
@@ -76,6 +94,13 @@ def for_each_partition(key: int, version: int, request: Buffer) -> bytes:
 
 
 def _offset_commit(version: int, body: Buffer) -> WireMessage:
+    from kproxy.wire.generated.offset_commit_request import OffsetCommitRequest
+    from kproxy.wire.generated.offset_commit_response import (
+        OffsetCommitResponse,
+        OffsetCommitResponsePartition,
+        OffsetCommitResponseTopic,
+    )
+
     request = OffsetCommitRequest.decode(body, version, exact=False)
     return OffsetCommitResponse(
         topics=[
@@ -92,6 +117,13 @@ def _offset_commit(version: int, body: Buffer) -> WireMessage:
 
 
 def _txn_offset_commit(version: int, body: Buffer) -> WireMessage:
+    from kproxy.wire.generated.txn_offset_commit_request import TxnOffsetCommitRequest
+    from kproxy.wire.generated.txn_offset_commit_response import (
+        TxnOffsetCommitResponse,
+        TxnOffsetCommitResponsePartition,
+        TxnOffsetCommitResponseTopic,
+    )
+
     request = TxnOffsetCommitRequest.decode(body, version, exact=False)
     return TxnOffsetCommitResponse(
         topics=[
