@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
+import threading
 import time
+import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Final
@@ -16,12 +17,24 @@ import trio
 from kproxy.telemetry.errors import PayloadError
 from kproxy.telemetry.payload import Push
 from kproxy.telemetry.receivers.accumulate import Accumulator
-from kproxy.telemetry.receivers.exposition import CONTENT_TYPE, Snapshot, page, snapshot
+from kproxy.telemetry.receivers.exposition import CONTENT_TYPE, Snapshot, pieces, snapshot
 from kproxy.telemetry.receivers.labels import DEFAULT_LABELS
 from kproxy.telemetry.receivers.queued import MAX_BYTES, MAX_PUSHES, Queued
 
 _EXPIRE_EVERY: Final = 30.0  # seconds, at least
 _TURN: Final = 0.002  # seconds
+_GZIP: Final = 31  # zlib's window, and gzip's header
+_SHORT_TURN: Final = 0.0005
+"""The same for what comes at each scrape, however well the clients behave: it may take a second."""
+_SLICE: Final = 0.0002
+_BREAK: Final = 0.001
+"""Seconds that a page is written for, and that the thread sleeps then.
+
+One that goes on without a break is in the relay's way at each of its socket calls: they let go of the interpreter, and
+have it back when the switch interval is over, so that a request takes milliseconds longer.
+"""
+_BREAKS: Final = 3.0
+"""Seconds of all breaks of a page: Prometheus waits for ten."""
 
 # One at a time, as with /metrics: two threads that write pages would only take the interpreter from the relay.
 _WRITING: Final = trio.CapacityLimiter(1)
@@ -111,13 +124,19 @@ class Prometheus(Queued):
 
     async def snapshots(self) -> list[Snapshot]:
         """Every family as it is, in one moment each."""
-        for _ in self.accumulator.settling():
-            await self._pause()
-        taken = []
-        for family in list(self.accumulator.families.values()):
-            taken.append(snapshot(family))
-            await self._pause()
+        taken, steps = [], self._reading()
+        ends = time.perf_counter() + _SHORT_TURN
+        for each in steps:
+            if each is not None:
+                taken.append(each)
+            if time.perf_counter() >= ends:
+                await trio.lowlevel.checkpoint()
+                ends = time.perf_counter() + _SHORT_TURN
         return taken
+
+    def _reading(self) -> Iterator[Snapshot | None]:
+        yield from self.accumulator.settling()
+        yield from map(snapshot, list(self.accumulator.families.values()))
 
 
 async def clients_page(receivers: Iterable[Prometheus], *, compress: bool = False) -> tuple[str, bytes]:
@@ -127,5 +146,27 @@ async def clients_page(receivers: Iterable[Prometheus], *, compress: bool = Fals
 
 
 def _write(taken: list[Snapshot], compress: bool) -> bytes:
-    text = page(taken).encode()
-    return gzip.compress(text, 1) if compress else text
+    breaks, parts = _Breaks(), []
+    gzip = zlib.compressobj(1, wbits=_GZIP) if compress else None
+    for piece in pieces(taken):
+        part = piece.encode()
+        parts.append(part if gzip is None else gzip.compress(part))
+        breaks.take()
+    return b"".join(parts) + (b"" if gzip is None else gzip.flush())
+
+
+class _Breaks:
+    """A thread's, while it works for long."""
+
+    def __init__(self) -> None:
+        self._left = _BREAKS
+        self._due = time.perf_counter() + _SLICE
+        self._never = threading.Event()
+
+    def take(self) -> None:
+        """Let others have the interpreter, if it is time for that."""
+        now = time.perf_counter()
+        if now >= self._due and self._left > 0:
+            self._never.wait(_BREAK)
+            self._due = time.perf_counter() + _SLICE
+            self._left -= self._due - now

@@ -15,6 +15,7 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 from prometheus_client.parser import text_string_to_metric_families
 
 from kproxy.telemetry.payload import Push
+from kproxy.telemetry.receivers import prometheus
 from kproxy.telemetry.receivers.prometheus import Prometheus, clients_page
 from tests.unit.telemetry.receivers.pushes import client, gauge, push, total
 
@@ -131,3 +132,16 @@ async def test_a_large_push_does_not_hold_up_the_loop(nursery: trio.Nursery) -> 
     waits = [later - earlier for earlier, later in pairwise(turns)]
     assert len(waits) >= 10
     assert sorted(waits)[-2] < 0.02  # the longest is for its decoding, which is one step
+
+
+def test_a_thread_takes_breaks_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it writes a page others have the interpreter most of the time, until the scrape would take too long."""
+    monkeypatch.setattr(prometheus, "_BREAKS", 0.1)
+    breaks, gaps, end = prometheus._Breaks(), list[float](), time.perf_counter() + 0.4
+    while (before := time.perf_counter()) < end:
+        breaks.take()
+        gaps.append(time.perf_counter() - before)
+    taken = [gap for gap in gaps if gap >= 0.001]
+    assert len(taken) >= 3
+    assert 0.09 <= sum(taken) <= 0.3
+    assert len(gaps) > 20 * len(taken)  # it works in between, and for good in the end
