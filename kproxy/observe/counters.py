@@ -6,7 +6,6 @@ is therefore copied (`dict.copy` is one step for other threads) before it is wal
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
@@ -49,7 +48,6 @@ MAX_CODES: Final = 256  # error codes of one API and version; Kafka 4.4 has 137
 MAX_REFUSED: Final = 512  # (api key, reason) pairs; the keys are whatever a client sends
 MAX_TOLD: Final = 300  # (means, software name, software version) triples
 
-_bucket: Final = bisect_left
 _Key = TypeVar("_Key")
 
 
@@ -67,7 +65,11 @@ class Histogram:
         self.total = 0.0
 
     def observe(self, seconds: float) -> None:
-        bucket: int = _bucket(BOUNDS, seconds)
+        bucket = 0
+        for bound in BOUNDS:  # most are among the first
+            if seconds <= bound:
+                break
+            bucket += 1
         self.counts[bucket] += 1
         self.total += seconds
 

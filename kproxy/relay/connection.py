@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import time
-from collections import deque
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -76,7 +75,7 @@ class Connection:
         self.opened = time.time()
         self.progress = _clock()
         self.received = 0
-        self.in_flight: InFlight = deque()
+        self.in_flight = InFlight()
         self.client = pump.endpoint(client, self, is_client=True)
         self.broker = pump.endpoint(broker, self, is_client=False)
         self.own = OwnAnswers(self.in_flight, self.broker, self.client, self)
@@ -134,7 +133,7 @@ class Connection:
         if source.large and not sink.blocked:
             self._splice(source, sink, flow)
         blocked = sink.blocked or self.client.blocked
-        if blocked or not self._steady or len(self.in_flight) > MAX_IN_FLIGHT:
+        if blocked or not self._steady or self.in_flight.count > MAX_IN_FLIGHT:
             self._balance()
 
     def _splice(self, source: Endpoint, sink: Endpoint, flow: RequestFlow | ResponseFlow) -> bool:
@@ -251,7 +250,8 @@ class Connection:
     def _balance(self) -> None:
         """Read from each side what the other takes; close when all that was owed is out."""
         client, broker = self.client, self.broker
-        if self.in_flight and self.in_flight[0].answer is not None:
+        due = self.in_flight.first
+        if due is not None and due.answer is not None:
             self._catch_up()
         if self.end is None:
             self.end = self.requests.last or (None if self.requests.under_way else self.parting)
@@ -261,7 +261,7 @@ class Connection:
             self.close(self.end)
             return
         conversing, waiting = self.requests.conversing, self.responses.waiting
-        takes_requests = not client.blocked and not broker.blocked and len(self.in_flight) <= MAX_IN_FLIGHT
+        takes_requests = not client.blocked and not broker.blocked and self.in_flight.count <= MAX_IN_FLIGHT
         self._read(client, self.end is None and takes_requests and not conversing, "" if conversing else "upstream")
         owed = self.end is None or bool(self.in_flight)
         takes_responses = owed and self.end is not Reason.BROKER_CLOSED and not client.blocked and not waiting
@@ -297,6 +297,7 @@ class Connection:
         """Close both sides now; the pump counts and logs why."""
         if not self.closed:
             self.closed = True
+            self.requests.note()
             self.pump.closed(self, reason, detail)
             self._abandon()
 

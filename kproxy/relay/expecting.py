@@ -12,28 +12,53 @@ from kproxy.relay.routes import Route
 
 
 class Expecting(Flow):
-    """A flow of requests, which notes the responses that are to come."""
+    """A flow of requests, which notes the responses that are to come.
 
-    __slots__ = ("_fresh", "_highest", "_in_flight")
+    The last request of what was fed is noted when it is out: the broker has it the sooner, by what noting takes when
+    nothing of it is in the processor's caches.
+    """
+
+    __slots__ = ("_fresh", "_highest", "_id", "_in_flight", "_received", "_responds", "_route", "_size")
 
     def __init__(self, in_flight: InFlight, broker: Outlet) -> None:
         super().__init__(sink=broker)
         self._in_flight = in_flight
         self._highest = 0  # correlation id since nothing was in flight
         self._fresh: list[Expected] = []  # of what was fed last
+        self._route: Route | None = None  # of a request that is not noted yet, as all that follows
+        self._id = 0
+        self._size = 0
+        self._received = 0.0
+        self._responds = False
 
-    def _expect(self, route: Route, correlation_id: int, size: int, now: float, responds: bool) -> None:
-        counters = route.counters
-        counters.requests += 1
-        self.count += 1
-        counters.request_bytes += size + 4
-        expected = Expected(correlation_id, route, now)
-        self._fresh.append(expected)  # with acks=0 too: the last of them is the frame that may be under way
+    def _found(self, route: Route, correlation_id: int, size: int, now: float, responds: bool) -> None:
+        """There is a request: note the one before; raises `Fault` where its response could not be told from another."""
+        if self._route is not None:
+            self.note()
         if responds:
-            if correlation_id <= self._highest and self._in_flight:
+            if correlation_id <= self._highest and self._in_flight.first is not None:
                 self._check_new(correlation_id, route)
             else:
                 self._highest = correlation_id
+        self._route = route
+        self._id = correlation_id
+        self._size = size
+        self._received = now
+        self._responds = responds
+
+    def note(self) -> None:
+        """Count the request that was found last, and wait for its response."""
+        route = self._route
+        if route is None:
+            return
+        self._route = None
+        counters = route.counters
+        counters.requests += 1
+        self.count += 1
+        counters.request_bytes += self._size + 4
+        expected = Expected(self._id, route, self._received)
+        self._fresh.append(expected)  # with acks=0 too: the last of them is the frame that may be under way
+        if self._responds:
             self._in_flight.append(expected)
 
     def _check_new(self, correlation_id: int, route: Route) -> None:
@@ -48,6 +73,7 @@ class Expecting(Flow):
 
     def settle(self, done: float) -> None:
         """What was fed last is out at `done`: from then on the time is the broker's."""
+        self.note()
         fresh = self._fresh
         for expected in fresh:
             expected.sent = done

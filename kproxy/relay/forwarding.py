@@ -65,7 +65,9 @@ class Forwarding(Flow):
     def _rewrite(self, route: Route, buf: memoryview, pos: int, frame: int) -> None:
         """Send a frame that is there whole as its offer wants it."""
         end = pos + frame
-        chunks = route.respond(self.context, buf[pos + 4 : end])
+        glance = route.glance
+        nothing = glance is not None and glance.nothing(buf, pos + 4, end)
+        chunks = None if nothing else route.respond(self.context, buf[pos + 4 : end])
         if chunks is not None:
             self._hand_on(buf, pos, end)
             frame = 4 + sum(map(len, chunks))

@@ -30,7 +30,8 @@ class OwnAnswers:
 
     def decided(self, decision: Decision) -> None:
         """Do what was decided of the request that is expected last: send it on, or see to its answer."""
-        expected = self._in_flight[-1]
+        expected = self._in_flight.last
+        assert expected is not None
         if isinstance(decision, Forward):
             self._broker.send(decision.frame)
         elif isinstance(decision, Conversation):
@@ -74,12 +75,12 @@ class OwnAnswers:
     def send_due(self) -> None:
         """Send those that are there and whose turn has come."""
         in_flight = self._in_flight
-        while in_flight:
-            answer = in_flight[0].answer
+        while (expected := in_flight.first) is not None:
+            answer = expected.answer
             frame = answer.frame if isinstance(answer, Parked) else answer
             if not isinstance(frame, bytes):
                 return
-            counters = in_flight.popleft().route.counters
+            counters = in_flight.pop().route.counters
             counters.responses += 1
             counters.response_bytes += len(frame)
             self.count += 1

@@ -31,7 +31,8 @@ SCRATCH_BYTES: Final = 128 << 10
 """One buffer for every read of the process: what is not sent on at once is copied out of it."""
 GLANCE_BYTES: Final = 4 << 10
 """What is read of a frame whose body is probably to be spliced."""
-_EVENTS: Final = 256
+_EVENTS: Final = 42
+"""What fits into 512 bytes: room for them that Python's own allocator has at hand."""
 _COSTLY_SHARE: Final = 16
 """One of so many clients that wait to be answered by the proxy itself is served between two looks at epoll."""
 _TURN: Final = 0.01

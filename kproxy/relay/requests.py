@@ -39,9 +39,11 @@ class RequestFlow(Expecting):
     """
 
     __slots__ = (
+        "_asked_last",
         "_limit",
         "_own",
         "_owner",
+        "_route_last",
         "_routes",
         "_table",
         "context",
@@ -62,6 +64,8 @@ class RequestFlow(Expecting):
     ) -> None:
         super().__init__(in_flight, broker)
         self._table = table
+        self._asked_last = -1  # api key and version in one; most requests of a connection are alike
+        self._route_last: Route
         self._routes = table.routes
         self._own = own
         self._owner = owner
@@ -81,6 +85,7 @@ class RequestFlow(Expecting):
         """The topology that the client came with is gone: requests that begin from now on get what is for that."""
         self._table = self._table.stale
         self._routes = self._table.routes
+        self._asked_last = -1
 
     def feed(self, buf: memoryview, now: float) -> memoryview | None:
         """Take what the client sent; returns the end of it, which the broker is to be sent as it is.
@@ -125,7 +130,7 @@ class RequestFlow(Expecting):
             size, key_and_version, correlation_id = head
             if not _MIN_SIZE <= size <= self._limit:
                 raise no_request(bytes(buf[pos : pos + HEAD_BYTES]), size, self._limit)
-            route = self._routes.get(key_and_version) or self._table.route(key_and_version)
+            route = self._route_last if key_and_version == self._asked_last else self._route_of(key_and_version)
             frame_end = pos + 4 + size
             responds = True
             if route.on_request is _ACKS:
@@ -146,7 +151,7 @@ class RequestFlow(Expecting):
                 self._whole(route, buf[pos + 4 : frame_end], correlation_id, now)
                 pos = start = frame_end if self._takes_more(buf, frame_end) else end
                 continue
-            self._expect(route, correlation_id, size, now, responds)
+            self._found(route, correlation_id, size, now, responds)
             if frame_end > end:
                 self.passing = frame_end - end
                 frame_end = end
@@ -154,6 +159,11 @@ class RequestFlow(Expecting):
         if pos == start:
             return None
         return buf[start:pos] if start else buf
+
+    def _route_of(self, key_and_version: int) -> Route:
+        self._route_last = self._routes.get(key_and_version) or self._table.route(key_and_version)
+        self._asked_last = key_and_version
+        return self._route_last
 
     def _check_held(self, route: Route, size: int) -> None:
         limit = route.offer.request_limit
@@ -168,11 +178,12 @@ class RequestFlow(Expecting):
         verdict = handler(self.context, frame)
         decision = begun(verdict, self) if isinstance(verdict, Converse) else verdict
         try:
-            self._expect(route, correlation_id, len(frame), now, responds=True)
+            self._found(route, correlation_id, len(frame), now, responds=True)
         except Fault:
             if isinstance(decision, Conversation | Parked):
                 decision.abandon()
             raise
+        self.note()
         if isinstance(decision, Conversation):
             self.conversing = True
         elif not isinstance(decision, Parked):

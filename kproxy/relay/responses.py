@@ -105,9 +105,9 @@ class ResponseFlow(Forwarding):
         frame = size + 4
         expected = self._begun
         if expected is None:
-            if not self._in_flight:
+            expected = self._in_flight.first
+            if expected is None:
                 raise Fault(Reason.MALFORMED_RESPONSE, "the broker sent what nobody asked for")
-            expected = self._in_flight[0]
             if expected.answer is not None and isinstance(expected.answer, Parked):
                 return self._wait(pos)
             if expected.correlation_id != correlation_id or not 4 <= size <= self._limit:
@@ -171,10 +171,11 @@ class ResponseFlow(Forwarding):
     def _finish(self, buf: memoryview, pos: int) -> None:
         """The frame that ends at `pos` is complete; answers of the proxy's own whose turn has come go out behind it."""
         in_flight = self._in_flight
-        self._finished.append(in_flight.popleft())
+        self._finished.append(in_flight.pop())
         self._begun = None
         self.count += 1
-        if in_flight and in_flight[0].answer is not None:
+        due = in_flight.first
+        if due is not None and due.answer is not None:
             self._hand_on(buf, pos, pos)
             self._own.send_due()
 
@@ -194,7 +195,8 @@ class ResponseFlow(Forwarding):
             counters = expected.route.counters
             counters.responses += 1
             # Both may be of one round of events, of which the first byte's time is the beginning.
-            upstream = max(expected.first_byte - expected.sent, 0.0)
+            waited = expected.first_byte - expected.sent
+            upstream = waited if waited > 0.0 else 0.0
             counters.upstream.observe(upstream)
             counters.proxy.observe(done - expected.received - upstream)
         finished.clear()

@@ -16,7 +16,7 @@ from kproxy.relay.context import Context
 from kproxy.relay.fault import Fault
 from kproxy.relay.verdicts import Answer, Converse, Forward, Parked, Verdict
 from kproxy.wire.apis import APIS, ApiSpec, response_header_version
-from kproxy.wire.skim import error_offset
+from kproxy.wire.skim import error_offset, response_glance
 
 __all__ = [
     "PASS_UNCHANGED",
@@ -76,6 +76,7 @@ ResponseHandler = Callable[["Route"], Respond]
 class Offer:
     """What a room does with one API; below `request_from` and `response_from` requests and responses pass as they are.
 
+    It `glances` where hardly any response has something to be seen, and so is handed on without a closer look.
     `request_limit` bounds, in bytes, a request that is held whole: what a client may have decoded at a time. `own` are
     the lowest and highest version that the proxy serves whether the broker knows the API or not. `stale` takes the
     offer's place on a connection of an earlier epoch; there, `dismissal` answers what the broker has not answered yet.
@@ -89,6 +90,7 @@ class Offer:
     response_from: int = 0
     refuse_below: int = 0
     any_version: bool = False
+    glances: bool = False
     request_limit: int = 64 << 10
     own: tuple[int, int] | None = None
     stale: Offer | None = None
@@ -105,6 +107,7 @@ class Route:
         "api_key",
         "counters",
         "error_at",
+        "glance",
         "judged",
         "offer",
         "on_request",
@@ -122,6 +125,7 @@ class Route:
         self.counters = counters
         rewritten_by = None if self.on_response is OnResponse.PASS else offer.response
         self.respond: Respond = _leave if rewritten_by is None else rewritten_by(self)
+        self.glance = response_glance(spec.key, version) if rewritten_by is not None and offer.glances else None
         known = spec.min_version <= version <= spec.max_version
         offset = error_offset(spec.key, version) if known else None
         # A flexible header carries tagged fields after the correlation id: one byte, zero, from every broker there is.

@@ -16,7 +16,7 @@ from kproxy.wire.address import (
     Address,
     replace_addresses,
 )
-from kproxy.wire.apis import APIS
+from kproxy.wire.apis import APIS, response_header_version
 from kproxy.wire.generated.skims import ERROR_OFFSETS, SKIMS
 from kproxy.wire.primitives import MAX_STRING, Buffer, read_uvarint
 from kproxy.wire.stream import ResponseStream, response_stream
@@ -29,12 +29,14 @@ __all__ = [
     "CONTROLLER",
     "STRING_INT32",
     "Address",
+    "Glance",
     "ResponseStream",
     "Skim",
     "Skimmed",
     "acks",
     "error_offset",
     "replace_addresses",
+    "response_glance",
     "response_skim",
     "response_stream",
 ]
@@ -78,6 +80,41 @@ def response_skim(api_key: int, version: int) -> Skim | None:
         if not spec.min_version <= version <= spec.max_version:
             raise UnsupportedApiError(f"{spec.name} v{version} is not known, so its addresses cannot be found")
     return skim
+
+
+class Glance:
+    """Tells of one API's responses, in one version, whether they are worth a skim; hardly any is."""
+
+    __slots__ = ("_addresses", "_errors", "_flexible", "_walk")
+
+    def __init__(self, walk: WalkFunction, *, flexible: bool) -> None:
+        self._walk = walk
+        self._flexible = flexible
+        self._addresses: list[Address] = []  # empty between two glances, as the other
+        self._errors: list[int] = []
+
+    def nothing(self, buf: Buffer, pos: int, end: int) -> bool:
+        """Whether the frame, whose header begins at `pos`, is sound and holds neither address nor error code."""
+        body = pos + 4
+        if self._flexible:
+            if end <= body or buf[body]:  # tagged fields, which no broker sends there
+                return False
+            body += 1
+        try:
+            found = self._walk(buf, body, end, self._addresses, self._errors) > end
+        except (IndexError, struct.error, UnicodeDecodeError, MalformedMessageError):
+            found = True
+        if found or self._addresses or self._errors:
+            self._addresses.clear()
+            self._errors.clear()
+            return False
+        return True
+
+
+def response_glance(api_key: int, version: int) -> Glance | None:
+    """The glance at a response; None when it has no broker address, or is of a version that is not known."""
+    walk = SKIMS.get((api_key, version))
+    return None if walk is None else Glance(walk, flexible=response_header_version(api_key, version) == 1)
 
 
 def error_offset(api_key: int, version: int) -> int | None:

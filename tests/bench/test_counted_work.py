@@ -28,7 +28,7 @@ REQUESTS: Final = 500
 SYSTEM_CALLS: Final = {"socket.recv_into": 2, "socket.send": 2}
 """For a small request and its response: each is read once and sent once."""
 FUNCTION_CALLS: Final = 26
-BUILTIN_CALLS: Final = 34
+BUILTIN_CALLS: Final = 24
 POLLS: Final = frozenset({"epoll.poll", "epoll.fileno"})
 """How many events one poll brings depends on time."""
 KEPT_BLOCKS: Final = 100

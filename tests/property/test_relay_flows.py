@@ -193,7 +193,7 @@ def test_no_address_of_a_broker_gets_by(
     relay.feed("client", frames.produce(version, 1) if key == 0 else frames.request(key, version, 1))
     for piece in pieces(sent, steps):
         relay.feed("broker", piece)
-    assert (relay.reason, relay.in_flight) == (None, relay.in_flight.__class__())
+    assert (relay.reason, len(relay.in_flight)) == (None, 0)
     (got,) = frames.split(bytes(relay.client.data))
     _, body = decode_response_header(got, 0, len(got), key, version)
     skim = response_skim(key, version)

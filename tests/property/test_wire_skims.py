@@ -6,14 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kproxy.errors import MalformedMessageError
+from kproxy.wire.apis import response_header_version
 from kproxy.wire.skim import (
     CONTROLLER,
     ResponseStream,
+    Skim,
     replace_addresses,
+    response_glance,
     response_skim,
     response_stream,
 )
 from tests.property import wire_contents as contents
+from tests.unit.relay import frames
 
 _STOPS_EARLY = (3, 60)  # Metadata and DescribeCluster: nothing behind the brokers is looked at
 
@@ -33,6 +38,36 @@ def test_skim_finds_what_the_encoder_wrote(
     assert [address[:3] for address in found.addresses] == contents.addresses(key, version, content)
     if key not in _STOPS_EARLY:
         assert found.errors == contents.errors(key, version, content)
+
+
+@pytest.mark.parametrize(("key", "version"), contents.CARRIERS)
+@given(data=st.data(), before=st.binary(max_size=3), behind=st.binary(max_size=3))
+@settings(max_examples=25)
+def test_a_glance_misses_nothing_that_a_skim_finds(
+    key: int, version: int, data: st.DataObject, before: bytes, behind: bytes
+) -> None:
+    """Of any content, cut short anywhere or with one byte changed: nothing is there exactly if the skim finds none."""
+    sent = frames.raw_response(
+        key, version, 1, contents.encode(key, version, data.draw(contents.contents(key, version)))
+    )
+    whole = bytearray(sent[4 : 4 + data.draw(st.integers(4, len(sent) - 4))])
+    whole[data.draw(st.integers(0, len(whole) - 1))] ^= data.draw(st.sampled_from([0, 0, 1, 0x80, 0xFF]))
+    skim, glance = response_skim(key, version), response_glance(key, version)
+    assert skim is not None
+    assert glance is not None
+    for _ in range(2):  # what one glance found is not there for the next
+        nothing = glance.nothing(before + whole + behind, len(before), len(before) + len(whole))
+        assert nothing == _finds_nothing(skim, key, version, whole)
+
+
+def _finds_nothing(skim: Skim, key: int, version: int, whole: bytes) -> bool:
+    if response_header_version(key, version) == 1 and whole[4:5] != b"\0":
+        return False
+    try:
+        found = skim(bytes(whole), 4 + response_header_version(key, version), len(whole))
+    except MalformedMessageError:
+        return False
+    return not found.addresses and not found.errors
 
 
 @pytest.mark.parametrize(("key", "version"), contents.CARRIERS)

@@ -44,4 +44,6 @@ def _without_leaders(body: memoryview, version: int) -> bytes:
     return response.encode(version)
 
 
-OFFER: Final = Offer(on_request=OnRequest.ACKS, on_response=OnResponse.WHOLE, response=rewrite, response_from=10)
+OFFER: Final = Offer(
+    on_request=OnRequest.ACKS, on_response=OnResponse.WHOLE, glances=True, response=rewrite, response_from=10
+)

@@ -12,4 +12,4 @@ from kproxy.relay.apis.addresses import replace_all
 from kproxy.relay.routes import Offer, OnResponse
 
 KEY: Final = 1
-OFFER: Final = Offer(on_response=OnResponse.STREAM, response=replace_all, response_from=16)
+OFFER: Final = Offer(on_response=OnResponse.STREAM, glances=True, response=replace_all, response_from=16)

@@ -9,4 +9,4 @@ from kproxy.relay.apis.addresses import replace_all
 from kproxy.relay.routes import Offer, OnResponse
 
 KEY: Final = 78
-OFFER: Final = Offer(on_response=OnResponse.STREAM, response=replace_all)
+OFFER: Final = Offer(on_response=OnResponse.STREAM, glances=True, response=replace_all)

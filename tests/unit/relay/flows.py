@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -154,7 +153,7 @@ class Relay:
         counters = self.cluster.counters
         self.table = retired_table(counters) if retired else Table(counters, offers)
         self.context = Context(self.cluster, node_id, "client:1", LOCAL_HOST, retired=retired)
-        self.in_flight: InFlight = deque()
+        self.in_flight = InFlight()
         self.broker, self.client = Wire(), Wire()
         self.own = OwnAnswers(self.in_flight, self.broker, self.client, self)
         self.requests = RequestFlow(self.table, self.in_flight, self.context, self.broker, self.own, limit, self)

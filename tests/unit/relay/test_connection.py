@@ -516,6 +516,16 @@ async def test_a_client_that_resets(state: Callable[[Relayed], Awaitable[None]])
         await beside.exchange(1)
 
 
+async def test_a_request_that_cannot_be_sent_is_counted() -> None:
+    """It was received; what the client waited for when the connection ended is told in the log."""
+    async with stage() as running:
+        relayed = running.relay()
+        await relayed.exchange(1)
+        relayed.connection.requests.feed(memoryview(request(2, b"asked")), 1.0)
+        relayed.connection.close(Reason.BROKER_RESET)
+        assert running.backend.counters.apis[1, 4].requests == 2
+
+
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
 async def test_a_broker_that_resets(state: Callable[[Relayed], Awaitable[None]]) -> None:
     """In every state a broker's reset ends the connection as what it is, once the client has what it was sent."""

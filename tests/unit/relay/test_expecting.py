@@ -87,3 +87,23 @@ def test_a_request_without_response_under_way_leaves_others_times_alone() -> Non
     relay.requests.feed(memoryview(large[100:]), 3.0)
     relay.requests.settle(4.0)
     assert [(e.received, e.sent) for e in relay.in_flight] == [(1.0, 2.0)]
+
+
+def test_the_last_request_of_a_read_is_noted_when_it_is_out() -> None:
+    """The ones before it at once, so that they are expected in their order."""
+    relay = Relay()
+    pings = b"".join(frames.heartbeat(number)[0] for number in (1, 2, 3))
+    rest = relay.requests.feed(memoryview(pings), 1.0)
+    assert rest is not None
+    assert (bytes(rest), [expected.correlation_id for expected in relay.in_flight]) == (pings, [1, 2])
+    relay.requests.settle(2.0)
+    assert [(e.correlation_id, e.received, e.sent) for e in relay.in_flight] == [(n, 1.0, 2.0) for n in (1, 2, 3)]
+
+
+def test_a_request_that_is_not_noted_yet_is_in_flight_for_the_next_one() -> None:
+    """Its id may not come again in the same read, and one that is held is expected behind it."""
+    ping = frames.heartbeat(1)[0]
+    assert play([("client", ping + ping)]).reason is Reason.CORRELATION_REUSED
+    relay = Relay()
+    relay.requests.feed(memoryview(ping + frames.request(3, 13, 2)), 1.0)
+    assert [expected.correlation_id for expected in relay.in_flight] == [1, 2]

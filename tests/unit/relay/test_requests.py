@@ -431,3 +431,17 @@ def test_a_first_request_that_is_refused_tells_its_client_id() -> None:
     """So the log line of its end says whose it was."""
     relay = play([("client", frames.raw_request(999, 0, 1, b"\0\x02c9"))])
     assert (relay.reason, relay.context.client_id) == (Reason.UNKNOWN_API, "c9")
+
+
+def test_outdated_between_two_requests_of_one_api() -> None:
+    """The second has its route of the table for connections of an earlier epoch, though the first has just had one."""
+    relay = Relay()
+    relay.feed("client", frames.heartbeat(1)[0])
+    first = relay.in_flight.last
+    relay.feed("epoch", b"")
+    relay.feed("client", frames.heartbeat(2)[0])
+    assert first is not None
+    assert first.route is relay.table.route(12 << 16 | first.route.version)
+    second = relay.in_flight.last
+    assert second is not None
+    assert second.route is relay.table.stale.route(12 << 16 | first.route.version)

@@ -23,6 +23,7 @@ from kproxy.wire.skim import (
     Skimmed,
     acks,
     error_offset,
+    response_glance,
     response_skim,
 )
 
@@ -152,3 +153,10 @@ def test_acks_of_a_malformed_request() -> None:
         acks(b"\x00\x00\x00\x08\x00\x00\x00\x07\xff\xfe\x00\x00", 0, 12)
     with pytest.raises(MalformedMessageError):
         acks(b"\x00\x00\x00\x0c\x00\x00\x00\x07\xff\xff\x00\xff\xff\xff\x01", 0, 15)
+
+
+def test_a_response_without_addresses_has_no_glance() -> None:
+    """Nor has a version that is not known: its skim says so where it is asked for."""
+    assert response_glance(12, 4) is None
+    assert response_glance(0, 99) is None
+    assert response_glance(0, 13) is not None
