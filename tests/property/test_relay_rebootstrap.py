@@ -137,7 +137,8 @@ class Conversation:
         before = self.relay.requests.count - self.relay.own.count
         queued = len(self.relay.in_flight)
         self.relay.feed("client", request.asked(number))
-        passed = len(self.relay.in_flight) > queued and self.relay.in_flight[-1].answer is None
+        newest = self.relay.in_flight.last
+        passed = len(self.relay.in_flight) > queued and newest is not None and newest.answer is None
         if passed and self.relay.requests.count - self.relay.own.count > before:
             self.waiting.append((request, number))
 
