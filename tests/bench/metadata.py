@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections import deque
 from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
@@ -89,7 +88,7 @@ def milliseconds(topics: int = 1000, partitions: int = 10, brokers: int = 12) ->
     body = _HEADER + _response(topics, partitions, brokers).encode(version)
     frame = memoryview(len(body).to_bytes(4, "big") + body)
     cluster, client = VirtualCluster(), _Client()
-    in_flight: InFlight = deque()
+    in_flight = InFlight()
     own = OwnAnswers(in_flight, client, client, client)
     flow = ResponseFlow(in_flight, cluster.context(), client, own, 1 << 30, 1 << 30, client)
     route = cluster.table.route(_METADATA << 16 | version)
