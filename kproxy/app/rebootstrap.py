@@ -13,7 +13,7 @@ from kproxy.observe.reasons import Reason
 from kproxy.topology.ability import ability, believes_the_body, hides_topic_ids, keeps_leader_epochs
 from kproxy.topology.epoch import Epoch
 from kproxy.topology.ledger import Client, Ledger
-from kproxy.topology.telling import Place
+from kproxy.topology.telling import TOPOLOGY, Place
 
 if TYPE_CHECKING:
     from kproxy.app.cluster import Cluster
@@ -24,8 +24,6 @@ PATIENCE: Final = 1.0
 """Seconds for what is in flight to be answered, once the topology that it was sent to is gone."""
 _BATCH: Final = 100
 """Connections that are closed at a time, before others are served."""
-
-_ABOUT_TOPOLOGY: Final = frozenset({Ask.HELLO, Ask.ELSEWHERE, Ask.METADATA})
 
 GONE: Final = -1
 """The epoch of a connection that is to end, whatever the cluster's is."""
@@ -51,7 +49,7 @@ class Rebootstrap:
 
     def judge(self, context: Context, ask: Ask) -> Means:
         """What a client gets for what it asks; booked and counted."""
-        if context.stale and ask in _ABOUT_TOPOLOGY and believes_the_body(context.software):
+        if context.stale and ask in TOPOLOGY and believes_the_body(context.software):
             means = Means.CLOSE
         else:
             able = ability(context.software, context.metadata_version)
@@ -94,8 +92,6 @@ class Rebootstrap:
         self._ledger.begin()
         self._told.clear()
         stale = [connection for connection in self._cluster.connections() if connection.context.stale]
-        for connection in stale:
-            connection.requests.outdate()
         self._counters.raise_epoch(cause)
         self._events.record(
             "clients rebootstrap", cause=str(cause), epoch=self.epoch.number, connections=len(stale), **fields
@@ -107,6 +103,7 @@ class Rebootstrap:
     def owe(self, connections: Iterable[Connection]) -> None:
         """Their clients are to be told, here or wherever they come next."""
         for connection in connections:
+            connection.requests.outdate()
             if connection.context.node_id is not None:
                 self._ledger.owe(identity(connection.context))
 
@@ -132,7 +129,6 @@ class Rebootstrap:
                 await trio.sleep_until(begun + share(client) * seconds)
                 for connection in leaving[client]:
                     connection.context.epoch = GONE
-                    connection.requests.outdate()
                 self.owe(leaving[client])
                 nursery.start_soon(self.part, leaving[client])
 

@@ -69,7 +69,8 @@ _BEHIND: Final = frozenset({Standing.UNTOLD, Standing.OWED})
 _NOT_TOLD: Final = frozenset(Standing) - _TOLD
 _REFUSABLE: Final = frozenset({Ability.RECOVERS, Ability.TOO_OLD})
 _ASKS: Final = frozenset(Ask)
-_TOPOLOGY: Final = _ASKS - _GROUP
+TOPOLOGY: Final = _ASKS - _GROUP
+"""What is asked of the topology itself, not of what its nodes serve."""
 _PLACES: Final = frozenset(Place)
 _STANDINGS: Final = frozenset(Standing)
 _ANY: Final = frozenset(Ability)
@@ -81,7 +82,7 @@ RULES: Final = (
         "whoever bootstraps is to find the cluster: a 129 here would loop, and hang a Java admin",
     ),
     Rule(
-        _BOOTSTRAP, _STALE, _TOPOLOGY, _STANDINGS, _ANY, Means.CLOSE,
+        _BOOTSTRAP, _STALE, TOPOLOGY, _STANDINGS, _ANY, Means.CLOSE,
         "its broker may be of the cluster that is gone; the client's next connection is a fresh one",
     ),
     Rule(_NODE, _FRESH, _HELLO, _STANDINGS, _ANY, Means.SERVE, "the client means this cluster and this node"),
@@ -124,7 +125,7 @@ RULES: Final = (
         "the node is gone; the body names those that are there",
     ),
     Rule(
-        _RETIRED, _FRESH, _TOPOLOGY, _TOLD, _ANY, Means.REFUSE,
+        _RETIRED, _FRESH, TOPOLOGY, _TOLD, _ANY, Means.REFUSE,
         "no second 129; a connection that is never ready lets the backoff grow",
     ),
     Rule(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -65,18 +64,10 @@ class Beside:
         self._scraper = Told("scraper", "tests.bench.scrape")
         small.requests_during(self._connection, request, BLOCK)
 
-    @classmethod
-    @contextmanager
-    def of(
-        cls, relay: Proxy, taking_turns: Sequence[Mode], leader: Address, request: OneRecordProduce, instances: int
-    ) -> Iterator[Beside]:
-        """Have one, whose connection is warm."""
-        beside = cls(relay, taking_turns, leader, request, instances)
-        try:
-            yield beside
-        finally:
-            beside._connection.close()
-            beside._scraper.close()
+    def close(self) -> None:
+        """End its connection and its scraper."""
+        self._connection.close()
+        self._scraper.close()
 
     def cycle(self) -> None:
         """A block of each mode, in an order that is another one each time."""

@@ -6,7 +6,7 @@ import http.client
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -131,7 +131,7 @@ def proxy(
     path.write_text(yaml.safe_dump(_config(bootstrap, listen, admin, {"name": name, **receiver})))
     with running([str(program), "serve", "--config", str(path)], log) as process:
         wait_serving(process, lambda: ready(admin), name, log)
-        with Told.running(f"fleet of {name}", "tests.bench.fleet", listen[0], str(listen[1])) as fleet:
+        with closing(Told(f"fleet of {name}", "tests.bench.fleet", listen[0], str(listen[1]))) as fleet:
             idle = settled_rss_kib(process.pid)
             yield Proxy(name, process.pid, listen, admin, fleet, idle)
 

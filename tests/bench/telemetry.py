@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -78,7 +78,7 @@ class Section:
         for each in proxies:
             each.grow(instances)
         self._memory(proxies[0], instances)
-        with Told.running("scraper", "tests.bench.scrape") as scraper:
+        with closing(Told("scraper", "tests.bench.scrape")) as scraper:
             for _ in rounds("telemetry: pushes"):
                 for each in proxies:
                     self._pushes(each, scraper)
@@ -107,7 +107,7 @@ class Section:
         with self._proxy({"type": "prometheus"}, "other") as other:
             other.grow(self._options.instances)
             turns = beside.modes(relay, other)
-            with beside.Beside.of(relay, turns, leader, request, self._options.instances) as measured:
+            with closing(beside.Beside(relay, turns, leader, request, self._options.instances)) as measured:
                 for _ in rounds("telemetry: requests beside pushes"):
                     for _ in range(self._options.cycles):
                         measured.cycle()

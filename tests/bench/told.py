@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Self
 
 from .process import BenchError
 
@@ -19,16 +16,6 @@ class Told:
         self._what = what
         command = [sys.executable, "-m", module, *arguments]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    @classmethod
-    @contextmanager
-    def running(cls, what: str, module: str, *arguments: str) -> Iterator[Self]:
-        """Have it, with all its connections, until the block ends."""
-        told = cls(what, module, *arguments)
-        try:
-            yield told
-        finally:
-            told.close()
 
     def close(self) -> None:
         """End it."""

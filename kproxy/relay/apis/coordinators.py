@@ -22,15 +22,11 @@ from kproxy.observe.means import Ask
 from kproxy.observe.reasons import Reason
 from kproxy.relay.apis import not_coordinator
 from kproxy.relay.apis.not_coordinator import (
+    AT_THE_TOP,
     CONSUMER_GROUP_HEARTBEAT,
-    HEARTBEAT,
-    JOIN_GROUP,
-    LEAVE_GROUP,
-    OFFSET_COMMIT,
+    FOR_EACH_PARTITION,
     SHARE_GROUP_HEARTBEAT,
     STREAMS_GROUP_HEARTBEAT,
-    SYNC_GROUP,
-    TXN_OFFSET_COMMIT,
 )
 from kproxy.relay.apis.readmission import readmit
 from kproxy.relay.apis.telling import is_told
@@ -40,19 +36,8 @@ from kproxy.wire.frame import frame as framed
 from kproxy.wire.header import decode_request_header, encode_response_header
 
 OFFSET_FETCH: Final = 9
-AT_THE_TOP: Final = (
-    JOIN_GROUP,
-    HEARTBEAT,
-    LEAVE_GROUP,
-    SYNC_GROUP,
-    CONSUMER_GROUP_HEARTBEAT,
-    SHARE_GROUP_HEARTBEAT,
-    STREAMS_GROUP_HEARTBEAT,
-)
-"""Their responses say 16 for the whole request."""
 NEWER: Final = (CONSUMER_GROUP_HEARTBEAT, SHARE_GROUP_HEARTBEAT, STREAMS_GROUP_HEARTBEAT)
 """Their groups' members stop where no group is found: see `readmission`."""
-FOR_EACH_PARTITION: Final = (OFFSET_COMMIT, TXN_OFFSET_COMMIT)
 _HELD: Final = 8 << 20
 """A leader's SyncGroup has everybody's assignment."""
 _DECODED: Final = 1 << 20

@@ -70,7 +70,7 @@ def _streams_group_heartbeat(_: int) -> WireMessage:
     return StreamsGroupHeartbeatResponse(error_code=NOT_COORDINATOR)
 
 
-_AT_THE_TOP: Final[Mapping[int, Callable[[int], WireMessage]]] = MappingProxyType(
+AT_THE_TOP: Final[Mapping[int, Callable[[int], WireMessage]]] = MappingProxyType(
     {
         JOIN_GROUP: _join_group,
         HEARTBEAT: _heartbeat,
@@ -81,16 +81,17 @@ _AT_THE_TOP: Final[Mapping[int, Callable[[int], WireMessage]]] = MappingProxyTyp
         STREAMS_GROUP_HEARTBEAT: _streams_group_heartbeat,
     }
 )
+"""Their responses say it for the whole request."""
 
 
 def at_the_top(key: int, version: int) -> bytes:
     """For the whole request, which does not matter."""
-    return _AT_THE_TOP[key](version).encode(version)
+    return AT_THE_TOP[key](version).encode(version)
 
 
 def for_each_partition(key: int, version: int, request: Buffer) -> bytes:
     """For each partition that the request's body names; raises `MalformedMessageError`."""
-    return _FOR_EACH_PARTITION[key](version, request).encode(version)
+    return FOR_EACH_PARTITION[key](version, request).encode(version)
 
 
 def _offset_commit(version: int, body: Buffer) -> WireMessage:
@@ -139,6 +140,6 @@ def _txn_offset_commit(version: int, body: Buffer) -> WireMessage:
     )
 
 
-_FOR_EACH_PARTITION: Final[Mapping[int, Callable[[int, Buffer], WireMessage]]] = MappingProxyType(
+FOR_EACH_PARTITION: Final[Mapping[int, Callable[[int, Buffer], WireMessage]]] = MappingProxyType(
     {OFFSET_COMMIT: _offset_commit, TXN_OFFSET_COMMIT: _txn_offset_commit}
 )
