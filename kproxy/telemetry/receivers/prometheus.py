@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 import zlib
 from collections import Counter
@@ -161,12 +160,13 @@ class _Breaks:
     def __init__(self) -> None:
         self._left = _BREAKS
         self._due = time.perf_counter() + _SLICE
-        self._never = threading.Event()
 
     def take(self) -> None:
         """Let others have the interpreter, if it is time for that."""
         now = time.perf_counter()
-        if now >= self._due and self._left > 0:
-            self._never.wait(_BREAK)
-            self._due = time.perf_counter() + _SLICE
-            self._left -= self._due - now
+        if now < self._due or self._left <= 0:
+            return
+        time.sleep(_BREAK)  # noqa: TID251 - a worker thread's, with nothing to wait for
+        ended = time.perf_counter()
+        self._left -= ended - now
+        self._due = ended + _SLICE
