@@ -64,14 +64,14 @@ def _prometheus(receiver: settings.Prometheus, labels: Mapping[str, str]) -> Rec
 
 def _otlp(receiver: settings.Otlp, labels: Mapping[str, str]) -> Receiver:
     from kproxy.telemetry.receivers.http import parse_url  # noqa: PLC0415
-    from kproxy.telemetry.receivers.otlp import Compression, Otlp  # noqa: PLC0415
+    from kproxy.telemetry.receivers.otlp import ContentEncoding, Otlp  # noqa: PLC0415
 
     url = parse_url(receiver.url)
     return Otlp(
         receiver.name,
         url,
         headers={name: value.get_secret_value() for name, value in receiver.headers.items()},
-        compression=Compression(receiver.compression),
+        encoding=ContentEncoding(receiver.compression),
         tls=_tls(receiver.tls) if url.secure else None,
         constant={**receiver.constant, **labels},
         timeout=receiver.timeout,

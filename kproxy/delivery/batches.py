@@ -14,7 +14,7 @@ from kproxy.wire.records import GZIP, NO_COMPRESSION, ZSTD, Record, encode_batch
 
 
 class Compression(StrEnum):
-    """Of batches. zstd is for brokers since Kafka 2.1."""
+    """Kafka's, of record batches. zstd is for brokers since Kafka 2.1."""
 
     NONE = "none"
     GZIP = "gzip"

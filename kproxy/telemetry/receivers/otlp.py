@@ -36,8 +36,8 @@ _BACKOFF: Final = 0.5
 _LONGEST_BACKOFF: Final = 30.0
 
 
-class Compression(StrEnum):
-    """Of requests, by its name in Content-Encoding."""
+class ContentEncoding(StrEnum):
+    """HTTP's, of requests; NONE is without that header."""
 
     NONE = "none"
     GZIP = "gzip"
@@ -60,7 +60,7 @@ class Otlp(Queued[_Labelled]):
         url: Url,
         *,
         headers: Mapping[str, str] = MappingProxyType({}),
-        compression: Compression = Compression.GZIP,
+        encoding: ContentEncoding = ContentEncoding.GZIP,
         tls: ssl.SSLContext | None = None,
         constant: Mapping[str, str] = MappingProxyType({}),
         timeout: float = 10.0,
@@ -78,9 +78,9 @@ class Otlp(Queued[_Labelled]):
         super().__init__(name, max_items=max_pushes, max_bytes=max_bytes)
         self._url = url
         self._headers = {"Content-Type": "application/x-protobuf", **headers}
-        if compression is not Compression.NONE:
-            self._headers["Content-Encoding"] = compression.value
-        self._compression = compression
+        if encoding is not ContentEncoding.NONE:
+            self._headers["Content-Encoding"] = encoding.value
+        self._encode = _ENCODERS[encoding]
         self._tls = tls
         self._timeout = timeout
         self._retry_for = retry_for
@@ -133,7 +133,7 @@ class Otlp(Queued[_Labelled]):
                 self.dropped("refused", *labelled)
 
     def _body(self, labelled: Sequence[_Labelled]) -> bytes:
-        return _COMPRESS[self._compression](b"".join([each.payload for each in labelled]))
+        return self._encode(b"".join([each.payload for each in labelled]))
 
     async def _outcome(self, client: HttpClient, labelled: Sequence[_Labelled]) -> Verdict:
         """The verdict on one request; AGAIN when there has been no other for as long as it may be tried."""
@@ -168,10 +168,10 @@ class Otlp(Queued[_Labelled]):
         return found, retry_after(answer.headers, time.time()) or 0.0
 
 
-_COMPRESS: Final[Mapping[Compression, Callable[[bytes], bytes]]] = MappingProxyType(
+_ENCODERS: Final[Mapping[ContentEncoding, Callable[[bytes], bytes]]] = MappingProxyType(
     {
-        Compression.NONE: lambda payload: payload,
-        Compression.GZIP: lambda payload: bytes(cramjam.gzip.compress(payload, level=1)),
-        Compression.ZSTD: lambda payload: bytes(cramjam.zstd.compress(payload, level=3)),
+        ContentEncoding.NONE: lambda payload: payload,
+        ContentEncoding.GZIP: lambda payload: bytes(cramjam.gzip.compress(payload, level=1)),
+        ContentEncoding.ZSTD: lambda payload: bytes(cramjam.zstd.compress(payload, level=3)),
     }
 )

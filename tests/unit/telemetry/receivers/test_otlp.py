@@ -12,7 +12,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from kproxy.telemetry.payload import Push
 from kproxy.telemetry.receivers.http import Url
 from kproxy.telemetry.receivers.labels import known
-from kproxy.telemetry.receivers.otlp import Compression, Otlp
+from kproxy.telemetry.receivers.otlp import ContentEncoding, Otlp
 from tests.unit.telemetry.receivers.collector import Collector, Reply, Request
 from tests.unit.telemetry.receivers.pushes import client, gauge, push, total
 
@@ -58,16 +58,18 @@ def ids(collector: Collector) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("compression", Compression)
-async def test_metrics_arrive_as_they_were_pushed(collector: Collector, start: Start, compression: Compression) -> None:
+@pytest.mark.parametrize("encoding", ContentEncoding)
+async def test_metrics_arrive_as_they_were_pushed(
+    collector: Collector, start: Start, encoding: ContentEncoding
+) -> None:
     """With the client's labels and the constant ones in the resource, however they are compressed."""
-    receiver = await start(compression=compression, constant={"cluster": "main"}, headers={"X-Token": "t"})
+    receiver = await start(encoding=encoding, constant={"cluster": "main"}, headers={"X-Token": "t"})
     sent = push(total("t", 3, topic="x"), gauge("g", 1.5), resource={"client_rack": "r"})
     await delivered(receiver, sent)
     [request] = collector.taken
     assert (request.target, request.headers["x-token"]) == ("/v1/metrics", "t")
     assert request.headers["content-type"] == "application/x-protobuf"
-    assert request.headers.get("content-encoding", "none") == compression
+    assert request.headers.get("content-encoding", "none") == encoding
     [resource] = request.message.resource_metrics
     assert resource.scope_metrics == sent.metrics.resource_metrics[0].scope_metrics
     attributes = [(each.key, each.value.string_value) for each in resource.resource.attributes]
