@@ -72,3 +72,28 @@ def point_text(attributes: Iterable[tuple[str, str]], without: frozenset[str]) -
     """A data point's attributes, by name; `without` are labels that are taken."""
     named = sorted((label_name(name), value) for name, value in attributes)
     return text((name, value) for name, value in named if name not in without)
+
+
+class Labels:
+    """Those of all series: clients' that are chosen, data points', and `constant` ones."""
+
+    def __init__(
+        self, clients: Iterable[str], *, attributes: Iterable[str] | None, constant: Mapping[str, str]
+    ) -> None:
+        """`attributes` of data points are chosen by OTLP's names; None is all. ValueError for what is no label."""
+        self._clients = tuple(clients)
+        check([*constant, *self._clients])
+        self._taken = frozenset([*constant, *self._clients])
+        self._constant = text(constant.items())
+        self._attributes = None if attributes is None else frozenset(attributes)
+        self.merge = self._attributes is not None or "client_instance_id" not in self._clients
+        """Whether several clients, or several points of one, may have the same."""
+
+    def of_client(self, info: ClientInfo, resource: Mapping[str, str]) -> str:
+        """With the constant ones before them."""
+        return self._constant + client_text(self._clients, info, resource)
+
+    def of_point(self, attributes: Iterable[tuple[str, str]]) -> str:
+        """Those of the chosen attributes whose names are not taken."""
+        chosen = [each for each in attributes if self._attributes is None or each[0] in self._attributes]
+        return point_text(chosen, self._taken)

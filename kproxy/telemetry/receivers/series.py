@@ -61,6 +61,23 @@ class Source:
     points: dict[Point, float] = field(default_factory=dict)
     totals: dict[Point, tuple[int, Value]] | None = None
 
+    @property
+    def client(self) -> UUID:
+        """Its instance id."""
+        return self.key[0]
+
+    def pushed_before(self, limit: float) -> list[Point]:
+        """The points whose last push was earlier."""
+        return [point for point, at in self.points.items() if at < limit]
+
+    def growth(self, point: Point, start: int, total: Value) -> Value:
+        """What was added since the last push to a point whose client counts from its own `start`."""
+        if self.totals is None:
+            self.totals = {}
+        earlier = self.totals.get(point)
+        self.totals[point] = start, total
+        return total if earlier is None or earlier[0] != start else growth(earlier[1], total)
+
 
 @dataclass(slots=True, eq=False)
 class Point:

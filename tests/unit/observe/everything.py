@@ -9,8 +9,8 @@ from kproxy.observe.counters import BOOTSTRAP, Counters
 from kproxy.observe.means import Cause, Means
 from kproxy.observe.reasons import Reason
 from kproxy.observe.telemetry import TelemetryCounters
-from kproxy.telemetry.receivers.accumulate import Tally as Series
 from kproxy.telemetry.receivers.interface import ReceiverCounters
+from kproxy.telemetry.receivers.registry import Tally as Series
 from kproxy.telemetry.service import Tally
 from kproxy.wire.apis import APIS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kproxy.telemetry.instance import kafka_text
-from kproxy.telemetry.receivers.labels import MAX_VALUE, check, client_text, known, point_text, text
+from kproxy.telemetry.receivers.labels import MAX_VALUE, Labels, check, client_text, known, point_text, text
 from tests.unit.telemetry.receivers.pushes import client
 
 
@@ -47,3 +47,20 @@ def test_what_is_no_label_is_refused() -> None:
     check(["client_id", "group_id"])
     with pytest.raises(ValueError, match=r"'a-b' cannot be a label; take one of client_instance_id"):
         check(["client_id", "a-b"])
+
+
+def test_the_labels_of_series() -> None:
+    """Constant ones stand first and keep their names to themselves, as the clients' do; attributes may be chosen."""
+    attributes = (("topic", "x"), ("partition", "3"), ("cluster", "forged"), ("client-id", "forged"))
+    labels = Labels(["client_id", "group_id"], attributes=None, constant={"cluster": "main"})
+    assert labels.of_client(client(), {"group_id": "g"}) == 'cluster="main",client_id="app",group_id="g",'
+    assert labels.of_point(attributes) == 'partition="3",topic="x",'
+    assert Labels([], attributes=["topic"], constant={}).of_point(attributes) == 'topic="x",'
+
+
+def test_when_series_are_of_several() -> None:
+    """Without the client's own id, and where attributes are left out."""
+    one = ["client_instance_id", "client_id"]
+    assert not Labels(one, attributes=None, constant={}).merge
+    assert Labels(one, attributes=["topic"], constant={}).merge
+    assert Labels(one[1:], attributes=None, constant={}).merge
