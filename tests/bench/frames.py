@@ -8,7 +8,7 @@ import struct
 from dataclasses import dataclass
 from typing import Final
 
-from kafka.record import MemoryRecordsBuilder  # type: ignore[import-untyped]
+from kafka.record import MemoryRecordsBuilder
 
 from .process import BenchError
 

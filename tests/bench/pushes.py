@@ -131,7 +131,7 @@ class Client:
         if name.endswith(".total"):
             metric.sum.is_monotonic = True
             metric.sum.aggregation_temporality = AggregationTemporality.AGGREGATION_TEMPORALITY_DELTA
-            point = metric.sum.data_points.add(start_time_unix_nano=time.time_ns())
+            point: NumberDataPoint = metric.sum.data_points.add(start_time_unix_nano=time.time_ns())
         else:
             point = metric.gauge.data_points.add()
         if key:

@@ -45,7 +45,7 @@ def test_growth_is_over_the_other_mode_of_the_same_cycles() -> None:
     grown = [[sample * 1.5 for sample in block] for block in base]
     figure, low, high = Growth({"base": base, "grown": grown}).percent("grown", "base")
     assert figure == pytest.approx(50)
-    assert (low, high) == (pytest.approx(50), pytest.approx(50))
+    assert (low, high) == pytest.approx((50, 50))
 
 
 def test_the_spread_shows_how_little_is_known() -> None:

@@ -11,7 +11,6 @@ from tests.support.backend import Backend
 from tests.support.libraries import FRANZ_GO, FRANZ_GO_PURGE, TOLD
 from tests.support.proxy import Proxy
 from tests.support.switch import Crowd, Followed, Topics, fed, switch
-from tests.support.wait import until
 
 pytestmark = pytest.mark.go
 
@@ -38,8 +37,7 @@ def test_leaders_that_moved_meanwhile(kafka: Backend, newest_kafka: Backend, tmp
         for _ in range(MOVES):
             for topic, client in zip((topics.written, topics.read), clients, strict=True):
                 kafka.move_leaders(topic)
-                moved = crowd.latest(client)
-                until(lambda client=client, moved=moved: crowd.latest(client) > moved + 1, f"{client.cluster} going on")
+                crowd.wait_past(client, crowd.latest(client) + 1, f"{client.cluster} going on")
         assert proxy.metric("kproxy_response_errors_total", **NOT_LEADER) > 0, "no producer met a broker that had led"
         found = switch(crowd, proxy, "second", newest_kafka, dict.fromkeys(clients, TOLD))
         lost = crowd.lost(kafka, newest_kafka)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -24,14 +25,19 @@ def move_while(side: Side, topic: str, running: Running) -> bool:
     def over() -> bool:
         return running.process.poll() is not None
 
+    def further(before: int) -> bool:
+        return over() or sum(side.backend.end_offsets(topic).values()) > before
+
     for _ in range(MOVES):
         before = sum(side.backend.end_offsets(topic).values())
         side.backend.move_leaders(topic)
-        until(
-            lambda before=before: over() or sum(side.backend.end_offsets(topic).values()) > before,
-            "progress after a move",
-        )
+        until(partial(further, before), "progress after a move")
     return not over()
+
+
+def has_records(side: Side, topic: str) -> bool:
+    """Whether a topic has any."""
+    return sum(side.backend.end_offsets(topic).values()) > 0
 
 
 def follow(side: Side, client: str) -> tuple[str, dict[str, Any], str]:
@@ -40,7 +46,7 @@ def follow(side: Side, client: str) -> tuple[str, dict[str, Any], str]:
         topic = side.backend.topic()
         names = {"topic": topic, "group": side.fresh("group")}
         with side.running(script(client, "follow", bootstrap=side.bootstrap, seconds=seconds, **names)) as running:
-            until(lambda topic=topic: sum(side.backend.end_offsets(topic).values()) > 0, "first record")
+            until(partial(has_records, side, topic), "first record")
             outlived = move_while(side, topic, running)
             result = running.result()
         if outlived:

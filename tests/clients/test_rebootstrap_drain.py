@@ -13,7 +13,6 @@ from tests.support.backend import Backend
 from tests.support.libraries import ALONE, EVERY_LIBRARY, JAVA_3_9_QUICK, KAFKA_PYTHON, TOLD
 from tests.support.proxy import Proxy
 from tests.support.switch import Crowd, Followed, Topics, fed
-from tests.support.wait import until
 
 pytestmark = pytest.mark.go
 
@@ -37,8 +36,7 @@ def test_clients_go_to_the_sibling(kafka: Backend, tmp_path: Path) -> None:
             drained.signal(signal.SIGTERM)
             assert drained.wait(DEADLINE + 5) == 0
             for client in CLIENTS:
-                after = begun + DEADLINE + TOLD
-                until(lambda one=client, after=after: crowd.latest(one) > after, client.cluster, 2 * ALONE)
+                crowd.wait_past(client, begun + DEADLINE + TOLD, client.cluster, 2 * ALONE)
             stopped = drained.logged(event="connection ended", reason="drain_deadline")
             assert not stopped, f"{len(stopped)} connections were cut off: {stopped[:2]}"
             assert not crowd.lost(kafka)

@@ -43,7 +43,7 @@ def told(proxy: Proxy) -> int:
 def wait_until_at_work(crowd: Crowd, begun: float) -> None:
     """Each client has success after the time in which it may be told, too."""
     for client in CLIENTS:
-        until(lambda client=client: crowd.latest(client) > begun + TOLD, f"{client.cluster} at work", 2 * TOLD)
+        crowd.wait_past(client, begun + TOLD, f"{client.cluster} at work", 2 * TOLD)
 
 
 def test_order(at_work: tuple[Proxy, Crowd]) -> None:

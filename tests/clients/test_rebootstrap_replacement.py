@@ -14,7 +14,6 @@ from tests.support.libraries import JAVA_4_4, LIBRDKAFKA_2_16
 from tests.support.proxy import Proxy
 from tests.support.replaceable import Replaceable
 from tests.support.switch import Crowd, Followed, Topics, fed
-from tests.support.wait import until
 
 OLD, NEW = (1, 2, 3), (4, 5, 6)
 CLIENTS = [Followed(library, kind) for library in (JAVA_4_4, LIBRDKAFKA_2_16) for kind in ("producer", "consumer")]
@@ -49,7 +48,7 @@ def test_all_brokers_replaced(cluster: Replaceable, tmp_path: Path) -> None:
         replace(cluster, backend)
         gone = time.time()
         for client in CLIENTS:
-            until(lambda client=client: crowd.latest(client) > gone + 5, f"{client.cluster} goes on", 30)
+            crowd.wait_past(client, gone + 5, f"{client.cluster} goes on", 30)
             assert set(proxy.node_ports(client.cluster)) >= set(NEW)
         assert not crowd.lost(backend)
         assert sum(len(crowd.successes(client)) for client in CLIENTS if client.kind == "producer") > 200

@@ -31,7 +31,8 @@ def bootstrap(backend: Backend) -> list[tuple[str, int]]:
 @pytest.fixture(params=["kafka", "newest_kafka"])
 def backend(request: pytest.FixtureRequest) -> Backend:
     """Each of the two Kafka versions."""
-    return request.getfixturevalue(request.param)
+    found: Backend = request.getfixturevalue(request.param)
+    return found
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,7 @@ def taken(newest_kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> It
             for client in started:
                 client.wait()
         for one in ("files", *TAKEN, "stranger", "wary"):
-            until(lambda one=one: found.settled(one), f"{one} has delivered or dropped everything", 60)
+            until(partial(found.settled, one), f"{one} has delivered or dropped everything", 60)
         until(lambda: not list(directory.glob("pushes/.*")), "every file is complete")
         yield Taken(proxy, {**found.received, "files": telemetry.in_files(directory / "pushes")})
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, KafkaError, Message, Producer
 
 import kproxy
 from kproxy.demo.ports import free_ports
@@ -74,9 +74,11 @@ def _produce(bootstrap: str, topic: str, count: int = RECORDS) -> set[bytes]:
 
 
 def _keep(acknowledged: set[bytes]) -> Callable[..., None]:
-    def delivered(error: object, message: object) -> None:
+    def delivered(error: KafkaError | None, message: Message) -> None:
         assert error is None
-        acknowledged.add(message.value())  # type: ignore[attr-defined]
+        value = message.value()
+        assert value is not None
+        acknowledged.add(value)
 
     return delivered
 

@@ -15,6 +15,11 @@ TOOLS = "org.apache.kafka.tools"
 SECONDS = 30
 
 
+def wait_past(kafka: Backend, topic: str, records: int, what: str) -> None:
+    """Wait until a topic has more than so many records."""
+    until(lambda: sum(kafka.end_offsets(topic).values()) > records, what)
+
+
 def test_kill_and_restart_under_load(proxy: Proxy, kafka: Backend, tmp_path: Path) -> None:
     """kill -9 of a broker and its return, librdkafka and Java with acks=all: none lost, none doubled, all read."""
     side = Side(proxy, "kafka", kafka, tmp_path)
@@ -30,12 +35,12 @@ def test_kill_and_restart_under_load(proxy: Proxy, kafka: Backend, tmp_path: Pat
     )
     with side.running(following) as client, side.running(consuming) as consumer, side.running(producing) as producer:
         for topic in (ours, javas):
-            until(lambda topic=topic: sum(kafka.end_offsets(topic).values()) > 200, "load")
+            wait_past(kafka, topic, 200, "load")
         kafka.cluster.brokers[victim].kill()
         try:
             until(lambda: victim not in kafka.leaders(ours).values(), "other leaders")
             before = sum(kafka.end_offsets(ours).values())
-            until(lambda: sum(kafka.end_offsets(ours).values()) > before + 200, "progress without the broker")
+            wait_past(kafka, ours, before + 200, "progress without the broker")
             assert proxy.metric("kproxy_upstream_reachable", node=str(victim)) == 0
         finally:
             kafka.cluster.restart(victim)
@@ -83,7 +88,7 @@ def test_kproxy_restarts_under_load(proxy: Proxy, kafka: Backend, tmp_path: Path
     with side.running(command) as client:
         for _ in range(2):
             before = sum(kafka.end_offsets(topic).values())
-            until(lambda before=before: sum(kafka.end_offsets(topic).values()) > before + 200, "load")
+            wait_past(kafka, topic, before + 200, "load")
             proxy.stop()
             proxy.start()
         assert client.process.poll() is None

@@ -77,5 +77,6 @@ def test_any_bytes_pass(
         )
     relay = Relay()
     relay.play([("client", b"".join(requests)), ("broker", b"".join(responses))], by(step))
-    assert (relay.reason, relay.broker.data, relay.client.data) == (None, b"".join(requests), b"".join(responses))
+    passed = (bytes(relay.broker.data), bytes(relay.client.data))
+    assert (relay.reason, *passed) == (None, b"".join(requests), b"".join(responses))
     assert relay.context.principal is None or relay.context.principal.startswith("User:")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kproxy.telemetry.instances import CAPACITY
 from kproxy.telemetry.service import Telemetry
 from kproxy.telemetry.subscription import Subscription
-from tests.unit.telemetry.clients import JAVA, NOW, get, metrics, pushed, telemetry
+from tests.unit.telemetry.clients import JAVA, NOW, Parts, get, metrics, pushed, telemetry
 
 INVENTED = 1_000_000
 KIB_AN_INSTANCE = 20
@@ -66,7 +66,7 @@ class Accepted:
 def play(server: Telemetry, steps: list[tuple[str, int]]) -> Accepted:
     """A client that does as it likes; each step's number is the milliseconds before it."""
     now, accepted, changes = NOW, Accepted([]), 0
-    parts: dict[str, dict[str, object]] = {
+    parts: dict[str, Parts] = {
         "wrong id": {"subscription_id": 1},
         "wrong codec": {"codec": 7},
         "garbage": {"payload": b"noise"},

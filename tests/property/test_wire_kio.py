@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +17,12 @@ from codegen.names import snake
 from codegen.schema import Message
 from tests.property.wire_messages import CASES, case_id, class_of, instances
 
-_TYPES = {"request": EntityType.request, "response": EntityType.response, "data": EntityType.data}
+Kind = Literal[EntityType.request, EntityType.response, EntityType.data]
+_TYPES: dict[str, Kind] = {
+    "request": EntityType.request,
+    "response": EntityType.response,
+    "data": EntityType.data,
+}
 
 
 def _kio_name(message: Message) -> str:

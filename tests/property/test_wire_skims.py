@@ -60,7 +60,7 @@ def test_a_glance_misses_nothing_that_a_skim_finds(
         assert nothing == _finds_nothing(skim, key, version, whole)
 
 
-def _finds_nothing(skim: Skim, key: int, version: int, whole: bytes) -> bool:
+def _finds_nothing(skim: Skim, key: int, version: int, whole: bytearray) -> bool:
     if response_header_version(key, version) == 1 and whole[4:5] != b"\0":
         return False
     try:

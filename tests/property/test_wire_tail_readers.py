@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import pytest
 from kio.index import load_entity_schema
@@ -51,6 +52,7 @@ def test_kio(key: int, name: str, version: int, host: str) -> None:
     """It reads what needs no padding; any unknown tagged field, against KIP-482, it refuses."""
     reader = entity_reader(load_entity_schema(name, version, EntityType.response))
     extra = {"SessionId": 0} if key == 1 else {"ErrorMessage": None, "AcquisitionLockTimeoutMs": 0}
+    response: Any
     response, _ = reader(neutralised(key, version, host, **extra), 0)
     assert [(node.node_id, node.host, node.port) for node in response.node_endpoints] == [(7, host, 19092)]
     with pytest.raises(KeyError, match="Unknown tagged field"):

@@ -21,7 +21,7 @@ from tests.property.wire_messages import SCHEMAS
 
 Content = dict[str, Any]
 TAGS = "unknown tags"
-RESPONSES = {message.api_key: message for message in SCHEMAS.of_kind("response")}
+RESPONSES = {message.api_key: message for message in SCHEMAS.of_kind("response") if message.api_key is not None}
 CARRIERS = sorted(SKIMS)
 """(api key, version) of every response with addresses."""
 STREAMED = [(key, version) for key, version in CARRIERS if key in (1, 78)]
@@ -174,7 +174,7 @@ def addresses(key: int, version: int, content: Content) -> list[tuple[int, str, 
 
 def _addresses(struct_: Struct, version: int, content: Content, node: int) -> Iterator[tuple[int, str, int]]:
     for field in (*struct_.plain(version), *struct_.tagged(version)):
-        value = content.get(field.name)
+        value: Any = content.get(field.name)
         if field.name in ("NodeId", "BrokerId", "LeaderId"):
             node = value
         elif field.name == "Host":

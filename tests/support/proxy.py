@@ -15,7 +15,6 @@ from typing import Any, Self
 
 import yaml
 
-from kproxy.demo.kafka import Cluster
 from kproxy.demo.ports import free_port, free_ports
 from kproxy.demo.processes import kill_group, spawn
 from tests.support import proc
@@ -27,6 +26,8 @@ DRAIN_SECONDS = 10
 KPROXY = str(Path(sys.executable).with_name("kproxy"))
 Servers = str | Mapping[str, str]
 """The bootstrap servers of a virtual cluster's backend; or of several upstreams, by name, in order."""
+Setting = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+"""The value of one of the file's top-level keys."""
 _SAMPLE = re.compile(r"^(?P<name>[a-z_]+)(?:\{(?P<labels>.*)\})? (?P<value>\S+)$")
 _LABEL = re.compile(r'(\w+)="([^"]*)"')
 
@@ -46,7 +47,7 @@ class Proxy:
         *,
         command: Sequence[str] | None = None,
         each: Mapping[str, Any] | None = None,
-        **settings: Mapping[str, Any],
+        **settings: Setting,
     ) -> None:
         self.directory = directory
         self.ports = {name: free_ports(NODE_PORTS) for name in bootstrap_servers}
@@ -227,7 +228,7 @@ class Proxy:
         assert self.exited is None, f"kproxy ended with exit code {self.exited}:\n{self.tail()}"
         return False
 
-    def _configure(self, servers: Mapping[str, Servers], settings: Mapping[str, Mapping[str, Any]]) -> Path:
+    def _configure(self, servers: Mapping[str, Servers], settings: Mapping[str, Setting]) -> Path:
         clusters = [
             {"name": name, **_backends(servers[name]), "listen": f"{HOST}:{ports[0]}", **self._each}
             for name, ports in self.ports.items()
@@ -247,8 +248,3 @@ def _backends(servers: Servers) -> dict[str, Any]:
     if isinstance(servers, str):
         return {"bootstrap_servers": servers}
     return {"upstreams": [{"name": name, "bootstrap_servers": one} for name, one in servers.items()]}
-
-
-def in_front_of(directory: Path, cluster: Cluster, **settings: Mapping[str, Any]) -> Proxy:
-    """A kproxy with one virtual cluster, `kafka`."""
-    return Proxy(directory, {"kafka": cluster.bootstrap}, **settings)

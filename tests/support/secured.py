@@ -8,7 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from confluent_kafka.admin import AdminClient, ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
+from confluent_kafka.admin import (
+    AdminClient,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialAlteration,
+    UserScramCredentialUpsertion,
+)
 
 from kproxy.demo import jars
 from kproxy.demo.broker import HOST
@@ -89,6 +95,8 @@ def _add_scram_users(broker: Secured) -> None:
     admin = AdminClient({"bootstrap.servers": broker.plain, "log_level": 0})
     for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):  # a user once in each request
         credential = ScramCredentialInfo(mechanism, 4096)
-        upsertions = [UserScramCredentialUpsertion(user, credential, PASSWORD.encode()) for user in USERS]
-        for future in admin.alter_user_scram_credentials(upsertions).values():
+        upserted: list[UserScramCredentialAlteration] = [
+            UserScramCredentialUpsertion(user, credential, PASSWORD.encode()) for user in USERS
+        ]
+        for future in admin.alter_user_scram_credentials(upserted).values():
             future.result(30)

@@ -8,6 +8,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,7 +101,7 @@ class Crowd:
             for process in self._processes.values():
                 stack.enter_context(process)
             for client in self.clients:
-                until(lambda client=client: self.successes(client), f"first success of {client.cluster}", 60)
+                until(partial(self.successes, client), f"first success of {client.cluster}", 60)
             self._stack = stack.pop_all()
         return self
 
@@ -114,6 +115,10 @@ class Crowd:
     def latest(self, client: Followed) -> float:
         """When a client's latest success was, in seconds since the Unix epoch."""
         return self.successes(client)[-1].at
+
+    def wait_past(self, client: Followed, moment: float, what: str, timeout: float = 30.0) -> None:
+        """Wait for a client's success after `moment`, in seconds since the Unix epoch."""
+        until(lambda: self.latest(client) > moment, what, timeout)
 
     def failures(self, client: Followed) -> list[Event]:
         """What went wrong so far, as far as its user gets to know."""

@@ -199,7 +199,9 @@ def _drunk(consumer: Consumer, messages: list[Message]) -> int:
 
 def _of_record(message: Message) -> Pushed:
     assert message.error() is None, message.error()
-    headers = {name: (value or b"").decode() for name, value in message.headers() or []}
+    found = message.headers()
+    assert isinstance(found, list), found
+    headers = {name: value.decode() if isinstance(value, bytes) else value or "" for name, value in found}
     assert (message.key() or b"").decode() == headers["client_instance_id"]
     data = MetricsData.FromString(message.value() or b"")
     points = tuple(point for resource in data.resource_metrics for point in _points(resource))

@@ -11,7 +11,7 @@ T = TypeVar("T")
 _never = threading.Event()
 
 
-def until(probe: Callable[[], T], what: str, timeout: float = 30.0, every: float = 0.05) -> T:
+def until(probe: Callable[[], T | None], what: str, timeout: float = 30.0, every: float = 0.05) -> T:
     """Call `probe` until what it returns is true, and return that; AssertionError names `what` at the deadline."""
     deadline = time.monotonic() + timeout
     while True:

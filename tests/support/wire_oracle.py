@@ -77,5 +77,6 @@ def wire_oracle(scratch: Path) -> Iterator[WireOracle]:
         try:
             yield WireOracle(process)
         finally:
-            process.stdin.close()  # type: ignore[union-attr]
+            assert process.stdin is not None
+            process.stdin.close()
             process.wait(timeout=20)

@@ -12,6 +12,13 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from records import PATIENCE, compare, main, record
 
+KINDS: dict[str, dict[str, Any]] = {
+    "all": {"acks": "all"},  # first: with acks=0 records are lost as long as the leader does not know the topic
+    "1": {"acks": 1},
+    "0": {"acks": 0},
+    "idempotent": {"enable_idempotence": True},
+}
+
 
 async def create_and_describe(bootstrap: str, topic: str, replicas: int) -> list[tuple[int, str, int]]:
     admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
@@ -55,17 +62,11 @@ async def everything(bootstrap: str, topic: str, group: str, count: int, replica
     nodes = await create_and_describe(bootstrap, topic, replicas)
     results = {}
     produced = 0
-    for name, settings in {
-        "all": {"acks": "all"},  # first: with acks=0 records are lost as long as the leader does not know the topic
-        "1": {"acks": 1},
-        "0": {"acks": 0},
-        "idempotent": {"enable_idempotence": True},
-    }.items():
+    for name, settings in KINDS.items():
         async with AIOKafkaProducer(bootstrap_servers=bootstrap, **settings) as producer:
             acknowledged = await produce(producer, topic, name, count)
         produced += len(acknowledged)
-        total = produced
-        consumed = await drink(bootstrap, topic, f"{group}-{name}", lambda total=total: total)
+        consumed = await drink(bootstrap, topic, f"{group}-{name}", functools.partial(int, produced))
         own = [(key, value) for key, value in consumed if key.startswith(f"{name}-".encode())]
         results[name] = compare(name, acknowledged, own)
     return {"nodes": nodes, "acks": results}

@@ -7,9 +7,16 @@ import time
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from records import PATIENCE, compare, main, record
+
+KINDS: dict[str, dict[str, Any]] = {
+    "all": {"acks": "all"},  # first: with acks=0 records are lost as long as the leader does not know the topic
+    "1": {"acks": "1"},
+    "0": {"acks": "0"},
+    "idempotent": {"enable.idempotence": True},
+}
 
 
 def nodes(bootstrap: str) -> list[tuple[int, str, int]]:
@@ -39,6 +46,14 @@ def produce(producer: Producer, topic: str, seed: str, count: int) -> list[int]:
     return acknowledged
 
 
+def content(message: Message) -> tuple[bytes, bytes]:
+    """Key and value: all of ours have both."""
+    key, value = message.key(), message.value()
+    assert key is not None
+    assert value is not None
+    return key, value
+
+
 def consume(bootstrap: str, topic: str, group: str, count: int, **settings: Any) -> list[tuple[bytes, bytes]]:
     """At least `count` records, unless patience ends first; the group's offsets are committed."""
     consumer = Consumer(
@@ -50,7 +65,7 @@ def consume(bootstrap: str, topic: str, group: str, count: int, **settings: Any)
     while len(consumed) < count and time.monotonic() < deadline:
         for message in consumer.consume(500, 0.2):
             if message.error() is None:
-                consumed.append((message.key(), message.value()))
+                consumed.append(content(message))
     consumer.commit(asynchronous=False)
     consumer.close()
     return consumed
@@ -60,12 +75,7 @@ def everything(bootstrap: str, topic: str, group: str, count: int, replicas: int
     create(bootstrap, topic, replicas)
     results = {}
     produced = 0
-    for name, settings in {
-        "all": {"acks": "all"},  # first: with acks=0 records are lost as long as the leader does not know the topic
-        "1": {"acks": "1"},
-        "0": {"acks": "0"},
-        "idempotent": {"enable.idempotence": True},
-    }.items():
+    for name, settings in KINDS.items():
         producer = Producer({"bootstrap.servers": bootstrap, **settings})
         acknowledged = produce(producer, topic, name, count)
         produced += len(acknowledged)
@@ -143,7 +153,7 @@ def drink(bootstrap: str, topic: str, group: str, total: Any) -> list[tuple[byte
     while (wanted := total()) is None or (len(consumed) < wanted and time.monotonic() - quiet < PATIENCE):
         for message in consumer.consume(500, 0.2):
             if message.error() is None:
-                consumed.append((message.key(), message.value()))
+                consumed.append(content(message))
                 quiet = time.monotonic()
     consumer.close()
     return consumed

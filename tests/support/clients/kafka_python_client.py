@@ -12,6 +12,14 @@ from kafka.admin import KafkaAdminClient
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from records import PATIENCE, compare, main, record
 
+KINDS: dict[str, dict[str, Any]] = {
+    # not 0 first: its records are lost as long as the leader does not know the topic
+    "all": {"acks": "all", "enable_idempotence": False},
+    "1": {"acks": 1, "enable_idempotence": False},
+    "0": {"acks": 0, "enable_idempotence": False},
+    "idempotent": {"enable_idempotence": True},
+}
+
 
 def nodes(bootstrap: str) -> list[tuple[int, str, int]]:
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)
@@ -66,13 +74,7 @@ def everything(bootstrap: str, topic: str, group: str, count: int, replicas: int
     create(bootstrap, topic, replicas)
     results = {}
     produced = 0
-    for name, settings in {
-        # not 0 first: its records are lost as long as the leader does not know the topic
-        "all": {"acks": "all", "enable_idempotence": False},
-        "1": {"acks": 1, "enable_idempotence": False},
-        "0": {"acks": 0, "enable_idempotence": False},
-        "idempotent": {"enable_idempotence": True},
-    }.items():
+    for name, settings in KINDS.items():
         producer = KafkaProducer(bootstrap_servers=bootstrap, **settings)
         acknowledged = produce(producer, topic, name, count)
         producer.close()

@@ -33,7 +33,7 @@ def confluent_kafka(bootstrap: str, client_id: str, mechanism: str, user: str, p
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 
-    settings = {
+    settings: dict[str, Any] = {
         "bootstrap.servers": bootstrap,
         "client.id": client_id,
         "security.protocol": "SASL_PLAINTEXT",
@@ -78,7 +78,7 @@ def kafka_python(bootstrap: str, client_id: str, mechanism: str, user: str, pass
         from kafka.errors import KafkaError
         from kafka.net.sasl.oauth import AbstractTokenProvider
 
-    class Tokens(AbstractTokenProvider):  # type: ignore[misc, unused-ignore]
+    class Tokens(AbstractTokenProvider):  # type: ignore[misc]  # of a library without types
         def token(self) -> str:
             return token(user)
 
@@ -99,7 +99,7 @@ def aiokafka(bootstrap: str, client_id: str, mechanism: str, user: str, password
         from aiokafka.admin import AIOKafkaAdminClient
         from aiokafka.errors import KafkaError
 
-    class Tokens(AbstractTokenProvider):  # type: ignore[misc, unused-ignore]
+    class Tokens(AbstractTokenProvider):  # type: ignore[misc]  # of a library without types
         async def token(self) -> str:
             return token(user)
 

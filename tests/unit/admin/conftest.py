@@ -27,7 +27,7 @@ def start(view: MemoryView, nursery: trio.Nursery) -> Start:
     """Starts an admin port over the test's view; returns its port."""
 
     async def start_admin(limits: Limits | None = None) -> int:
-        bound = await nursery.start(partial(serve_admin, view, "127.0.0.1", 0, limits=limits))
+        bound: tuple[str, int] = await nursery.start(partial(serve_admin, view, "127.0.0.1", 0, limits=limits))
         return bound[1]
 
     return start_admin

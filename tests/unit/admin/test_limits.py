@@ -25,7 +25,7 @@ async def test_the_longest_idle_leaves(nursery: trio.Nursery, autojump_clock: tr
         with slots.taken() as room, slots.idle(60):
             assert room
             task_status.started()
-            await trio.sleep_forever()
+            await trio.Event().wait()
         ended.append(name)
 
     await nursery.start(idle, "older")
@@ -46,7 +46,7 @@ async def test_idle_ends_by_itself(autojump_clock: trio.testing.MockClock) -> No
     started = trio.current_time()
     with slots.taken() as room, slots.idle(120) as scope:
         assert room
-        await trio.sleep_forever()
+        await trio.Event().wait()
     assert scope.cancelled_caught
     assert trio.current_time() - started == 120
     with slots.taken() as only, slots.taken() as second:

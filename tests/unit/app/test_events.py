@@ -52,7 +52,7 @@ async def told(directory: Path, *names: Name, count: int = 1) -> list[Row]:
 
     def enough() -> bool:
         found[:] = [row for row in rows(directory) if row["event"] in names]
-        return sum(row["event"] == names[-1] for row in found) >= count
+        return len([row for row in found if row["event"] == names[-1]]) >= count
 
     await eventually(enough, f"{count} {names[-1]}")
     return found

@@ -81,7 +81,8 @@ def otlp(value: int) -> bytes:
     metric.sum.aggregation_temporality = AggregationTemporality.AGGREGATION_TEMPORALITY_DELTA
     metric.sum.is_monotonic = True
     metric.sum.data_points.add(as_int=value)
-    return data.SerializeToString()
+    encoded: bytes = data.SerializeToString()
+    return encoded
 
 
 async def client_of(alive: Living) -> Client:

@@ -46,7 +46,7 @@ async def test_faults_cost_themselves_only(
 ) -> None:
     """The others get every item; the faulty one is run again, whether it raised or ended."""
     faulty, good = Faulty("faulty"), Good("good")
-    fanout = Fanout([faulty, good], rand=lambda: 1.0)
+    fanout = Fanout[Number]([faulty, good], rand=lambda: 1.0)
     await nursery.start(fanout.run)
     fanout.offer(Number(1))
     await fanout.flush(10)

@@ -50,7 +50,7 @@ def start(nursery: trio.Nursery) -> Start:
         def connect() -> UpstreamClient:
             return UpstreamClient(addresses, request_timeout=request_timeout, rand=lambda: 0.0)
 
-        chosen = {"linger": 0.0, "rand": lambda: 0.0, "compression": Compression.GZIP} | settings
+        chosen: dict[str, Any] = {"linger": 0.0, "rand": lambda: 0.0, "compression": Compression.GZIP} | settings
         destination = Kafka("kafka", connect, topic, record, **chosen)
         await nursery.start(destination.run)
         return destination

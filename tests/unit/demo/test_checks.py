@@ -50,7 +50,7 @@ def test_no_verdict_is_no_success() -> None:
         ),
     ],
 )
-def test_records(verdict: dict[str, int], lines: list[str]) -> None:
+def test_records(verdict: dict[str, Any], lines: list[str]) -> None:
     """Unacknowledged, lost, duplicate, none at all; the sums may agree and two records be wrong."""
     assert failed(**verdict) == lines
 

@@ -24,7 +24,7 @@ from tests.property.wire_contents import RESPONSES, TAGS, Content, encode_messag
 from tests.property.wire_messages import SCHEMAS
 from tests.unit.relay.reading import read
 
-REQUESTS = {message.api_key: message for message in SCHEMAS.of_kind("request")}
+REQUESTS = {message.api_key: message for message in SCHEMAS.of_kind("request") if message.api_key is not None}
 HEARTBEAT = 12
 Endpoint = tuple[int, str, int]
 """node id, host, port"""

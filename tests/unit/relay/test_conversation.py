@@ -107,7 +107,7 @@ def test_the_time_of_a_conversation() -> None:
     relay.responses.settle(35.0)
     counted = relay.cluster.counters.apis[CONVERSE, 1]
     assert (sum(counted.upstream.counts), sum(counted.proxy.counts)) == (1, 1)
-    assert (counted.upstream.total, counted.proxy.total) == (pytest.approx(30.0), pytest.approx(4.0))
+    assert (counted.upstream.total, counted.proxy.total) == pytest.approx((30.0, 4.0))
 
 
 def test_requests_that_waited_are_timed_from_when_they_went_on() -> None:

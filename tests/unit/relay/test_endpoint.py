@@ -11,6 +11,7 @@ import pytest
 from kproxy.observe.reasons import Reason
 from kproxy.relay.endpoint import JOIN_BELOW, MAX_VECTOR, Endpoint
 from kproxy.relay.fault import Fault
+from kproxy.relay.routes import Chunk
 from kproxy.relay.splice import PipePool
 from tests.unit.relay.sockets import KIB, MIB, RESET, noise, pair
 
@@ -84,21 +85,19 @@ def test_what_it_does_not_take_waits_in_order(bench: Bench) -> None:
     scratch[:] = data
     endpoint.send(memoryview(scratch))
     scratch[:] = bytes(MIB)
-    assert endpoint.blocked
-    assert endpoint.pending_bytes == MIB - endpoint.sent > 0
+    assert (endpoint.blocked, endpoint.pending_bytes) == (True, MIB - endpoint.sent)
+    assert endpoint.sent < MIB
     endpoint.send(b"second")
     endpoint.send_frame(b"size", [b"third"])
     assert not endpoint.flush()
     assert everything(far, endpoint) == data + b"secondsizethird"
-    assert endpoint.sent == MIB + 15
-    assert not endpoint.blocked
-    assert endpoint.pending_bytes == 0
+    assert (endpoint.sent, endpoint.blocked, endpoint.pending_bytes) == (MIB + 15, False, 0)
 
 
 def test_large_frames_go_out_as_a_vector(bench: Bench) -> None:
     """Above JOIN_BELOW chunks are not joined; what does not fit waits in order, also when nothing fits."""
     endpoint, far = bench.endpoint()
-    chunks = [noise(JOIN_BELOW, 1), memoryview(noise(MIB, 2)), b"end"]
+    chunks: list[Chunk] = [noise(JOIN_BELOW, 1), memoryview(noise(MIB, 2)), b"end"]
     endpoint.send_frame(b"size", chunks)
     assert endpoint.blocked
     assert everything(far, endpoint) == b"".join((b"size", *chunks))
@@ -205,11 +204,9 @@ def test_events_are_asked_for_and_no_others(bench: Bench) -> None:
     far.send(b"x")
     assert bench.events() == {endpoint.fd: IN}
     endpoint.pause()
-    assert not endpoint.reading
-    assert bench.events() == {}
+    assert (endpoint.reading, bench.events()) == (False, {})
     endpoint.resume()
-    assert endpoint.reading
-    assert bench.events() == {endpoint.fd: IN}
+    assert (endpoint.reading, bench.events()) == (True, {endpoint.fd: IN})
     endpoint.pause()
     endpoint.send(noise(MIB))
     while bench.events():

@@ -46,12 +46,10 @@ def test_it_says_goodbye_and_throws_away_what_comes(epoll: select.epoll) -> None
     client.setblocking(True)
     client.send(noise(100 * KIB))
     assert rounds(epoll, lingering) > 1
-    assert (client.recv(100), client.recv(100)) == (b"last words", b"")
-    assert not lingering.done
+    assert (client.recv(100), client.recv(100), lingering.done) == (b"last words", b"", False)
     client.close()
     assert rounds(epoll, lingering) == 1
-    assert lingering.done
-    assert not lingering.undelivered
+    assert (lingering.done, lingering.undelivered) == (True, False)
     lingering.close()
     assert near.fileno() == -1
 
@@ -61,11 +59,11 @@ def test_stale_events_do_nothing(epoll: select.epoll) -> None:
     client, near = pair()
     lingering = ended(near, epoll)
     lingering.event()
-    assert not lingering.done
+    before = lingering.done
     client.close()
     rounds(epoll, lingering)
     lingering.event()
-    assert lingering.done
+    assert (before, lingering.done) == (False, True)
     lingering.close()
 
 
@@ -114,13 +112,13 @@ def test_undelivered_until_the_client_takes_it(epoll: select.epoll) -> None:
     client, near = pair(receive=4 * KIB, send=64 * KIB)
     sent = near.send(noise(MIB))
     lingering = ended(near, epoll)
-    assert lingering.undelivered
+    before = lingering.undelivered
     client.settimeout(5)
     taken = 0
     while part := client.recv(MIB):
         taken += len(part)
     assert taken == sent
-    assert not lingering.undelivered
+    assert (before, lingering.undelivered) == (True, False)
     client.close()
     lingering.close()
 

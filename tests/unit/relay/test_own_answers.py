@@ -7,7 +7,7 @@ import pytest
 from kproxy.errors import NOT_COORDINATOR
 from kproxy.observe.counters import Histogram
 from kproxy.observe.means import Ask, Means
-from kproxy.relay.apis.coordinators import AT_THE_TOP
+from kproxy.relay.apis.not_coordinator import AT_THE_TOP
 from kproxy.wire.primitives import INT32
 from tests.property.wire_contents import TAGS
 from tests.unit.relay import frames

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 import structlog
@@ -176,8 +177,7 @@ async def test_the_broker_is_not_read_behind_a_parked_answer(size: int) -> None:
             nursery.start_soon(relayed.broker.send, *answered)
             await eventually(lambda: relayed.connection.responses.waiting, "bytes behind a parked answer")
             await stays(lambda: relayed.connection.held_bytes < HELD, "bytes pile up", 0.3)
-            assert relayed.connection.paused == ("downstream",)
-            assert running.quiet()
+            assert (relayed.connection.paused, running.quiet()) == (("downstream",), True)
             await beside.exchange(1)
             room.parked[5].resolve(parked_response(5))
             expected = parked_response(5) + b"".join(answered)
@@ -266,6 +266,11 @@ async def test_what_waited_behind_a_parked_answer_is_counted_when_it_is_out() ->
         assert (counted.responses, sum(counted.proxy.counts), sum(counted.upstream.counts)) == (1, 1, 1)
 
 
+def over(relayed: Relayed) -> bool:
+    """Whether its connection is."""
+    return relayed.connection.closed
+
+
 @pytest.mark.parametrize("reset", [False, True])
 async def test_the_broker_dies(reset: bool) -> None:
     """The connection is closed as any: a conversation is over, who parked an answer is told; late ones go nowhere."""
@@ -275,7 +280,7 @@ async def test_the_broker_dies(reset: bool) -> None:
         await parked(waits, room, 6)
         for relayed in (talks, waits):
             await (relayed.broker.reset() if reset else relayed.broker.close())
-            await eventually(lambda relayed=relayed: relayed.connection.closed, "the end")  # type: ignore[misc]
+            await eventually(partial(over, relayed), "the end")
         assert (room.over, room.abandoned) == ([5], [6])
         room.parked[6].resolve(parked_response(6))
         assert running.backend.ended == {Reason.BROKER_RESET if reset else Reason.BROKER_CLOSED: 2}

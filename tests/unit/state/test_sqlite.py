@@ -83,11 +83,11 @@ async def test_what_was_put_is_there_after_reopening(path: Path) -> None:
 async def test_a_commit_is_synced_to_a_wal(store: SqliteStore) -> None:
     """synchronous is FULL (2) and the journal a WAL: what returned survives the power, too."""
     pragmas = ("synchronous", "journal_mode", "locking_mode")
-    found = [
-        await store._done(lambda connection, name=name: connection.execute(f"PRAGMA {name}").fetchone()[0])
-        for name in pragmas
-    ]
-    assert found == [2, "wal", "exclusive"]
+
+    def read(connection: sqlite3.Connection) -> list[object]:
+        return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas]
+
+    assert await store._done(read) == [2, "wal", "exclusive"]
 
 
 async def test_what_waits_shares_one_commit(path: Path, gate: threading.Event, nursery: trio.Nursery) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Callable, Iterable
+from typing import Final, TypedDict, Unpack
 from uuid import UUID
 
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
@@ -25,6 +25,23 @@ NOW: Final = 1_760_000_000.0
 INTERVAL: Final = 10.0
 
 
+class Parts(TypedDict, total=False):
+    """In what a push differs from that of a well-behaved client."""
+
+    payload: bytes
+    codec: int
+    terminating: bool
+    subscription_id: int
+
+
+class Options(TypedDict, total=False):
+    """What a Telemetry is told beside its subscriptions."""
+
+    max_bytes: int
+    max_decompressed_bytes: int
+    clock: Callable[[], float]
+
+
 def metrics(count: int = 1) -> bytes:
     """OTLP as a client makes it."""
     data = MetricsData()
@@ -36,10 +53,10 @@ def metrics(count: int = 1) -> bytes:
     return encoded
 
 
-def telemetry(fixed: Iterable[Subscription] | None = None, **options: object) -> Telemetry:
+def telemetry(fixed: Iterable[Subscription] | None = None, **options: Unpack[Options]) -> Telemetry:
     """One whose every client pushes everything each `INTERVAL`, unless other subscriptions are given."""
     everything = [Subscription("all", metrics=("*",), interval_ms=int(INTERVAL * 1000))]
-    return Telemetry(Subscriptions(everything if fixed is None else fixed), **options)  # type: ignore[arg-type]
+    return Telemetry(Subscriptions(everything if fixed is None else fixed), **options)
 
 
 def get(
@@ -50,29 +67,21 @@ def get(
     return server.get(info, GetTelemetrySubscriptionsRequest(client_instance_id=asked), now)
 
 
-def request(
-    server: Telemetry,
-    info: ClientInfo = JAVA,
-    *,
-    payload: bytes | None = None,
-    codec: int = 0,
-    terminating: bool = False,
-    subscription_id: int | None = None,
-) -> PushTelemetryRequest:
+def request(server: Telemetry, info: ClientInfo = JAVA, **parts: Unpack[Parts]) -> PushTelemetryRequest:
     """What a well-behaved client pushes, but for what is said otherwise."""
     present = server.subscriptions.of(info).subscription_id(info.client_instance_id)
     return PushTelemetryRequest(
         client_instance_id=info.client_instance_id,
-        subscription_id=present if subscription_id is None else subscription_id,
-        terminating=terminating,
-        compression_type=codec,
-        metrics=metrics() if payload is None else payload,
+        subscription_id=parts.get("subscription_id", present),
+        terminating=parts.get("terminating", False),
+        compression_type=parts.get("codec", 0),
+        metrics=parts["payload"] if "payload" in parts else metrics(),
     )
 
 
-def pushed(server: Telemetry, now: float = NOW, info: ClientInfo = JAVA, **parts: object) -> int:
+def pushed(server: Telemetry, now: float = NOW, info: ClientInfo = JAVA, **parts: Unpack[Parts]) -> int:
     """The error code of one push."""
-    return server.push(info, request(server, info, **parts), now)[0].error_code  # type: ignore[arg-type]
+    return server.push(info, request(server, info, **parts), now)[0].error_code
 
 
 __all__ = ["ZERO_UUID", "get", "metrics", "pushed", "request", "telemetry"]

@@ -13,9 +13,9 @@ from tests.unit.telemetry.receivers.pushes import gauge, metrics, total
 
 def payload(value: float, *, start: int = 1, rack: str = "r1", name: str = "sent", topic: str = "x" * 200) -> bytes:
     """Of an integer, which stays, and a double, one with a long attribute."""
-    return metrics(
-        total("t", 7, start=start, topic=topic), gauge(name, value), resource={"client_rack": rack}
-    ).SerializeToString()
+    data = metrics(total("t", 7, start=start, topic=topic), gauge(name, value), resource={"client_rack": rack})
+    encoded: bytes = data.SerializeToString()
+    return encoded
 
 
 def test_numbers_are_those_of_the_data_points() -> None:

@@ -18,6 +18,7 @@ from tests.unit.telemetry.clients import (
     LIBRDKAFKA,
     NOW,
     ZERO_UUID,
+    Parts,
     get,
     metrics,
     pushed,
@@ -74,7 +75,8 @@ def test_statement_get_too_early() -> None:
 
 def test_statement_get_at_once_after_117_or_76() -> None:
     """telemetry.md: allowed at once after 117 or 76; once."""
-    for parts, error in (({"subscription_id": 1}, UNKNOWN_ID), ({"codec": 9}, UNSUPPORTED)):
+    wrong: tuple[tuple[Parts, int], ...] = (({"subscription_id": 1}, UNKNOWN_ID), ({"codec": 9}, UNSUPPORTED))
+    for parts, error in wrong:
         server = telemetry()
         get(server)
         assert pushed(server, NOW + 1, **parts) == error
@@ -102,9 +104,9 @@ def test_statement_the_order_of_checks() -> None:
     """telemetry.md: PushTelemetry, in this order: 42, 42, 89, 117, 76, 118, 87; each push has all later faults, too."""
     server = telemetry()
     get(server)
-    everything = {"subscription_id": 1, "codec": 9, "payload": bytes(MAX_BYTES + 1)}
+    everything: Parts = {"subscription_id": 1, "codec": 9, "payload": bytes(MAX_BYTES + 1)}
     right = request(server).subscription_id
-    assert pushed(server, NOW, terminating=True, **everything) == UNKNOWN_ID  # the free one, and the last
+    assert pushed(server, NOW, **everything | {"terminating": True}) == UNKNOWN_ID  # the free one, and the last
     assert pushed(server, NOW + 1, **everything) == INVALID  # the previous was terminating
     assert pushed(server, NOW + 1, **everything) == THROTTLED
     assert pushed(server, NOW + INTERVAL, **everything) == UNKNOWN_ID

@@ -16,6 +16,7 @@ from kproxy.topology.snapshot import Change, Node, Snapshot
 from kproxy.topology.watcher import Watcher
 from kproxy.upstream.client import UpstreamClient
 from kproxy.upstream.dial import open_tcp
+from kproxy.wire.header import RequestHeader
 from tests.unit.upstream import scripted_broker as script
 from tests.unit.upstream.scripted_broker import API_VERSIONS, METADATA, ScriptedBroker, eventually
 
@@ -32,7 +33,7 @@ class Site:
     def answers(self, ids: Iterator[str], nodes: Callable[[str], list[int]] = lambda _: [1]) -> None:
         """Each Metadata is answered as by the cluster of the next id."""
 
-        async def behaviour(broker: ScriptedBroker, stream: trio.SocketStream, header: script.RequestHeader) -> None:
+        async def behaviour(broker: ScriptedBroker, stream: trio.SocketStream, header: RequestHeader) -> None:
             broker.answer.cluster_id = next(ids)
             broker.name_nodes(dict.fromkeys(nodes(broker.answer.cluster_id), broker.address))
             await broker.good(stream, header)
@@ -156,7 +157,7 @@ def _hello_then_silent() -> script.Behaviour:
     """Handshakes are answered, the hello of a probe on an open connection is not."""
     hellos: Counter[trio.SocketStream] = Counter()
 
-    async def behaviour(broker: ScriptedBroker, stream: trio.SocketStream, header: script.RequestHeader) -> None:
+    async def behaviour(broker: ScriptedBroker, stream: trio.SocketStream, header: RequestHeader) -> None:
         hellos[stream] += 1
         if hellos[stream] <= 2:  # v5, refused, and the one that the broker knows
             await broker.good(stream, header)

@@ -18,6 +18,7 @@ from kproxy.wire.generated.list_groups_request import ListGroupsRequest
 from kproxy.wire.generated.list_groups_response import ListGroupsResponse
 from kproxy.wire.generated.metadata_request import MetadataRequest
 from kproxy.wire.generated.metadata_response import MetadataResponse
+from kproxy.wire.header import RequestHeader
 from tests.unit.upstream import scripted_broker as script
 from tests.unit.upstream.scripted_broker import API_VERSIONS, METADATA, ScriptedBroker, eventually
 
@@ -54,7 +55,8 @@ def unused_address() -> tuple[str, int]:
     """An address at which nobody listens."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        return unused.getsockname()
+        host, port = unused.getsockname()
+        return host, port
 
 
 async def test_metadata_of_a_broker(broker: ScriptedBroker, start: Start) -> None:
@@ -114,7 +116,7 @@ async def test_a_cancelled_request_leaves_the_connection_usable(broker: Scripted
     await client.metadata()
     gate = trio.Event()
 
-    async def late(broker: ScriptedBroker, stream: trio.SocketStream, header: script.RequestHeader) -> None:
+    async def late(broker: ScriptedBroker, stream: trio.SocketStream, header: RequestHeader) -> None:
         broker.answer.cluster_id = f"request {header.correlation_id}"
         del broker.script[METADATA]
         await gate.wait()
@@ -390,7 +392,7 @@ async def test_a_node_that_goes_while_it_is_dialled(broker: ScriptedBroker, star
     client.update(1, *broker.address)
     gate = trio.Event()
 
-    async def late(broker: ScriptedBroker, stream: trio.SocketStream, header: script.RequestHeader) -> None:
+    async def late(broker: ScriptedBroker, stream: trio.SocketStream, header: RequestHeader) -> None:
         await gate.wait()
         await broker.good(stream, header)
 

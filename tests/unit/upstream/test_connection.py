@@ -20,7 +20,7 @@ from kproxy.wire.header import decode_request_header, encode_response_header
 METADATA = 3
 
 
-def pair() -> tuple[Connection, trio.StapledStream]:
+def pair() -> tuple[Connection, trio.abc.Stream]:
     """A connection and the broker's end; neither end buffers a byte."""
     ours, theirs = trio.testing.lockstep_stream_pair()
     return Connection(ours, "broker:9092", client_id="kproxy", max_response=1000), theirs
@@ -51,7 +51,8 @@ async def test_a_cancelled_request_cuts_no_frame(nursery: trio.Nursery) -> None:
     for limit in (0.01, 0.01):
         with trio.move_on_after(limit):
             await connection.exchange(METADATA, 0, b"body", 5)
-    received, splitter = [], FrameSplitter(1000)
+    received: list[bytes] = []
+    splitter = FrameSplitter(1000)
     while len(received) < 2:
         received += splitter.feed(await theirs.receive_some(3))
     assert [decode_request_header(data, 0, len(data))[0].correlation_id for data in received] == [0, 1]

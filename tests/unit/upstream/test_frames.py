@@ -16,7 +16,8 @@ FRAMES = st.lists(st.binary(min_size=4, max_size=200), max_size=8)
 @given(FRAMES, st.lists(st.integers(1, 64), min_size=1), st.binary(max_size=3))
 def test_any_cut_gives_the_same_frames(bodies: list[bytes], cuts: list[int], rest: bytes) -> None:
     """However the stream is cut, the frames are those that were sent, and the rest is known to be torn."""
-    stream, splitter, found, pos = b"".join(map(frame, bodies)) + rest, FrameSplitter(200), [], 0
+    stream, splitter, pos = b"".join(map(frame, bodies)) + rest, FrameSplitter(200), 0
+    found: list[bytes] = []
     while pos < len(stream):
         step = cuts[pos % len(cuts)]
         found += splitter.feed(stream[pos : pos + step])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from types import SimpleNamespace
 
 import pytest
 
@@ -102,6 +101,9 @@ def test_nothing_in_common_is_an_error_that_no_retry_helps(ranges: dict[int, Off
 
 def test_a_broker_too_old_for_kproxy() -> None:
     """A request whose oldest version is newer than the broker's newest is not sent."""
-    request = SimpleNamespace(api_key=3, min_version=4, max_version=13, encode=bytes)
+
+    class Newer(MetadataRequest):
+        min_version = 4
+
     with pytest.raises(NotOfferedError, match="v0 to v3, kproxy v4 to v13"):
-        pick(request, {3: Offered(0, 3)})
+        pick(Newer(), {3: Offered(0, 3)})

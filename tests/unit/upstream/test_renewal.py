@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import pytest
 import trio
@@ -15,6 +16,7 @@ from kproxy.upstream.handshake import HELLO
 from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
 from kproxy.wire.generated.metadata_request import MetadataRequest
 from kproxy.wire.generated.metadata_response import MetadataResponse
+from kproxy.wire.header import RequestHeader
 from tests.unit.upstream import scripted_broker as script
 from tests.unit.upstream.scripted_broker import API_VERSIONS, METADATA, ScriptedBroker, eventually
 
@@ -89,7 +91,7 @@ async def test_requests_in_flight_on_the_old_connection_are_answered(
     await client.metadata()
     gate = trio.Event()
 
-    async def late(broker: ScriptedBroker, stream: trio.SocketStream, header: script.RequestHeader) -> None:
+    async def late(broker: ScriptedBroker, stream: trio.SocketStream, header: RequestHeader) -> None:
         del broker.script[METADATA]
         await gate.wait()
         await broker.good(stream, header)
@@ -124,12 +126,15 @@ async def test_never_more_than_one_extra_connection(start: Start, brokers: list[
             await client.request(MetadataRequest(topics=[]), MetadataResponse, node=1)
         failures.append(str(caught.value))
 
+    def asked_again(before: int) -> bool:
+        return brokers[0].requests(METADATA) > before
+
     async with trio.open_nursery() as nursery:
         for _ in range(4):
             brokers[0].script[METADATA] = script.silent
             before = brokers[0].requests(METADATA)
             nursery.start_soon(stuck)
-            await eventually(lambda before=before: brokers[0].requests(METADATA) > before, "the request is out")
+            await eventually(partial(asked_again, before), "the request is out")
             brokers[0].script.clear()
             await client.metadata(fresh=True)
             await trio.testing.wait_all_tasks_blocked(0.01)

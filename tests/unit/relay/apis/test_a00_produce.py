@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kproxy.observe.reasons import Reason
+from kproxy.wire.frame import frame
 from kproxy.wire.generated.produce_response import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
@@ -17,7 +18,7 @@ from kproxy.wire.generated.produce_response import (
 )
 from kproxy.wire.primitives import INT32
 from tests.unit.relay import frames
-from tests.unit.relay.flows import Relay, play, port_of
+from tests.unit.relay.flows import Relay, Script, play, port_of
 
 
 @pytest.mark.parametrize("version", frames.versions(0, 10))
@@ -77,12 +78,12 @@ def test_a_client_without_epochs_hears_of_no_new_leaders(version: int) -> None:
         response, responses=[replace(one, partition_responses=[still, wrong]) for one in topics], node_endpoints=[]
     )
     head = INT32.pack(5) + b"\0"
-    script = [
+    script: Script = [
         ("client", frames.produce(version, 5)),
-        ("broker", frames.frame(head, response.encode(version))),
+        ("broker", frame(head, response.encode(version))),
     ]
     relay = play(script, hiding)
-    assert bytes(relay.client.data) == frames.frame(head, expected.encode(version))
+    assert bytes(relay.client.data) == frame(head, expected.encode(version))
     assert relay.errors() == {(0, version): {6: 2, 87: 2}}
     assert relay.cluster.told == []
 
@@ -99,5 +100,5 @@ def test_new_leaders_of_a_response_that_does_not_end() -> None:
     """The connection ends: the broker's fault."""
     sent = frames.produced(12, 5, [6], frames.BROKERS)
     broken = sent[4:] + b"\0"
-    relay = play([("client", frames.produce(12, 5)), ("broker", frames.frame(broken))], hiding)
+    relay = play([("client", frames.produce(12, 5)), ("broker", frame(broken))], hiding)
     assert relay.reason is Reason.MALFORMED_RESPONSE

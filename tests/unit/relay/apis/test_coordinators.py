@@ -12,8 +12,8 @@ from kproxy.errors import NOT_COORDINATOR, MalformedMessageError
 from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
 from kproxy.relay.apis import OFFERS, not_coordinator
-from kproxy.relay.apis.coordinators import AT_THE_TOP, FOR_EACH_PARTITION, OFFSET_FETCH
-from kproxy.relay.apis.not_coordinator import JOIN_GROUP, LEAVE_GROUP
+from kproxy.relay.apis.coordinators import OFFSET_FETCH
+from kproxy.relay.apis.not_coordinator import AT_THE_TOP, FOR_EACH_PARTITION, JOIN_GROUP, LEAVE_GROUP
 from kproxy.relay.routes import OnRequest
 from kproxy.wire.primitives import INT32
 from tests.unit.relay import frames

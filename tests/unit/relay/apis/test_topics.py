@@ -75,7 +75,7 @@ MESSAGES = {
 }
 
 
-def behind_brokers(body: bytes, version: int) -> int:
+def behind_brokers(body: bytes | bytearray, version: int) -> int:
     skim = response_skim(3, version)
     assert skim is not None
     return skim(body, 0, len(body)).end

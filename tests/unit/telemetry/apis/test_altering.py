@@ -50,6 +50,8 @@ class Altering:
     def __init__(self, api: str) -> None:
         self.module: Any
         self.requests: Any
+        self.response: Any
+        self.result: Any
         self.module, self.requests, name, self.response, self.result = APIS[api]
         self.request = getattr(self.requests, name)
 

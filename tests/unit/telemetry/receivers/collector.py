@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 import cramjam
 import h11
@@ -15,7 +16,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from opentelemetry.proto.metrics.v1.metrics_pb2 import ResourceMetrics
 
-_DECODE = {
+_DECODE: Final[Mapping[str, Callable[[bytes], bytes]]] = {
     "": bytes,
     "gzip": lambda body: bytes(cramjam.gzip.decompress(body)),
     "zstd": lambda body: bytes(cramjam.zstd.decompress(body)),

@@ -76,7 +76,8 @@ def with_schema() -> bytes:
     """A ResourceMetrics in which more follows than one ScopeMetrics."""
     data = metrics(gauge("g", 1.0))
     data.resource_metrics[0].schema_url = "https://x"
-    return data.SerializeToString()
+    encoded: bytes = data.SerializeToString()
+    return encoded
 
 
 @pytest.mark.parametrize(

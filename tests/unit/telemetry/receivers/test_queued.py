@@ -23,7 +23,7 @@ RECEIVERS: list[Receiver] = [
 @pytest.mark.parametrize("receiver", RECEIVERS, ids=lambda receiver: type(receiver).__name__)
 def test_a_receiver_is_one(receiver: Receiver) -> None:
     """The shipped receivers are what a plug-in has to be; all take OTLP."""
-    assert (receiver.name, receiver.content_types) == ("r", {OTLP})
+    assert (receiver.name, receiver.content_types) == ("r", frozenset({OTLP}))
 
 
 def test_plug_ins_take_otlp() -> None:
