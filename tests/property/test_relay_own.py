@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -182,12 +183,12 @@ def test_an_end_at_any_moment(script: list[Request], steps: int, paused: bool, d
 
 
 @given(st.integers(1, 40), st.integers(0, 40), st.randoms(use_true_random=False))
-def test_many_answers_are_parked(parked: int, asked: int, dice: object) -> None:
+def test_many_answers_are_parked(parked: int, asked: int, dice: Random) -> None:
     """They may come in any order; the client gets them, and what stands between, in its own."""
     relay = Own()
     script = [park(number) for number in range(parked)] + [frames.heartbeat(parked + n)[0] for n in range(asked)]
     order = list(range(parked))
-    dice.shuffle(order)  # type: ignore[attr-defined]
+    dice.shuffle(order)
     relay.feed("client", b"".join(script))
     relay.feed("broker", b"".join(frames.heartbeat(parked + n)[1] for n in range(asked)))
     for number in order:

@@ -43,11 +43,13 @@ def config(*clusters: dict[str, Any], **settings: Any) -> Config:
 
 def keys(model: type[BaseModel], *path: str) -> set[str]:
     """Every setting, dotted."""
-    found = set()
+    found: set[str] = set()
     for name, info in model.model_fields.items():
         kind = info.annotation
-        is_group = isinstance(kind, type) and issubclass(kind, BaseModel) and kind is not HostPort
-        found |= keys(kind, *path, name) if is_group else {dotted((*path, name))}  # type: ignore[arg-type]
+        if isinstance(kind, type) and issubclass(kind, BaseModel) and kind is not HostPort:
+            found |= keys(kind, *path, name)
+        else:
+            found.add(dotted((*path, name)))
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from kproxy.observe.reasons import Reason
@@ -155,13 +157,19 @@ def test_an_id_twice_in_flight() -> None:
     assert relay.room.abandoned == [5, 5]
 
 
+def resolved_within(relay: Own, number: int) -> None:
+    """The first parked answer comes while the request `number` is handled."""
+    del number
+    relay.feed("answer", parked_response(5))
+
+
 def test_an_answer_that_a_later_request_brings() -> None:
     """Resolved while another request is under scrutiny: nothing is sent in its midst, and the order is kept."""
     for late in (park(6, at_once=True), park(6), conversation(6, 0), conversation(6, 1)):
         relay = Own()
         relay.feed("client", park(5) + ONE[0])
         relay.feed("broker", ONE[1])
-        relay.room.within = lambda number, relay=relay: relay.feed("answer", parked_response(5))  # type: ignore[misc]
+        relay.room.within = partial(resolved_within, relay)
         relay.feed("client", late + TWO[0])
         assert sent(relay).startswith(parked_response(5) + ONE[1])
         relay.room.parked.get(6, Parked()).resolve(parked_response(6))

@@ -67,15 +67,23 @@ def get(
     return server.get(info, GetTelemetrySubscriptionsRequest(client_instance_id=asked), now)
 
 
-def request(server: Telemetry, info: ClientInfo = JAVA, **parts: Unpack[Parts]) -> PushTelemetryRequest:
+def request(
+    server: Telemetry,
+    info: ClientInfo = JAVA,
+    *,
+    payload: bytes | None = None,
+    codec: int = 0,
+    terminating: bool = False,
+    subscription_id: int | None = None,
+) -> PushTelemetryRequest:
     """What a well-behaved client pushes, but for what is said otherwise."""
     present = server.subscriptions.of(info).subscription_id(info.client_instance_id)
     return PushTelemetryRequest(
         client_instance_id=info.client_instance_id,
-        subscription_id=parts.get("subscription_id", present),
-        terminating=parts.get("terminating", False),
-        compression_type=parts.get("codec", 0),
-        metrics=parts["payload"] if "payload" in parts else metrics(),
+        subscription_id=present if subscription_id is None else subscription_id,
+        terminating=terminating,
+        compression_type=codec,
+        metrics=metrics() if payload is None else payload,
     )
 
 

@@ -7,9 +7,9 @@ import pytest
 from kproxy.topology.failover import AFTER, FLOOR, Failover
 
 
-def failover(upstreams: int = 3, **settings: object) -> Failover:
+def failover(upstreams: int = 3, *, floor: float = 600, active: int = 0) -> Failover:
     """Automatic, after 60 s, at most every 600 s."""
-    return Failover(upstreams, **({"automatic": True, "after": 60, "floor": 600} | settings))  # type: ignore[arg-type]
+    return Failover(upstreams, automatic=True, after=60, floor=floor, active=active)
 
 
 def test_off_by_default() -> None:

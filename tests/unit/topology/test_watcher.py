@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 import trio
@@ -55,10 +56,10 @@ async def brokers(nursery: trio.Nursery) -> list[ScriptedBroker]:
 def watch(nursery: trio.Nursery, brokers: list[ScriptedBroker], seen: Seen) -> Watch:
     """Start a watcher whose bootstrap servers are the first two brokers; quick, and without chance."""
 
-    async def watch(**settings: object) -> Watcher:
+    async def watch(**settings: Any) -> Watcher:
         client = UpstreamClient([broker.address for broker in brokers[:2]], rand=lambda: 0.5)
         await nursery.start(client.run)
-        chosen: dict[str, object] = {
+        chosen: dict[str, Any] = {
             "interval": 0.05,
             "floor": 0.02,
             "poll_timeout": 3.0,
@@ -66,7 +67,7 @@ def watch(nursery: trio.Nursery, brokers: list[ScriptedBroker], seen: Seen) -> W
             "on_change": seen.on_change,
             "on_reachability": seen.on_reachability,
         }
-        watcher = Watcher(client, **(chosen | settings))  # type: ignore[arg-type]
+        watcher = Watcher(client, **(chosen | settings))
         await nursery.start(watcher.run)
         return watcher
 

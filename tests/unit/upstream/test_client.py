@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 import trio
@@ -35,9 +36,9 @@ async def broker(nursery: trio.Nursery) -> ScriptedBroker:
 def start(nursery: trio.Nursery) -> Start:
     """Start a client of some brokers; short timeouts, and backoff without chance (the ceiling)."""
 
-    async def start(*addresses: tuple[str, int], **settings: object) -> UpstreamClient:
-        chosen = {"connect_timeout": 5.0, "request_timeout": 5.0, "rand": lambda: 0.999} | settings
-        client = UpstreamClient(addresses, **chosen)  # type: ignore[arg-type]
+    async def start(*addresses: tuple[str, int], **settings: Any) -> UpstreamClient:
+        chosen: dict[str, Any] = {"connect_timeout": 5.0, "request_timeout": 5.0, "rand": lambda: 0.999} | settings
+        client = UpstreamClient(addresses, **chosen)
         await nursery.start(client.run)
         return client
 

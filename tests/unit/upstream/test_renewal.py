@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Any
 
 import pytest
 import trio
@@ -37,11 +38,9 @@ async def brokers(nursery: trio.Nursery) -> list[ScriptedBroker]:
 def start(nursery: trio.Nursery, brokers: list[ScriptedBroker]) -> Start:
     """Start a client; backoff without chance."""
 
-    async def start(servers: int = 2, **settings: object) -> UpstreamClient:
-        client = UpstreamClient(
-            [broker.address for broker in brokers[:servers]],
-            **({"request_timeout": 5.0, "rand": lambda: 0.5} | settings),  # type: ignore[arg-type]
-        )
+    async def start(servers: int = 2, **settings: Any) -> UpstreamClient:
+        chosen: dict[str, Any] = {"request_timeout": 5.0, "rand": lambda: 0.5} | settings
+        client = UpstreamClient([broker.address for broker in brokers[:servers]], **chosen)
         await nursery.start(client.run)
         client.set_nodes({3: brokers[2].address})
         return client

@@ -183,7 +183,8 @@ def test_where_the_node_is_gone_any_id_is_a_mismatch(says: dict[str, Any]) -> No
 @pytest.mark.parametrize("retired", [False, True])
 def test_hello_is_judged_where_the_node_or_the_topology_is_gone(version: int, stale: bool, retired: bool) -> None:
     """There alone; who may go on goes on."""
-    script: Script = [*([("epoch", b"")] if stale else []), ("client", asked(version))]  # type: ignore[list-item]
+    hello: Script = [("client", asked(version))]
+    script: Script = [("epoch", b""), *hello] if stale else hello
     served = play(script, lambda: Relay(retired=retired))
     assert served.cluster.asks == ([(Ask.HELLO, 0)] if stale or retired else [])
     assert served.broker.data == asked(min(version, 4))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
-from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
+from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData, NumberDataPoint
 
 from kproxy.telemetry.instance import ClientInfo
 from kproxy.telemetry.layout import words
@@ -83,6 +83,6 @@ def summary(name: str, count: int, summed: float, quantiles: Mapping[float, floa
     return metric
 
 
-def _attribute(point: object, attributes: Mapping[str, str]) -> None:
+def _attribute(point: NumberDataPoint, attributes: Mapping[str, str]) -> None:
     for key, value in attributes.items():
-        point.attributes.add(key=key).value.string_value = value  # type: ignore[attr-defined]
+        point.attributes.add(key=key).value.string_value = value

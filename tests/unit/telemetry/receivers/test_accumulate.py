@@ -52,8 +52,8 @@ def nothing_left(accumulator: Accumulator) -> bool:
 def test_deltas_add_up() -> None:
     """Three pushes of a delta are one counter, with the client's labels and the point's."""
     accumulator = Accumulator()
-    for value in (5, 7, 0):
-        take(accumulator, total("sent.total", value, topic="x"), now=value)
+    for more in (5, 7, 0):
+        take(accumulator, total("sent.total", more, topic="x"), now=more)
     [(labels, value)] = samples(accumulator)["sent_total"].items()
     assert value == 12
     assert dict(labels) == {

@@ -6,13 +6,14 @@ import ssl
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
 
 from kproxy.telemetry.receivers.http import Answer, HttpClient, HttpError, Url, parse_url
 from tests.unit.telemetry.receivers.certificates import Authority
-from tests.unit.telemetry.receivers.collector import Collector, Hangup, Reply
+from tests.unit.telemetry.receivers.collector import Collector, Hangup, Reply, Request
 
 Handler = Callable[[trio.SocketStream], Awaitable[None]]
 
@@ -41,22 +42,26 @@ def saying(data: bytes) -> Handler:
     return handler
 
 
-async def post(url: Url, **settings: object) -> Answer:
+async def post(url: Url, **settings: Any) -> Answer:
     """One request."""
-    client = HttpClient(url, **settings)  # type: ignore[arg-type]
+    client = HttpClient(url, **settings)
     try:
         return await client.post(b"", {})
     finally:
         await client.aclose()
 
 
-async def collecting(nursery: trio.Nursery, **settings: object) -> tuple[Collector, Url]:
+def always(reply: Reply, request: Request) -> Reply:
+    """A behaviour: the same for every request."""
+    del request
+    return reply
+
+
+async def collecting(nursery: trio.Nursery, *, tls: ssl.SSLContext | None = None) -> tuple[Collector, Url]:
     """A collector, and where it is."""
-    collector = Collector(**settings)  # type: ignore[arg-type]
+    collector = Collector(tls=tls)
     await nursery.start(collector.run)
-    return collector, Url(
-        "tls" in settings, "localhost" if settings else "127.0.0.1", collector.port, "/v1/metrics?a=b"
-    )
+    return collector, Url(bool(tls), "localhost" if tls else "127.0.0.1", collector.port, "/v1/metrics?a=b")
 
 
 async def test_requests_share_a_connection(nursery: trio.Nursery) -> None:
@@ -79,7 +84,7 @@ async def test_a_connection_that_the_server_ends(nursery: trio.Nursery) -> None:
     collector, url = await collecting(nursery)
     client = HttpClient(url)
     for reply in (Reply(headers={"Connection": "close"}), Reply(then_close=True), Reply()):
-        collector.behaviour = lambda _, reply=reply: reply  # type: ignore[misc]
+        collector.behaviour = partial(always, reply)
         assert (await client.post(b"", {})).status == 200
     await client.aclose()
     assert (len(collector.requests), collector.accepted) == (3, 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 import trio
@@ -31,9 +32,9 @@ async def collector(nursery: trio.Nursery) -> Collector:
 def start(nursery: trio.Nursery, collector: Collector) -> Start:
     """Starts a receiver that sends to the collector; no waiting for others, shortest backoff."""
 
-    async def start(**settings: object) -> Otlp:
-        chosen = {"linger": 0.0, "rand": lambda: 0.0, "connections": 1} | settings
-        receiver = Otlp("otlp", Url(False, "127.0.0.1", collector.port, "/v1/metrics"), **chosen)  # type: ignore[arg-type]
+    async def start(**settings: Any) -> Otlp:
+        chosen: dict[str, Any] = {"linger": 0.0, "rand": lambda: 0.0, "connections": 1} | settings
+        receiver = Otlp("otlp", Url(False, "127.0.0.1", collector.port, "/v1/metrics"), **chosen)
         await nursery.start(receiver.run)
         return receiver
 

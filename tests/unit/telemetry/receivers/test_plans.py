@@ -15,7 +15,8 @@ from tests.unit.telemetry.receivers.pushes import client, gauge, metrics, total
 
 def pushed(sent: float, age: float = 1.0) -> bytes:
     """A payload of a counter and a gauge."""
-    return metrics(total("sent", sent), gauge("age", age)).SerializeToString()
+    encoded: bytes = metrics(total("sent", sent), gauge("age", age)).SerializeToString()
+    return encoded
 
 
 def planned(plans: Plans, info: ClientInfo) -> tuple[Source, Point]:
