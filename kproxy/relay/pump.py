@@ -15,8 +15,9 @@ import trio
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
+from kproxy.relay.alarm import Alarm
 from kproxy.relay.connection import Connection
-from kproxy.relay.endpoint import Endpoint
+from kproxy.relay.endpoint import IN, Endpoint
 from kproxy.relay.fault import Fault
 from kproxy.relay.lingering import LINGER_SECONDS, PAUSE_SECONDS, Lingering
 from kproxy.relay.record import record_end
@@ -35,14 +36,12 @@ _EVENTS: Final = 42
 """What fits into 512 bytes: room for them that Python's own allocator has at hand."""
 _COSTLY_SHARE: Final = 16
 """One of so many clients that wait to be answered by the proxy itself is served between two looks at epoll."""
-_TURN: Final = 0.01
-"""Seconds of events before Trio's other tasks get their turn."""
-_PATIENCE: Final = 0.005
-"""Seconds to wait in epoll itself for the next event of a busy relay: a pass through Trio's scheduler costs 30 µs and
-two system calls more. Control-plane tasks may wait for both at worst.
+_TURN: float = 0.01
+"""Seconds of a busy relay before Trio's other tasks get their turn: a pass through its scheduler for each event costs
+30 µs and two system calls more.
 
-Longer than the kernel's tick, 4 ms where HZ is 250: a nearer timer must be set in the hardware, at every sleep and at
-its end, and in a virtual machine that takes up to 30 µs.
+It is an alarm's and no timeout's. A timeout is set for each sleep and taken back at its end: 7 µs of CPU time for each
+event where they come one by one (docs/performance.md, Asleep).
 """
 _clock: Final = time.monotonic
 # Not Final, as the seconds below are not: tests shorten both, and a compiled module would hold their values.
@@ -70,6 +69,9 @@ class Pump:
         self.connections: dict[int, Connection] = {}
         self._stalled_after = timeouts.stalled_frame
         self._epoll = select.epoll()
+        self._alarm = Alarm(_TURN)
+        self._epoll.register(self._alarm.fd, IN | select.EPOLLET)
+        self._rang = False
         self._endpoints: dict[int, Endpoint] = {}
         self._lingering: dict[int, Lingering] = {}
         self._to_end: deque[tuple[float, Lingering]] = deque()
@@ -121,17 +123,22 @@ class Pump:
             self._close_everything()
 
     async def _serve(self) -> None:
-        epoll = self._epoll
-        poll = epoll.poll
+        poll = self._epoll.poll
         while True:
-            await trio.lowlevel.wait_readable(epoll.fileno())
-            turn_ends = _clock() + _TURN
-            while events := poll(_PATIENCE, _EVENTS):
-                now = _clock()
-                self._round(events, now)
-                if now > turn_ends:
+            await trio.lowlevel.wait_readable(self._epoll.fileno())
+            self._alarm.set()
+            busy = True
+            while busy:
+                rounds = 0
+                while not self._rang:
+                    events = poll(-1, _EVENTS)
+                    self._round(events, _clock())
+                    rounds += 1
+                self._rang = False
+                busy = rounds > 1 or len(events) > 1
+                if busy:
                     await trio.lowlevel.checkpoint()
-                    turn_ends = _clock() + _TURN
+                    self._alarm.set()
 
     def _round(self, events: list[tuple[int, int]], now: float) -> None:
         endpoints = self._endpoints
@@ -150,6 +157,8 @@ class Pump:
                     self.failed(endpoint, error)
             elif fd in self._lingering:
                 self._lingered(self._lingering[fd])
+            elif fd == self._alarm.fd:
+                self._rang = True
         if costly is not None:
             self._costly(costly, now)
 
@@ -268,4 +277,5 @@ class Pump:
         for lingering in list(self._lingering.values()):
             self._forget(lingering)
         self._pipes.close()
+        self._alarm.close()
         self._epoll.close()

@@ -6,6 +6,7 @@ import itertools
 import socket
 import struct
 import time
+from pathlib import Path
 
 import pytest
 import trio
@@ -247,6 +248,17 @@ async def test_an_idle_pump_uses_no_cpu() -> None:
         began = time.thread_time()
         await trio.sleep(1.0)
         assert time.thread_time() - began < 0.1
+
+
+async def test_an_idle_pump_is_not_woken() -> None:
+    """What gives other tasks their turn in a busy relay runs out when nothing comes any more."""
+    async with stage() as running:
+        relayed = running.relay()
+        alarm = Path(f"/proc/self/fdinfo/{running.pump._alarm.fd}")
+        for number in range(3):
+            await relayed.exchange(number)
+            await eventually(lambda: "it_value: (0, 0)" in alarm.read_text(), "no alarm is set")
+            await trio.testing.wait_all_tasks_blocked()
 
 
 @pytest.mark.usefixtures("quick_sweeps")

@@ -1,0 +1,36 @@
+"""A timer in an epoll, so that waiting for events needs no timeout of its own."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import time
+from typing import Final
+
+_NANOSECONDS: Final = 1_000_000_000
+_libc: Final = ctypes.CDLL(None, use_errno=True)  # os.timerfd_create came with Python 3.13
+
+
+class Alarm:
+    """`fd` becomes readable `seconds` after each `set`, once: timerfd_create(2). Raises OSError without descriptors."""
+
+    def __init__(self, seconds: float) -> None:
+        # TFD_NONBLOCK and TFD_CLOEXEC are by definition these.
+        self.fd = _checked(_libc.timerfd_create(time.CLOCK_MONOTONIC, os.O_NONBLOCK | os.O_CLOEXEC))
+        whole, part = divmod(round(seconds * _NANOSECONDS), _NANOSECONDS)
+        self._once = (ctypes.c_long * 4)(0, 0, whole, part)  # struct itimerspec: no interval, the first time
+
+    def set(self) -> None:
+        """Ring later; what was to ring, or has rung, does not any more."""
+        _checked(_libc.timerfd_settime(self.fd, 0, self._once, None))
+
+    def close(self) -> None:
+        """Ring no more."""
+        os.close(self.fd)
+
+
+def _checked(returned: int) -> int:
+    if returned < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return returned

@@ -1,0 +1,84 @@
+"""The alarm: rings once for each time it is set, in an epoll that waits without a timeout."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import select
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from kproxy.relay.alarm import Alarm
+
+SECONDS = 0.02
+
+
+@pytest.fixture
+def epoll() -> Iterator[select.epoll]:
+    """One that nothing is registered in."""
+    with select.epoll() as made:
+        yield made
+
+
+@pytest.fixture
+def alarm(epoll: select.epoll) -> Iterator[Alarm]:
+    """Registered as the pump does it."""
+    with closing(Alarm(SECONDS)) as made:
+        epoll.register(made.fd, select.EPOLLIN | select.EPOLLET)
+        yield made
+
+
+def test_it_rings_once_each_time(alarm: Alarm, epoll: select.epoll) -> None:
+    """Not before its time; then once, though nobody reads it; then again when it is set again."""
+    for _ in range(3):
+        began = time.monotonic()
+        alarm.set()
+        assert epoll.poll(5) == [(alarm.fd, select.EPOLLIN)]
+        assert time.monotonic() - began >= SECONDS
+        assert epoll.poll(2 * SECONDS) == []
+
+
+def test_set_again_it_rings_later() -> None:
+    """What was to ring before is taken back; 60.25 s are 60 s and 250 million nanoseconds to the kernel."""
+    with closing(Alarm(60.25)) as alarm:
+        alarm.set()
+        first = left(alarm)
+        while left(alarm) == first:
+            pass
+        alarm.set()
+        assert first <= 60.25
+        assert 60.25 >= left(alarm) > 60.2
+
+
+def left(alarm: Alarm) -> float:
+    """Seconds until it rings, by the kernel's word."""
+    told = Path(f"/proc/self/fdinfo/{alarm.fd}").read_text()
+    seconds, nanoseconds = re.findall(r"^it_value: \((\d+), (\d+)\)$", told, re.MULTILINE)[0]
+    return int(seconds) + int(nanoseconds) / 1e9
+
+
+def test_closed_it_leaves_no_descriptor() -> None:
+    """Also none that a child process would inherit."""
+    alarm = Alarm(SECONDS)
+    assert not os.get_inheritable(alarm.fd)
+    alarm.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(alarm.fd)
+
+
+def test_without_descriptors_it_says_so() -> None:
+    """EMFILE, as from any other call that makes one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lowest_free = os.dup(0)
+    os.close(lowest_free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free, hard))
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            Alarm(SECONDS)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
