@@ -30,7 +30,7 @@ GROUP: Final = "demo-group"
 PARTITIONS: Final = 4
 MEMBERS: Final = 2
 EVERY: Final = 0.5
-START_TIMEOUT: Final = 30.0
+START_TIMEOUT: Final = 60.0
 CATCH_UP_TIMEOUT: Final = 15.0
 # A mock partition keeps about 5 MB: the producer waits for the group before that is full.
 MOST_UNREAD: Final = 4_000
