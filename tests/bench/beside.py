@@ -17,7 +17,8 @@ from .told import Told
 RATES: Final = (7, 200, 2_000)
 """Pushes a second: 2,000 instances at Kafka's default of 5 minutes, at 10 s, at 1 s."""
 NONE: Final = "none"
-OTHER: Final = "other"
+COMPARED: Final = RATES[1:]
+"""Those that are also sent to another kproxy: fewer do too little to anybody."""
 BLOCK: Final = 1.5
 """Seconds: a slow drift of the machine hits all modes alike, and what a mode leaves behind counts little."""
 SCRAPED_EVERY: Final = 10
@@ -45,7 +46,13 @@ class Found:
 
 def modes(relay: Proxy, other: Proxy) -> list[Mode]:
     """Pushes to the kproxy that relays, and as many to another: these take nothing but the machine from it."""
-    return [Mode(NONE), *(Mode(f"{rate}", relay, rate) for rate in RATES), Mode(OTHER, other, RATES[-1])]
+    own = [Mode(f"{rate}", relay, rate) for rate in RATES]
+    return [Mode(NONE), *own, *(Mode(to_other(rate), other, rate) for rate in COMPARED)]
+
+
+def to_other(rate: int) -> str:
+    """The mode's name."""
+    return f"{rate}_other"
 
 
 class Beside:

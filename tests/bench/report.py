@@ -50,11 +50,15 @@ METRICS: Final = (
     Metric("telemetry_p99_7", "p99 beside 7 pushes/s and scrapes, grown by %", digits=0, goal=20, spread=True),
     Metric("telemetry_p99_200", "p99 beside 200 pushes/s and scrapes, grown by %", digits=0, goal=20, spread=True),
     Metric("telemetry_p99_2000", "p99 beside 2,000 pushes/s and scrapes, grown by %", digits=0, goal=20, spread=True),
-    Metric("telemetry_p99_other", "p99 beside 2,000 pushes/s to another kproxy, grown by %", digits=0, spread=True),
-    Metric("telemetry_p99_own", "p99 beside 2,000 pushes/s, over that, %", digits=0, goal=20, spread=True),
+    Metric("telemetry_p99_200_other", "p99 beside 200 pushes/s to another kproxy, grown by %", digits=0, spread=True),
+    Metric("telemetry_p99_200_own", "p99 beside 200 pushes/s, over that, %", digits=0, goal=20, spread=True),
+    Metric(
+        "telemetry_p99_2000_other", "p99 beside 2,000 pushes/s to another kproxy, grown by %", digits=0, spread=True
+    ),
+    Metric("telemetry_p99_2000_own", "p99 beside 2,000 pushes/s, over that, %", digits=0, goal=20, spread=True),
     Metric("telemetry_part_none", "a request's time in kproxy without pushes, mean, µs", digits=0),
     Metric("telemetry_part_2000", "the same beside 2,000 pushes/s, µs", digits=0),
-    Metric("telemetry_part_other", "the same beside 2,000 pushes/s to another kproxy, µs", digits=0),
+    Metric("telemetry_part_2000_other", "the same beside 2,000 pushes/s to another kproxy, µs", digits=0),
     Metric("telemetry_kib_few", "an instance of 2,000, KiB", digits=1, goal=20),
     Metric("telemetry_kib_many", "an instance of 10,000, KiB", digits=1, goal=20),
 )

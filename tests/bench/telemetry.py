@@ -119,7 +119,8 @@ class Section:
         self._spread("telemetry_p99", Spread(*(seconds * _MICROSECONDS for seconds in alone)))
         for mode in found.keys() - {beside.NONE}:
             self._spread(f"telemetry_p99_{mode}", growth.percent(mode, beside.NONE))
-        self._spread("telemetry_p99_own", growth.percent(f"{beside.RATES[-1]}", beside.OTHER))
+        for rate in beside.COMPARED:
+            self._spread(f"telemetry_p99_{rate}_own", growth.percent(f"{rate}", beside.to_other(rate)))
         for mode, one in found.items():
             self._add(f"telemetry_part_{mode}", one.own_part.mean * _MICROSECONDS)
 

@@ -53,7 +53,7 @@ def test_a_goal_may_be_the_least(pushes: float, met: bool) -> None:
 
 def test_a_spread_stands_beside_its_figure() -> None:
     """Of a figure that is drawn from pooled samples; one that is not measured has neither."""
-    key, title = "telemetry_p99_own", "p99 beside 2,000 pushes/s, over that, %"
+    key, title = "telemetry_p99_2000_own", "p99 beside 2,000 pushes/s, over that, %"
     row = one({key: {"kproxy": [12.0]}, f"{key}_low": {"kproxy": [-3.4]}, f"{key}_high": {"kproxy": [21.6]}}, title)
     assert row.cells(False)[1:4] == ["", "", "12 (−3–22)"]
     assert row.met is True
