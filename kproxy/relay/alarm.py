@@ -8,21 +8,23 @@ import time
 from typing import Final
 
 _NANOSECONDS: Final = 1_000_000_000
+_Itimerspec = ctypes.c_long * 4
+"""Seconds and nanoseconds between two rings, and until the first."""
 _libc: Final = ctypes.CDLL(None, use_errno=True)  # os.timerfd_create came with Python 3.13
 
 
 class Alarm:
-    """`fd` becomes readable `seconds` after each `set`, once: timerfd_create(2). Raises OSError without descriptors."""
+    """`fd` becomes readable once after each `set`: timerfd_create(2). Raises OSError when there is no descriptor."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self) -> None:
         # TFD_NONBLOCK and TFD_CLOEXEC are by definition these.
         self.fd = _checked(_libc.timerfd_create(time.CLOCK_MONOTONIC, os.O_NONBLOCK | os.O_CLOEXEC))
-        whole, part = divmod(round(seconds * _NANOSECONDS), _NANOSECONDS)
-        self._once = (ctypes.c_long * 4)(0, 0, whole, part)  # struct itimerspec: no interval, the first time
 
-    def set(self) -> None:
-        """Ring later; what was to ring, or has rung, does not any more."""
-        _checked(_libc.timerfd_settime(self.fd, 0, self._once, None))
+    def set(self, seconds: float) -> None:
+        """Ring so much later; what was to ring, or has rung and was not seen, does not any more."""
+        whole, part = divmod(round(seconds * _NANOSECONDS), _NANOSECONDS)
+        once = _Itimerspec(0, 0, whole, part)
+        _checked(_libc.timerfd_settime(self.fd, 0, once, None))
 
     def close(self) -> None:
         """Ring no more."""

@@ -36,13 +36,16 @@ _EVENTS: Final = 42
 """What fits into 512 bytes: room for them that Python's own allocator has at hand."""
 _COSTLY_SHARE: Final = 16
 """One of so many clients that wait to be answered by the proxy itself is served between two looks at epoll."""
-_TURN: float = 0.01
-"""Seconds of a busy relay before Trio's other tasks get their turn: a pass through its scheduler for each event costs
-30 µs and two system calls more.
+_PATIENCE: Final = 0.005
+_TURN: Final = 0.01
+"""Seconds after which Trio's other tasks get their turn: of a relay that wakes up, and of one that is busy. A pass
+through its scheduler for each event costs 30 µs and two system calls more.
 
-It is an alarm's and no timeout's. A timeout is set for each sleep and taken back at its end: 7 µs of CPU time for each
-event where they come one by one (docs/performance.md, Asleep).
+They are an alarm's and no timeout's: that would be set for each sleep and taken back at its end (docs/performance.md,
+Asleep).
 """
+_FEW: Final = 4
+"""Looks at epoll in that time, the alarm's among them, after which it is left to Trio to wait for the next event."""
 _clock: Final = time.monotonic
 # Not Final, as the seconds below are not: tests shorten both, and a compiled module would hold their values.
 _SWEEP_SECONDS: float = 1.0
@@ -69,7 +72,7 @@ class Pump:
         self.connections: dict[int, Connection] = {}
         self._stalled_after = timeouts.stalled_frame
         self._epoll = select.epoll()
-        self._alarm = Alarm(_TURN)
+        self._alarm = Alarm()
         self._epoll.register(self._alarm.fd, IN | select.EPOLLET)
         self._rang = False
         self._endpoints: dict[int, Endpoint] = {}
@@ -126,19 +129,18 @@ class Pump:
         poll = self._epoll.poll
         while True:
             await trio.lowlevel.wait_readable(self._epoll.fileno())
-            self._alarm.set()
+            self._alarm.set(_PATIENCE)
             busy = True
             while busy:
                 rounds = 0
                 while not self._rang:
-                    events = poll(-1, _EVENTS)
-                    self._round(events, _clock())
+                    self._round(poll(-1, _EVENTS), _clock())
                     rounds += 1
                 self._rang = False
-                busy = rounds > 1 or len(events) > 1
+                busy = rounds > _FEW
                 if busy:
                     await trio.lowlevel.checkpoint()
-                    self._alarm.set()
+                    self._alarm.set(_TURN)
 
     def _round(self, events: list[tuple[int, int]], now: float) -> None:
         endpoints = self._endpoints
