@@ -132,9 +132,12 @@ class Pump:
             self._alarm.set(_PATIENCE)
             busy = True
             while busy:
-                rounds = 0
-                while not self._rang:
-                    self._round(poll(-1, _EVENTS), _clock())
+                rounds, now = 0, _clock()
+                turn_ends = now + _TURN
+                while not self._rang and now < turn_ends:  # the alarm may come behind thousands of sockets
+                    events = poll(-1, _EVENTS)
+                    now = _clock()
+                    self._round(events, now)
                     rounds += 1
                 self._rang = False
                 busy = rounds > _FEW
