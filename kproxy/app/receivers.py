@@ -71,7 +71,7 @@ def _otlp(receiver: settings.Otlp, labels: Mapping[str, str]) -> Receiver:
         receiver.name,
         url,
         headers={name: value.get_secret_value() for name, value in receiver.headers.items()},
-        encoding=ContentEncoding(receiver.compression),
+        compression=ContentEncoding(receiver.compression),
         tls=_tls(receiver.tls) if url.secure else None,
         constant={**receiver.constant, **labels},
         timeout=receiver.timeout,

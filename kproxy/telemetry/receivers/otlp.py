@@ -60,7 +60,7 @@ class Otlp(Queued[_Labelled]):
         url: Url,
         *,
         headers: Mapping[str, str] = MappingProxyType({}),
-        encoding: ContentEncoding = ContentEncoding.GZIP,
+        compression: ContentEncoding = ContentEncoding.GZIP,
         tls: ssl.SSLContext | None = None,
         constant: Mapping[str, str] = MappingProxyType({}),
         timeout: float = 10.0,
@@ -78,9 +78,9 @@ class Otlp(Queued[_Labelled]):
         super().__init__(name, max_items=max_pushes, max_bytes=max_bytes)
         self._url = url
         self._headers = {"Content-Type": "application/x-protobuf", **headers}
-        if encoding is not ContentEncoding.NONE:
-            self._headers["Content-Encoding"] = encoding.value
-        self._encode = _ENCODERS[encoding]
+        if compression is not ContentEncoding.NONE:
+            self._headers["Content-Encoding"] = compression.value
+        self._encode = _ENCODERS[compression]
         self._tls = tls
         self._timeout = timeout
         self._retry_for = retry_for

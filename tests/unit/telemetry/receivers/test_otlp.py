@@ -64,7 +64,7 @@ async def test_metrics_arrive_as_they_were_pushed(
     collector: Collector, start: Start, encoding: ContentEncoding
 ) -> None:
     """With the client's labels and the constant ones in the resource, however they are compressed."""
-    receiver = await start(encoding=encoding, constant={"cluster": "main"}, headers={"X-Token": "t"})
+    receiver = await start(compression=encoding, constant={"cluster": "main"}, headers={"X-Token": "t"})
     sent = push(total("t", 3, topic="x"), gauge("g", 1.5), resource={"client_rack": "r"})
     await delivered(receiver, sent)
     [request] = collector.taken
