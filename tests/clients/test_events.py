@@ -55,7 +55,7 @@ def told(kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> Told:
         staying = producer(side, STAYING, topic)
         side.run(java_producer(side, topic))
         ending = producer(side, LIBRDKAFKA, topic)
-        until(lambda: b"client_present" in b"".join(map(read, files.glob("events-*"))), "an inventory")
+        until(lambda: inventories(files, STAYING) >= 3, "three inventories")
         ending.close()
         until(lambda: 'reason="client_' in metrics(proxy), "its end")
         offered = until(lambda: settled(proxy), "everything delivered")
@@ -83,6 +83,17 @@ def producer(side: Side, client_id: str, topic: str) -> confluent_kafka.Producer
         made.produce(topic, str(number))
     assert made.flush(30) == 0
     return made
+
+
+def inventories(files: Path, client_id: str) -> int:
+    """In how many each connection of the client was that has not ended, at least."""
+    present: Counter[int] = Counter()
+    connected: set[int] = set()
+    for row in (json.loads(line) for file in sorted(files.glob("events-*")) for line in read(file).splitlines()):
+        if row.get("client_id") == client_id:
+            present[row["connection"]] += row["event"] == "client_present"
+            (connected.discard if row["event"] == "client_disconnected" else connected.add)(row["connection"])
+    return min((present[connection] for connection in connected), default=0)
 
 
 def read(file: Path) -> bytes:

@@ -58,7 +58,9 @@ def come_and_go(proxy: Proxy, count: int) -> None:
     for _ in range(count // AT_A_TIME):
         clients = [RawClient(proxy.port()) for _ in range(AT_A_TIME)]
         for client in clients:
-            client.ask(api_versions(1))
+            client.send(api_versions(1))
+        for client in clients:
+            assert client.receive()[0] == 1
             client.close()
 
 
