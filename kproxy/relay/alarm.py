@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import time
 from typing import Final
 
 _NANOSECONDS: Final = 1_000_000_000
+_LATEST: Final = 86_400.0
+"""Seconds; who wants to be told later is told too early, and can set it again."""
 _Itimerspec = ctypes.c_long * 4
 """Seconds and nanoseconds between two rings, and until the first."""
 _libc: Final = ctypes.CDLL(None, use_errno=True)  # os.timerfd_create came with Python 3.13
@@ -21,8 +24,12 @@ class Alarm:
         self.fd = _checked(_libc.timerfd_create(time.CLOCK_MONOTONIC, os.O_NONBLOCK | os.O_CLOEXEC))
 
     def set(self, seconds: float) -> None:
-        """Ring so much later; what was to ring, or has rung and was not seen, does not any more."""
-        whole, part = divmod(round(seconds * _NANOSECONDS), _NANOSECONDS)
+        """Ring so much later, at once if that is past, never if it is infinite.
+
+        What was to ring, or has rung and was not seen, does not any more.
+        """
+        later = 0 if seconds == math.inf else max(1, round(min(max(seconds, 0), _LATEST) * _NANOSECONDS))
+        whole, part = divmod(later, _NANOSECONDS)
         once = _Itimerspec(0, 0, whole, part)
         _checked(_libc.timerfd_settime(self.fd, 0, once, None))
 

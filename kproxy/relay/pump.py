@@ -15,13 +15,13 @@ import trio
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
-from kproxy.relay.alarm import Alarm
 from kproxy.relay.connection import Connection
-from kproxy.relay.endpoint import IN, Endpoint
+from kproxy.relay.endpoint import Endpoint
 from kproxy.relay.fault import Fault
 from kproxy.relay.lingering import LINGER_SECONDS, PAUSE_SECONDS, Lingering
 from kproxy.relay.record import record_end
 from kproxy.relay.splice import PipePool
+from kproxy.relay.turns import Turns
 
 if TYPE_CHECKING:
     from kproxy.config import Limits, Timeouts
@@ -36,16 +36,12 @@ _EVENTS: Final = 42
 """What fits into 512 bytes: room for them that Python's own allocator has at hand."""
 _COSTLY_SHARE: Final = 16
 """One of so many clients that wait to be answered by the proxy itself is served between two looks at epoll."""
-_PATIENCE: Final = 0.005
-_TURN: Final = 0.01
-"""Seconds after which Trio's other tasks get their turn: of a relay that wakes up, and of one that is busy. A pass
-through its scheduler for each event costs 30 µs and two system calls more.
-
-They are an alarm's and no timeout's: that would be set for each sleep and taken back at its end (docs/performance.md,
-Asleep).
+_PATIENCE: Final = 0.002
+"""Seconds that Trio's tasks wait for their turn while there is something to relay: a pass through its scheduler costs
+30 µs and four system calls.
 """
-_FEW: Final = 4
-"""Looks at epoll in that time, the alarm's among them, after which it is left to Trio to wait for the next event."""
+_TURN: Final = 0.05
+"""Seconds after which they get one unasked: what asks may come behind thousands of sockets."""
 _clock: Final = time.monotonic
 # Not Final, as the seconds below are not: tests shorten both, and a compiled module would hold their values.
 _SWEEP_SECONDS: float = 1.0
@@ -72,9 +68,8 @@ class Pump:
         self.connections: dict[int, Connection] = {}
         self._stalled_after = timeouts.stalled_frame
         self._epoll = select.epoll()
-        self._alarm = Alarm()
-        self._epoll.register(self._alarm.fd, IN | select.EPOLLET)
-        self._rang = False
+        self._asking: frozenset[int] = frozenset()
+        self._asked = False
         self._endpoints: dict[int, Endpoint] = {}
         self._lingering: dict[int, Lingering] = {}
         self._to_end: deque[tuple[float, Lingering]] = deque()
@@ -127,23 +122,22 @@ class Pump:
 
     async def _serve(self) -> None:
         poll = self._epoll.poll
-        while True:
-            await trio.lowlevel.wait_readable(self._epoll.fileno())
-            self._alarm.set(_PATIENCE)
-            busy = True
-            while busy:
-                rounds, now = 0, _clock()
-                turn_ends = now + _TURN
-                while not self._rang and now < turn_ends:  # the alarm may come behind thousands of sockets
-                    events = poll(-1, _EVENTS)
+        async with Turns(self._epoll) as turns:
+            self._asking, runnable = turns.asking, turns.runnable
+            while True:
+                self._asked = False
+                now = _clock()
+                ends = now + _TURN
+                while now < ends:
+                    asked = self._asked or bool(runnable)
+                    if asked:
+                        ends = min(ends, now + _PATIENCE)
+                    events = poll(0 if asked else -1, _EVENTS)
+                    if asked and not events:
+                        break
                     now = _clock()
                     self._round(events, now)
-                    rounds += 1
-                self._rang = False
-                busy = rounds > _FEW
-                if busy:
-                    await trio.lowlevel.checkpoint()
-                    self._alarm.set(_TURN)
+                await turns.take()
 
     def _round(self, events: list[tuple[int, int]], now: float) -> None:
         endpoints = self._endpoints
@@ -162,8 +156,8 @@ class Pump:
                     self.failed(endpoint, error)
             elif fd in self._lingering:
                 self._lingered(self._lingering[fd])
-            elif fd == self._alarm.fd:
-                self._rang = True
+            elif fd in self._asking:
+                self._asked = True
         if costly is not None:
             self._costly(costly, now)
 
@@ -282,5 +276,4 @@ class Pump:
         for lingering in list(self._lingering.values()):
             self._forget(lingering)
         self._pipes.close()
-        self._alarm.close()
         self._epoll.close()

@@ -13,10 +13,10 @@ from typing import Final
 
 from kproxy.demo.kafka import Cluster
 
-from . import bulk, idle, metadata, small, telemetry
+from . import bulk, connecting, idle, metadata, small, telemetry
 from .frames import OneRecordProduce
 from .options import START_ROUNDS, Options
-from .process import BenchError, rss_kib
+from .process import Address, BenchError, rss_kib
 from .start import start
 from .targets import COMPILED, KPROXY, Target, compiled_program, direct, haproxy, haproxy_binary, kproxy, program
 
@@ -87,7 +87,7 @@ class Run:
                     self.samples.add("ready", name, seconds)
                     self.samples.add("ready_cpu", name, cpu)
                     self.samples.add("rss_start", name, rss / 1024)
-        if sections & {"produce", "fetch", "small", "latency"}:
+        if sections & {"produce", "fetch", "small", "latency", "connect"}:
             self._under_load(cluster)
         if "idle" in sections:
             self._idle(cluster)
@@ -140,7 +140,7 @@ class Run:
         self.samples.add(f"{name}_rate", target.name, gib * 1024 / seconds)
 
     def _small(self, targets: Sequence[Target]) -> None:
-        sections = self.options.sections & {"small", "latency"}
+        sections = self.options.sections & {"small", "latency", "connect"}
         if not sections:
             return
         bulk.create_topic(targets[0].bootstrap, _SMALL_TOPIC, 1)
@@ -158,6 +158,22 @@ class Run:
                     percentiles = statistics.quantiles(latencies, n=100)
                     self.samples.add("p50", name, percentiles[49] * _MICROSECONDS)
                     self.samples.add("p99", name, percentiles[98] * _MICROSECONDS)
+
+        if "connect" in sections:
+            for _ in self._rounds("connections", self.options.rounds):
+                for target in targets:
+                    self._connects(target, leaders[target.name], request)
+
+    def _connects(self, target: Target, leader: Address, request: OneRecordProduce) -> None:
+        count, before = self.options.connects, target.cpu()
+        alone = statistics.quantiles(connecting.first_responses(leader, count), n=100)
+        if target.pid is not None:
+            self.samples.add("connect_cpu", target.name, (target.cpu() - before) / count * 1000)
+        with connecting.busy(leader, request):
+            beside = statistics.quantiles(connecting.first_responses(leader, count), n=100)
+        for what, percentiles in (("", alone), ("_busy", beside)):
+            self.samples.add(f"connect{what}_p50", target.name, percentiles[49] * _MICROSECONDS)
+            self.samples.add(f"connect{what}_p99", target.name, percentiles[98] * _MICROSECONDS)
 
     def _requests(self, target: Target, leader: tuple[str, int], request: OneRecordProduce) -> None:
         count, before, start_time = self.options.requests, target.cpu(), time.perf_counter()

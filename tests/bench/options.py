@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Self
 
-SECTIONS: Final = ("produce", "fetch", "small", "latency", "idle", "start", "metadata", "telemetry")
+SECTIONS: Final = ("produce", "fetch", "small", "latency", "connect", "idle", "start", "metadata", "telemetry")
 START_ROUNDS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`records`, `requests`, `latencies`, `pushing` seconds: for each target and round; `seconds` for the whole run.
+    """`records`, `requests`, `latencies`, `connects`, `pushing` seconds: for each target and round.
 
-    `cycles` of all modes beside pushes, for each round.
+    `cycles` of all modes beside pushes, for each round; `seconds` for the whole run.
     """
 
     sections: frozenset[str]
@@ -21,6 +21,7 @@ class Options:
     records: int = 1 << 19
     requests: int = 50_000
     latencies: int = 3_000
+    connects: int = 200
     idle: int = 10_000
     instances: int = 2_000
     pushing: float = 15
@@ -36,6 +37,7 @@ class Options:
             records=1 << 17,
             requests=10_000,
             latencies=1_000,
+            connects=50,
             idle=2_000,
             instances=500,
             pushing=4,

@@ -14,7 +14,6 @@ from uuid import UUID
 
 import pytest
 import trio
-import trio.testing
 
 from kproxy.app.life import DRAINED
 from kproxy.app.rebootstrap import PATIENCE
@@ -409,7 +408,8 @@ async def test_a_reload_that_a_failover_overtakes() -> None:
         config = described(life.a, life.b, cluster={"advertised_host": "localhost"}, admin=life.alive.listens)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(apply, life.alive.life, config)
-            await trio.testing.wait_all_tasks_blocked()
+            for _ in range(2):  # up to its wait
+                await trio.lowlevel.checkpoint()
             epoch = life.cluster.rebootstrap.epoch
             epoch.floor = 0.0
             assert (await life.post("failover", {"to": "b"}))[0] == 200

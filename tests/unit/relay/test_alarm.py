@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import resource
@@ -50,6 +51,23 @@ def test_set_again_it_rings_later() -> None:
         assert left(alarm) <= 30
         alarm.set(60.25)
         assert 60.25 >= left(alarm) > 60
+
+
+def test_what_is_past_rings_at_once(alarm: Alarm, epoll: select.epoll) -> None:
+    """A deadline that was missed is one; less than a nanosecond is not nothing."""
+    for seconds in (0.0, -5.0, -math.inf, 1e-12):
+        alarm.set(seconds)
+        assert epoll.poll(5) == [(alarm.fd, select.EPOLLIN)]
+
+
+def test_never(alarm: Alarm, epoll: select.epoll) -> None:
+    """An infinite time takes back what was to ring; one that is longer than the kernel can count is a day."""
+    alarm.set(SECONDS)
+    alarm.set(math.inf)
+    assert left(alarm) == 0
+    assert epoll.poll(2 * SECONDS) == []
+    alarm.set(1e300)
+    assert 86_400 >= left(alarm) > 86_000
 
 
 def left(alarm: Alarm) -> float:

@@ -12,7 +12,6 @@ from functools import partial
 
 import pytest
 import trio
-import trio.testing
 
 from kproxy.config import Limits, Timeouts
 from kproxy.observe.reasons import Reason
@@ -318,7 +317,7 @@ async def test_drain_parts_from_those_who_said_nothing() -> None:
     """Silent clients go at once, as drained; one that comes later too."""
     async with door() as opened:
         silent = [opened.come() for _ in range(3)]
-        await trio.testing.wait_all_tasks_blocked()
+        await eventually(lambda: len(opened.entrance._silent) == 3, "three silent clients")
         assert opened.entrance.waiting == 3
         opened.entrance.drain()
         with trio.fail_after(2):
@@ -378,7 +377,6 @@ async def test_cancellation_while_waiting_and_while_dialling() -> None:
 NO_DESCRIPTOR_FOR_THE_BROKER = """
 import os, resource, socket
 import trio
-import trio.testing
 from kproxy.config import Limits, Timeouts
 from kproxy.relay.entrance import Entrance
 from kproxy.relay.pump import Pump
