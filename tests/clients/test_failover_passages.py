@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 from tests.support import libraries, passages
+from tests.support.others import Others, own_cpu_seconds
 from tests.support.switch import Followed, Passage
+from tests.support.wait import until
 
 PRODUCER = Followed(libraries.JAVA_4_4, "producer")
 CONSUMER = Followed(libraries.JAVA_3_9, "consumer")
@@ -22,6 +27,31 @@ def test_late_and_never() -> None:
     assert passages.late([passage(PRODUCER, 5.0), passage(CONSUMER, None)], expected) == {}
     assert passages.late([passage(PRODUCER, 5.1)], expected) == {"java-4-4-0-producer": 5.1}
     assert passages.late([passage(PRODUCER, None)], expected) == {"java-4-4-0-producer": None}
+
+
+def test_what_else_runs_is_no_delay() -> None:
+    """Limits are for a machine that does nothing else; who never arrived is late on any."""
+    slowed = [replace(passage(PRODUCER, 9.9), slowed=2.0, silence=10.1), replace(passage(CONSUMER, None), slowed=2.0)]
+    assert passages.late(slowed, {PRODUCER: 5.0, CONSUMER: 5.0}) == {CONSUMER.cluster: None}
+    assert passages.late(slowed, {PRODUCER: 4.9}) == {"java-4-4-0-producer": 9.9}
+    assert passages.silent(slowed, 5.0) == {"java-4-4-0-producer": 10.1}
+    assert passages.silent(slowed, 5.1) == {}
+
+
+COMPUTING = [sys.executable, "-c", "import time\nwhile time.process_time() < 1: pass"]
+"""A command that takes a second of a processor, however long it has to wait for one."""
+
+
+def test_others_are_told_from_ones_own() -> None:
+    """What this process starts is its own; a process that has lost its parent is not."""
+    used = own_cpu_seconds()
+    subprocess.run(COMPUTING, check=True)
+    assert own_cpu_seconds() - used >= 0.9
+    used, others = own_cpu_seconds(), Others()
+    orphan = int(subprocess.check_output(["sh", "-c", '"$@" >/dev/null & echo $!', "sh", *COMPUTING]))
+    until(lambda: not Path(f"/proc/{orphan}").exists(), "the orphan's end", 60)
+    assert own_cpu_seconds() - used < 0.5
+    assert others.slowed() > 1.02
 
 
 def test_table(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.clients.test_failover_clients import METADATA, MOVES, WORKERS
+from tests.support import passages
 from tests.support.backend import Backend
 from tests.support.libraries import FRANZ_GO, FRANZ_GO_PURGE, TOLD
 from tests.support.proxy import Proxy
@@ -41,8 +42,7 @@ def test_leaders_that_moved_meanwhile(kafka: Backend, newest_kafka: Backend, tmp
         assert proxy.metric("kproxy_response_errors_total", **NOT_LEADER) > 0, "no producer met a broker that had led"
         found = switch(crowd, proxy, "second", newest_kafka, dict.fromkeys(clients, TOLD))
         lost = crowd.lost(kafka, newest_kafka)
-    late = {one.client.cluster: one.seconds for one in found if one.seconds is None or one.seconds > TOLD}
-    assert not late, found
+    assert not passages.late(found, dict.fromkeys(clients, TOLD)), found
     assert not {one.client.cluster: one.metadata for one in found if one.metadata > METADATA}
     assert not lost
 

@@ -22,13 +22,18 @@ _COLUMNS = (
 
 
 def late(passages: Sequence[Passage], expected: Mapping[Followed, float]) -> dict[str, float | None]:
-    """The seconds of those who took longer than is expected of them; None where they never arrived."""
-    took = {one.client: one.seconds for one in passages}
+    """The seconds of those who took longer than is expected of them, on a machine of their own; None for never."""
+    by_client = {one.client: one for one in passages}
     return {
-        client.cluster: took[client]
+        client.cluster: one.seconds
         for client, within in expected.items()
-        if (seconds := took[client]) is None or seconds > within
+        if (one := by_client[client]).seconds is None or one.seconds > within * one.slowed
     }
+
+
+def silent(passages: Sequence[Passage], most: float) -> dict[str, float]:
+    """The longest silence of those of whom nothing was seen for longer, on a machine of their own, in seconds."""
+    return {one.client.cluster: one.silence for one in passages if one.silence > most * one.slowed}
 
 
 def write(path: Path, title: str, passages: Sequence[Passage]) -> str:

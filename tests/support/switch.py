@@ -16,6 +16,7 @@ from tests.support.backend import Backend
 from tests.support.feed import Feed
 from tests.support.libraries import Kind, Library, Role
 from tests.support.long_lived import Event, LongLived
+from tests.support.others import Others
 from tests.support.proxy import Proxy
 from tests.support.wait import until
 
@@ -72,6 +73,7 @@ class Passage:
     `seconds`: from the request for the switch to its first success at the other cluster, None without one.
     `told`: how often it got which means; `metadata`: its Metadata requests in `WINDOW`, answered or refused;
     `silence`: the longest time without success or failure, in seconds; `errors`: those that it showed its user.
+    `slowed`: how many times longer it may have taken because of what else ran on the machine.
     """
 
     client: Followed
@@ -80,6 +82,7 @@ class Passage:
     metadata: int
     silence: float
     errors: tuple[str, ...]
+    slowed: float = 1.0
 
 
 class Crowd:
@@ -189,13 +192,15 @@ def switch(crowd: Crowd, proxy: Proxy, to: str, backend: Backend, expected: Mapp
 
     It ends when all who are `expected` have arrived, or the longest of their times is over; not before the window.
     """
-    before = _Counts.of(proxy)
+    before, others = _Counts.of(proxy), Others()
     begun = {client: _begin(client, proxy, to) for client in crowd.clients}
     end = max(begun.values()) + WINDOW
     until(lambda: time.time() > end, "the window", 2 * WINDOW)
-    in_window = _Counts.of(proxy)
+    in_window, slowed = _Counts.of(proxy), others.slowed()
     with contextlib.suppress(AssertionError):  # who did not arrive is in the result, which says more
-        until(lambda: not set(crowd.missing(to, backend)) & set(expected), "arrivals", max(expected.values()), 1)
+        until(
+            lambda: not set(crowd.missing(to, backend)) & set(expected), "arrivals", slowed * max(expected.values()), 1
+        )
     written, after = set(backend.values(crowd.topics.written)), _Counts.of(proxy)
 
     def passage(client: Followed) -> Passage:
@@ -208,6 +213,7 @@ def switch(crowd: Crowd, proxy: Proxy, to: str, backend: Backend, expected: Mapp
             in_window.metadata[name] - before.metadata[name],
             crowd.silence(client, at),
             tuple(event.value for event in crowd.failures(client) if event.at >= at),
+            slowed,
         )
 
     return [passage(client) for client in crowd.clients]
