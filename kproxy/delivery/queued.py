@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from typing import Final, Generic
 
@@ -32,6 +33,8 @@ class Queued(Generic[T]):
         self._max_items = max_items
         self._max_bytes = max_bytes
         self._queue: deque[T] = deque()
+        self._waiting_bytes = 0
+        self._taken_at = -math.inf
         self._under_way: dict[int, T] = {}
         self._failing = False
         self._offered = trio.Event()
@@ -49,35 +52,44 @@ class Queued(Generic[T]):
         counters.queued += 1
         counters.queued_bytes += size
         self._queue.append(item)
+        self._waiting_bytes += size
         self._offered.set()
         return True
 
     async def take(self, *, max_items: int = 1, max_bytes: int = MAX_BYTES, linger: float = 0.0) -> list[T]:
-        """The oldest items, at least one: waits for it, and for others up to `linger` seconds.
+        """The oldest items, at least one: waits for it, and up to `linger` seconds for others to fill a batch.
 
         Each must be settled once it is delivered or dropped. Any number of tasks may take.
         """
-        while not self._queue:
-            await self._items(max_bytes, linger)
+        while not await self._gathered(max_items, max_bytes, linger):
+            pass  # others were faster
         taken = [self._queue.popleft()]
         size = len(taken[0].payload)
         while self._queue and len(taken) < max_items and size + len(self._queue[0].payload) <= max_bytes:
             size += len(self._queue[0].payload)
             taken.append(self._queue.popleft())
+        self._waiting_bytes -= size
+        self._taken_at = trio.current_time()
         self._under_way.update((id(item), item) for item in taken)
         return taken
 
-    async def _items(self, max_bytes: int, linger: float) -> None:
-        if self._offered.is_set():
-            self._offered = trio.Event()
-        await self._offered.wait()
-        if self.counters.queued_bytes < max_bytes:
-            with trio.move_on_after(linger):
+    async def _gathered(self, max_items: int, max_bytes: int, linger: float) -> bool:
+        """Wait for an item, then for others until they fill a batch; whether there is any now."""
+        until = self._taken_at + linger  # what is there came after that, or was too much for that batch
+        if not self._queue:
+            if self._offered.is_set():
+                self._offered = trio.Event()
+            await self._offered.wait()
+            until = trio.current_time() + linger
+        if len(self._queue) < max_items and self._waiting_bytes < max_bytes and until > trio.current_time():
+            with trio.move_on_at(until):
                 await self._flushing.wait()
+        return bool(self._queue)
 
     def give_back(self) -> None:
         """Puts what is under way in front of the queue again: the tasks that took it have ended."""
         self._queue.extendleft(reversed(self._under_way.values()))
+        self._waiting_bytes = self.counters.queued_bytes
         self._under_way.clear()
 
     def delivered(self, *items: T) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 import trio
 import trio.testing
@@ -93,6 +95,36 @@ async def test_lingering(autojump_clock: trio.testing.MockClock) -> None:
         await queue.flush()
         nursery.cancel_scope.cancel()
     assert batches == [(2, 1.0), (3, 2.0)]
+
+
+@pytest.mark.parametrize(("every", "size", "apart"), [(0.1001, 10, 1.0), (0.01001, 25, 0.15)])
+async def test_who_comes_meanwhile_waits_for_others_too(
+    every: float, size: int, apart: float, autojump_clock: trio.testing.MockClock
+) -> None:
+    """Beside deliveries that take a moment, batches are still what comes in `linger`, or full ones."""
+    queue = Queued[Number]("q")
+    batches = []
+
+    async def taking() -> None:
+        while True:
+            taken = await queue.take(max_items=25, linger=1.0)
+            batches.append((len(taken), trio.current_time()))
+            await trio.sleep(0.15)
+            queue.delivered(*taken)
+
+    async def offering() -> None:
+        while True:
+            queue.offer(ITEM)
+            await trio.sleep(every)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(taking)
+        nursery.start_soon(offering)
+        await trio.sleep(4.5)
+        nursery.cancel_scope.cancel()
+    steady = batches[2:5]
+    assert [count for count, _ in steady] == [size] * 3
+    assert [later - earlier for (_, earlier), (_, later) in pairwise(steady)] == pytest.approx([apart] * 2)
 
 
 async def test_nothing_lingers_while_it_is_flushed(autojump_clock: trio.testing.MockClock) -> None:

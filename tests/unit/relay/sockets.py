@@ -241,6 +241,24 @@ async def stage(
     assert not descriptors() - before, "descriptors are left open"
 
 
+@asynccontextmanager
+async def black_hole() -> AsyncIterator[tuple[str, int]]:
+    """An address that answers nothing: a listener whose backlog is full."""
+    with socket.socket() as listener:
+        listener.bind((HOST, 0))
+        listener.listen(0)
+        fillers = [socket.socket() for _ in range(4)]
+        for filler in fillers:
+            filler.setblocking(False)
+            filler.connect_ex(listener.getsockname())
+        await trio.sleep(0.05)
+        try:
+            yield listener.getsockname()
+        finally:
+            for filler in fillers:
+                filler.close()
+
+
 def open_files() -> int:
     """How many descriptors this process has."""
     return len(os.listdir("/proc/self/fd"))

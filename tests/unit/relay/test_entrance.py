@@ -17,7 +17,19 @@ from kproxy.config import Limits, Timeouts
 from kproxy.observe.reasons import Reason
 from kproxy.relay.entrance import Entrance
 from kproxy.relay.pump import Pump
-from tests.unit.relay.sockets import HOST, RESET, Backend, Peer, eventually, open_files, pair, request, response, stays
+from tests.unit.relay.sockets import (
+    HOST,
+    RESET,
+    Backend,
+    Peer,
+    black_hole,
+    eventually,
+    open_files,
+    pair,
+    request,
+    response,
+    stays,
+)
 
 
 class Broker:
@@ -196,24 +208,6 @@ async def test_a_broker_that_refuses() -> None:
         await closed(client)
         await opened.ended(Reason.CONNECT_FAILED)
         assert opened.backend.dials == [(None, address, Reason.CONNECT_FAILED, "connection refused")]
-
-
-@asynccontextmanager
-async def black_hole() -> AsyncIterator[tuple[str, int]]:
-    """An address that answers nothing: a listener whose backlog is full."""
-    with socket.socket() as listener:
-        listener.bind((HOST, 0))
-        listener.listen(0)
-        fillers = [socket.socket() for _ in range(4)]
-        for filler in fillers:
-            filler.setblocking(False)
-            filler.connect_ex(listener.getsockname())
-        await trio.sleep(0.05)
-        try:
-            yield listener.getsockname()
-        finally:
-            for filler in fillers:
-                filler.close()
 
 
 async def test_a_broker_that_does_not_answer() -> None:

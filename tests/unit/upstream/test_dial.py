@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import socket
+from typing import Any
 
 import pytest
 import trio
 
 from kproxy.upstream.dial import open_tcp, reason
+from tests.unit.relay.sockets import black_hole, descriptors
 
 
 async def test_an_open_stream_keeps_alive() -> None:
@@ -19,13 +21,60 @@ async def test_an_open_stream_keeps_alive() -> None:
         assert stream.socket.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
 
 
-async def test_a_refused_connection_says_so() -> None:
-    """The addresses' own error is found behind Trio's summary."""
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
+    """Names and the addresses that they have for this process; whatever else is looked up is as ever."""
+    known: dict[str, list[str]] = {}
+    real = socket.getaddrinfo
+
+    def look_up(host: Any, *args: Any, **more: Any) -> Any:
+        return [found for each in known.get(host, [host]) for found in real(each, *args, **more)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    return known
+
+
+async def test_one_address_or_several(names: dict[str, list[str]]) -> None:
+    """A literal address, a name that has one, and a name of which only the second address answers."""
+    names |= {"one.test": ["127.0.0.1"], "two.test": ["127.0.0.2", "127.0.0.1"]}
+    (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    async with listener:
+        port = listener.socket.getsockname()[1]
+        for host in ("127.0.0.1", "one.test", "two.test"):
+            async with await open_tcp(host, port) as stream:
+                assert isinstance(stream, trio.SocketStream)
+                assert stream.socket.getpeername() == ("127.0.0.1", port)
+
+
+async def test_over_ipv6() -> None:
+    """A literal address too."""
+    (listener,) = await trio.open_tcp_listeners(0, host="::1")
+    async with listener, await open_tcp("::1", listener.socket.getsockname()[1]) as stream:
+        assert isinstance(stream, trio.SocketStream)
+        assert stream.socket.getpeername()[0] == "::1"
+
+
+@pytest.mark.parametrize("addresses", [["127.0.0.1"], ["127.0.0.1", "127.0.0.2"]])
+async def test_a_refused_connection_says_so(names: dict[str, list[str]], addresses: list[str]) -> None:
+    """An address' own error is found, also behind Trio's summary; nothing is left open."""
+    names["down.test"] = addresses
+    before = descriptors()
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        with pytest.raises(OSError, match="failed") as caught:
-            await open_tcp("127.0.0.1", unused.getsockname()[1])
+        with pytest.raises(OSError, match=r"failed|refused") as caught:
+            await open_tcp("down.test", unused.getsockname()[1])
     assert reason(caught.value) == "connection refused"
+    assert not descriptors() - before
+
+
+async def test_cancelled_it_leaves_nothing_open() -> None:
+    """The deadline is the caller's, and a broker that does not answer meets it."""
+    async with black_hole() as (host, port):
+        before = descriptors()
+        with trio.move_on_after(0.05) as scope:
+            await open_tcp(host, port)
+        assert scope.cancelled_caught
+        assert not descriptors() - before
 
 
 async def test_an_unknown_name_says_so() -> None:
