@@ -116,7 +116,7 @@ class Prometheus(Queued):
             del self._waiting[client]
 
     async def _pause(self) -> None:
-        """Others' turn, once this one was long: behind a busy relay the next one comes 10 ms later."""
+        """The relay's and others' turn, once this one was long."""
         if time.perf_counter() >= self._turn_ends:
             await trio.lowlevel.checkpoint()
             self._turn_ends = time.perf_counter() + _TURN
