@@ -120,7 +120,7 @@ async def test_who_comes_meanwhile_waits_for_others_too(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(taking)
         nursery.start_soon(offering)
-        await trio.sleep(4.5)
+        await trio.sleep(6.5)
         nursery.cancel_scope.cancel()
     steady = batches[2:5]
     assert [count for count, _ in steady] == [size] * 3

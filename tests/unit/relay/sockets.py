@@ -232,6 +232,7 @@ async def stage(
             running = Stage(Pump(Timeouts(stalled_frame=stalled_frame)), limits=limits or Limits())
             nursery.start_soon(running.pump.run)
             try:
+                await eventually(lambda: bool(running.pump._asking), "a pump at work, which has a descriptor more")
                 yield running
                 await eventually(running.quiet, "a quiet epoll")
             finally:
