@@ -33,7 +33,6 @@ class Queued(Generic[T]):
         self._max_items = max_items
         self._max_bytes = max_bytes
         self._queue: deque[T] = deque()
-        self._waiting_bytes = 0
         self._taken_at = -math.inf
         self._under_way: dict[int, T] = {}
         self._failing = False
@@ -52,7 +51,6 @@ class Queued(Generic[T]):
         counters.queued += 1
         counters.queued_bytes += size
         self._queue.append(item)
-        self._waiting_bytes += size
         self._offered.set()
         return True
 
@@ -68,7 +66,6 @@ class Queued(Generic[T]):
         while self._queue and len(taken) < max_items and size + len(self._queue[0].payload) <= max_bytes:
             size += len(self._queue[0].payload)
             taken.append(self._queue.popleft())
-        self._waiting_bytes -= size
         self._taken_at = trio.current_time()
         self._under_way.update((id(item), item) for item in taken)
         return taken
@@ -81,7 +78,8 @@ class Queued(Generic[T]):
                 self._offered = trio.Event()
             await self._offered.wait()
             until = trio.current_time() + linger
-        if len(self._queue) < max_items and self._waiting_bytes < max_bytes and until > trio.current_time():
+        full = len(self._queue) >= max_items or sum(len(each.payload) for each in self._queue) >= max_bytes
+        if not full and until > trio.current_time():
             with trio.move_on_at(until):
                 await self._flushing.wait()
         return bool(self._queue)
@@ -89,7 +87,6 @@ class Queued(Generic[T]):
     def give_back(self) -> None:
         """Puts what is under way in front of the queue again: the tasks that took it have ended."""
         self._queue.extendleft(reversed(self._under_way.values()))
-        self._waiting_bytes = self.counters.queued_bytes
         self._under_way.clear()
 
     def delivered(self, *items: T) -> None:

@@ -21,7 +21,7 @@ from kproxy.relay.fault import Fault
 from kproxy.relay.lingering import LINGER_SECONDS, PAUSE_SECONDS, Lingering
 from kproxy.relay.record import record_end
 from kproxy.relay.splice import PipePool
-from kproxy.relay.turns import Turns
+from kproxy.relay.turns import watched
 
 if TYPE_CHECKING:
     from kproxy.config import Limits, Timeouts
@@ -122,7 +122,7 @@ class Pump:
 
     async def _serve(self) -> None:
         poll = self._epoll.poll
-        async with Turns(self._epoll) as turns:
+        async with watched(self._epoll) as turns:
             self._asking, runnable = turns.asking, turns.runnable
             while True:
                 self._asked = False

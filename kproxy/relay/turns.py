@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import select
-from contextlib import ExitStack, closing
-from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from typing import Final
 
 import trio
 
@@ -14,9 +14,6 @@ from trio._core._run import GLOBAL_RUN_CONTEXT
 
 from kproxy.relay.alarm import Alarm
 
-if TYPE_CHECKING:
-    from typing import Self
-
 _ONCE: Final = select.EPOLLIN | select.EPOLLONESHOT
 _UNSEEN: Final = 2
 """Passes after which no task is left that was scheduled before the context began."""
@@ -24,49 +21,25 @@ _waits: Final = trio.lowlevel.RunVar("kproxy.relay.turns", False)
 
 
 class Turns(trio.abc.Instrument):
-    """Trio's own epoll and its next deadline, watched by another epoll while the context lasts.
+    """What Trio wants of the task that keeps it waiting in `epoll`.
 
-    Events on a descriptor among `asking` say that Trio's tasks want their turn, and so does a task among `runnable`.
-    One task of a run can wait like this, a second one would keep it from running: RuntimeError.
+    Events there on a descriptor among `asking` say that Trio's tasks want their turn, and so does a task among
+    `runnable`: those that have been scheduled and did not run yet.
     """
 
-    def __init__(self, epoll: select.epoll) -> None:
-        self.runnable: set[trio.lowlevel.Task] = set()
-        """Tasks that have been scheduled since the context began and did not run yet."""
-        self.asking: frozenset[int] = frozenset()
-        self._epoll = epoll
-        self._context = ExitStack()
-
-    async def __aenter__(self) -> Self:
-        """Raises OSError when there is no descriptor for the alarm."""
-        if _waits.get():
-            raise RuntimeError("another task of this Trio run waits in an epoll of its own")
+    def __init__(self, epoll: select.epoll, alarm: Alarm) -> None:
         runner = GLOBAL_RUN_CONTEXT.runner
-        self._trio, self._deadlines = runner.io_manager._epoll, runner.deadlines
-        with ExitStack() as context:
-            context.callback(_waits.set, False)
-            _waits.set(True)
-            self._alarm = context.enter_context(closing(Alarm()))
-            self._epoll.register(self._alarm.fd, select.EPOLLIN | select.EPOLLET)
-            self._epoll.register(self._trio, _ONCE)
-            context.callback(self._epoll.unregister, self._trio)
-            trio.lowlevel.add_instrument(self)
-            context.callback(trio.lowlevel.remove_instrument, self)
-            self.asking = frozenset((self._alarm.fd, self._trio.fileno()))
-            for _ in range(_UNSEEN):
-                await self.take()
-            self._context = context.pop_all()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._context.close()
+        self.trio: select.epoll = runner.io_manager._epoll
+        self.asking = frozenset((alarm.fd, self.trio.fileno()))
+        self.runnable: set[trio.lowlevel.Task] = set()
+        self._deadlines = runner.deadlines
+        self._epoll = epoll
+        self._alarm = alarm
 
     async def take(self) -> None:
         """Let every task run that can."""
         await trio.lowlevel.checkpoint()
-        self._epoll.modify(self._trio, _ONCE)  # and if an event is left there, or came meanwhile, it is told at once
+        self._epoll.modify(self.trio, _ONCE)  # and if an event is left there, or came meanwhile, it is told at once
         self._alarm.set(self._deadlines.next_deadline() - trio.current_time())
 
     def task_scheduled(self, task: trio.lowlevel.Task) -> None:
@@ -76,3 +49,28 @@ class Turns(trio.abc.Instrument):
     def before_task_step(self, task: trio.lowlevel.Task) -> None:
         """Trio's hook."""
         self.runnable.discard(task)
+
+
+@asynccontextmanager
+async def watched(epoll: select.epoll) -> AsyncIterator[Turns]:
+    """Trio's own epoll and its next deadline are in `epoll`, too, for one task that waits there.
+
+    A second such task of the same Trio run would keep the first from running: RuntimeError. OSError when there is no
+    descriptor for the alarm.
+    """
+    if _waits.get():
+        raise RuntimeError("another task of this Trio run waits in an epoll of its own")
+    with closing(Alarm()) as alarm:
+        turns = Turns(epoll, alarm)
+        epoll.register(alarm.fd, select.EPOLLIN | select.EPOLLET)
+        epoll.register(turns.trio, _ONCE)
+        _waits.set(True)
+        trio.lowlevel.add_instrument(turns)
+        try:
+            for _ in range(_UNSEEN):
+                await turns.take()
+            yield turns
+        finally:
+            trio.lowlevel.remove_instrument(turns)
+            _waits.set(False)
+            epoll.unregister(turns.trio)

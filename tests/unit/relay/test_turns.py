@@ -15,7 +15,7 @@ import pytest
 import trio
 import trio.testing
 
-from kproxy.relay.turns import Turns
+from kproxy.relay.turns import watched
 from tests.unit.relay.sockets import descriptors, pair
 
 pytestmark = pytest.mark.timeout(20)  # Trio's own deadlines are of no use where Trio gets no turn
@@ -31,7 +31,7 @@ class Waiting:
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Look, work, let the others run."""
-        async with Turns(self.epoll) as turns:
+        async with watched(self.epoll) as turns:
             task_status.started()
             while True:
                 events = self.epoll.poll(0 if turns.runnable else -1)
@@ -202,9 +202,9 @@ async def test_without_a_descriptor_nothing_is_left(monkeypatch: pytest.MonkeyPa
         with monkeypatch.context() as patched:
             patched.setattr("kproxy.relay.turns.Alarm", refused)
             with pytest.raises(OSError, match="Too many"):
-                async with Turns(epoll):
+                async with watched(epoll):
                     pass
-        async with Turns(epoll) as turns:
+        async with watched(epoll) as turns:
             assert len(turns.asking) == 2
         async with trio.open_nursery() as nursery:
             nursery.start_soon(trio.lowlevel.checkpoint)
@@ -216,7 +216,7 @@ async def test_two_cannot_wait() -> None:
     """Each would keep the other from running; the first goes on."""
     async with waiting():
         with select.epoll() as epoll, pytest.raises(RuntimeError, match="another task"):
-            async with Turns(epoll):
+            async with watched(epoll):
                 pass
         await trio.sleep(0.01)
     async with waiting():
