@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from multiprocessing.synchronize import Event
+from contextlib import closing, contextmanager
 from typing import Final
 
 from . import small
 from .frames import OneRecordProduce, api_versions, connect, receive
-from .process import Address, BenchError
+from .process import Address
+from .told import Told
 
-_LOOK: Final = 0.1  # seconds between two looks whether it is to end
+_BEGINNING: Final = 0.1  # seconds of requests after which a connection counts as busy
 
 
 def first_responses(address: Address, connections: int) -> list[float]:
@@ -29,24 +29,21 @@ def first_responses(address: Address, connections: int) -> list[float]:
 
 
 @contextmanager
-def busy(address: Address, produce: OneRecordProduce) -> Iterator[None]:
+def busy(address: Address, topic: str) -> Iterator[None]:
     """One connection of another process with always one request in flight, as long as the context lasts."""
-    spawned = multiprocessing.get_context("spawn")
-    running, end = spawned.Event(), spawned.Event()
-    loop = spawned.Process(target=_loop, args=(address, produce, running, end))
-    loop.start()
-    try:
-        if not running.wait(30):
-            raise BenchError(f"{address}: no response for 30 s")
+    with closing(Told("busy connection", __name__, *map(str, address), topic)) as loop:
+        loop.answer()
         yield
-    finally:
-        end.set()
-        loop.join(30)
-        loop.kill()
 
 
-def _loop(address: Address, produce: OneRecordProduce, running: Event, end: Event) -> None:
-    with connect(address) as connection:
-        while not end.is_set():
-            small.requests_during(connection, produce, _LOOK)
-            running.set()
+def _loop(host: str, port: str, topic: str) -> None:
+    produce = OneRecordProduce.to(topic)
+    with connect((host, int(port))) as connection:
+        small.requests_during(connection, produce, _BEGINNING)
+        print("{}", flush=True)
+        while True:
+            small.requests_during(connection, produce, 1)
+
+
+if __name__ == "__main__":
+    _loop(*sys.argv[1:])

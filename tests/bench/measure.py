@@ -158,18 +158,17 @@ class Run:
                     percentiles = statistics.quantiles(latencies, n=100)
                     self.samples.add("p50", name, percentiles[49] * _MICROSECONDS)
                     self.samples.add("p99", name, percentiles[98] * _MICROSECONDS)
-
         if "connect" in sections:
             for _ in self._rounds("connections", self.options.rounds):
                 for target in targets:
-                    self._connects(target, leaders[target.name], request)
+                    self._connects(target, leaders[target.name])
 
-    def _connects(self, target: Target, leader: Address, request: OneRecordProduce) -> None:
+    def _connects(self, target: Target, leader: Address) -> None:
         count, before = self.options.connects, target.cpu()
         alone = statistics.quantiles(connecting.first_responses(leader, count), n=100)
         if target.pid is not None:
             self.samples.add("connect_cpu", target.name, (target.cpu() - before) / count * 1000)
-        with connecting.busy(leader, request):
+        with connecting.busy(leader, _SMALL_TOPIC):
             beside = statistics.quantiles(connecting.first_responses(leader, count), n=100)
         for what, percentiles in (("", alone), ("_busy", beside)):
             self.samples.add(f"connect{what}_p50", target.name, percentiles[49] * _MICROSECONDS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import signal
 import socket
@@ -12,17 +11,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
 
 from kproxy.demo.processes import kill_group, signal_group, spawn
 from tests.support.proc import family, rss_bytes
 
 Address = tuple[str, int]
-
-_TICKS_A_SECOND: Final = os.sysconf("SC_CLK_TCK")
-_CPU_TIMES: Final = slice(
-    11, 15
-)  # utime, stime, cutime, cstime: counted after the name's parenthesis, proc_pid_stat(5)
 
 
 class BenchError(Exception):
@@ -37,12 +30,6 @@ def wait_until(condition: Callable[[], bool], what: str, seconds: float = 30, ev
             raise BenchError(f"{what}: not within {seconds:.0f} s")
         threading.Event().wait(every)
     return time.perf_counter() - start
-
-
-def cpu_seconds(pid: int) -> float:
-    """User and system time of the process and all its children, all threads of each."""
-    stats = [Path(f"/proc/{member}/stat").read_text().rpartition(")")[2].split() for member in family(pid)]
-    return sum(int(ticks) for stat in stats for ticks in stat[_CPU_TIMES]) / _TICKS_A_SECOND
 
 
 def rss_kib(pid: int) -> float:

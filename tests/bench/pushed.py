@@ -15,8 +15,9 @@ import yaml
 
 from kproxy.demo.broker import HOST
 from kproxy.demo.ports import free_port, free_ports
+from tests.support.proc import family_cpu_seconds
 
-from .process import Address, BenchError, cpu_seconds, running, settled_rss_kib, wait_serving, wait_until
+from .process import Address, BenchError, running, settled_rss_kib, wait_serving, wait_until
 from .targets import ready
 from .told import Told
 
@@ -71,12 +72,12 @@ class Proxy:
 
     def push(self, seconds: float, rate: float, instances: int) -> tuple[float, float]:
         """Pushes and the CPU seconds that they took, until all were delivered; raises BenchError when any was not."""
-        before, cpu = self.counts(), cpu_seconds(self.pid)
+        before, cpu = self.counts(), family_cpu_seconds(self.pid)
         self.fleet.tell(seconds=seconds, interval=instances / rate)
         pushed = round(self.fleet.answer()["pushed"])
         # What it costs to be asked is a thousandth of what it is asked about.
         self.delivered(before, pushed, every=0.5)
-        return pushed, cpu_seconds(self.pid) - cpu
+        return pushed, family_cpu_seconds(self.pid) - cpu
 
     def delivered(self, before: Counter[str], pushed: int, every: float) -> None:
         """Wait until its receiver has delivered so many more; raises BenchError when any was dropped."""

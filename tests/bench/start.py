@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from .process import cpu_seconds, rss_kib, wait_serving
+from tests.support.proc import family_cpu_seconds
+
+from .process import rss_kib, wait_serving
 from .targets import kproxy_command, ready
 
 
@@ -17,7 +19,7 @@ def start(bootstrap_servers: str, directory: Path, program: Path) -> tuple[float
     with path.open("ab") as log, subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL) as process:
         try:
             seconds = wait_serving(process, lambda: ready(admin), "kproxy", path)
-            return seconds, cpu_seconds(process.pid), rss_kib(process.pid)
+            return seconds, family_cpu_seconds(process.pid), rss_kib(process.pid)
         finally:
             process.terminate()
             try:

@@ -15,8 +15,9 @@ from typing import Final
 from kproxy.demo.broker import HOST
 from kproxy.demo.kafka import Cluster
 from kproxy.demo.ports import free_port, free_ports
+from tests.support.proc import family_cpu_seconds
 
-from .process import Address, BenchError, accepts, cpu_seconds, rss_kib, running, wait_serving
+from .process import Address, BenchError, accepts, rss_kib, running, wait_serving
 
 DIRECT: Final = "direct"
 HAPROXY: Final = "haproxy"
@@ -54,7 +55,7 @@ class Target:
 
     def cpu(self) -> float:
         """CPU seconds that the proxy has taken so far; none where there is no proxy."""
-        return cpu_seconds(self.pid) if self.pid is not None else 0.0
+        return family_cpu_seconds(self.pid) if self.pid is not None else 0.0
 
 
 def direct(cluster: Cluster) -> Target:

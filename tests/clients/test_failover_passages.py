@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 from tests.support import libraries, passages
-from tests.support.others import Others, own_cpu_seconds
+from tests.support.others import Others
+from tests.support.proc import family_cpu_seconds
 from tests.support.switch import Followed, Passage
 from tests.support.wait import until
 
@@ -44,13 +46,13 @@ COMPUTING = [sys.executable, "-c", "import time\nwhile time.process_time() < 1: 
 
 def test_others_are_told_from_ones_own() -> None:
     """What this process starts is its own; a process that has lost its parent is not."""
-    used = own_cpu_seconds()
+    used = family_cpu_seconds(os.getpid())
     subprocess.run(COMPUTING, check=True)
-    assert own_cpu_seconds() - used >= 0.9
-    used, others = own_cpu_seconds(), Others()
+    assert family_cpu_seconds(os.getpid()) - used >= 0.9
+    used, others = family_cpu_seconds(os.getpid()), Others()
     orphan = int(subprocess.check_output(["sh", "-c", '"$@" >/dev/null & echo $!', "sh", *COMPUTING]))
     until(lambda: not Path(f"/proc/{orphan}").exists(), "the orphan's end", 60)
-    assert own_cpu_seconds() - used < 0.5
+    assert family_cpu_seconds(os.getpid()) - used < 0.5
     assert others.slowed() > 1.02
 
 

@@ -33,6 +33,23 @@ def cpu_seconds(pid: int) -> float:
     return (int(cells[11]) + int(cells[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def family_cpu_seconds(pid: int) -> float:
+    """As `cpu_seconds`, of a process and its descendants, and of theirs that have ended and were waited for.
+
+    FileNotFoundError when the process itself is gone.
+    """
+    ticks = 0
+    for member in family(pid):
+        try:
+            cells = Path(f"/proc/{member}/stat").read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            if member == pid:
+                raise
+            continue  # it ended just now
+        ticks += sum(int(cell) for cell in cells[11:15])  # utime, stime, cutime, cstime: proc_pid_stat(5)
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def open_files(pid: int) -> int:
     """How many descriptors the process has open."""
     return len(_listdir(f"/proc/{pid}/fd"))

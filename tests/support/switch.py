@@ -198,9 +198,8 @@ def switch(crowd: Crowd, proxy: Proxy, to: str, backend: Backend, expected: Mapp
     until(lambda: time.time() > end, "the window", 2 * WINDOW)
     in_window, slowed = _Counts.of(proxy), others.slowed()
     with contextlib.suppress(AssertionError):  # who did not arrive is in the result, which says more
-        until(
-            lambda: not set(crowd.missing(to, backend)) & set(expected), "arrivals", slowed * max(expected.values()), 1
-        )
+        longest = slowed * max(expected.values())
+        until(lambda: not set(crowd.missing(to, backend)) & set(expected), "arrivals", longest, 1)
     written, after = set(backend.values(crowd.topics.written)), _Counts.of(proxy)
 
     def passage(client: Followed) -> Passage:

@@ -232,7 +232,7 @@ async def stage(
             running = Stage(Pump(Timeouts(stalled_frame=stalled_frame)), limits=limits or Limits())
             nursery.start_soon(running.pump.run)
             try:
-                await eventually(lambda: bool(running.pump._asking), "a pump at work, which has a descriptor more")
+                await at_work(running.pump)
                 yield running
                 await eventually(running.quiet, "a quiet epoll")
             finally:
@@ -240,6 +240,11 @@ async def stage(
                 nursery.cancel_scope.cancel()
     assert running.backend.counters.connections_active == 0
     assert not descriptors() - before, "descriptors are left open"
+
+
+async def at_work(pump: Pump) -> None:
+    """Wait until it serves: it has its last descriptor then."""
+    await eventually(lambda: bool(pump._asking), "a pump at work")
 
 
 @asynccontextmanager

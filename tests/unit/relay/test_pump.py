@@ -30,6 +30,7 @@ from tests.unit.relay.sockets import (
     MIB,
     Backend,
     Relayed,
+    at_work,
     descriptors,
     eventually,
     noise,
@@ -212,9 +213,8 @@ async def test_a_trickle_does_not_starve_the_others(alarm: str, monkeypatch: pyt
 
     Also when the alarm's event comes late, as it does where thousands of sockets were ready before it.
     """
-    least = 100
     if alarm == "behind others":
-        in_time, least = Alarm.set, 10
+        in_time = Alarm.set
         monkeypatch.setattr(Alarm, "set", lambda self, _: in_time(self, 0.5))
     async with stage() as running:
         relayed = running.relay()
@@ -237,7 +237,7 @@ async def test_a_trickle_does_not_starve_the_others(alarm: str, monkeypatch: pyt
             while not done:
                 await trio.sleep(0.002)
                 turns += 1
-            assert turns > least * (time.thread_time() - began)
+            assert turns > 20 * (time.thread_time() - began)
         relayed.broker.sock.send(response(1))
         await eventually(lambda: not relayed.connection.in_flight, "the response")
 
@@ -347,7 +347,8 @@ async def test_waiting_for_the_last_to_go() -> None:
         one, other = running.relay(), running.relay()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(running.pump.wait_empty)
-            await trio.sleep(0.02)
+            for _ in range(2):  # up to its wait
+                await trio.lowlevel.checkpoint()
             one.connection.close(Reason.SHUTDOWN)
             await trio.sleep(0.02)
             assert nursery.child_tasks
@@ -387,7 +388,7 @@ async def test_a_stopped_pump_takes_nobody() -> None:
     pump, backend = Pump(Timeouts()), Backend()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(pump.run)
-        await trio.sleep(0.02)
+        await at_work(pump)
         nursery.cancel_scope.cancel()
     client, inner_client = pair()
     broker, inner_broker = pair()
