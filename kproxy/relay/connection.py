@@ -100,6 +100,8 @@ class Connection:
             self.readable(endpoint, now)
         elif mask & GONE:  # otherwise an earlier event of this round has paused it
             self.hung_up(endpoint)
+        else:
+            endpoint.ignore()
 
     def readable(self, source: Endpoint, now: float) -> None:
         """Take what a socket has had since `now`.
@@ -142,8 +144,9 @@ class Connection:
         for _ in range(_SPLICES):
             if sink.blocked or flow.passing < SPLICE_FROM:
                 break
+            wanted = min(flow.passing, PIPE_BYTES)
             try:
-                moved = sink.splice_from(source, min(flow.passing, PIPE_BYTES))
+                moved = sink.splice_from(source, wanted)
             except NoPipeError:
                 return False
             if moved is None:
@@ -155,6 +158,8 @@ class Connection:
             if source.is_client:
                 self.received += moved
             flow.moved(moved)
+            if moved < wanted:  # one more nearly always finds nothing, and that costs an exception
+                break
         self.progress = _clock()
         flow.settle(self.progress)
         if not self._steady or sink.blocked:

@@ -138,8 +138,7 @@ class Endpoint:
         if pipe is None:
             return True
         try:
-            while pipe.level and (moved := pipe.drain(self.fd)):
-                self.sent += moved
+            self.sent += pipe.drain(self.fd)
         except OSError as error:
             raise self.broken(error) from error
         if pipe.level:
@@ -185,7 +184,6 @@ class Endpoint:
             self._epoll.register(self.fd, interest)
             self._registered = True
         self._interest = interest
-        self.reading = bool(interest & IN)
 
     def mute(self) -> None:
         """Wait for nothing until `resume`, not even for a reset: epoll would repeat it for ever."""
@@ -195,10 +193,15 @@ class Endpoint:
         self._interest = 0
 
     def pause(self) -> None:
-        """Read no more for now: the other side does not take it."""
+        """Read no more for now: the other side does not take it. Most pauses are over before epoll must know."""
+        self.reading = False
+
+    def ignore(self) -> None:
+        """More has come in a pause: epoll is not to repeat it."""
         self.want(self._interest & ~IN)
 
     def resume(self) -> None:
+        self.reading = True
         self.want(self._interest | IN)
 
     def broken(self, error: OSError) -> Fault:

@@ -36,14 +36,14 @@ class Pipe:
 
     def fill(self, fd: int, count: int) -> int:
         """Take up to `count` bytes from a socket; 0 at its end. BlockingIOError when there is nothing."""
-        moved = os.splice(fd, self.writer, count, flags=_FLAGS)
+        moved = os.splice(fd, self.writer, count, None, None, _FLAGS)
         self.level += moved
         return moved
 
     def drain(self, fd: int) -> int:
         """Give what is in it to a socket; returns how much it took."""
         try:
-            moved = os.splice(self.reader, fd, self.level, flags=_FLAGS)
+            moved = os.splice(self.reader, fd, self.level, None, None, _FLAGS)
         except BlockingIOError:
             return 0
         self.level -= moved
