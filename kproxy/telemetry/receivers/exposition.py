@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import accumulate, islice
 from math import fsum, inf, isfinite, isnan
+from operator import attrgetter
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from kproxy.telemetry.receivers.distribution import Distribution
 from kproxy.telemetry.receivers.naming import Kind
@@ -18,7 +19,11 @@ CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 _ROWS: Final = 128
 _LINES: Final = 32
-"""What a step reads, and what it writes."""
+"""What a step reads, and what it writes, where values are merged or are distributions."""
+_CLIENTS: Final = 256
+"""What a step writes where each client has a line of its own."""
+_NUMBERS: Final = frozenset({Kind.COUNTER, Kind.GAUGE})
+_group: Final = attrgetter("group")
 
 _MERGES: Final[Mapping[Merge, Callable[[list[float]], float]]] = MappingProxyType(
     {
@@ -55,7 +60,7 @@ def pieces(snapshots: Iterable[Snapshot]) -> Iterator[str]:
     """The families in the order of their names, each value with the labels of its clients and of its point.
 
     Families of one name, from several accumulators, are one; where their kinds differ the first one's is written. Each
-    piece takes a tenth of a millisecond or two; an empty one is a step in between.
+    piece takes a tenth of a millisecond at most; an empty one is a step in between.
     """
     by_name: dict[str, list[Snapshot]] = {}
     for each in snapshots:
@@ -63,19 +68,46 @@ def pieces(snapshots: Iterable[Snapshot]) -> Iterator[str]:
         if not alike or alike[0].family.kind is each.family.kind:
             alike.append(each)
     for _, taken in sorted(by_name.items()):
-        rows: dict[str, list[Value]] = {}
-        for number, (labels, value) in enumerate(_values(taken), 1):
-            rows.setdefault(labels, []).append(value)
-            if not number % _ROWS:
-                yield ""
-        lines = _lines(taken[0].family, rows)
-        while piece := "".join(islice(lines, _LINES)):
-            yield piece
+        family = taken[0].family
+        help_text = family.help.replace("\\", r"\\").replace("\n", r"\n")
+        yield f"# HELP {family.name} {help_text}\n# TYPE {family.name} {family.kind}\n"
+        yield from _apart(taken[0]) if _all_differ(taken) else _by_labels(taken)
+
+
+def _all_differ(taken: Sequence[Snapshot]) -> bool:
+    """Whether no two values have the same labels, as where clients are told apart, and each is a number."""
+    (family, departed, points), *others = taken
+    if others or departed or family.kind not in _NUMBERS or len({text for text, _ in points}) < len(points):
+        return False
+    return all(len(set(map(_group, values))) == len(values) for _, values in points)
+
+
+def _apart(taken: Snapshot) -> Iterator[str]:
+    for text, values in taken.points:
+        rows = iter(cast("Mapping[Source, float]", values).items())
+        while chunk := dict(islice(rows, _CLIENTS)):
+            yield _clients(taken.family.name, text, chunk)
+
+
+def _clients(name: str, text: str, values: Mapping[Source, float]) -> str:
+    labels = [source.group.labels + text for source in values]
+    numbers = map(repr if all(map(isfinite, values.values())) else _number, values.values())
+    pairs = zip(labels, numbers, strict=True)
+    return "".join([f"{name}{{{each}}} {number}\n" if each else f"{name} {number}\n" for each, number in pairs])
+
+
+def _by_labels(taken: Sequence[Snapshot]) -> Iterator[str]:
+    rows: dict[str, list[Value]] = {}
+    for number, (labels, value) in enumerate(_values(taken), 1):
+        rows.setdefault(labels, []).append(value)
+        if not number % _ROWS:
+            yield ""
+    lines = _lines(taken[0].family, rows)
+    while piece := "".join(islice(lines, _LINES)):
+        yield piece
 
 
 def _lines(family: Family, rows: Mapping[str, list[Value]]) -> Iterator[str]:
-    help_text = family.help.replace("\\", r"\\").replace("\n", r"\n")
-    yield f"# HELP {family.name} {help_text}\n# TYPE {family.name} {family.kind}\n"
     for labels, values in rows.items():
         value = values[0] if len(values) == 1 else _merged(family, values)
         if isinstance(value, Distribution):
