@@ -18,6 +18,7 @@ from kproxy.config.address import join_host_port
 from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Backend, Context
 from kproxy.relay.fault import Fault
+from kproxy.relay.pacing import unpace
 from kproxy.relay.record import record
 from kproxy.relay.sniff import foreign_protocol
 from kproxy.upstream.dial import open_tcp, reason
@@ -107,6 +108,7 @@ class Entrance:
             raise Fault(Reason.CLIENT_LIMIT, f"limits.max_connections is {most}")
         client.setblocking(False)
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        unpace(client)
         await self._first_bytes(client)
         broker, address = await self._dial(destination, context.node_id)
         if context.stale:  # what was dialled is of the topology before
