@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -12,6 +10,7 @@ import pytest
 
 from tests.support import telemetry
 from tests.support.backend import Backend
+from tests.support.promtool import complaints
 from tests.support.proxy import Proxy
 from tests.support.side import Side
 from tests.support.telemetry import ACKNOWLEDGED, CONNECTIONS, SENT, UPTIME, Collector, Pushed, Totals
@@ -125,11 +124,7 @@ def test_no_receiver_dropped_anything(pushing: Pushing) -> None:
 @pytest.mark.parametrize("path", ["/metrics", "/metrics/clients"])
 def test_promtool_takes_the_page(pushing: Pushing, path: str) -> None:
     """Prometheus' own linter has nothing to say of real clients' metrics, and of kproxy's own while they push."""
-    promtool = shutil.which("promtool")
-    if promtool is None:
-        pytest.fail("promtool is missing: install Prometheus (Debian: apt-get install prometheus)", pytrace=False)
     status, page = pushing.proxy.get(path)
     assert status == 200, page
     assert (b"# TYPE kproxy_telemetry" if path == "/metrics" else b"org_apache_kafka_producer_record") in page
-    done = subprocess.run([promtool, "check", "metrics"], input=page, capture_output=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout + done.stderr) == (0, b"")
+    assert complaints(page) == ""

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.deploy.support import chart, tools
+from tests.deploy.support import chart
 from tests.deploy.support.apiserver import ApiServer
+from tests.support import tools
 
 IMAGE = "localhost/kproxy:test"
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from kproxy.config import Config, Telemetry, load
-from tests.deploy.support import chart, tools
+from tests.deploy.support import chart
+from tests.support import tools
 from tests.support.proxy import KPROXY
 
 OLDEST, NEWEST = "1.30", "1.37"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kproxy.demo.ports import free_port
-from tests.deploy.support import tools
+from tests.support import tools
 
 HEALTHCHECK = tools.ROOT / "deploy" / "image" / "healthcheck.py"
 

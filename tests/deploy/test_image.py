@@ -17,9 +17,9 @@ from confluent_kafka import Consumer, KafkaError, Message, Producer
 
 import kproxy
 from kproxy.demo.ports import free_ports
-from tests.deploy.support import chart, tools
+from tests.deploy.support import chart
 from tests.deploy.support.container import Container, once
-from tests.support import proc
+from tests.support import proc, tools
 from tests.support.backend import Backend
 from tests.support.wait import until
 

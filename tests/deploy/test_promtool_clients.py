@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-
 import pytest
 
 from kproxy.telemetry.receivers.accumulate import Accumulator
 from kproxy.telemetry.receivers.exposition import page, snapshot
 from kproxy.telemetry.receivers.labels import CLIENT_LABELS
+from tests.support.promtool import complaints
 from tests.unit.telemetry.receivers.pushes import client, gauge, histogram, metrics, summary, total
 
 ODD = "a.s a.m b.h.x x.count x.y.sum x.bucket foo.info a:b c.gauge.x x.total.total iotime.us 9x requestSizeMB ü.ms.avg"
@@ -29,8 +27,4 @@ def test_promtool_has_nothing_to_say(labels: tuple[str, ...]) -> None:
         list(accumulator.steps(client(number), pushed, 0))
     text = page(map(snapshot, accumulator.families.values()))
     assert text.count("# TYPE") > 40
-    promtool = shutil.which("promtool")
-    if promtool is None:
-        pytest.fail("promtool is missing: install Prometheus (Debian: apt-get install prometheus)", pytrace=False)
-    done = subprocess.run([promtool, "check", "metrics"], input=text.encode(), capture_output=True, check=False)
-    assert (done.returncode, done.stdout + done.stderr) == (0, b"")
+    assert complaints(text.encode()) == ""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tests.deploy.support import tools
+from tests.support import tools
 
 DEPLOY = tools.ROOT / "deploy"
 LOCKS = ("requirements.lock", "build-requirements.lock")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import yaml
 
 from kproxy.config import load
-from tests.deploy.support import chart, tools
+from tests.deploy.support import chart
 from tests.deploy.support.apiserver import ApiServer
+from tests.support import tools
 
 SIDECAR = tools.ROOT / "deploy" / "examples" / "sidecar.yaml"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tests.deploy.support import tools
+from tests.support import tools
 
 
 def _path_with_only(directory: Path, *commands: str) -> str:
@@ -29,7 +29,7 @@ def test_refuses_an_unknown_tool() -> None:
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         "deploy/tools/install: unknown tool 'helmet': "
-        "helm, hadolint, kubernetes-validate, kube-apiserver, otelcol, etcd or containers"
+        "helm, hadolint, kubernetes-validate, kube-apiserver, otelcol, promtool, etcd or containers"
     ]
 
 

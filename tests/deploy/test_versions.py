@@ -7,7 +7,8 @@ import re
 import yaml
 
 import kproxy
-from tests.deploy.support import chart, tools
+from tests.deploy.support import chart
+from tests.support import tools
 
 
 def test_the_chart_deploys_this_version() -> None:

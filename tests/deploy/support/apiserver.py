@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 from kproxy.demo.ports import free_ports
 from kproxy.demo.processes import kill_group, spawn
-from tests.deploy.support import tools
+from tests.support import tools
 from tests.support.wait import until
 
 TOKEN: Final = "test-admin"

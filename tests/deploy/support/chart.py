@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from tests.deploy.support import tools
+from tests.support import tools
 
 CHART = tools.ROOT / "deploy" / "helm" / "kproxy"
 RELEASE, NAMESPACE = "kproxy", "messaging"

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.deploy.support import tools
+from tests.support import tools
 from tests.support.wait import until
 
 PODMAN = ("podman", "--runtime", "runc")

@@ -13,7 +13,7 @@ import yaml
 
 from kproxy.demo.ports import free_ports
 from kproxy.demo.processes import kill_group, spawn
-from tests.deploy.support import tools
+from tests.support import tools
 from tests.support.wait import until
 from tests.unit.telemetry.receivers.certificates import Authority
 

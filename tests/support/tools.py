@@ -1,4 +1,4 @@
-"""The tools of this group, installed by the project's own script; a missing one fails the test with a line."""
+"""Tools that are no Python packages, installed by the project's own script; a missing one fails the test in a line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 INSTALL = ROOT / "deploy" / "tools" / "install"
 # Building helm and kube-apiserver takes minutes, once.
 INSTALL_TIMEOUT = 1800.0
