@@ -19,9 +19,9 @@ def unpace(client: socket.socket) -> None:
     without it they take a large request in more and smaller parts.
     """
     try:
-        if client.getpeername()[0] != client.getsockname()[0]:
+        if not client.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, _NAME_BYTES).startswith(_PACING):
             return
-        if client.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, _NAME_BYTES).startswith(_PACING):
+        if client.getpeername()[0] == client.getsockname()[0]:
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, _PLAIN)
     except OSError:
         pass  # a client that is gone; who reads from it finds out

@@ -93,6 +93,7 @@ def _clients(name: str, text: str, values: Mapping[Source, float]) -> str:
     labels = [source.group.labels + text for source in values]
     numbers = map(repr if all(map(isfinite, values.values())) else _number, values.values())
     pairs = zip(labels, numbers, strict=True)
+    # As `_braced` does, without a call for each of 60,000 lines.
     return "".join([f"{name}{{{each}}} {number}\n" if each else f"{name} {number}\n" for each, number in pairs])
 
 
