@@ -43,10 +43,8 @@ __all__ = [
 
 _REQUEST_HEADER: Final = struct.Struct(">2xh4xh")
 """Api version and length of the client id, of a request whose key is known."""
-_unpack_header: Final = _REQUEST_HEADER.unpack_from
-_unpack_acks: Final = struct.Struct(">Hh").unpack_from
-"""With no tagged fields and no transactional id two bytes of zeros stand before `acks`."""
 _INT16: Final = struct.Struct(">h")
+_unpack_int16: Final = _INT16.unpack_from
 _UNKNOWN_END: Final = 1 << 62
 _PRODUCE: Final = 0
 _PRODUCE_FLEXIBLE: Final = APIS[_PRODUCE].flexible_from
@@ -129,16 +127,12 @@ def error_offset(api_key: int, version: int) -> int | None:
 
 def acks(buf: Buffer, pos: int, end: int) -> int | None:
     """`acks` of a Produce request whose header begins at `pos`; None when more bytes are needed to tell."""
-    # The shape that clients send, in two looks: a client id, no tagged fields, no transactional id.
-    if end - pos > _HOT_ACKS:
-        head: tuple[int, int] = _unpack_header(buf, pos)
-        version, length = head
-        at = pos + 10 + length
-        if version >= _PRODUCE_FLEXIBLE and length >= 0 and at + 4 <= end:
-            found: tuple[int, int] = _unpack_acks(buf, at)
-            before, wanted = found
-            if not before:
-                return wanted
+    # The shape that clients send, read at once: a short client id, no tagged fields, no transactional id.
+    if end - pos > _HOT_ACKS and buf[pos + 3] >= _PRODUCE_FLEXIBLE and not buf[pos + 8]:
+        at = pos + 10 + buf[pos + 9]
+        if at + 4 <= end and not buf[at] and not buf[at + 1]:
+            found: tuple[int] = _unpack_int16(buf, at + 2)
+            return found[0]
     try:
         return _acks(memoryview(buf)[pos:end])
     except (IndexError, struct.error):
