@@ -51,7 +51,7 @@ class Drain:
             self._pump.drain()
             await self._entrance.wait_empty()
             await self._pump.wait_empty()
-            await self._pump.wait_delivered()
+            await self._pump.departures.wait_delivered()
 
         with trio.move_on_at(self._ends) as scope:
             await self._unless_signalled(answered)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import select
 import socket
 import time
-from collections import deque
 from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING, Final
@@ -16,9 +15,10 @@ import trio
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
 from kproxy.relay.connection import Connection
+from kproxy.relay.departures import Departures
 from kproxy.relay.endpoint import Endpoint
 from kproxy.relay.fault import Fault
-from kproxy.relay.lingering import LINGER_SECONDS, PAUSE_SECONDS, Lingering
+from kproxy.relay.lingering import PAUSE_SECONDS
 from kproxy.relay.record import record_end
 from kproxy.relay.splice import PipePool
 from kproxy.relay.turns import watched
@@ -45,7 +45,6 @@ _TURN: Final = 0.05
 _clock: Final = time.monotonic
 # Not Final, as the seconds below are not: tests shorten both, and a compiled module would hold their values.
 _SWEEP_SECONDS: float = 1.0
-_DELIVERY_SECONDS: Final = 0.02
 HALF_CLOSED_SECONDS: float = 60.0
 """How long a client that has closed its sending side waits for the responses it is owed."""
 
@@ -71,9 +70,7 @@ class Pump:
         self._asking: frozenset[int] = frozenset()
         self._asked = False
         self._endpoints: dict[int, Endpoint] = {}
-        self._lingering: dict[int, Lingering] = {}
-        self._to_end: deque[tuple[float, Lingering]] = deque()
-        self._to_end_soon = trio.Event()
+        self.departures = Departures(self._epoll)
         self._pipes = PipePool()
         self._ids = count(1)
         self.ended: Ended | None = None
@@ -115,7 +112,7 @@ class Pump:
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._sweep)
-                nursery.start_soon(self._end_lingering)
+                nursery.start_soon(self.departures.run)
                 await self._serve()
         finally:
             self._close_everything()
@@ -154,10 +151,10 @@ class Pump:
                     endpoint.connection.event(endpoint, mask, now)
                 except Exception as error:  # one connection's failure is never another's
                     self.failed(endpoint, error)
-            elif fd in self._lingering:
-                self._lingered(self._lingering[fd])
             elif fd in self._asking:
                 self._asked = True
+            else:
+                self.departures.event(fd)
         if costly is not None:
             self._costly(costly, now)
 
@@ -168,12 +165,6 @@ class Pump:
             if (endpoint := self._endpoints.get(fd)) is not None:
                 endpoint.costly = False
         self._round(chosen, now)
-
-    def _lingered(self, lingering: Lingering) -> None:
-        try:
-            lingering.event()
-        except Exception as error:  # a closing socket's failure is no connection's
-            log.error("a closing socket failed", exc_info=error)
 
     def failed(self, endpoint: Endpoint, error: Exception) -> None:
         """Close the connection whose socket or whose turn it was, for the reason that the error stands for."""
@@ -199,43 +190,18 @@ class Pump:
             client.close()
         else:
             quiet = time.monotonic() - connection.progress > PAUSE_SECONDS
-            self._linger(client, at_once=quiet or not connection.client.sent)
+            self.departures.add(client, at_once=quiet or not connection.client.sent)
         record_end(connection, reason, detail)
         if self.ended is not None:
             self.ended(connection, reason, detail)
         if not self.connections:
             self._emptied.set()
 
-    def _linger(self, client: socket.socket, at_once: bool) -> None:
-        now = trio.current_time()
-        lingering = Lingering(client, self._epoll, now + LINGER_SECONDS)
-        self._lingering[lingering.fd] = lingering
-        if at_once:
-            lingering.end()
-        else:
-            self._to_end.append((now + PAUSE_SECONDS, lingering))
-            self._to_end_soon.set()
-
-    async def _end_lingering(self) -> None:
-        while True:
-            await self._to_end_soon.wait()
-            self._to_end_soon = trio.Event()
-            while self._to_end:
-                moment, lingering = self._to_end.popleft()
-                await trio.sleep_until(moment)
-                if self._lingering.get(lingering.fd) is lingering:
-                    lingering.end()
-
     async def wait_empty(self) -> None:
         """Wait until no connection is relayed."""
         while self.connections:
             self._emptied = trio.Event()
             await self._emptied.wait()
-
-    async def wait_delivered(self) -> None:
-        """Wait until clients that were closed have taken what was sent to them, as long as sockets linger for that."""
-        while any(one.undelivered for one in self._lingering.values()):  # noqa: ASYNC110 (the kernel does not tell)
-            await trio.sleep(_DELIVERY_SECONDS)
 
     async def _sweep(self) -> None:
         while True:
@@ -246,13 +212,7 @@ class Pump:
                     connection.close(Reason.STALLED_FRAME, f"nothing moved for {self._stalled_after:g} s in mid-frame")
                 elif connection.end is not None and now - connection.progress > HALF_CLOSED_SECONDS:
                     connection.close(connection.end, "the broker did not answer what was in flight")
-            for lingering in list(self._lingering.values()):
-                if lingering.done or lingering.deadline < trio.current_time():
-                    self._forget(lingering)
-
-    def _forget(self, lingering: Lingering) -> None:
-        del self._lingering[lingering.fd]
-        lingering.close()
+            self.departures.sweep()
 
     def drain(self) -> None:
         """Have every connection answer what it received, take no more, and close."""
@@ -273,7 +233,6 @@ class Pump:
 
     def _close_everything(self) -> None:
         self.close_all(Reason.SHUTDOWN)
-        for lingering in list(self._lingering.values()):
-            self._forget(lingering)
+        self.departures.close()
         self._pipes.close()
         self._epoll.close()

@@ -97,11 +97,11 @@ async def test_a_bug_in_a_closing_socket_is_survived() -> None:
                 met.append(near.recv(1))
                 raise ZeroDivisionError("a bug")
 
-        running.pump._lingering[near.fileno()] = Broken(near, running.pump._epoll, trio.current_time() + 60)
+        running.pump.departures._lingering[near.fileno()] = Broken(near, running.pump._epoll, trio.current_time() + 60)
         far.send(b"x")
         await eventually(lambda: met == [b"x"], "the bug")
         await running.relay().exchange(1)
-        running.pump._forget(running.pump._lingering[near.fileno()])
+        running.pump.departures._forget(running.pump.departures._lingering[near.fileno()])
         far.close()
 
 
@@ -374,7 +374,7 @@ async def test_cancellation_closes_everything() -> None:
         far[2].send(request(1))
         far[3].send(response(1, noise(MIB))[: 200 * KIB])
         await eventually(lambda: len(pump.connections) == 2, "one connection's end")
-        assert pump._lingering
+        assert len(pump.departures)
         await trio.sleep(0.05)
         nursery.cancel_scope.cancel()
     assert backend.ended == {Reason.INVALID_FRAME_SIZE: 1, Reason.SHUTDOWN: 2}
