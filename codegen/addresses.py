@@ -24,6 +24,8 @@ ENDPOINT_TYPE: Final = "EndpointType"
 CONTROLLER_ENDPOINTS: Final = 2
 STREAMED: Final = ("FetchResponse", "ShareFetchResponse")
 """Responses that may be far larger than a buffer."""
+GLANCED: Final = ("ProduceResponse", *STREAMED, "ShareAcknowledgeResponse")
+"""Responses that come all the time, and hardly ever with an address: their walks are for plain bytes too."""
 
 _CLIENT: Final = "the client's own address"
 _ACL: Final = "an ACL's filter, compared with clients' addresses"

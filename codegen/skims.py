@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from codegen.addresses import STREAMED, carries, is_host, left_alone
+from codegen.addresses import GLANCED, STREAMED, carries, is_host, left_alone
 from codegen.names import snake
 from codegen.schema import Field, Message, Schemas
 from codegen.source import HEADER, Source
@@ -20,11 +20,12 @@ _IMPORTS: Final = (
     "from kproxy.wire.address import BROKER, COMPACT_INT32, COMPACT_UINT16, CONTROLLER, STRING_INT32, Address",
     "from kproxy.wire.primitives import Buffer, int16_at, int32_at, uint16_at",
     "from kproxy.wire.walk import (",
-    "    ARRAY, BLOB, RUN, Step, StreamLayout, WalkFunction, no_length, not_at_end, skip_tags, uvarint_at,",
+    "    ARRAY, BLOB, RUN, BytesWalk, Step, StreamLayout, WalkFunction, no_length, not_at_end, skip_tags, uvarint_at,",
     ")",
 )
 _PREFIX: Final = "PREFIX"
 SIGNATURE: Final = "(buf: Buffer, pos: int, end: int, addresses: list[Address], errors: list[int]) -> int"
+_OF_BYTES: Final = SIGNATURE.replace("Buffer", "bytes")
 
 
 def skims(schemas: Schemas) -> str:
@@ -36,13 +37,17 @@ def skims(schemas: Schemas) -> str:
     for line in _IMPORTS:
         source(line)
     table: dict[tuple[int, int], str] = {}
+    of_bytes: dict[tuple[int, int], str] = {}
     layouts: dict[tuple[int, int], str] = {}
     for response in schemas.of_kind("response"):
-        _functions(source, response, table)
+        _functions(source, response, table, SIGNATURE)
+        if response.name in GLANCED:
+            _functions(source, response, of_bytes, _OF_BYTES, "_in_bytes")
         if response.name in STREAMED:
             _streams(source, response, layouts)
     source()
     _table(source, "SKIMS: dict[tuple[int, int], WalkFunction]", table)
+    _table(source, "IN_BYTES: dict[tuple[int, int], BytesWalk]", of_bytes)
     _table(source, "STREAMS: dict[tuple[int, int], StreamLayout]", layouts)
     _errors(source, schemas)
     return source.text()
@@ -60,7 +65,9 @@ def _carriers(message: Message) -> list[Field]:
     return hosts + [f for f in fields if carries(f, f"{message.name}.{f.name}")]
 
 
-def _functions(source: Source, message: Message, table: dict[tuple[int, int], str]) -> None:
+def _functions(
+    source: Source, message: Message, table: dict[tuple[int, int], str], signature: str, suffix: str = ""
+) -> None:
     """One function for each run of versions that lie alike."""
     name = last = ""
     for version in message.versions:
@@ -68,10 +75,10 @@ def _functions(source: Source, message: Message, table: dict[tuple[int, int], st
             continue
         body = _body(message, version)
         if body != last:
-            name, last = f"{snake(message.name)}_v{version}", body
+            name, last = f"{snake(message.name)}_v{version}{suffix}", body
             source()
             source()
-            with source.block(f"def {name}{SIGNATURE}"):
+            with source.block(f"def {name}{signature}"):
                 source.lines(body)
         table[message.api_key or 0, version] = name
 

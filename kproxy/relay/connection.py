@@ -13,7 +13,7 @@ from kproxy.relay.fault import Fault
 from kproxy.relay.in_flight import MAX_IN_FLIGHT
 from kproxy.relay.requests import RequestFlow
 from kproxy.relay.responses import ResponseFlow
-from kproxy.relay.routes import Table
+from kproxy.relay.routes import Chunk, Table
 from kproxy.relay.sides import Sides
 from kproxy.relay.splice import PIPE_BYTES, SPLICE_FROM, NoPipeError
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from kproxy.relay.pump import Pump
 
 _clock: Final = time.monotonic
+GLANCE_BYTES: Final = 4 << 10
+"""What is read, into bytes of its own, where a frame is probably short or its body to be spliced."""
 _SPLICES: Final = 4
 """Splices of one connection in a row, so that one large body does not keep the others waiting."""
 
@@ -68,6 +70,7 @@ class Connection(Sides):
         Raises `Fault` or `MalformedMessageError` when the connection must be closed.
         """
         flow: RequestFlow | ResponseFlow
+        buf: Chunk
         if source.is_client:
             flow, sink = self.requests, self.broker
         else:
@@ -75,23 +78,25 @@ class Connection(Sides):
         if flow.passing >= SPLICE_FROM and self._splice(source, sink, flow):
             return
         try:
-            count = source.receive(self.pump.glance if source.large else self.pump.scratch)
+            buf = source.receive(GLANCE_BYTES) if source.brief else self.pump.receive(source)
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
             raise source.broken(error) from error
+        count = len(buf)
         if not count:
             self._ended(source)
             return
         self.progress = now
         if source.is_client:
             self.received += count
-        rest = flow.feed(self.pump.view[:count], now)
+        rest = flow.feed(buf, now)
         if rest is not None:
             sink.send(rest)
         flow.settle(_clock())
-        source.large = flow.passing >= SPLICE_FROM
-        if source.large and not sink.blocked:
+        large = flow.passing >= SPLICE_FROM
+        source.brief = large or count < GLANCE_BYTES
+        if large and not sink.blocked:
             self._splice(source, sink, flow)
         blocked = sink.blocked or self.client.blocked
         if blocked or not self._steady or self.in_flight.count > MAX_IN_FLIGHT:

@@ -28,9 +28,10 @@ MAX_VECTOR: Final = 1000
 class Endpoint:
     """A socket in the pump. What its peer does not take waits here, or in a pipe where it was spliced.
 
-    `blocked` says that something waits; `reading` that what the peer sends is taken; `large` that its last frame was
-    one to splice, so that of the next one only the head is to be copied; `costly` that its last request was answered by
-    the proxy itself, which takes longer than to relay one, so that the next is to wait until what came with it is out.
+    `blocked` says that something waits; `reading` that what the peer sends is taken; `brief` that
+    its last frames were short, or one to splice, so that little is to be read at a time; `costly` that its last request
+    was answered by the proxy itself, which takes longer than to relay one, so that the next is to wait until what came
+    with it is out.
     """
 
     __slots__ = (
@@ -42,11 +43,11 @@ class Endpoint:
         "_registered",
         "_send",
         "blocked",
+        "brief",
         "connection",
         "costly",
         "fd",
         "is_client",
-        "large",
         "reading",
         "receive",
         "sent",
@@ -58,12 +59,12 @@ class Endpoint:
         self.fd = sock.fileno()
         self.is_client = is_client
         self.connection: Connection
-        self.receive = sock.recv_into
+        self.receive = sock.recv
         self._send = sock.send
         self.sent = 0
         self.blocked = False
         self.reading = True
-        self.large = False
+        self.brief = True
         self.costly = False
         self._pending: deque[Chunk] | None = None
         self._pipe: Pipe | None = None

@@ -58,17 +58,17 @@ class Flow(metaclass=ABCMeta):
         return len(self._held) if self._held else 0
 
     @abstractmethod
-    def _scan(self, buf: memoryview, pos: int, now: float) -> memoryview | None:
+    def _scan(self, buf: Chunk, pos: int, now: float) -> Chunk | None:
         """Look at the frames from `pos` on; returns what of them is still to be sent."""
 
-    def _hold(self, buf: memoryview, start: int, pos: int, need: int) -> None:
+    def _hold(self, buf: Chunk, start: int, pos: int, need: int) -> None:
         """Send what is between `start` and `pos`; keep what is behind until there are `need` bytes of it."""
         if pos > start:
             self.sink.send(buf[start:pos])
         self._held = bytearray(buf[pos:])
         self._need = need
 
-    def _complete(self, buf: memoryview, now: float) -> int:
+    def _complete(self, buf: Chunk, now: float) -> int:
         """Take what is held its missing bytes from `buf`; returns how many, -1 where all of `buf` is held now."""
         pos = 0
         while self._held is not None:

@@ -10,7 +10,7 @@ from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Context
 from kproxy.relay.fault import Fault
 from kproxy.relay.flow import Flow, Outlet
-from kproxy.relay.routes import Route
+from kproxy.relay.routes import Chunk, Route
 from kproxy.wire.header import decode_response_header
 from kproxy.wire.skim import ResponseStream, response_stream
 
@@ -41,16 +41,16 @@ class Forwarding(Flow):
         self._left = 0  # bytes of that frame which the stream has not seen
 
     @abstractmethod
-    def _finish(self, buf: memoryview, pos: int) -> None:
+    def _finish(self, buf: Chunk, pos: int) -> None:
         """The frame that ends at `pos` is complete."""
 
-    def _hand_on(self, buf: memoryview, pos: int, end: int) -> None:
+    def _hand_on(self, buf: Chunk, pos: int, end: int) -> None:
         """Send the span before `pos`; what is between that and `end` does not go on as it is."""
         if pos > self._start:
             self.sink.send(buf[self._start : pos])
         self._start = end
 
-    def _pass(self, route: Route, buf: memoryview, pos: int, frame: int) -> tuple[int, int]:
+    def _pass(self, route: Route, buf: Chunk, pos: int, frame: int) -> tuple[int, int]:
         """Let a frame through as it is, once its error code was seen."""
         if len(buf) - pos < min(route.judged, frame):
             return pos, min(route.judged, frame)
@@ -62,12 +62,12 @@ class Forwarding(Flow):
         self.passing = frame
         return pos, 0
 
-    def _rewrite(self, route: Route, buf: memoryview, pos: int, frame: int) -> None:
+    def _rewrite(self, route: Route, buf: Chunk, pos: int, frame: int) -> None:
         """Send a frame that is there whole as its offer wants it."""
         end = pos + frame
         glance = route.glance
         nothing = glance is not None and glance.nothing(buf, pos + 4, end)
-        chunks = None if nothing else route.respond(self.context, buf[pos + 4 : end])
+        chunks = None if nothing else route.respond(self.context, memoryview(buf)[pos + 4 : end])
         if chunks is not None:
             self._hand_on(buf, pos, end)
             frame = 4 + sum(map(len, chunks))
@@ -75,7 +75,7 @@ class Forwarding(Flow):
         route.counters.response_bytes += frame
         self._finish(buf, end)
 
-    def _open(self, route: Route, buf: memoryview, pos: int, frame: int) -> tuple[int, int]:
+    def _open(self, route: Route, buf: Chunk, pos: int, frame: int) -> tuple[int, int]:
         """Begin to walk a frame that is not whole in one buffer."""
         if len(buf) - pos < min(_MAX_HEADER, frame):
             return pos, min(_MAX_HEADER, frame)
@@ -87,7 +87,7 @@ class Forwarding(Flow):
         route.counters.response_bytes += frame
         return body, 0
 
-    def _walk(self, buf: memoryview, pos: int) -> tuple[int, int]:
+    def _walk(self, buf: Chunk, pos: int) -> tuple[int, int]:
         """Walk a frame that streams, from records to records, which need no look."""
         stream = self._stream
         assert stream is not None
@@ -108,7 +108,7 @@ class Forwarding(Flow):
             raise Fault(Reason.MALFORMED_RESPONSE, "a partition that does not end")
         return seen, min(self._left, max(256, 2 * there))
 
-    def _tail(self, stream: ResponseStream, buf: memoryview, pos: int) -> tuple[int, int]:
+    def _tail(self, stream: ResponseStream, buf: Chunk, pos: int) -> tuple[int, int]:
         """The end of a streamed frame, where NodeEndpoints are (KIP-951): its length is out, so it stays as it is."""
         if len(buf) - pos < self._left:
             if self._left > self._held_limit:

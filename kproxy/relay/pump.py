@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 SCRATCH_BYTES: Final = 128 << 10
 """One buffer for every read of the process: what is not sent on at once is copied out of it."""
-GLANCE_BYTES: Final = 4 << 10
-"""What is read of a frame whose body is probably to be spliced."""
 _EVENTS: Final = 42
 """What fits into 512 bytes: room for them that Python's own allocator has at hand."""
 _COSTLY_SHARE: Final = 16
@@ -63,7 +61,6 @@ class Pump:
     def __init__(self, timeouts: Timeouts) -> None:
         self.scratch = bytearray(SCRATCH_BYTES)
         self.view = memoryview(self.scratch)
-        self.glance = self.view[:GLANCE_BYTES]
         self.connections: dict[int, Connection] = {}
         self._stalled_after = timeouts.stalled_frame
         self._epoll = select.epoll()
@@ -78,6 +75,11 @@ class Pump:
 
     def next_id(self) -> int:
         return next(self._ids)
+
+    def receive(self, endpoint: Endpoint) -> memoryview:
+        """What a socket has, in the buffer of all, so only until it is read into again; raises as `recv_into`."""
+        count = endpoint.sock.recv_into(self.scratch)  # apart: mypyc evaluates a call within a slice's bounds twice
+        return self.view[:count]
 
     def endpoint(self, sock: socket.socket, connection: Connection, is_client: bool) -> Endpoint:
         """Watch a non-blocking socket on behalf of a connection."""

@@ -13,7 +13,7 @@ from kproxy.relay.fault import Fault
 from kproxy.relay.flow import UNTIL_TOLD, Outlet, Owner
 from kproxy.relay.in_flight import InFlight
 from kproxy.relay.own_answers import OwnAnswers
-from kproxy.relay.routes import OnRequest, Route, Table
+from kproxy.relay.routes import Chunk, OnRequest, Route, Table
 from kproxy.relay.sniff import no_request
 from kproxy.relay.verdicts import Converse, Parked
 from kproxy.wire.header import client_id_in
@@ -87,7 +87,7 @@ class RequestFlow(Expecting):
         self._routes = self._table.routes
         self._asked_last = -1
 
-    def feed(self, buf: memoryview, now: float) -> memoryview | None:
+    def feed(self, buf: Chunk, now: float) -> Chunk | None:
         """Take what the client sent; returns the end of it, which the broker is to be sent as it is.
 
         Raises `Fault` when the client must be closed. `buf` may be used again once that is sent.
@@ -101,7 +101,7 @@ class RequestFlow(Expecting):
                 return None
         return self._scan(buf, pos, now) if self.last is None else None
 
-    def _introduced(self, held: bytearray, buf: memoryview) -> bool:
+    def _introduced(self, held: bytearray, buf: Chunk) -> bool:
         """Learn the client id, which every client says in its first request's header; held until it is all there."""
         first = memoryview(held + buf) if held else buf
         client_id, needed = client_id_in(first, self._limit)
@@ -116,7 +116,7 @@ class RequestFlow(Expecting):
         """`count` of the `passing` bytes went to the broker by another way (splice)."""
         self.passing -= count
 
-    def _scan(self, buf: memoryview, pos: int, now: float) -> memoryview | None:
+    def _scan(self, buf: Chunk, pos: int, now: float) -> Chunk | None:
         """Look at the frames from `pos` on; returns what of them is still to be sent."""
         start, end = pos, len(buf)
         if self.passing:
@@ -134,7 +134,7 @@ class RequestFlow(Expecting):
             frame_end = pos + 4 + size
             responds = True
             if route.on_request is _ACKS:
-                wanted = acks(buf, pos + 4, min(end, frame_end))
+                wanted = acks(buf, pos + 4, frame_end if frame_end < end else end)
                 if wanted is None:
                     if frame_end <= end or end - pos > _MAX_HEAD:
                         raise Fault(Reason.MALFORMED_REQUEST, "a Produce request whose acks are not found", 0)
@@ -148,7 +148,7 @@ class RequestFlow(Expecting):
                     return None
                 if pos > start:
                     self.sink.send(buf[start:pos])
-                self._whole(route, buf[pos + 4 : frame_end], correlation_id, now)
+                self._whole(route, memoryview(buf)[pos + 4 : frame_end], correlation_id, now)
                 pos = start = frame_end if self._takes_more(buf, frame_end) else end
                 continue
             self._found(route, correlation_id, size, now, responds)
@@ -193,7 +193,7 @@ class RequestFlow(Expecting):
         self._own.decided(decision)
         self.handling = False
 
-    def _takes_more(self, buf: memoryview, pos: int) -> bool:
+    def _takes_more(self, buf: Chunk, pos: int) -> bool:
         """Whether what is behind a request that was held is to be looked at now; held where it is later."""
         if self.conversing:
             self._hold(buf, pos, pos, UNTIL_TOLD)

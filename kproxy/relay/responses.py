@@ -13,14 +13,14 @@ from kproxy.relay.flow import UNTIL_TOLD, Outlet, Owner
 from kproxy.relay.forwarding import Forwarding
 from kproxy.relay.in_flight import Expected, InFlight
 from kproxy.relay.own_answers import OwnAnswers
-from kproxy.relay.routes import OnResponse
+from kproxy.relay.routes import Chunk, OnResponse
 from kproxy.relay.verdicts import Parked
 
 _HEAD: Final = Struct(">ii")
 """Size, correlation id: what every response begins with."""
 _unpack_head: Final = _HEAD.unpack_from
 HEAD_BYTES: Final = _HEAD.size
-_NOTHING: Final = memoryview(b"")
+_NOTHING: Final = b""
 _PASS: Final = OnResponse.PASS
 _STREAM: Final = OnResponse.STREAM
 
@@ -31,7 +31,7 @@ class ResponseFlow(Forwarding):
     With `waiting` set there are bytes behind a parked answer, and the broker is not to be read.
     """
 
-    __slots__ = ("_begun", "_finished", "_in_flight", "_limit", "_own", "_owner", "waiting")
+    __slots__ = ("_begun", "_finished", "_finished_last", "_in_flight", "_limit", "_own", "_owner", "waiting")
 
     def __init__(
         self,
@@ -49,7 +49,8 @@ class ResponseFlow(Forwarding):
         self._owner = owner
         self._limit = limit
         self._begun: Expected | None = None
-        self._finished: list[Expected] = []
+        self._finished: Expected | None = None  # of what was fed last: the first, then each behind the other
+        self._finished_last: Expected | None = None
         self.waiting = False
 
     @property
@@ -57,7 +58,7 @@ class ResponseFlow(Forwarding):
         """Whether there is a frame that is not complete, or is held behind a parked answer."""
         return self._begun is not None or self._held is not None
 
-    def feed(self, buf: memoryview, now: float) -> memoryview | None:
+    def feed(self, buf: Chunk, now: float) -> Chunk | None:
         """Take what the broker sent; returns the end of it, which the client is to be sent as it is.
 
         Raises `Fault` when both must be closed. `buf` may be used again once that is sent.
@@ -76,7 +77,7 @@ class ResponseFlow(Forwarding):
             self._start = 0
             self._finish(_NOTHING, 0)
 
-    def _scan(self, buf: memoryview, pos: int, now: float) -> memoryview | None:
+    def _scan(self, buf: Chunk, pos: int, now: float) -> Chunk | None:
         """Look at the frames from `pos` on; returns what of them is still to be sent."""
         self._start, end = pos, len(buf)
         while pos < end:
@@ -95,7 +96,7 @@ class ResponseFlow(Forwarding):
             return None
         return buf[self._start :] if self._start else buf
 
-    def _begin(self, buf: memoryview, pos: int, now: float) -> tuple[int, int]:
+    def _begin(self, buf: Chunk, pos: int, now: float) -> tuple[int, int]:
         """Look at the first bytes of a frame; returns the position reached and, to be shown more, how many bytes."""
         there = len(buf) - pos
         if there < HEAD_BYTES:
@@ -145,7 +146,7 @@ class ResponseFlow(Forwarding):
         reason = Reason.FRAME_TOO_LARGE if size > self._limit else Reason.INVALID_FRAME_SIZE
         return Fault(reason, f"a response of {size} bytes", key)
 
-    def _step(self, expected: Expected, buf: memoryview, pos: int, frame: int, now: float) -> None:
+    def _step(self, expected: Expected, buf: Chunk, pos: int, frame: int, now: float) -> None:
         """The response is to the proxy: ask the broker more, or answer the client."""
         conversation = expected.answer
         assert isinstance(conversation, Conversation)
@@ -168,10 +169,15 @@ class ResponseFlow(Forwarding):
             self._own.park(expected, answer)
         conversation.requests.go_on(now)
 
-    def _finish(self, buf: memoryview, pos: int) -> None:
+    def _finish(self, buf: Chunk, pos: int) -> None:
         """The frame that ends at `pos` is complete; answers of the proxy's own whose turn has come go out behind it."""
         in_flight = self._in_flight
-        self._finished.append(in_flight.pop())
+        finished = in_flight.pop()
+        if self._finished_last is None:
+            self._finished = finished
+        else:
+            self._finished_last.behind = finished
+        self._finished_last = finished
         self._begun = None
         self.count += 1
         due = in_flight.first
@@ -188,10 +194,9 @@ class ResponseFlow(Forwarding):
 
     def settle(self, done: float) -> None:
         """What was fed last is out at `done`: observe how long each response took, and how much of it here."""
-        finished = self._finished
-        if not finished:
-            return
-        for expected in finished:
+        expected = self._finished
+        self._finished = self._finished_last = None
+        while expected is not None:
             counters = expected.route.counters
             counters.responses += 1
             # Both may be of one round of events, of which the first byte's time is the beginning.
@@ -199,4 +204,6 @@ class ResponseFlow(Forwarding):
             upstream = waited if waited > 0.0 else 0.0
             counters.upstream.observe(upstream)
             counters.proxy.observe(done - expected.received - upstream)
-        finished.clear()
+            behind = expected.behind
+            expected.behind = None  # as InFlight.pop
+            expected = behind

@@ -17,10 +17,10 @@ from kproxy.wire.address import (
     replace_addresses,
 )
 from kproxy.wire.apis import APIS, response_header_version
-from kproxy.wire.generated.skims import ERROR_OFFSETS, SKIMS
+from kproxy.wire.generated.skims import ERROR_OFFSETS, IN_BYTES, SKIMS
 from kproxy.wire.primitives import MAX_STRING, Buffer, read_uvarint
 from kproxy.wire.stream import ResponseStream, response_stream
-from kproxy.wire.walk import WalkFunction, no_length, not_at_end, skip_tags
+from kproxy.wire.walk import BytesWalk, WalkFunction, no_length, not_at_end, skip_tags
 
 __all__ = [
     "BROKER",
@@ -44,11 +44,12 @@ __all__ = [
 _REQUEST_HEADER: Final = struct.Struct(">2xh4xh")
 """Api version and length of the client id, of a request whose key is known."""
 _INT16: Final = struct.Struct(">h")
-_unpack_int16: Final = _INT16.unpack_from
 _UNKNOWN_END: Final = 1 << 62
 _PRODUCE: Final = 0
 _PRODUCE_FLEXIBLE: Final = APIS[_PRODUCE].flexible_from
-_HOT_ACKS: Final = 14
+_USUAL: Final = 14
+"""Bytes before and of `acks`, at the least."""
+_MOST_USUAL: Final = _USUAL + 0xFF
 
 
 class Skimmed:
@@ -85,10 +86,11 @@ def response_skim(api_key: int, version: int) -> Skim | None:
 class Glance:
     """Tells of one API's responses, in one version, whether they are worth a skim; hardly any is."""
 
-    __slots__ = ("_addresses", "_errors", "_flexible", "_walk")
+    __slots__ = ("_addresses", "_errors", "_flexible", "_in_bytes", "_walk")
 
-    def __init__(self, walk: WalkFunction, *, flexible: bool) -> None:
+    def __init__(self, walk: WalkFunction, in_bytes: BytesWalk | None, *, flexible: bool) -> None:
         self._walk = walk
+        self._in_bytes = in_bytes
         self._flexible = flexible
         self._addresses: list[Address] = []  # empty between two glances, as the other
         self._errors: list[int] = []
@@ -100,8 +102,12 @@ class Glance:
             if end <= body or buf[body]:  # tagged fields, which no broker sends there
                 return False
             body += 1
+        in_bytes = self._in_bytes
         try:
-            found = self._walk(buf, body, end, self._addresses, self._errors) > end
+            if in_bytes is not None and isinstance(buf, bytes):
+                found = in_bytes(buf, body, end, self._addresses, self._errors) > end
+            else:
+                found = self._walk(buf, body, end, self._addresses, self._errors) > end
         except (IndexError, struct.error, UnicodeDecodeError, MalformedMessageError):
             found = True
         if found or self._addresses or self._errors:
@@ -113,8 +119,11 @@ class Glance:
 
 def response_glance(api_key: int, version: int) -> Glance | None:
     """The glance at a response; None when it has no broker address, or is of a version that is not known."""
-    walk = SKIMS.get((api_key, version))
-    return None if walk is None else Glance(walk, flexible=response_header_version(api_key, version) == 1)
+    where = (api_key, version)
+    walk = SKIMS.get(where)
+    if walk is None:
+        return None
+    return Glance(walk, IN_BYTES.get(where), flexible=response_header_version(api_key, version) == 1)
 
 
 def error_offset(api_key: int, version: int) -> int | None:
@@ -127,12 +136,17 @@ def error_offset(api_key: int, version: int) -> int | None:
 
 def acks(buf: Buffer, pos: int, end: int) -> int | None:
     """`acks` of a Produce request whose header begins at `pos`; None when more bytes are needed to tell."""
-    # The shape that clients send, read at once: a short client id, no tagged fields, no transactional id.
-    if end - pos > _HOT_ACKS and buf[pos + 3] >= _PRODUCE_FLEXIBLE and not buf[pos + 8]:
-        at = pos + 10 + buf[pos + 9]
-        if at + 4 <= end and not buf[at] and not buf[at + 1]:
-            found: tuple[int] = _unpack_int16(buf, at + 2)
-            return found[0]
+    if isinstance(buf, bytes):
+        head, at, stop = buf, pos, end
+    else:
+        head, at = bytes(buf[pos : min(end, pos + _MOST_USUAL)]), 0
+        stop = len(head)
+    # The shape that clients send: a short client id, no tagged fields, no transactional id.
+    if stop - at > _USUAL and head[at + 3] >= _PRODUCE_FLEXIBLE and not head[at + 8]:
+        at += 10 + head[at + 9]
+        if at + 4 <= stop and not head[at] and not head[at + 1]:
+            wanted = head[at + 2] << 8 | head[at + 3]
+            return wanted - 0x10000 if wanted & 0x8000 else wanted
     try:
         return _acks(memoryview(buf)[pos:end])
     except (IndexError, struct.error):

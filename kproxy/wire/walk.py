@@ -11,6 +11,8 @@ from kproxy.wire.primitives import Buffer, read_uvarint
 
 WalkFunction: TypeAlias = Callable[[Buffer, int, int, list[Address], list[int]], int]
 """(buf, pos, end, addresses, errors) -> position behind what was walked; appends to both lists."""
+BytesWalk: TypeAlias = Callable[[bytes, int, int, list[Address], list[int]], int]
+"""The same of plain bytes, which compiled code reads without making an object of each."""
 StepFunction: TypeAlias = Callable[[Buffer, int, int, list[int]], tuple[int, int, int]]
 """(buf, pos, end, errors) -> (position reached, the count or size that stands before it, index of the step it ends).
 

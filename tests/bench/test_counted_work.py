@@ -25,7 +25,7 @@ from .virtual_cluster import VirtualCluster
 
 MIB: Final = 1 << 20
 REQUESTS: Final = 500
-SYSTEM_CALLS: Final = {"socket.recv_into": 2, "socket.send": 2}
+SYSTEM_CALLS: Final = {"socket.recv": 2, "socket.send": 2}
 """For a small request and its response: each is read once and sent once."""
 FUNCTION_CALLS: Final = 26
 BUILTIN_CALLS: Final = 24

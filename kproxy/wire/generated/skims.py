@@ -6,7 +6,7 @@ from __future__ import annotations
 from kproxy.wire.address import BROKER, COMPACT_INT32, COMPACT_UINT16, CONTROLLER, STRING_INT32, Address
 from kproxy.wire.primitives import Buffer, int16_at, int32_at, uint16_at
 from kproxy.wire.walk import (
-    ARRAY, BLOB, RUN, Step, StreamLayout, WalkFunction, no_length, not_at_end, skip_tags, uvarint_at,
+    ARRAY, BLOB, RUN, BytesWalk, Step, StreamLayout, WalkFunction, no_length, not_at_end, skip_tags, uvarint_at,
 )
 
 
@@ -228,7 +228,327 @@ def produce_response_v13(buf: Buffer, pos: int, end: int, addresses: list[Addres
     return pos
 
 
+def produce_response_v10_in_bytes(buf: bytes, pos: int, end: int, addresses: list[Address], errors: list[int]) -> int:
+    n0 = buf[pos]
+    pos += 1
+    if n0 > 127:
+        n0, pos = uvarint_at(buf, pos - 1)
+    if n0 > 1:
+        if n0 - 1 > end - pos:
+            raise no_length(n0 - 1)
+        for _ in range(n0 - 1):
+            if pos > end:
+                raise not_at_end()
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = uvarint_at(buf, pos - 1)
+            if n > 1:
+                pos += n - 1
+            n1 = buf[pos]
+            pos += 1
+            if n1 > 127:
+                n1, pos = uvarint_at(buf, pos - 1)
+            if n1 > 1:
+                if n1 - 1 > end - pos:
+                    raise no_length(n1 - 1)
+                for _ in range(n1 - 1):
+                    if pos > end:
+                        raise not_at_end()
+                    if buf[pos + 4] or buf[pos + 5]:
+                        errors.append(int16_at(buf, pos + 4)[0])
+                    n2 = buf[pos + 30]
+                    pos += 31
+                    if n2 > 127:
+                        n2, pos = uvarint_at(buf, pos - 1)
+                    if n2 > 1:
+                        if n2 - 1 > end - pos:
+                            raise no_length(n2 - 1)
+                        for _ in range(n2 - 1):
+                            if pos > end:
+                                raise not_at_end()
+                            n = buf[pos + 4]
+                            pos += 5
+                            if n > 127:
+                                n, pos = uvarint_at(buf, pos - 1)
+                            if n > 1:
+                                pos += n - 1
+                            if buf[pos]:
+                                pos = skip_tags(buf, pos, end)
+                            else:
+                                pos += 1
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = uvarint_at(buf, pos - 1)
+                    if n > 1:
+                        pos += n - 1
+                    if buf[pos]:
+                        pos = skip_tags(buf, pos, end)
+                    else:
+                        pos += 1
+            if buf[pos]:
+                pos = skip_tags(buf, pos, end)
+            else:
+                pos += 1
+    n0 = buf[pos + 4]
+    pos += 5
+    if n0 > 127:
+        n0, pos = uvarint_at(buf, pos - 1)
+    for _ in range(n0):
+        tag, size_start = uvarint_at(buf, pos)
+        size, pos = uvarint_at(buf, size_start)
+        size_at = size_start, pos
+        limit = pos + size
+        if tag == 0:
+            n1 = buf[pos]
+            pos += 1
+            if n1 > 127:
+                n1, pos = uvarint_at(buf, pos - 1)
+            if n1 > 1:
+                if n1 - 1 > end - pos:
+                    raise no_length(n1 - 1)
+                for _ in range(n1 - 1):
+                    if pos > end:
+                        raise not_at_end()
+                    node = int32_at(buf, pos)[0]
+                    pos += 4
+                    start = pos
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = uvarint_at(buf, pos - 1)
+                    if n < 1:
+                        raise no_length(-1)
+                    host = pos
+                    pos += n - 1
+                    addresses.append(Address(node, str(buf[host:pos], "utf-8"), int32_at(buf, pos)[0], start, pos + 4, COMPACT_INT32, size_at, BROKER))
+                    n = buf[pos + 4]
+                    pos += 5
+                    if n > 127:
+                        n, pos = uvarint_at(buf, pos - 1)
+                    if n > 1:
+                        pos += n - 1
+                    if buf[pos]:
+                        pos = skip_tags(buf, pos, end)
+                    else:
+                        pos += 1
+            if pos != limit:
+                raise no_length(size)
+        else:
+            pos = limit
+    return pos
+
+
+def produce_response_v13_in_bytes(buf: bytes, pos: int, end: int, addresses: list[Address], errors: list[int]) -> int:
+    n0 = buf[pos]
+    pos += 1
+    if n0 > 127:
+        n0, pos = uvarint_at(buf, pos - 1)
+    if n0 > 1:
+        if n0 - 1 > end - pos:
+            raise no_length(n0 - 1)
+        for _ in range(n0 - 1):
+            if pos > end:
+                raise not_at_end()
+            n1 = buf[pos + 16]
+            pos += 17
+            if n1 > 127:
+                n1, pos = uvarint_at(buf, pos - 1)
+            if n1 > 1:
+                if n1 - 1 > end - pos:
+                    raise no_length(n1 - 1)
+                for _ in range(n1 - 1):
+                    if pos > end:
+                        raise not_at_end()
+                    if buf[pos + 4] or buf[pos + 5]:
+                        errors.append(int16_at(buf, pos + 4)[0])
+                    n2 = buf[pos + 30]
+                    pos += 31
+                    if n2 > 127:
+                        n2, pos = uvarint_at(buf, pos - 1)
+                    if n2 > 1:
+                        if n2 - 1 > end - pos:
+                            raise no_length(n2 - 1)
+                        for _ in range(n2 - 1):
+                            if pos > end:
+                                raise not_at_end()
+                            n = buf[pos + 4]
+                            pos += 5
+                            if n > 127:
+                                n, pos = uvarint_at(buf, pos - 1)
+                            if n > 1:
+                                pos += n - 1
+                            if buf[pos]:
+                                pos = skip_tags(buf, pos, end)
+                            else:
+                                pos += 1
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = uvarint_at(buf, pos - 1)
+                    if n > 1:
+                        pos += n - 1
+                    if buf[pos]:
+                        pos = skip_tags(buf, pos, end)
+                    else:
+                        pos += 1
+            if buf[pos]:
+                pos = skip_tags(buf, pos, end)
+            else:
+                pos += 1
+    n0 = buf[pos + 4]
+    pos += 5
+    if n0 > 127:
+        n0, pos = uvarint_at(buf, pos - 1)
+    for _ in range(n0):
+        tag, size_start = uvarint_at(buf, pos)
+        size, pos = uvarint_at(buf, size_start)
+        size_at = size_start, pos
+        limit = pos + size
+        if tag == 0:
+            n1 = buf[pos]
+            pos += 1
+            if n1 > 127:
+                n1, pos = uvarint_at(buf, pos - 1)
+            if n1 > 1:
+                if n1 - 1 > end - pos:
+                    raise no_length(n1 - 1)
+                for _ in range(n1 - 1):
+                    if pos > end:
+                        raise not_at_end()
+                    node = int32_at(buf, pos)[0]
+                    pos += 4
+                    start = pos
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = uvarint_at(buf, pos - 1)
+                    if n < 1:
+                        raise no_length(-1)
+                    host = pos
+                    pos += n - 1
+                    addresses.append(Address(node, str(buf[host:pos], "utf-8"), int32_at(buf, pos)[0], start, pos + 4, COMPACT_INT32, size_at, BROKER))
+                    n = buf[pos + 4]
+                    pos += 5
+                    if n > 127:
+                        n, pos = uvarint_at(buf, pos - 1)
+                    if n > 1:
+                        pos += n - 1
+                    if buf[pos]:
+                        pos = skip_tags(buf, pos, end)
+                    else:
+                        pos += 1
+            if pos != limit:
+                raise no_length(size)
+        else:
+            pos = limit
+    return pos
+
+
 def fetch_response_v16(buf: Buffer, pos: int, end: int, addresses: list[Address], errors: list[int]) -> int:
+    if buf[pos + 4] or buf[pos + 5]:
+        errors.append(int16_at(buf, pos + 4)[0])
+    n0 = buf[pos + 10]
+    pos += 11
+    if n0 > 127:
+        n0, pos = uvarint_at(buf, pos - 1)
+    if n0 > 1:
+        if n0 - 1 > end - pos:
+            raise no_length(n0 - 1)
+        for _ in range(n0 - 1):
+            if pos > end:
+                raise not_at_end()
+            n1 = buf[pos + 16]
+            pos += 17
+            if n1 > 127:
+                n1, pos = uvarint_at(buf, pos - 1)
+            if n1 > 1:
+                if n1 - 1 > end - pos:
+                    raise no_length(n1 - 1)
+                for _ in range(n1 - 1):
+                    if pos > end:
+                        raise not_at_end()
+                    if buf[pos + 4] or buf[pos + 5]:
+                        errors.append(int16_at(buf, pos + 4)[0])
+                    n2 = buf[pos + 30]
+                    pos += 31
+                    if n2 > 127:
+                        n2, pos = uvarint_at(buf, pos - 1)
+                    if n2 > 1:
+                        if n2 - 1 > end - pos:
+                            raise no_length(n2 - 1)
+                        for _ in range(n2 - 1):
+                            if pos > end:
+                                raise not_at_end()
+                            if buf[pos + 16]:
+                                pos = skip_tags(buf, pos + 16, end)
+                            else:
+                                pos += 17
+                    n = buf[pos + 4]
+                    pos += 5
+                    if n > 127:
+                        n, pos = uvarint_at(buf, pos - 1)
+                    if n > 1:
+                        pos += n - 1
+                    if buf[pos]:
+                        pos = skip_tags(buf, pos, end)
+                    else:
+                        pos += 1
+            if buf[pos]:
+                pos = skip_tags(buf, pos, end)
+            else:
+                pos += 1
+    n0 = buf[pos]
+    pos += 1
+    if n0 > 127:
+        n0, pos = uvarint_at(buf, pos - 1)
+    for _ in range(n0):
+        tag, size_start = uvarint_at(buf, pos)
+        size, pos = uvarint_at(buf, size_start)
+        size_at = size_start, pos
+        limit = pos + size
+        if tag == 0:
+            n1 = buf[pos]
+            pos += 1
+            if n1 > 127:
+                n1, pos = uvarint_at(buf, pos - 1)
+            if n1 > 1:
+                if n1 - 1 > end - pos:
+                    raise no_length(n1 - 1)
+                for _ in range(n1 - 1):
+                    if pos > end:
+                        raise not_at_end()
+                    node = int32_at(buf, pos)[0]
+                    pos += 4
+                    start = pos
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = uvarint_at(buf, pos - 1)
+                    if n < 1:
+                        raise no_length(-1)
+                    host = pos
+                    pos += n - 1
+                    addresses.append(Address(node, str(buf[host:pos], "utf-8"), int32_at(buf, pos)[0], start, pos + 4, COMPACT_INT32, size_at, BROKER))
+                    n = buf[pos + 4]
+                    pos += 5
+                    if n > 127:
+                        n, pos = uvarint_at(buf, pos - 1)
+                    if n > 1:
+                        pos += n - 1
+                    if buf[pos]:
+                        pos = skip_tags(buf, pos, end)
+                    else:
+                        pos += 1
+            if pos != limit:
+                raise no_length(size)
+        else:
+            pos = limit
+    return pos
+
+
+def fetch_response_v16_in_bytes(buf: bytes, pos: int, end: int, addresses: list[Address], errors: list[int]) -> int:
     if buf[pos + 4] or buf[pos + 5]:
         errors.append(int16_at(buf, pos + 4)[0])
     n0 = buf[pos + 10]
@@ -1427,6 +1747,123 @@ def share_fetch_response_v1(buf: Buffer, pos: int, end: int, addresses: list[Add
     return pos
 
 
+def share_fetch_response_v1_in_bytes(buf: bytes, pos: int, end: int, addresses: list[Address], errors: list[int]) -> int:
+    if buf[pos + 4] or buf[pos + 5]:
+        errors.append(int16_at(buf, pos + 4)[0])
+    n = buf[pos + 6]
+    pos += 7
+    if n > 127:
+        n, pos = uvarint_at(buf, pos - 1)
+    if n > 1:
+        pos += n - 1
+    n0 = buf[pos + 4]
+    pos += 5
+    if n0 > 127:
+        n0, pos = uvarint_at(buf, pos - 1)
+    if n0 > 1:
+        if n0 - 1 > end - pos:
+            raise no_length(n0 - 1)
+        for _ in range(n0 - 1):
+            if pos > end:
+                raise not_at_end()
+            n1 = buf[pos + 16]
+            pos += 17
+            if n1 > 127:
+                n1, pos = uvarint_at(buf, pos - 1)
+            if n1 > 1:
+                if n1 - 1 > end - pos:
+                    raise no_length(n1 - 1)
+                for _ in range(n1 - 1):
+                    if pos > end:
+                        raise not_at_end()
+                    if buf[pos + 4] or buf[pos + 5]:
+                        errors.append(int16_at(buf, pos + 4)[0])
+                    n = buf[pos + 6]
+                    pos += 7
+                    if n > 127:
+                        n, pos = uvarint_at(buf, pos - 1)
+                    if n > 1:
+                        pos += n - 1
+                    if buf[pos] or buf[pos + 1]:
+                        errors.append(int16_at(buf, pos)[0])
+                    n = buf[pos + 2]
+                    pos += 3
+                    if n > 127:
+                        n, pos = uvarint_at(buf, pos - 1)
+                    if n > 1:
+                        pos += n - 1
+                    node = int32_at(buf, pos)[0]
+                    if buf[pos + 8]:
+                        pos = skip_tags(buf, pos + 8, end)
+                    else:
+                        pos += 9
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = uvarint_at(buf, pos - 1)
+                    if n > 1:
+                        pos += n - 1
+                    n2 = buf[pos]
+                    pos += 1
+                    if n2 > 127:
+                        n2, pos = uvarint_at(buf, pos - 1)
+                    if n2 > 1:
+                        if n2 - 1 > end - pos:
+                            raise no_length(n2 - 1)
+                        for _ in range(n2 - 1):
+                            if pos > end:
+                                raise not_at_end()
+                            if buf[pos + 18]:
+                                pos = skip_tags(buf, pos + 18, end)
+                            else:
+                                pos += 19
+                    if buf[pos]:
+                        pos = skip_tags(buf, pos, end)
+                    else:
+                        pos += 1
+            if buf[pos]:
+                pos = skip_tags(buf, pos, end)
+            else:
+                pos += 1
+    n0 = buf[pos]
+    pos += 1
+    if n0 > 127:
+        n0, pos = uvarint_at(buf, pos - 1)
+    if n0 > 1:
+        if n0 - 1 > end - pos:
+            raise no_length(n0 - 1)
+        for _ in range(n0 - 1):
+            if pos > end:
+                raise not_at_end()
+            node = int32_at(buf, pos)[0]
+            pos += 4
+            start = pos
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = uvarint_at(buf, pos - 1)
+            if n < 1:
+                raise no_length(-1)
+            host = pos
+            pos += n - 1
+            addresses.append(Address(node, str(buf[host:pos], "utf-8"), int32_at(buf, pos)[0], start, pos + 4, COMPACT_INT32, None, BROKER))
+            n = buf[pos + 4]
+            pos += 5
+            if n > 127:
+                n, pos = uvarint_at(buf, pos - 1)
+            if n > 1:
+                pos += n - 1
+            if buf[pos]:
+                pos = skip_tags(buf, pos, end)
+            else:
+                pos += 1
+    if buf[pos]:
+        pos = skip_tags(buf, pos, end)
+    else:
+        pos += 1
+    return pos
+
+
 def share_fetch_response_v1_step_1(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
     if buf[pos + 4] or buf[pos + 5]:
         errors.append(int16_at(buf, pos + 4)[0])
@@ -1740,6 +2177,184 @@ def share_acknowledge_response_v2(buf: Buffer, pos: int, end: int, addresses: li
     return pos
 
 
+def share_acknowledge_response_v1_in_bytes(buf: bytes, pos: int, end: int, addresses: list[Address], errors: list[int]) -> int:
+    if buf[pos + 4] or buf[pos + 5]:
+        errors.append(int16_at(buf, pos + 4)[0])
+    n = buf[pos + 6]
+    pos += 7
+    if n > 127:
+        n, pos = uvarint_at(buf, pos - 1)
+    if n > 1:
+        pos += n - 1
+    n0 = buf[pos]
+    pos += 1
+    if n0 > 127:
+        n0, pos = uvarint_at(buf, pos - 1)
+    if n0 > 1:
+        if n0 - 1 > end - pos:
+            raise no_length(n0 - 1)
+        for _ in range(n0 - 1):
+            if pos > end:
+                raise not_at_end()
+            n1 = buf[pos + 16]
+            pos += 17
+            if n1 > 127:
+                n1, pos = uvarint_at(buf, pos - 1)
+            if n1 > 1:
+                if n1 - 1 > end - pos:
+                    raise no_length(n1 - 1)
+                for _ in range(n1 - 1):
+                    if pos > end:
+                        raise not_at_end()
+                    if buf[pos + 4] or buf[pos + 5]:
+                        errors.append(int16_at(buf, pos + 4)[0])
+                    n = buf[pos + 6]
+                    pos += 7
+                    if n > 127:
+                        n, pos = uvarint_at(buf, pos - 1)
+                    if n > 1:
+                        pos += n - 1
+                    node = int32_at(buf, pos)[0]
+                    if buf[pos + 8]:
+                        pos = skip_tags(buf, pos + 8, end)
+                    else:
+                        pos += 9
+                    if buf[pos]:
+                        pos = skip_tags(buf, pos, end)
+                    else:
+                        pos += 1
+            if buf[pos]:
+                pos = skip_tags(buf, pos, end)
+            else:
+                pos += 1
+    n0 = buf[pos]
+    pos += 1
+    if n0 > 127:
+        n0, pos = uvarint_at(buf, pos - 1)
+    if n0 > 1:
+        if n0 - 1 > end - pos:
+            raise no_length(n0 - 1)
+        for _ in range(n0 - 1):
+            if pos > end:
+                raise not_at_end()
+            node = int32_at(buf, pos)[0]
+            pos += 4
+            start = pos
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = uvarint_at(buf, pos - 1)
+            if n < 1:
+                raise no_length(-1)
+            host = pos
+            pos += n - 1
+            addresses.append(Address(node, str(buf[host:pos], "utf-8"), int32_at(buf, pos)[0], start, pos + 4, COMPACT_INT32, None, BROKER))
+            n = buf[pos + 4]
+            pos += 5
+            if n > 127:
+                n, pos = uvarint_at(buf, pos - 1)
+            if n > 1:
+                pos += n - 1
+            if buf[pos]:
+                pos = skip_tags(buf, pos, end)
+            else:
+                pos += 1
+    if buf[pos]:
+        pos = skip_tags(buf, pos, end)
+    else:
+        pos += 1
+    return pos
+
+
+def share_acknowledge_response_v2_in_bytes(buf: bytes, pos: int, end: int, addresses: list[Address], errors: list[int]) -> int:
+    if buf[pos + 4] or buf[pos + 5]:
+        errors.append(int16_at(buf, pos + 4)[0])
+    n = buf[pos + 6]
+    pos += 7
+    if n > 127:
+        n, pos = uvarint_at(buf, pos - 1)
+    if n > 1:
+        pos += n - 1
+    n0 = buf[pos + 4]
+    pos += 5
+    if n0 > 127:
+        n0, pos = uvarint_at(buf, pos - 1)
+    if n0 > 1:
+        if n0 - 1 > end - pos:
+            raise no_length(n0 - 1)
+        for _ in range(n0 - 1):
+            if pos > end:
+                raise not_at_end()
+            n1 = buf[pos + 16]
+            pos += 17
+            if n1 > 127:
+                n1, pos = uvarint_at(buf, pos - 1)
+            if n1 > 1:
+                if n1 - 1 > end - pos:
+                    raise no_length(n1 - 1)
+                for _ in range(n1 - 1):
+                    if pos > end:
+                        raise not_at_end()
+                    if buf[pos + 4] or buf[pos + 5]:
+                        errors.append(int16_at(buf, pos + 4)[0])
+                    n = buf[pos + 6]
+                    pos += 7
+                    if n > 127:
+                        n, pos = uvarint_at(buf, pos - 1)
+                    if n > 1:
+                        pos += n - 1
+                    node = int32_at(buf, pos)[0]
+                    if buf[pos + 8]:
+                        pos = skip_tags(buf, pos + 8, end)
+                    else:
+                        pos += 9
+                    if buf[pos]:
+                        pos = skip_tags(buf, pos, end)
+                    else:
+                        pos += 1
+            if buf[pos]:
+                pos = skip_tags(buf, pos, end)
+            else:
+                pos += 1
+    n0 = buf[pos]
+    pos += 1
+    if n0 > 127:
+        n0, pos = uvarint_at(buf, pos - 1)
+    if n0 > 1:
+        if n0 - 1 > end - pos:
+            raise no_length(n0 - 1)
+        for _ in range(n0 - 1):
+            if pos > end:
+                raise not_at_end()
+            node = int32_at(buf, pos)[0]
+            pos += 4
+            start = pos
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = uvarint_at(buf, pos - 1)
+            if n < 1:
+                raise no_length(-1)
+            host = pos
+            pos += n - 1
+            addresses.append(Address(node, str(buf[host:pos], "utf-8"), int32_at(buf, pos)[0], start, pos + 4, COMPACT_INT32, None, BROKER))
+            n = buf[pos + 4]
+            pos += 5
+            if n > 127:
+                n, pos = uvarint_at(buf, pos - 1)
+            if n > 1:
+                pos += n - 1
+            if buf[pos]:
+                pos = skip_tags(buf, pos, end)
+            else:
+                pos += 1
+    if buf[pos]:
+        pos = skip_tags(buf, pos, end)
+    else:
+        pos += 1
+    return pos
+
+
 def update_raft_voter_response_v0(buf: Buffer, pos: int, end: int, addresses: list[Address], errors: list[int]) -> int:
     if buf[pos + 4] or buf[pos + 5]:
         errors.append(int16_at(buf, pos + 4)[0])
@@ -1819,6 +2434,20 @@ SKIMS: dict[tuple[int, int], WalkFunction] = {
     (79, 1): share_acknowledge_response_v1,
     (79, 2): share_acknowledge_response_v2,
     (82, 0): update_raft_voter_response_v0,
+}
+
+IN_BYTES: dict[tuple[int, int], BytesWalk] = {
+    (0, 10): produce_response_v10_in_bytes,
+    (0, 11): produce_response_v10_in_bytes,
+    (0, 12): produce_response_v10_in_bytes,
+    (0, 13): produce_response_v13_in_bytes,
+    (1, 16): fetch_response_v16_in_bytes,
+    (1, 17): fetch_response_v16_in_bytes,
+    (1, 18): fetch_response_v16_in_bytes,
+    (78, 1): share_fetch_response_v1_in_bytes,
+    (78, 2): share_fetch_response_v1_in_bytes,
+    (79, 1): share_acknowledge_response_v1_in_bytes,
+    (79, 2): share_acknowledge_response_v2_in_bytes,
 }
 
 STREAMS: dict[tuple[int, int], StreamLayout] = {

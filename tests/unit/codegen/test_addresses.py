@@ -7,7 +7,8 @@ import pytest
 from codegen.addresses import LEFT_ALONE, is_host, left_alone, looks_like_address, paths
 from codegen.schema import Field, Message, Versions, load
 from codegen.skims import carries_addresses
-from kproxy.wire.generated.skims import SKIMS
+from kproxy.relay.apis import OFFERS
+from kproxy.wire.generated.skims import IN_BYTES, SKIMS
 
 SCHEMAS = load()
 MESSAGES = SCHEMAS.of_kind("request") + SCHEMAS.of_kind("response")
@@ -45,6 +46,12 @@ def test_every_version_with_an_address_has_a_skim(message: Message) -> None:
         around = [path for path, field in paths(message) if version not in field.versions]
         there = [path for path in pairs if not any(path.startswith(f"{gone}.") for gone in around)]
         assert bool(there) == carries_addresses(message, version) == ((message.api_key, version) in SKIMS)
+
+
+def test_what_is_glanced_at_can_be_walked_as_plain_bytes() -> None:
+    """Each version of these responses, and of no other: a walk that nobody takes is only there to be compiled."""
+    glanced = {key for key, offer in OFFERS.items() if offer.glances}
+    assert set(IN_BYTES) == {where for where in SKIMS if where[0] in glanced}
 
 
 def test_the_list_has_nothing_that_is_gone() -> None:

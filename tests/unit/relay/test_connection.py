@@ -157,9 +157,11 @@ async def test_slow_client_pauses_the_broker(size: int) -> None:
             nursery.start_soon(_ask_and_answer, relayed, answered)
             pauses = running.backend.counters.pauses
             await eventually(lambda: relayed.connection.paused == ("upstream", "downstream"), "a pause", 20)
-            assert pauses["downstream"] == 1
+            paused = dict(pauses)
+            assert paused["downstream"] >= 1
             await stays(lambda: relayed.connection.held_bytes < HELD, "bytes pile up", 0.3)
             assert running.quiet()
+            assert pauses == paused, "read again although nothing was taken"
             await beside.exchange(1)
             assert await relayed.client.receive(sum(map(len, answered))) == b"".join(answered)
         assert relayed.connection.paused == ()
@@ -186,9 +188,11 @@ async def test_slow_broker_pauses_the_client(size: int) -> None:
             nursery.start_soon(relayed.client.send, asked)
             await eventually(lambda: relayed.connection.paused == ("upstream",), "a pause")
             assert relayed.connection.held_bytes == relayed.connection.broker.pending_bytes
-            assert running.backend.counters.pauses == {"upstream": 1, "downstream": 0}
+            paused = dict(running.backend.counters.pauses)
+            assert paused["upstream"] >= 1 > paused["downstream"]
             await stays(lambda: relayed.connection.held_bytes < HELD, "bytes pile up", 0.3)
             assert running.quiet()
+            assert running.backend.counters.pauses == paused, "read again although nothing was taken"
             await beside.exchange(1)
             assert await relayed.broker.receive(len(asked)) == asked
         assert relayed.connection.paused == ()
@@ -416,7 +420,7 @@ async def test_the_broker_resets_while_the_client_is_slow() -> None:
         relayed = running.relay(buffer=SMALL)
         await relayed.client.send(request(1) + request(2))
         await relayed.broker.receive(2 * len(request(1)))
-        first, second = response(1, noise(120 * KIB)), response(2, noise(8 * KIB))
+        first, second = response(1, noise(200 * KIB)), response(2, noise(8 * KIB))
         await relayed.broker.send(first)
         await eventually(lambda: relayed.connection.client.blocked, "a slow client")
         await relayed.broker.send(second)

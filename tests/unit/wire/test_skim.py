@@ -142,9 +142,10 @@ def test_acks(version: int, wanted: int, transactional_id: str | None, client_id
     length = 0 if transactional_id is None else len(raw) + 1
     text = (bytes([length]) if version >= 9 else struct.pack(">h", length - 1)) + raw
     request = header + text + struct.pack(">hi", wanted, 30_000)
-    assert acks(b"." + request, 1, 1 + len(request)) == wanted
-    for end in range(len(request) - 4):
-        assert acks(request, 0, end) is None
+    for buf in (b"." + request + b".", memoryview(b"." + request + b".")):
+        assert acks(buf, 1, 1 + len(request)) == wanted
+        for end in range(len(request) - 4):
+            assert acks(buf, 1, 1 + end) is None
 
 
 def test_acks_of_a_malformed_request() -> None:
