@@ -78,7 +78,7 @@ class Pump:
 
     def receive(self, endpoint: Endpoint) -> memoryview:
         """What a socket has, in the buffer of all, so only until it is read into again; raises as `recv_into`."""
-        count = endpoint.sock.recv_into(self.scratch)  # apart: mypyc evaluates a call within a slice's bounds twice
+        count = endpoint.sock.recv_into(self.scratch)  # apart: compiled, a call in a slice is made twice
         return self.view[:count]
 
     def endpoint(self, sock: socket.socket, connection: Connection, is_client: bool) -> Endpoint:
