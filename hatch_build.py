@@ -20,7 +20,8 @@ _PACKAGE: Final = "kproxy"
 # Alone with the standard library's types, the outcome depends on nothing but sources and compiler; `make check` has
 # judged the types of everything else.
 _MYPY: Final = ("--config-file=", "--no-site-packages", "--ignore-missing-imports", "--follow-imports=silent")
-# Not small code, which a cold request finds sooner: reference counts would be calls. docs/performance-log.md, Optimised.
+# Not small code, which a cold request finds sooner: counts of references would be calls.
+# docs/performance-log.md, Optimised.
 _COMPILER: Final = {"MYPYC_OPT_LEVEL": "3", "MYPYC_DEBUG_LEVEL": "0"}
 
 
