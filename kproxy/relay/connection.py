@@ -161,6 +161,7 @@ class Connection(Sides):
             return
         self.parting = reason
         if self.client.reading:
+            self.client.brief = False  # all that is there, as far as the scratch buffer reaches
             self.readable(self.client, _clock())
         if not self.closed:
             self._balance()

@@ -28,10 +28,9 @@ MAX_VECTOR: Final = 1000
 class Endpoint:
     """A socket in the pump. What its peer does not take waits here, or in a pipe where it was spliced.
 
-    `blocked` says that something waits; `reading` that what the peer sends is taken; `brief` that
-    its last frames were short, or one to splice, so that little is to be read at a time; `costly` that its last request
-    was answered by the proxy itself, which takes longer than to relay one, so that the next is to wait until what came
-    with it is out.
+    `blocked` says that something waits; `reading` that what the peer sends is taken; `brief` that its last frames were
+    short, or one to splice, so that little is to be read at a time; `costly` that its last request was answered by the
+    proxy itself, which takes longer than to relay one, so that the next is to wait until what came with it is out.
     """
 
     __slots__ = (

@@ -592,15 +592,19 @@ async def test_drain_closes_idle_connections_at_once() -> None:
         assert await relayed.client.receive_all() == b""
 
 
-async def test_drain_sees_what_has_just_arrived() -> None:
-    """A request that lies in the socket when the drain begins was received: it is answered."""
+@pytest.mark.parametrize("count", [1, 50])
+async def test_drain_sees_what_has_just_arrived(count: int) -> None:
+    """Requests that lie in the socket when the drain begins were received, more than a short read takes: answered."""
+    numbers = range(2, 2 + count)
+    asked = b"".join(request(number, noise(500, number)) for number in numbers)
     async with stage() as running:
         relayed = running.relay()
-        relayed.client.sock.send(request(1))
+        await relayed.exchange(1)
+        relayed.client.sock.send(asked)
         running.pump.drain()
-        assert await relayed.broker.receive(len(request(1))) == request(1)
-        await relayed.broker.send(response(1))
-        assert await relayed.client.receive_all() == response(1)
+        assert await relayed.broker.receive(len(asked)) == asked
+        await relayed.broker.send(*map(response, numbers))
+        assert await relayed.client.receive_all() == b"".join(map(response, numbers))
         await relayed.ended(Reason.DRAINED)
 
 
