@@ -1,0 +1,141 @@
+"""Metrics of what is relayed: requests and responses, connections, their software, and the brokers behind."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kproxy.observe import series
+from kproxy.observe.families.family import SOFTWARE, Family, Kind
+
+_API: Final = ("api", "version")
+
+RELAY: Final[tuple[Family[series.Rows], ...]] = (
+    Family("kproxy_requests_total", Kind.COUNTER, _API, "Requests that came from clients.", series.by_api("requests")),
+    Family("kproxy_responses_total", Kind.COUNTER, _API, "Responses that went to clients.", series.by_api("responses")),
+    Family(
+        "kproxy_request_bytes_total",
+        Kind.COUNTER,
+        _API,
+        "Bytes of requests, with the frame's size field.",
+        series.by_api("request_bytes"),
+    ),
+    Family(
+        "kproxy_response_bytes_total",
+        Kind.COUNTER,
+        _API,
+        "Bytes of responses, with the frame's size field.",
+        series.by_api("response_bytes"),
+    ),
+    Family(
+        "kproxy_response_errors_total",
+        Kind.COUNTER,
+        (*_API, "error", "error_class"),
+        "Error codes that responses carried, by Kafka's name and KIP-1050 class.",
+        series.by_error,
+    ),
+    Family(
+        "kproxy_request_proxy_duration_seconds",
+        Kind.HISTOGRAM,
+        _API,
+        "Time that a request and its response spent in kproxy itself.",
+        series.histograms_by_api("proxy"),
+    ),
+    Family(
+        "kproxy_request_upstream_duration_seconds",
+        Kind.HISTOGRAM,
+        _API,
+        "Time from a request's last byte to the broker until its response's first byte.",
+        series.histograms_by_api("upstream"),
+    ),
+    Family(
+        "kproxy_requests_refused_total",
+        Kind.COUNTER,
+        ("api", "reason"),
+        "Requests that were not let through.",
+        series.by_refusal,
+    ),
+    Family(
+        "kproxy_connections_opened_total",
+        Kind.COUNTER,
+        (),
+        "Client connections that were accepted.",
+        series.whole("connections_opened"),
+    ),
+    Family(
+        "kproxy_connections_active",
+        Kind.GAUGE,
+        (),
+        "Client connections that are open.",
+        series.whole("connections_active"),
+    ),
+    Family(
+        "kproxy_connections_closed_total",
+        Kind.COUNTER,
+        ("reason",),
+        "Client connections that ended, by reason.",
+        series.by_key("closed"),
+    ),
+    Family(
+        "kproxy_protocol_errors_total",
+        Kind.COUNTER,
+        ("reason",),
+        "Bytes from a client or a broker that were not what they should be.",
+        series.by_key("protocol_errors"),
+    ),
+    Family(
+        "kproxy_backpressure_pauses_total",
+        Kind.COUNTER,
+        ("direction",),
+        "Times that kproxy read no further because a peer took no more: downstream the client, upstream the broker.",
+        series.by_key("pauses"),
+    ),
+    Family(
+        "kproxy_spliced_bytes_total",
+        Kind.COUNTER,
+        (),
+        "Bytes that the kernel moved from socket to socket without a copy in the process.",
+        series.whole("spliced_bytes"),
+    ),
+    Family(
+        "kproxy_held_bytes",
+        Kind.GAUGE,
+        (),
+        "Bytes held in memory for a peer that lags or a frame that must be whole.",
+        series.whole("held_bytes"),
+    ),
+    Family(
+        "kproxy_upstream_reachable",
+        Kind.GAUGE,
+        ("node",),
+        "1 when the last attempt to reach the broker succeeded, 0 when it failed; absent when there was none.",
+        series.reachable_by_node,
+    ),
+    Family(
+        "kproxy_upstream_connects_total",
+        Kind.COUNTER,
+        ("node",),
+        "Connections made to a broker.",
+        series.connects_by_node,
+    ),
+    Family(
+        "kproxy_upstream_connect_failures_total",
+        Kind.COUNTER,
+        ("node", "reason"),
+        "Connections to a broker that were not made.",
+        series.connect_failures_by_node,
+    ),
+    Family(
+        "kproxy_client_software_connections_active",
+        Kind.GAUGE,
+        SOFTWARE,
+        "Open connections by the software that the client says it is (KIP-511).",
+        series.by_software("software.active"),
+    ),
+    Family(
+        "kproxy_client_software_connections_opened_total",
+        Kind.COUNTER,
+        SOFTWARE,
+        "Connections ever by the software that the client says it is (KIP-511).",
+        series.by_software("software.total"),
+    ),
+)
