@@ -8,6 +8,7 @@ import resource
 import socket
 import struct
 import time
+from typing import NoReturn
 
 import pytest
 import trio
@@ -29,6 +30,7 @@ from tests.unit.relay.sockets import (
     KIB,
     MIB,
     Backend,
+    Peer,
     Relayed,
     at_work,
     descriptors,
@@ -401,6 +403,12 @@ async def test_a_stopped_pump_takes_nobody() -> None:
         sock.close()
 
 
+async def _send_for_ever(peer: Peer, data: bytes) -> NoReturn:
+    """The kernel's buffers grow as they like: no amount is sure not to fit."""
+    while True:
+        await peer.send(data)
+
+
 @pytest.mark.usefixtures("quick_sweeps")
 async def test_a_last_answer_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """A broker that never answers what is in flight before it, and a client that takes nothing, are parted from."""
@@ -413,9 +421,7 @@ async def test_a_last_answer_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPa
             await relayed.client.send(request(1), request(2, b"\xff\xff\0" + hello, key=18, version=5))
             await relayed.broker.receive(len(request(1)))
             await eventually(lambda: relayed.connection.end is Reason.REBOOTSTRAP, "the last request")  # noqa: B023
-        answered = response(1, noise(MIB))
         with pytest.raises(trio.BrokenResourceError):
-            while True:  # the kernel's buffers grow as they like: four megabytes have fitted
-                await stuck.broker.send(answered)
+            await _send_for_ever(stuck.broker, response(1, noise(MIB)))
         await eventually(lambda: stuck.connection.closed and silent.connection.closed, "both ends")
         assert running.backend.ended == {Reason.REBOOTSTRAP: 2}
