@@ -71,6 +71,13 @@ class Beside:
         self._scraper = Told("scraper", "tests.bench.scrape")
         small.requests_during(self._connection, request, BLOCK)
 
+    @property
+    def elsewhere(self) -> set[int]:
+        """The processes of what runs on other machines where kproxy is used, and of the kproxy for comparison."""
+        pushed = [mode.pushed for mode in self._modes if mode.pushed is not None]
+        others = {each.pid for each in pushed if each is not self._relay}
+        return {self._scraper.pid, *(each.fleet.pid for each in pushed), *others}
+
     def close(self) -> None:
         """End its connection and its scraper."""
         self._connection.close()

@@ -15,7 +15,7 @@ from kproxy.demo.kafka import Cluster
 
 from . import bulk, connecting, idle, metadata, small, telemetry
 from .frames import OneRecordProduce
-from .options import START_ROUNDS, Options
+from .options import LATENCY_ROUNDS, START_ROUNDS, Options
 from .process import Address, BenchError, rss_kib
 from .start import start
 from .targets import COMPILED, KPROXY, Target, compiled_program, direct, haproxy, haproxy_binary, kproxy, program
@@ -153,7 +153,7 @@ class Run:
                 for target in targets:
                     self._requests(target, leaders[target.name], request)
         if "latency" in sections:
-            for _ in self._rounds("latency", self.options.rounds):
+            for _ in self._rounds("latency", LATENCY_ROUNDS * self.options.rounds):
                 for name, latencies in small.latencies(leaders, request, self.options.latencies).items():
                     percentiles = statistics.quantiles(latencies, n=100)
                     self.samples.add("p50", name, percentiles[49] * _MICROSECONDS)

@@ -7,6 +7,8 @@ from typing import Final, Self
 
 SECTIONS: Final = ("produce", "fetch", "small", "latency", "connect", "idle", "start", "metadata", "telemetry")
 START_ROUNDS: Final = 5
+LATENCY_ROUNDS: Final = 3
+"""For each round of the others: one takes two seconds, and where the scheduler puts its connections shows in p50."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from kproxy.demo.kafka import Cluster
 from kproxy.demo.ports import free_port
 
 from . import beside, bulk
+from .apart import apart
 from .frames import OneRecordProduce
 from .growth import Growth, Spread
 from .options import Options
@@ -107,8 +108,9 @@ class Section:
         with self._proxy({"type": "prometheus"}, "other") as other:
             other.grow(self._options.instances)
             turns = beside.modes(relay, other)
-            with closing(beside.Beside(relay, turns, leader, request, self._options.instances)) as measured:
-                for _ in rounds("telemetry: requests beside pushes"):
+            made = beside.Beside(relay, turns, leader, request, self._options.instances)
+            with closing(made) as measured, apart(measured.elsewhere) as divided:
+                for _ in rounds(f"telemetry: requests beside pushes{'' if divided else ', all on one processor'}"):
                     for _ in range(self._options.cycles):
                         measured.cycle()
         self._grown(measured.found)
