@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kproxy.relay.routes import Table
 
 SCRATCH_BYTES: Final = 128 << 10
-"""One buffer for every read of the process: what is not sent on at once is copied out of it."""
+"""One buffer for every read that is not short: what is not sent on at once is copied out of it."""
 _EVENTS: Final = 42
 """What fits into 512 bytes: room for them that Python's own allocator has at hand."""
 _COSTLY_SHARE: Final = 16
@@ -59,8 +59,7 @@ class Pump:
     """Moves bytes for all connections of the process; `run` is its task."""
 
     def __init__(self, timeouts: Timeouts) -> None:
-        self.scratch = bytearray(SCRATCH_BYTES)
-        self.view = memoryview(self.scratch)
+        self._scratch = memoryview(bytearray(SCRATCH_BYTES))
         self.connections: dict[int, Connection] = {}
         self._stalled_after = timeouts.stalled_frame
         self._epoll = select.epoll()
@@ -78,8 +77,8 @@ class Pump:
 
     def receive(self, endpoint: Endpoint) -> memoryview:
         """What a socket has, in the buffer of all, so only until it is read into again; raises as `recv_into`."""
-        count = endpoint.sock.recv_into(self.scratch)  # apart: compiled, a call in a slice is made twice
-        return self.view[:count]
+        count = endpoint.sock.recv_into(self._scratch)  # apart: compiled, a call in a slice is made twice
+        return self._scratch[:count]
 
     def endpoint(self, sock: socket.socket, connection: Connection, is_client: bool) -> Endpoint:
         """Watch a non-blocking socket on behalf of a connection."""

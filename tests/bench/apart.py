@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterator, Set
 from contextlib import contextmanager, suppress
 
-from tests.support.proc import family
+from tests.support.proc import family, threads
 
 
 @contextmanager
@@ -30,7 +30,6 @@ def apart(far: Collection[int]) -> Iterator[bool]:
 
 def _confine(pids: Collection[int], processors: Set[int]) -> None:
     for pid in pids:
-        with suppress(ProcessLookupError, FileNotFoundError):  # it ended meanwhile
-            for thread in os.listdir(f"/proc/{pid}/task"):
-                with suppress(ProcessLookupError):
-                    os.sched_setaffinity(int(thread), processors)
+        for thread in threads(pid):
+            with suppress(ProcessLookupError):  # it ended meanwhile
+                os.sched_setaffinity(thread, processors)

@@ -6,23 +6,25 @@ import os
 import subprocess
 import sys
 
+from tests.support.proc import threads
+
 from .apart import apart
 
 _THREADS = "import threading; t = threading.Thread(target=input); t.start(); print(flush=True); t.join()"
 
 
-def _threads() -> subprocess.Popen[bytes]:
+def _two_threads() -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", _THREADS], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
 def _allowed(pid: int) -> set[frozenset[int]]:
-    return {frozenset(os.sched_getaffinity(int(thread))) for thread in os.listdir(f"/proc/{pid}/task")}
+    return {frozenset(os.sched_getaffinity(thread)) for thread in threads(pid)}
 
 
 def test_apart_and_free_again() -> None:
     """A child with two threads has the last processor, another one and this process the rest; then all have all."""
     processors = frozenset(os.sched_getaffinity(0))
-    with _threads() as far, _threads() as near:
+    with _two_threads() as far, _two_threads() as near:
         try:
             for child in (far, near):
                 assert child.stdout is not None

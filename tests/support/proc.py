@@ -10,10 +10,15 @@ from pathlib import Path
 def family(pid: int) -> set[int]:
     """A process and all its descendants that are alive."""
     found = {pid}
-    for task in _listdir(f"/proc/{pid}/task"):
-        for child in _read(f"/proc/{pid}/task/{task}/children").split():
+    for thread in threads(pid):
+        for child in _read(f"/proc/{pid}/task/{thread}/children").split():
             found |= family(int(child))
     return found
+
+
+def threads(pid: int) -> list[int]:
+    """The ids of a process' threads; none when it has ended."""
+    return [int(name) for name in _listdir(f"/proc/{pid}/task")]
 
 
 def rss_bytes(pid: int) -> int:
