@@ -20,7 +20,7 @@ CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _ROWS: Final = 128
 _LINES: Final = 32
 """What a step reads, and what it writes, where values are merged or are distributions."""
-_CLIENTS: Final = 256
+_CLIENTS: Final = 64
 """What a step writes where each client has a line of its own."""
 _NUMBERS: Final = frozenset({Kind.COUNTER, Kind.GAUGE})
 _group: Final = attrgetter("group")

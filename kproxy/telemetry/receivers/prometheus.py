@@ -23,10 +23,10 @@ from kproxy.telemetry.receivers.queued import MAX_BYTES, MAX_PUSHES, Queued
 _EXPIRE_EVERY: Final = 30.0  # seconds, at least
 _TURN: Final = 0.002  # seconds
 _GZIP: Final = 31  # zlib's window, and gzip's header
-_SHORT_TURN: Final = 0.0002
+_SHORT_TURN: Final = 0.00005
 """The same for what comes at each scrape, however well the clients behave."""
-_SLICE: Final = 0.00015
-_BREAK: Final = 0.0003
+_SLICE: Final = 0.00005
+_BREAK: Final = 0.0001
 """Seconds that a page is written for, and that the thread sleeps then.
 
 One that goes on without a break is in the relay's way at each of its socket calls: they let go of the interpreter, and
