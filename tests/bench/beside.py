@@ -23,6 +23,8 @@ BLOCK: Final = 1.5
 """Seconds: a slow drift of the machine hits all modes alike, and what a mode leaves behind counts little."""
 SCRAPED_EVERY: Final = 10
 """Blocks of a mode, so that it is scraped every 15 seconds of its own."""
+_WARM_UP: Final = 15.0
+"""Seconds of requests before the first block: the brokers compile what they run, on the processor of all others."""
 _OFTEN: Final = 0.02
 
 
@@ -69,14 +71,10 @@ class Beside:
         self._rand = random.Random(1)
         self._connection = connect(leader)
         self._scraper = Told("scraper", "tests.bench.scrape")
-        small.requests_during(self._connection, request, BLOCK)
 
-    @property
-    def elsewhere(self) -> set[int]:
-        """The processes of what runs on other machines where kproxy is used, and of the kproxy for comparison."""
-        pushed = [mode.pushed for mode in self._modes if mode.pushed is not None]
-        others = {each.pid for each in pushed if each is not self._relay}
-        return {self._scraper.pid, *(each.fleet.pid for each in pushed), *others}
+    def warm_up(self) -> None:
+        """Before the first cycle."""
+        small.requests_during(self._connection, self._request, _WARM_UP)
 
     def close(self) -> None:
         """End its connection and its scraper."""

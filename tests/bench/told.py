@@ -17,11 +17,6 @@ class Told:
         command = [sys.executable, "-m", module, *arguments]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    @property
-    def pid(self) -> int:
-        """Its process."""
-        return self._process.pid
-
     def close(self) -> None:
         """End it."""
         assert self._process.stdin is not None
