@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import TypeVar
 
 from kproxy.relay.context import Context
-from kproxy.relay.routes import Answer
+from kproxy.relay.verdicts import Stepwise
 from kproxy.wire.frame import frame as framed
 from kproxy.wire.header import RequestHeader, decode_request_header, encode_response_header
 from kproxy.wire.message import WireMessage
@@ -17,16 +17,20 @@ Decode = Callable[[memoryview, int], M]
 
 
 def answering(
-    decode: Decode[M], answer: Callable[[Context, RequestHeader, M], WireMessage]
-) -> Callable[[Context, memoryview], Answer]:
-    """A handler of requests that are answered at once."""
+    decode: Decode[M], answer: Callable[[Context, RequestHeader, M], Generator[None, None, WireMessage]]
+) -> Callable[[Context, memoryview], Stepwise]:
+    """A handler of requests that are answered in steps, between which `answer` yields."""
 
-    def handle(context: Context, frame: memoryview) -> Answer:
+    def handle(context: Context, frame: memoryview) -> Stepwise:
         header, body = decode_request_header(frame, 0, len(frame))
-        response = answer(context, header, decode(frame[body:], header.api_version))
-        return Answer(response_frame(header, response))
+        request = decode(frame[body:], header.api_version)
+        return Stepwise(_framed(header, answer(context, header, request)))
 
     return handle
+
+
+def _framed(header: RequestHeader, answer: Generator[None, None, WireMessage]) -> Generator[None, None, bytes]:
+    return response_frame(header, (yield from answer))
 
 
 def response_frame(header: RequestHeader, response: WireMessage) -> bytes:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 from uuid import UUID
 
 from kproxy.app.answering import answering
@@ -33,6 +33,8 @@ CONFIGS_LIMIT: Final = 8 << 20
 
 _CONFIGS: Final[Mapping[int, tuple[int, int] | None]] = {32: None, 33: None, 44: None, 74: (0, 1)}
 """The versions that are served whether the broker knows them or not, of DescribeConfigs and its kin by api key."""
+
+Answering: TypeAlias = Generator[None, None, WireMessage]
 
 
 def offers(telemetry: ClientTelemetry) -> Mapping[int, Offer]:
@@ -64,16 +66,19 @@ def _of_configs(telemetry: ClientTelemetry, key: int, own: tuple[int, int] | Non
 
 def _get(
     telemetry: ClientTelemetry, context: Context, header: RequestHeader, request: GetTelemetrySubscriptionsRequest
-) -> WireMessage:
+) -> Answering:
     info = _info(context, header, request.client_instance_id)
-    return a71_get_telemetry_subscriptions.answer(telemetry.core, info, request, time.time())
+    response = a71_get_telemetry_subscriptions.answer(telemetry.core, info, request, time.time())
+    yield
+    return response
 
 
 def _push(
     telemetry: ClientTelemetry, context: Context, header: RequestHeader, request: PushTelemetryRequest
-) -> WireMessage:
+) -> Answering:
     info = _info(context, header, request.client_instance_id)
     response, push = a72_push_telemetry.answer(telemetry.core, info, request, time.time())
+    yield
     if push is not None:
         telemetry.fanout.offer(push)
     return response

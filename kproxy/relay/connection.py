@@ -20,6 +20,7 @@ from kproxy.relay.splice import PIPE_BYTES, SPLICE_FROM, NoPipeError
 if TYPE_CHECKING:
     from kproxy.config import Limits
     from kproxy.relay.pump import Pump
+    from kproxy.relay.verdicts import Stepwise
 
 _clock: Final = time.monotonic
 GLANCE_BYTES: Final = 4 << 10
@@ -31,7 +32,7 @@ _SPLICES: Final = 4
 class Connection(Sides):
     """`opened` in seconds since the Unix epoch; `received` bytes of the client's; `upstream` is "host:port"."""
 
-    __slots__ = ("opened", "pump", "received", "upstream")
+    __slots__ = ("_stepwise", "opened", "pump", "received", "upstream")
 
     def __init__(
         self,
@@ -50,6 +51,7 @@ class Connection(Sides):
         self.upstream = upstream
         self.opened = time.time()
         self.received = 0
+        self._stepwise: Stepwise | None = None
 
     def event(self, endpoint: Endpoint, mask: int, now: float) -> None:
         """What epoll said of one of the sockets at `now`; raises as `readable`."""
@@ -150,6 +152,13 @@ class Connection(Sides):
                 self._balance()
             except Exception as error:  # one connection's failure is never another's
                 self.pump.failed(self.broker, error)
+
+    def work(self, stepwise: Stepwise) -> None:
+        """As `Owner`; the one before is finished first, so that a client has no more than one request held here."""
+        if self._stepwise is not None:
+            self._stepwise.finish()
+        self._stepwise = stepwise
+        self.pump.backlog.add(self, stepwise)
 
     def part(self, reason: Reason) -> None:
         """Answer what was received, take no more, then close for the reason.

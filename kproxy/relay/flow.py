@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
 from kproxy.relay.fault import Fault
 from kproxy.relay.routes import Chunk
+
+if TYPE_CHECKING:
+    from kproxy.relay.verdicts import Stepwise
 
 UNTIL_TOLD: Final = 1 << 62
 """Bytes to be held that never come: what is behind waits for something else."""
@@ -35,7 +38,10 @@ class Owner(Protocol):
         """A parked answer is there."""
 
     def answered_here(self) -> None:
-        """A request was answered by the proxy itself, at once."""
+        """A request is answered by the proxy itself, at once or in steps."""
+
+    def work(self, stepwise: Stepwise) -> None:
+        """A request is answered in steps, of which none is taken yet."""
 
 
 class Flow(metaclass=ABCMeta):

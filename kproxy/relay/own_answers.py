@@ -10,7 +10,7 @@ from kproxy.relay.context import Context
 from kproxy.relay.conversation import Conversation, Decision
 from kproxy.relay.flow import Outlet, Owner
 from kproxy.relay.in_flight import Expected, InFlight
-from kproxy.relay.verdicts import Forward, Parked
+from kproxy.relay.verdicts import Forward, Parked, Stepwise
 
 _CORRELATION_ID: Final = Struct(">8xi")
 """Behind size, api key and version of a request."""
@@ -38,6 +38,9 @@ class OwnAnswers:
             self.ask(expected, decision)
         elif isinstance(decision, Parked) and decision.frame is None:
             self.park(expected, decision)
+            if isinstance(decision, Stepwise):
+                self._owner.answered_here()
+                self._owner.work(decision)
         else:
             expected.answer = decision.frame
             self._owner.answered_here()

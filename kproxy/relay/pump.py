@@ -14,6 +14,7 @@ import trio
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
+from kproxy.relay.backlog import Backlog
 from kproxy.relay.connection import Connection
 from kproxy.relay.departures import Departures
 from kproxy.relay.endpoint import Endpoint
@@ -67,6 +68,7 @@ class Pump:
         self._asked = False
         self._endpoints: dict[int, Endpoint] = {}
         self.departures = Departures(self._epoll)
+        self.backlog = Backlog()
         self._pipes = PipePool()
         self._ids = count(1)
         self.ended: Ended | None = None
@@ -119,7 +121,7 @@ class Pump:
             self._close_everything()
 
     async def _serve(self) -> None:
-        poll = self._epoll.poll
+        poll, backlog = self._epoll.poll, self.backlog
         async with watched(self._epoll) as turns:
             self._asking, runnable = turns.asking, turns.runnable
             while True:
@@ -127,14 +129,17 @@ class Pump:
                 now = _clock()
                 ends = now + _TURN
                 while now < ends:
+                    waits = bool(backlog)
                     asked = self._asked or bool(runnable)
                     if asked:
                         ends = min(ends, now + _PATIENCE)
-                    events = poll(0 if asked else -1, _EVENTS)
-                    if asked and not events:
-                        break
+                    events = poll(0 if asked or waits else -1, _EVENTS)
                     now = _clock()
                     self._round(events, now)
+                    if waits:
+                        self._work()
+                    if asked and not events:
+                        break
                 await turns.take()
 
     def _round(self, events: list[tuple[int, int]], now: float) -> None:
@@ -166,6 +171,11 @@ class Pump:
             if (endpoint := self._endpoints.get(fd)) is not None:
                 endpoint.costly = False
         self._round(chosen, now)
+
+    def _work(self) -> None:
+        self.backlog.take()
+        if not self.backlog and not self.connections:
+            self._emptied.set()
 
     def failed(self, endpoint: Endpoint, error: Exception) -> None:
         """Close the connection whose socket or whose turn it was, for the reason that the error stands for."""
@@ -199,8 +209,8 @@ class Pump:
             self._emptied.set()
 
     async def wait_empty(self) -> None:
-        """Wait until no connection is relayed."""
-        while self.connections:
+        """Wait until no connection is relayed, and all that was said on one has taken effect."""
+        while self.connections or self.backlog:
             self._emptied = trio.Event()
             await self._emptied.wait()
 

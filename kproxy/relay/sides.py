@@ -20,6 +20,7 @@ from kproxy.relay.routes import Table
 
 if TYPE_CHECKING:
     from kproxy.config import Limits
+    from kproxy.relay.verdicts import Stepwise
 
 _clock: Final = time.monotonic
 
@@ -70,6 +71,10 @@ class Sides(metaclass=ABCMeta):
 
     @abstractmethod
     def resolved(self) -> None:
+        """As `Owner`."""
+
+    @abstractmethod
+    def work(self, stepwise: Stepwise) -> None:
         """As `Owner`."""
 
     @abstractmethod

@@ -28,19 +28,6 @@ class Answer:
     last: Reason | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Converse:
-    """Ask the broker, on this connection, before the client is answered.
-
-    `steps` yields whole request frames with their size, of any correlation id, is sent each one's response without its
-    size, and returns the client's response with its size, or where it will come from. The client is not read meanwhile:
-    its next request must not come between. What `steps` raises ends the connection; where the connection ends first,
-    `steps` is closed.
-    """
-
-    steps: Steps
-
-
 class Parked:
     """The proxy's own response, which comes later. The client is read on; responses behind this one wait for it.
 
@@ -80,5 +67,50 @@ class Parked:
 
 Steps = Generator[bytes, bytes, bytes | Parked]
 """Yields requests, gets the response to each, returns the client's response."""
+
+
+@dataclass(frozen=True, slots=True)
+class Converse:
+    """Ask the broker, on this connection, before the client is answered.
+
+    `steps` yields whole request frames with their size, of any correlation id, is sent each one's response without its
+    size, and returns the client's response with its size, or where it will come from. The client is not read meanwhile:
+    its next request must not come between. What `steps` raises ends the connection; where the connection ends first,
+    `steps` is closed.
+    """
+
+    steps: Steps
+
+
+class Stepwise(Parked):
+    """The proxy's own response, worked out in steps: what is there to be relayed goes first between any two.
+
+    `steps` yields between them and returns a whole frame with its size. It goes on when the connection has ended: what
+    a client says last counts, too. What it raises ends the connection.
+    """
+
+    __slots__ = ("_steps", "done")
+
+    def __init__(self, steps: Generator[None, None, bytes]) -> None:
+        super().__init__()
+        self._steps = steps
+        self.done = False
+
+    def step(self) -> None:
+        """Take one; after the last, which resolves it, it is `done`, as it is when the step raised."""
+        try:
+            next(self._steps)
+        except StopIteration as over:
+            self.done = True
+            self.resolve(over.value)
+        except BaseException:
+            self.done = True
+            raise
+
+    def finish(self) -> None:
+        """Take all that are left, at once."""
+        while not self.done:
+            self.step()
+
 
 Verdict = Forward | Answer | Converse | Parked

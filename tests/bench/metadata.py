@@ -12,6 +12,7 @@ from kproxy.relay.in_flight import Expected, InFlight
 from kproxy.relay.own_answers import OwnAnswers
 from kproxy.relay.responses import ResponseFlow
 from kproxy.relay.routes import Chunk
+from kproxy.relay.verdicts import Stepwise
 from kproxy.wire.generated.metadata_response import (
     MetadataResponse,
     MetadataResponseBroker,
@@ -74,6 +75,9 @@ class _Client:
 
     def unsteady(self) -> None:
         """Nothing is paused here."""
+
+    def work(self, stepwise: Stepwise) -> None:
+        """As `Owner`: nothing is asked here."""
 
     def answered_here(self) -> None:
         """There is nobody else."""

@@ -15,6 +15,7 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import AggregationTemporality, M
 
 from kproxy.config import Config
 from kproxy.demo.ports import free_port
+from kproxy.relay.verdicts import Stepwise
 from kproxy.state.sqlite import SqliteStore
 from kproxy.wire.frame import frame
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
@@ -68,11 +69,15 @@ async def got(client: Client, instance_id: UUID = NOBODY) -> GetTelemetrySubscri
     return GetTelemetrySubscriptionsResponse.decode(body, 0)
 
 
-async def pushed(client: Client, told: GetTelemetrySubscriptionsResponse, value: int) -> int:
-    request = PushTelemetryRequest(
+def push_of(told: GetTelemetrySubscriptionsResponse, value: int) -> PushTelemetryRequest:
+    return PushTelemetryRequest(
         client_instance_id=told.client_instance_id, subscription_id=told.subscription_id, metrics=otlp(value)
     )
-    return PushTelemetryResponse.decode(await asked(client, PUSH, request.encode(0), 3), 0).error_code
+
+
+async def pushed(client: Client, told: GetTelemetrySubscriptionsResponse, value: int) -> int:
+    body = await asked(client, PUSH, push_of(told, value).encode(0), 3)
+    return PushTelemetryResponse.decode(body, 0).error_code
 
 
 def otlp(value: int) -> bytes:
@@ -113,6 +118,28 @@ async def test_a_push_arrives_where_prometheus_scrapes(tmp_path: Path) -> None:
         (instance,) = (await alive.get("/api/v1/clusters/c/telemetry/instances"))["instances"]
         assert (instance["client_id"], instance["pushes"], instance["subscriptions"]) == ("app", 2, ["all"])
         assert broker.requests(GET) == broker.requests(PUSH) == 0
+
+
+async def test_a_push_takes_effect_in_steps(tmp_path: Path) -> None:
+    """It is checked, then handed to the receivers and answered: what is there to be relayed goes between."""
+    async with brokers((1,)) as (broker,), living(described(broker, tmp_path)) as alive:
+        client = await client_of(alive)
+        told = await got(client)
+        telemetry = alive.life.clusters[0].telemetry
+        assert telemetry is not None
+        handle = telemetry.offers[PUSH].request
+        assert handle is not None
+        (connection,) = alive.life.pump.connections.values()
+        head = encode_request_header(RequestHeader(PUSH, 0, 3, "app"))
+        stepwise = handle(connection.context, memoryview(head + push_of(told, 5).encode(0)))
+        assert isinstance(stepwise, Stepwise)
+        (counters,) = [receiver.counters for receiver in telemetry.fanout.receivers]
+        found = [(telemetry.core.tally.pushes[0], counters.offered, stepwise.frame)]
+        while not stepwise.done:
+            stepwise.step()
+            found.append((telemetry.core.tally.pushes[0], counters.offered, stepwise.frame))
+        answer = frame((3).to_bytes(4, "big") + b"\0", PushTelemetryResponse().encode(0))
+        assert found == [(0, 0, None), (1, 0, None), (1, 1, answer)]
 
 
 async def test_subscriptions_survive_a_restart(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from kproxy.relay.own_answers import OwnAnswers
 from kproxy.relay.requests import RequestFlow
 from kproxy.relay.responses import ResponseFlow
 from kproxy.relay.routes import Chunk, Offer, Table
+from kproxy.relay.verdicts import Stepwise
 from tests.unit.relay import frames
 
 Side = Literal["client", "broker", "epoch", "answer"]
@@ -202,6 +203,9 @@ class Relay:
 
     def answered_here(self) -> None:
         """As `Owner` says: there are no others here that could come first."""
+
+    def work(self, stepwise: Stepwise) -> None:
+        """As `Owner` says: whoever made the steps takes them."""
 
     def resolved(self) -> None:
         """As `Owner` says; where it comes in the midst of a request, what is fed has its answer at the end."""

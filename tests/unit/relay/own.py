@@ -1,22 +1,22 @@
-"""A room whose requests the proxy answers itself: after a conversation with the broker, or later."""
+"""A room whose requests the proxy answers itself: after a conversation with the broker, later, or in steps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from struct import Struct
 
 from kproxy.relay.apis import OFFERS
 from kproxy.relay.context import Context
 from kproxy.relay.fault import Fault
 from kproxy.relay.routes import Converse, Offer, OnRequest, Parked
-from kproxy.relay.verdicts import Steps
+from kproxy.relay.verdicts import Steps, Stepwise
 from kproxy.wire.frame import frame as framed
 from kproxy.wire.primitives import INT32
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, Side
 
-CONVERSE, PARK, STEP = 44, 71, 60
-"""Api keys: of what begins a conversation, of what is answered later, and of what the broker is asked."""
+CONVERSE, PARK, STEP, WORK = 44, 71, 60, 72
+"""Api keys: of what begins a conversation, is answered later, is what the broker is asked, and is answered in steps."""
 ENDS_PARKED = 0x40
 """Added to a conversation's steps: its answer comes later; with the next too, it is there at once."""
 AT_ONCE = 0x20
@@ -26,21 +26,24 @@ _ID = Struct(">4xi")
 class Room:
     """What it was told and asked: `parked` answers, `abandoned` ones, and conversations that are `over`, by id.
 
-    `within` is called while a request is handled.
+    `within` is called while a request is handled, and at each step of one that is answered in steps; `steps` are all of
+    these that were taken, as (id, number).
     """
 
     def __init__(self) -> None:
         self.parked: dict[int, Parked] = {}
         self.abandoned: list[int] = []
         self.over: list[int] = []
+        self.steps: list[tuple[int, int]] = []
         self.within: Callable[[int], None] = lambda number: None
         self.fault: Exception | None = None
-        """What a conversation raises at its last step."""
+        """What a conversation, or an answer in steps, raises at its last one."""
 
     @property
     def offers(self) -> Mapping[int, Offer]:
         converse = Offer(on_request=OnRequest.WHOLE, request=self._converse)
-        return {**OFFERS, CONVERSE: converse, PARK: Offer(on_request=OnRequest.WHOLE, request=self._park)}
+        park = Offer(on_request=OnRequest.WHOLE, request=self._park)
+        return {**OFFERS, CONVERSE: converse, PARK: park, WORK: Offer(on_request=OnRequest.WHOLE, request=self._work)}
 
     def _converse(self, context: Context, frame: memoryview) -> Converse:
         del context
@@ -59,6 +62,22 @@ class Room:
             self.over.append(number)
         answer = framed(INT32.pack(number), *told)
         return self._parked(number, answer if count & AT_ONCE else None) if count & ENDS_PARKED else answer
+
+    def _work(self, context: Context, frame: memoryview) -> Stepwise:
+        del context
+        (number,) = _ID.unpack_from(frame)
+        stepwise = Stepwise(self._worked(number, frame[-1]))
+        self.parked[number] = stepwise
+        return stepwise
+
+    def _worked(self, number: int, count: int) -> Generator[None, None, bytes]:
+        for step in range(count):
+            self.steps.append((number, step))
+            self.within(number)
+            yield
+        if self.fault is not None:
+            raise self.fault
+        return parked_response(number)
 
     def _park(self, context: Context, frame: memoryview) -> Parked:
         del context
@@ -94,6 +113,11 @@ def conversed(number: int, steps: int, size: int = 5) -> bytes:
     return framed(INT32.pack(number), *(step_response(number, step, size)[4:] for step in range(steps)))
 
 
+def work(number: int, steps: int) -> bytes:
+    """A request that is answered in so many steps and one, by a `parked_response`."""
+    return frames.raw_request(WORK, 0, number, bytes((steps,)))
+
+
 def park(number: int, *, at_once: bool = False) -> bytes:
     """A request that is answered later, or by the answer that there is already."""
     return frames.raw_request(PARK, 0, number, bytes((at_once,)))
@@ -104,7 +128,10 @@ def parked_response(number: int, size: int = 9) -> bytes:
 
 
 class Own(Relay):
-    """A connection to such a room; it is fed a parked answer's frame from side "answer", as it is resolved."""
+    """A connection to such a room; it is fed a parked answer's frame from side "answer", as it is resolved.
+
+    One in steps takes them all then.
+    """
 
     def __init__(self, *, held_limit: int = 1 << 20) -> None:
         self.room = Room()
@@ -112,7 +139,10 @@ class Own(Relay):
 
     def feed(self, side: Side, data: bytes) -> None:
         if side == "answer":
-            self.room.parked[INT32.unpack_from(data, 4)[0]].resolve(data)
+            parked = self.room.parked[INT32.unpack_from(data, 4)[0]]
+            if isinstance(parked, Stepwise):
+                parked.finish()
+            parked.resolve(data)
         else:
             super().feed(side, data)
 

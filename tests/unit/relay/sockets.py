@@ -181,6 +181,15 @@ class Relayed:
         await self.broker.send(back)
         assert await self.client.receive(len(back)) == back
 
+    def close_client(self) -> None:
+        """FIN, without a wait."""
+        self.client.stream.socket.close()
+
+    def reset_client(self) -> None:
+        """RST, without a wait."""
+        self.client.stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        self.client.stream.socket.close()
+
     async def ended(self, *reasons: Reason) -> None:
         """Wait for the connection's end, which must have one of these reasons; nothing of it is left in the pump."""
         await eventually(lambda: self.connection.closed, "the connection's end")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from functools import partial
 
 import pytest
 
 from kproxy.observe.reasons import Reason
 from kproxy.relay.fault import Fault
-from kproxy.relay.verdicts import Parked
+from kproxy.relay.verdicts import Parked, Stepwise
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cut, Script, bytewise, play, whole
 from tests.unit.relay.own import PARK, Own, conversation, conversed, park, parked_response, refused, step_response
@@ -43,6 +44,46 @@ def test_nobody_waits_any_more() -> None:
     parked.abandon()
     parked.resolve(b"late")
     assert (parked.frame, told) == (None, ["abandoned"])
+
+
+def test_an_answer_in_steps() -> None:
+    """One at a time; the last one resolves it, whether somebody waits or not."""
+    taken: list[int] = []
+
+    def steps() -> Generator[None, None, bytes]:
+        for step in range(3):
+            taken.append(step)
+            yield
+        return b"worked out"
+
+    told: list[str] = []
+    stepwise, left, at_once = (Stepwise(steps()) for _ in range(3))
+    stepwise.wait(lambda: told.append("resolved"))
+    for count in range(1, 5):
+        assert not stepwise.done
+        stepwise.step()
+        assert len(taken) == min(count, 3)
+    assert (stepwise.done, stepwise.frame, told) == (True, b"worked out", ["resolved"])
+    left.step()
+    left.abandon()
+    left.finish()
+    at_once.finish()
+    at_once.finish()
+    assert (left.done, left.frame, at_once.frame, len(taken)) == (True, None, b"worked out", 9)
+
+
+def test_a_step_that_raises_is_the_last() -> None:
+    """There is no answer then."""
+
+    def steps() -> Generator[None, None, bytes]:
+        yield
+        raise ZeroDivisionError
+
+    stepwise = Stepwise(steps())
+    with pytest.raises(ZeroDivisionError):
+        stepwise.finish()
+    stepwise.finish()
+    assert (stepwise.done, stepwise.frame) == (True, None)
 
 
 def test_a_parked_answer_alone() -> None:

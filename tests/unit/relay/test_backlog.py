@@ -1,0 +1,170 @@
+"""Answers in steps, over real sockets: what is relayed goes between them, and nothing keeps them from their end."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+import structlog
+import trio
+
+from kproxy.errors import MalformedMessageError
+from kproxy.observe.reasons import Reason
+from kproxy.relay.routes import Table
+from tests.unit.relay.own import Room, park, parked_response, work
+from tests.unit.relay.sockets import Relayed, Stage, eventually, request, response, stage
+
+
+@asynccontextmanager
+async def working() -> AsyncIterator[tuple[Stage, Room]]:
+    """A running pump whose connections lead to a room."""
+    async with stage() as running:
+        room = Room()
+        running.backend.table = Table(running.backend.counters, room.offers)
+        yield running, room
+
+
+def heard(relayed: Relayed) -> bytes:
+    """What its broker has got since it was last asked."""
+    try:
+        return relayed.broker.sock.recv(1 << 16)
+    except BlockingIOError:
+        return b""
+
+
+async def answered(relayed: Relayed, number: int) -> None:
+    """The client has the answer of a request that was answered in steps."""
+    assert await relayed.client.receive(len(parked_response(number))) == parked_response(number)
+
+
+async def test_what_is_relayed_goes_between_two_steps() -> None:
+    """A request that comes while a step is taken is with its broker before the next one."""
+    async with working() as (running, room):
+        slow, other = running.relay(), running.relay()
+        found: list[bytes] = []
+
+        def within(number: int) -> None:
+            found.append(heard(other))
+            other.client.sock.send(request(number + len(found)))
+
+        room.within = within
+        await slow.client.send(work(5, 6))
+        await answered(slow, 5)
+        assert found == [b"", *(request(5 + step) for step in range(1, 6))]
+        assert heard(other) == request(5 + 6)  # and it was before the answer
+
+
+async def test_each_to_its_end_the_oldest_first() -> None:
+    """So they take effect in the order in which they came; the clients behind are read meanwhile."""
+    async with working() as (running, room):
+        relayed = [running.relay() for _ in range(4)]
+        room.within = lambda number: running.pump.part(relayed[3].connection) if len(room.steps) == 1 else None
+        for number, one in enumerate(relayed[:3]):
+            await one.client.send(work(number, 3))
+        for number, one in enumerate(relayed[:3]):
+            await answered(one, number)
+        assert room.steps == [(number, step) for number in range(3) for step in range(3)]
+        await relayed[3].ended(Reason.DRAINED)
+
+
+async def test_a_client_has_one_waiting_at_most() -> None:
+    """Of many in one go each is finished before the next one begins; answers are in order among others."""
+    async with working() as (running, room):
+        relayed = running.relay()
+        most = 0
+
+        def within(number: int) -> None:
+            nonlocal most
+            most = max(most, sum(not one.done for _, one in running.pump.backlog._waiting))
+
+        room.within = within
+        await relayed.client.send(*(work(number, 2) for number in range(1, 50)), request(50), park(51, at_once=True))
+        assert await relayed.broker.receive(len(request(50))) == request(50)
+        await relayed.broker.send(response(50))
+        expected = b"".join([parked_response(number) for number in range(1, 50)])
+        expected += response(50) + parked_response(51)
+        assert await relayed.client.receive(len(expected)) == expected
+        assert room.steps == [(number, step) for number in range(1, 50) for step in range(2)]
+        assert most == 1
+        await relayed.exchange(60)
+
+
+@pytest.mark.parametrize("left", [Relayed.close_client, Relayed.reset_client], ids=["closed", "reset"])
+async def test_a_client_that_does_not_wait(left: Callable[[Relayed], None]) -> None:
+    """What it said takes effect all the same, and who waits for the pump to be empty waits for that."""
+    async with working() as (running, room):
+        relayed = running.relay()
+        room.within = lambda number: left(relayed) if len(room.steps) == 1 else None
+        await relayed.client.send(work(5, 20))
+        await eventually(lambda: bool(room.steps), "a step")
+        with trio.fail_after(5):
+            await running.pump.wait_empty()
+        assert room.steps == [(5, step) for step in range(20)]
+        await relayed.ended(Reason.CLIENT_CLOSED, Reason.CLIENT_RESET)
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (MalformedMessageError("no message"), Reason.MALFORMED_REQUEST),
+        (ZeroDivisionError("a bug"), Reason.INTERNAL_ERROR),
+    ],
+)
+async def test_a_step_that_fails(error: Exception, reason: Reason) -> None:
+    """It ends its connection for what it was, and no other."""
+    with structlog.testing.capture_logs():
+        async with working() as (running, room):
+            failing, other = running.relay(), running.relay()
+            room.fault = error
+            await failing.client.send(work(5, 2))
+            await failing.ended(reason)
+            room.fault = None
+            await other.client.send(work(6, 2))
+            await answered(other, 6)
+            await failing.client.close()
+            assert not running.pump.backlog
+
+
+async def test_many_that_wait() -> None:
+    """They are answered beside connections that are never quiet, and these go on."""
+    async with working() as (running, room):
+        busy, asking = [running.relay() for _ in range(8)], [running.relay() for _ in range(100)]
+        async with trio.open_nursery() as nursery:
+
+            async def keep_busy(relayed: Relayed) -> None:
+                for turn in itertools.count():
+                    await relayed.exchange(turn)
+
+            for one in busy:
+                nursery.start_soon(keep_busy, one)
+            for number in range(3):
+                for one in asking:
+                    await one.client.send(work(number, 5))
+                for one in asking:
+                    await answered(one, number)
+            nursery.cancel_scope.cancel()
+        assert len(room.steps) == 3 * 100 * 5
+        assert all(one.connection.answered > 10 for one in busy)
+
+
+async def test_steps_and_tasks_of_trio() -> None:
+    """Neither keeps the other waiting: a task that can always run runs between steps, and they are taken."""
+    async with working() as (running, room):
+        relayed, turns, seen = running.relay(), 0, []
+        room.within = lambda number: seen.append(turns)
+        async with trio.open_nursery() as nursery:
+
+            async def always() -> None:
+                nonlocal turns
+                while True:
+                    await trio.lowlevel.checkpoint()
+                    turns += 1
+
+            nursery.start_soon(always)
+            await relayed.client.send(work(5, 200))
+            await answered(relayed, 5)
+            nursery.cancel_scope.cancel()
+        assert len(room.steps) == 200
+        assert len(set(seen)) > 100
