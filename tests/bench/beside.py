@@ -17,13 +17,13 @@ from .told import Told
 RATES: Final = (7, 200, 2_000)
 """Pushes a second: 2,000 instances at Kafka's default of 5 minutes, at 10 s, at 1 s."""
 NONE: Final = "none"
-COMPARED: Final = RATES[1:]
-"""Those that are also sent to another kproxy: fewer do too little to anybody."""
+COMPARED: Final = RATES[2:]
+"""Those that are also sent to another kproxy: fewer take too little of the machine."""
 BLOCK: Final = 1.5
 """Seconds: a slow drift of the machine hits all modes alike, and what a mode leaves behind counts little."""
 SCRAPED_EVERY: Final = 10
 """Blocks of a mode, so that it is scraped every 15 seconds of its own."""
-_WARM_UP: Final = 15.0
+_WARM_UP: Final = 30.0
 """Seconds of requests before the first block: the brokers compile what they run, on the processor of all others."""
 _OFTEN: Final = 0.02
 

@@ -27,7 +27,7 @@ class Options:
     idle: int = 10_000
     instances: int = 2_000
     pushing: float = 15
-    cycles: int = 10
+    cycles: int = 12
     seconds: float = 13 * 60
 
     @classmethod

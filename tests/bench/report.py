@@ -55,8 +55,6 @@ METRICS: Final = (
     Metric("telemetry_p99_7", "p99 beside 7 pushes/s and scrapes, grown by %", digits=0, goal=20, spread=True),
     Metric("telemetry_p99_200", "p99 beside 200 pushes/s and scrapes, grown by %", digits=0, goal=20, spread=True),
     Metric("telemetry_p99_2000", "p99 beside 2,000 pushes/s and scrapes, grown by %", digits=0, goal=20, spread=True),
-    Metric("telemetry_p99_200_other", "p99 beside 200 pushes/s to another kproxy, grown by %", digits=0, spread=True),
-    Metric("telemetry_p99_200_own", "p99 beside 200 pushes/s, over that, %", digits=0, goal=20, spread=True),
     Metric(
         "telemetry_p99_2000_other", "p99 beside 2,000 pushes/s to another kproxy, grown by %", digits=0, spread=True
     ),
