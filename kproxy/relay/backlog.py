@@ -14,26 +14,26 @@ _SHARE: Final = 16
 
 
 class Backlog:
-    """The oldest first, each to its end: they are answered, and take effect, in the order in which they came."""
+    """The oldest first, each to its end: they are answered, and take effect, in the order in which they came.
+
+    `waiting` are those of which a step may be left.
+    """
 
     def __init__(self) -> None:
-        self._waiting: deque[tuple[Connection, Stepwise]] = deque()
-
-    def __len__(self) -> int:
-        return len(self._waiting)
+        self.waiting: deque[tuple[Connection, Stepwise]] = deque()
 
     def add(self, connection: Connection, stepwise: Stepwise) -> None:
         """Answer the connection's request when its turn has come."""
-        self._waiting.append((connection, stepwise))
+        self.waiting.append((connection, stepwise))
 
     def take(self) -> None:
         """Take a step, and more where many wait."""
-        for _ in range(1 + len(self._waiting) // _SHARE):
-            connection, stepwise = self._waiting[0]
+        for _ in range(1 + len(self.waiting) // _SHARE):
+            connection, stepwise = self.waiting[0]
             try:
                 if not stepwise.done:  # its connection may have finished it
                     stepwise.step()
             except Exception as error:  # one connection's failure is never another's
                 connection.pump.failed(connection.client, error)
             if stepwise.done:
-                self._waiting.popleft()
+                self.waiting.popleft()

@@ -121,7 +121,7 @@ class Pump:
             self._close_everything()
 
     async def _serve(self) -> None:
-        poll, backlog = self._epoll.poll, self.backlog
+        poll, waiting = self._epoll.poll, self.backlog.waiting
         async with watched(self._epoll) as turns:
             self._asking, runnable = turns.asking, turns.runnable
             while True:
@@ -129,7 +129,7 @@ class Pump:
                 now = _clock()
                 ends = now + _TURN
                 while now < ends:
-                    waits = bool(backlog)
+                    waits = bool(waiting)
                     asked = self._asked or bool(runnable)
                     if asked:
                         ends = min(ends, now + _PATIENCE)
@@ -174,7 +174,7 @@ class Pump:
 
     def _work(self) -> None:
         self.backlog.take()
-        if not self.backlog and not self.connections:
+        if not self.backlog.waiting and not self.connections:
             self._emptied.set()
 
     def failed(self, endpoint: Endpoint, error: Exception) -> None:
@@ -210,7 +210,7 @@ class Pump:
 
     async def wait_empty(self) -> None:
         """Wait until no connection is relayed, and all that was said on one has taken effect."""
-        while self.connections or self.backlog:
+        while self.connections or self.backlog.waiting:
             self._emptied = trio.Event()
             await self._emptied.wait()
 

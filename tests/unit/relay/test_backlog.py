@@ -77,7 +77,7 @@ async def test_a_client_has_one_waiting_at_most() -> None:
 
         def within(number: int) -> None:
             nonlocal most
-            most = max(most, sum(not one.done for _, one in running.pump.backlog._waiting))
+            most = max(most, sum(not one.done for _, one in running.pump.backlog.waiting))
 
         room.within = within
         await relayed.client.send(*(work(number, 2) for number in range(1, 50)), request(50), park(51, at_once=True))
@@ -124,7 +124,7 @@ async def test_a_step_that_fails(error: Exception, reason: Reason) -> None:
             await other.client.send(work(6, 2))
             await answered(other, 6)
             await failing.client.close()
-            assert not running.pump.backlog
+            assert not running.pump.backlog.waiting
 
 
 async def test_many_that_wait() -> None:
