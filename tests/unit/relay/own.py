@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
+from contextlib import asynccontextmanager
 from struct import Struct
 
 from kproxy.relay.apis import OFFERS
 from kproxy.relay.context import Context
 from kproxy.relay.fault import Fault
-from kproxy.relay.routes import Converse, Offer, OnRequest, Parked
+from kproxy.relay.routes import Converse, Offer, OnRequest, Parked, Table
 from kproxy.relay.verdicts import Steps, Stepwise
 from kproxy.wire.frame import frame as framed
 from kproxy.wire.primitives import INT32
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, Side
+from tests.unit.relay.sockets import Stage, stage
 
 CONVERSE, PARK, STEP, WORK = 44, 71, 60, 72
 """Api keys: of what begins a conversation, is answered later, is what the broker is asked, and is answered in steps."""
@@ -155,3 +157,12 @@ def refused(fault: Fault) -> Callable[[int], None]:
         raise fault
 
     return refuse
+
+
+@asynccontextmanager
+async def talking(*, stalled_frame: float = 30.0) -> AsyncIterator[tuple[Stage, Room]]:
+    """A running pump whose connections lead to a room."""
+    async with stage(stalled_frame=stalled_frame) as running:
+        room = Room()
+        running.backend.table = Table(running.backend.counters, room.offers)
+        yield running, room

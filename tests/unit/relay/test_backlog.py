@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 
 import pytest
 import structlog
@@ -12,18 +11,8 @@ import trio
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
-from kproxy.relay.routes import Table
-from tests.unit.relay.own import Room, park, parked_response, work
-from tests.unit.relay.sockets import Relayed, Stage, eventually, request, response, stage
-
-
-@asynccontextmanager
-async def working() -> AsyncIterator[tuple[Stage, Room]]:
-    """A running pump whose connections lead to a room."""
-    async with stage() as running:
-        room = Room()
-        running.backend.table = Table(running.backend.counters, room.offers)
-        yield running, room
+from tests.unit.relay.own import park, parked_response, talking, work
+from tests.unit.relay.sockets import Relayed, eventually, request, response
 
 
 def heard(relayed: Relayed) -> bytes:
@@ -41,7 +30,7 @@ async def answered(relayed: Relayed, number: int) -> None:
 
 async def test_what_is_relayed_goes_between_two_steps() -> None:
     """A request that comes while a step is taken is with its broker before the next one."""
-    async with working() as (running, room):
+    async with talking() as (running, room):
         slow, other = running.relay(), running.relay()
         found: list[bytes] = []
 
@@ -58,7 +47,7 @@ async def test_what_is_relayed_goes_between_two_steps() -> None:
 
 async def test_each_to_its_end_the_oldest_first() -> None:
     """So they take effect in the order in which they came; the clients behind are read meanwhile."""
-    async with working() as (running, room):
+    async with talking() as (running, room):
         relayed = [running.relay() for _ in range(4)]
         room.within = lambda number: running.pump.part(relayed[3].connection) if len(room.steps) == 1 else None
         for number, one in enumerate(relayed[:3]):
@@ -71,7 +60,7 @@ async def test_each_to_its_end_the_oldest_first() -> None:
 
 async def test_a_client_has_one_waiting_at_most() -> None:
     """Of many in one go each is finished before the next one begins; answers are in order among others."""
-    async with working() as (running, room):
+    async with talking() as (running, room):
         relayed = running.relay()
         most = 0
 
@@ -94,7 +83,7 @@ async def test_a_client_has_one_waiting_at_most() -> None:
 @pytest.mark.parametrize("left", [Relayed.close_client, Relayed.reset_client], ids=["closed", "reset"])
 async def test_a_client_that_does_not_wait(left: Callable[[Relayed], None]) -> None:
     """What it said takes effect all the same, and who waits for the pump to be empty waits for that."""
-    async with working() as (running, room):
+    async with talking() as (running, room):
         relayed = running.relay()
         room.within = lambda number: left(relayed) if len(room.steps) == 1 else None
         await relayed.client.send(work(5, 20))
@@ -115,7 +104,7 @@ async def test_a_client_that_does_not_wait(left: Callable[[Relayed], None]) -> N
 async def test_a_step_that_fails(error: Exception, reason: Reason) -> None:
     """It ends its connection for what it was, and no other."""
     with structlog.testing.capture_logs():
-        async with working() as (running, room):
+        async with talking() as (running, room):
             failing, other = running.relay(), running.relay()
             room.fault = error
             await failing.client.send(work(5, 2))
@@ -129,7 +118,7 @@ async def test_a_step_that_fails(error: Exception, reason: Reason) -> None:
 
 async def test_many_that_wait() -> None:
     """They are answered beside connections that are never quiet, and these go on."""
-    async with working() as (running, room):
+    async with talking() as (running, room):
         busy, asking = [running.relay() for _ in range(8)], [running.relay() for _ in range(100)]
         async with trio.open_nursery() as nursery:
 
@@ -151,7 +140,7 @@ async def test_many_that_wait() -> None:
 
 async def test_steps_and_tasks_of_trio() -> None:
     """Neither keeps the other waiting: a task that can always run runs between steps, and they are taken."""
-    async with working() as (running, room):
+    async with talking() as (running, room):
         relayed, turns, seen = running.relay(), 0, []
         room.within = lambda number: seen.append(turns)
         async with trio.open_nursery() as nursery:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import partial
 
 import pytest
@@ -12,7 +10,6 @@ import trio
 
 from kproxy.observe.reasons import Reason
 from kproxy.relay.in_flight import MAX_IN_FLIGHT
-from kproxy.relay.routes import Table
 from tests.unit.relay.own import (
     AT_ONCE,
     ENDS_PARKED,
@@ -23,6 +20,7 @@ from tests.unit.relay.own import (
     parked_response,
     step_request,
     step_response,
+    talking,
 )
 from tests.unit.relay.sockets import (
     KIB,
@@ -33,22 +31,12 @@ from tests.unit.relay.sockets import (
     noise,
     request,
     response,
-    stage,
     stays,
 )
 
 SMALL = 32 * KIB
 HELD = 600 * KIB
 """As for any connection: a read of the scratch buffer and some."""
-
-
-@asynccontextmanager
-async def talking(*, stalled_frame: float = 30.0) -> AsyncIterator[tuple[Stage, Room]]:
-    """A running pump whose connections lead to a room."""
-    async with stage(stalled_frame=stalled_frame) as running:
-        room = Room()
-        running.backend.table = Table(running.backend.counters, room.offers)
-        yield running, room
 
 
 async def parked(relayed: Relayed, room: Room, number: int = 5) -> None:
