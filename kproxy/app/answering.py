@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from kproxy.relay.context import Context
 from kproxy.relay.verdicts import Stepwise
@@ -14,10 +14,12 @@ from kproxy.wire.message import WireMessage
 M = TypeVar("M", bound=WireMessage)
 
 Decode = Callable[[memoryview, int], M]
+Answering: TypeAlias = Generator[None, None, WireMessage]
+"""Yields between its steps and returns the response."""
 
 
 def answering(
-    decode: Decode[M], answer: Callable[[Context, RequestHeader, M], Generator[None, None, WireMessage]]
+    decode: Decode[M], answer: Callable[[Context, RequestHeader, M], Answering]
 ) -> Callable[[Context, memoryview], Stepwise]:
     """A handler of requests that are answered in steps, between which `answer` yields."""
 
@@ -29,7 +31,7 @@ def answering(
     return handle
 
 
-def _framed(header: RequestHeader, answer: Generator[None, None, WireMessage]) -> Generator[None, None, bytes]:
+def _framed(header: RequestHeader, answer: Answering) -> Generator[None, None, bytes]:
     return response_frame(header, (yield from answer))
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from kproxy.app.answering import answering
+from kproxy.app.answering import Answering, answering
 from kproxy.relay.context import Context
 from kproxy.relay.routes import Converse, Forward, Offer, OnRequest
 from kproxy.telemetry.apis import (
@@ -18,7 +18,6 @@ from kproxy.telemetry.apis import (
 from kproxy.telemetry.instance import ClientInfo
 from kproxy.wire.generated.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
 from kproxy.wire.header import RequestHeader
-from kproxy.wire.message import WireMessage
 
 if TYPE_CHECKING:
     from kproxy.app.telemetry import ClientTelemetry
@@ -33,8 +32,6 @@ CONFIGS_LIMIT: Final = 8 << 20
 
 _CONFIGS: Final[Mapping[int, tuple[int, int] | None]] = {32: None, 33: None, 44: None, 74: (0, 1)}
 """The versions that are served whether the broker knows them or not, of DescribeConfigs and its kin by api key."""
-
-Answering: TypeAlias = Generator[None, None, WireMessage]
 
 
 def offers(telemetry: ClientTelemetry) -> Mapping[int, Offer]:

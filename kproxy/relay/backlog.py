@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from kproxy.relay.connection import Connection
     from kproxy.relay.verdicts import Stepwise
 
-_SHARE: Final = 16
-"""One of so many that wait is taken a step on at a time, so that they are not many for long."""
+SHARE: Final = 16
+"""One of so many clients that wait for an answer of the proxy's own has its turn between two looks at epoll, so that
+they are not many for long.
+"""
 
 
 class Backlog:
     """The oldest first, each to its end: they are answered, and take effect, in the order in which they came.
 
-    `waiting` are those of which a step may be left.
+    `waiting` are those of which a step is left, by their connection's id.
     """
 
     def __init__(self) -> None:
-        self.waiting: deque[tuple[Connection, Stepwise]] = deque()
+        # No dict: it finds its first more slowly the more were taken out in front of it.
+        self.waiting: OrderedDict[int, tuple[Connection, Stepwise]] = OrderedDict()
 
     def add(self, connection: Connection, stepwise: Stepwise) -> None:
-        """Answer the connection's request when its turn has come."""
-        self.waiting.append((connection, stepwise))
+        """Answer the connection's request when its turn has come; the one before it, now: it has one held at most."""
+        if (before := self.waiting.pop(connection.id, None)) is not None:
+            before[1].finish()
+        self.waiting[connection.id] = connection, stepwise
 
     def take(self) -> None:
         """Take a step, and more where many wait."""
-        for _ in range(1 + len(self.waiting) // _SHARE):
-            connection, stepwise = self.waiting[0]
+        for _ in range(1 + len(self.waiting) // SHARE):
+            connection, stepwise = next(iter(self.waiting.values()))
             try:
-                if not stepwise.done:  # its connection may have finished it
-                    stepwise.step()
+                stepwise.step()
             except Exception as error:  # one connection's failure is never another's
                 connection.pump.failed(connection.client, error)
             if stepwise.done:
-                self.waiting.popleft()
+                del self.waiting[connection.id]

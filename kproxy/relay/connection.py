@@ -32,7 +32,7 @@ _SPLICES: Final = 4
 class Connection(Sides):
     """`opened` in seconds since the Unix epoch; `received` bytes of the client's; `upstream` is "host:port"."""
 
-    __slots__ = ("_stepwise", "opened", "pump", "received", "upstream")
+    __slots__ = ("opened", "pump", "received", "upstream")
 
     def __init__(
         self,
@@ -51,7 +51,6 @@ class Connection(Sides):
         self.upstream = upstream
         self.opened = time.time()
         self.received = 0
-        self._stepwise: Stepwise | None = None
 
     def event(self, endpoint: Endpoint, mask: int, now: float) -> None:
         """What epoll said of one of the sockets at `now`; raises as `readable`."""
@@ -154,10 +153,7 @@ class Connection(Sides):
                 self.pump.failed(self.broker, error)
 
     def work(self, stepwise: Stepwise) -> None:
-        """As `Owner`; the one before is finished first, so that a client has no more than one request held here."""
-        if self._stepwise is not None:
-            self._stepwise.finish()
-        self._stepwise = stepwise
+        """As `Owner`."""
         self.pump.backlog.add(self, stepwise)
 
     def part(self, reason: Reason) -> None:

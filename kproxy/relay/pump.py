@@ -14,7 +14,7 @@ import trio
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
-from kproxy.relay.backlog import Backlog
+from kproxy.relay.backlog import SHARE, Backlog
 from kproxy.relay.connection import Connection
 from kproxy.relay.departures import Departures
 from kproxy.relay.endpoint import Endpoint
@@ -33,8 +33,6 @@ SCRATCH_BYTES: Final = 128 << 10
 """One buffer for every read that is not short: what is not sent on at once is copied out of it."""
 _EVENTS: Final = 42
 """What fits into 512 bytes: room for them that Python's own allocator has at hand."""
-_COSTLY_SHARE: Final = 16
-"""One of so many clients that wait to be answered by the proxy itself is served between two looks at epoll."""
 _PATIENCE: Final = 0.002
 """Seconds that Trio's tasks wait for their turn while there is something to relay: a pass through its scheduler costs
 30 µs and four system calls.
@@ -166,7 +164,7 @@ class Pump:
 
     def _costly(self, events: list[tuple[int, int]], now: float) -> None:
         """The first, and more where many wait; epoll names the others again, behind what has come to be relayed."""
-        chosen = events[: 1 + len(events) // _COSTLY_SHARE]
+        chosen = events[: 1 + len(events) // SHARE]
         for fd, _ in chosen:
             if (endpoint := self._endpoints.get(fd)) is not None:
                 endpoint.costly = False

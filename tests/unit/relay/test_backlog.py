@@ -66,7 +66,7 @@ async def test_a_client_has_one_waiting_at_most() -> None:
 
         def within(number: int) -> None:
             nonlocal most
-            most = max(most, sum(not one.done for _, one in running.pump.backlog.waiting))
+            most = max(most, sum(not one.done for _, one in running.pump.backlog.waiting.values()))
 
         room.within = within
         await relayed.client.send(*(work(number, 2) for number in range(1, 50)), request(50), park(51, at_once=True))
