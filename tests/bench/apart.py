@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from typing import Final
 
-from tests.support.proc import family, threads
+from tests.support.proc import family, thread_name, threads
+
+_BACKGROUND: Final = ("C1 Compiler", "C2 Compiler", "G1 Conc", "G1 Main", "G1 Refine", "G1 Service")
+"""A JVM's compilers, and those of its collector that stop nobody: how their threads' names begin."""
 
 
 @contextmanager
 def apart(relay: int, spare: Collection[int] = ()) -> Iterator[bool]:
     """Keep a process, by its id, on the first processor, and this one and its other descendants off it; free after.
 
-    The `spare` ones have the relay's processor as long as it does not want it, and stay in the scheduler's idle class,
-    which not everybody may leave. Yields whether it could: one processor is not divided.
+    The `spare` ones have the relay's processor as long as it does not want it. So have JVMs' threads in the background
+    the others': brokers have processors for them, and here a compilation of half a second would be in everybody's way.
+    All these stay in the scheduler's idle class, which not everybody may leave.
+
+    Yields whether it could: one processor is not divided.
     """
     processors = sorted(os.sched_getaffinity(0))
     if len(processors) < 2:
@@ -23,20 +30,24 @@ def apart(relay: int, spare: Collection[int] = ()) -> Iterator[bool]:
         return
     others = family(os.getpid()) - {relay, *spare}
     try:
-        _each([relay, *spare], partial(_confine, processors[:1]))
-        _each(spare, _idle)
-        _each(others, partial(_confine, processors[1:]))
+        _each(_threads([relay, *spare]), partial(_confine, processors[:1]))
+        _each(_threads(others), partial(_confine, processors[1:]))
+        _each(_threads(spare), _idle)
+        # What they start, as a compiler does another, is in their class, too.
+        _each((thread for thread in _threads(others) if thread_name(thread).startswith(_BACKGROUND)), _idle)
         yield True
     finally:
-        _each({relay, *spare, *others}, partial(_confine, processors))
+        _each(_threads({relay, *spare, *others}), partial(_confine, processors))
 
 
-def _each(pids: Collection[int], do: Callable[[int], None]) -> None:
-    """To every thread."""
-    for pid in pids:
-        for thread in threads(pid):
-            with suppress(ProcessLookupError):  # it ended meanwhile
-                do(thread)
+def _threads(pids: Collection[int]) -> Iterator[int]:
+    return (thread for pid in pids for thread in threads(pid))
+
+
+def _each(chosen: Iterable[int], do: Callable[[int], None]) -> None:
+    for thread in chosen:
+        with suppress(ProcessLookupError):  # it ended meanwhile
+            do(thread)
 
 
 def _confine(processors: Collection[int], thread: int) -> None:

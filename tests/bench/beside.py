@@ -24,7 +24,7 @@ BLOCK: Final = 1.5
 SCRAPED_EVERY: Final = 10
 """Blocks of a mode, so that it is scraped every 15 seconds of its own."""
 _WARM_UP: Final = 30.0
-"""Seconds of requests before the first block: the brokers compile what they run, on the processor of all others."""
+"""Seconds of requests before the first block: the brokers compile what they run."""
 _OFTEN: Final = 0.02
 
 

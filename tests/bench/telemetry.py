@@ -109,11 +109,12 @@ class Section:
             other.grow(self._options.instances)
             turns = beside.modes(relay, other)
             made = beside.Beside(relay, turns, leader, request, self._options.instances)
-            with closing(made) as measured, apart(relay.pid, [other.pid]) as divided:
+            with closing(made) as measured:
                 measured.warm_up()
-                for _ in rounds(f"telemetry: requests beside pushes{'' if divided else ', all on one processor'}"):
-                    for _ in range(self._options.cycles):
-                        measured.cycle()
+                with apart(relay.pid, [other.pid]) as divided:
+                    for _ in rounds(f"telemetry: requests beside pushes{'' if divided else ', all on one processor'}"):
+                        for _ in range(self._options.cycles):
+                            measured.cycle()
         self._grown(measured.found)
 
     def _grown(self, found: Mapping[str, beside.Found]) -> None:

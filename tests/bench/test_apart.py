@@ -7,9 +7,12 @@ import subprocess
 import sys
 from contextlib import ExitStack
 
-from tests.support.proc import threads
+from kproxy.demo import java
+from kproxy.demo.kafka import tools_classpath
+from tests.support.proc import thread_name, threads
 
 from .apart import apart
+from .process import wait_until
 
 _THREADS = "import threading; t = threading.Thread(target=input); t.start(); print(flush=True); t.join()"
 
@@ -47,6 +50,26 @@ def test_apart_and_free_again() -> None:
         finally:
             for child in children:
                 child.kill()
+
+
+def test_what_a_jvm_does_in_the_background() -> None:
+    """Its compilers and its concurrent collector have the processor that nobody wants; who answers does not wait."""
+    arguments = "org.apache.kafka.tools.ConsoleProducer", "--topic", "t", "--bootstrap-server", "127.0.0.1:1"
+    waits = java.command(tools_classpath(), *arguments, options=("-XX:+UseG1GC",))
+    with subprocess.Popen(waits, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as jvm:
+
+        def classes() -> dict[str, int]:
+            return {thread_name(thread): os.sched_getscheduler(thread) for thread in threads(jvm.pid)}
+
+        try:
+            wait_until(lambda: {"C2 CompilerThre", "G1 Conc#0", "kafka-producer-"} <= classes().keys(), "a JVM")
+            with apart(os.getpid()) as divided:
+                found = classes()
+            idle = {name for name, scheduler in found.items() if scheduler == os.SCHED_IDLE}
+            assert {"C1 CompilerThre", "C2 CompilerThre", "G1 Conc#0", "G1 Main Marker"} <= idle or not divided
+            assert {"java", "GC Thread#0", "VM Thread", "kafka-producer-"} <= found.keys() - idle
+        finally:
+            jvm.kill()
 
 
 def test_one_that_has_ended() -> None:

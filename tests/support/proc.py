@@ -21,6 +21,11 @@ def threads(pid: int) -> list[int]:
     return [int(name) for name in _listdir(f"/proc/{pid}/task")]
 
 
+def thread_name(thread: int) -> str:
+    """What the kernel knows of it, 15 characters at most; empty when it has ended."""
+    return _read(f"/proc/{thread}/comm").rstrip("\n")
+
+
 def rss_bytes(pid: int) -> int:
     """Resident memory of one process."""
     return int(_read(f"/proc/{pid}/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
