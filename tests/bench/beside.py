@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -24,8 +25,9 @@ BLOCK: Final = 1.5
 SCRAPED_EVERY: Final = 10
 """Blocks of a mode, so that it is scraped every 15 seconds of its own."""
 _WARM_UP: Final = 30.0
-"""Seconds of requests before the first block: the brokers compile what they run."""
-_OFTEN: Final = 0.02
+"""Seconds of requests before the first block: the brokers compile what they run. Each instance pushes twice: kproxy has
+forgotten one that has not pushed for a minute, and to take it in anew costs four pushes.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,10 @@ class Beside:
 
     def warm_up(self) -> None:
         """Before the first cycle."""
-        small.requests_during(self._connection, self._request, _WARM_UP)
+        with ExitStack() as stack:
+            for pushed in {mode.pushed for mode in self._modes if mode.pushed is not None}:
+                stack.enter_context(pushed.pushing(_WARM_UP, _WARM_UP / 2))
+            small.requests_during(self._connection, self._request, _WARM_UP)
 
     def close(self) -> None:
         """End its connection and its scraper."""
@@ -98,12 +103,10 @@ class Beside:
         pushed = mode.pushed
         if pushed is None:
             return small.requests_during(self._connection, self._request, BLOCK)
-        before = pushed.counts()
-        pushed.fleet.tell(seconds=BLOCK, interval=self._instances / mode.rate)
-        if scrapes is not None:
-            self._scraper.tell(url=pushed.url("/metrics/clients"), after=BLOCK / 2)
-        samples = small.requests_during(self._connection, self._request, BLOCK)
-        pushed.delivered(before, round(pushed.fleet.answer()["pushed"]), _OFTEN)
+        with pushed.pushing(BLOCK, self._instances / mode.rate):
+            if scrapes is not None:
+                self._scraper.tell(url=pushed.url("/metrics/clients"), after=BLOCK / 2)
+            samples = small.requests_during(self._connection, self._request, BLOCK)
         if scrapes is not None:
             scrapes.append(self._scraper.answer()["seconds"])
         return samples

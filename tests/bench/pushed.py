@@ -79,6 +79,14 @@ class Proxy:
         self.delivered(before, pushed, every=0.5)
         return pushed, family_cpu_seconds(self.pid) - cpu
 
+    @contextmanager
+    def pushing(self, seconds: float, interval: float) -> Iterator[None]:
+        """Its fleet pushes meanwhile; at the end all was delivered, or BenchError is raised."""
+        before = self.counts()
+        self.fleet.tell(seconds=seconds, interval=interval)
+        yield
+        self.delivered(before, round(self.fleet.answer()["pushed"]), every=0.02)
+
     def delivered(self, before: Counter[str], pushed: int, every: float) -> None:
         """Wait until its receiver has delivered so many more; raises BenchError when any was dropped."""
 

@@ -15,7 +15,7 @@ from kproxy.demo.ports import free_port
 from . import beside, bulk
 from .apart import apart
 from .frames import OneRecordProduce
-from .growth import Growth, Spread
+from .growth import Growth, Pool, Spread
 from .options import Options
 from .process import accepts, running, settled_rss_kib, wait_serving
 from .pushed import Proxy, proxy
@@ -127,6 +127,8 @@ class Section:
             self._spread(f"telemetry_p99_{rate}_own", growth.percent(f"{rate}", beside.to_other(rate)))
         for mode, one in found.items():
             self._add(f"telemetry_part_{mode}", one.own_part.mean * _MICROSECONDS)
+            for block in one.blocks:
+                self._add(f"telemetry_block_p99_{mode}", Pool([block]).p99([1]) * _MICROSECONDS)
 
     def _spread(self, metric: str, spread: Spread) -> None:
         for name, value in zip(("", "_low", "_high"), spread, strict=True):
