@@ -138,6 +138,30 @@ async def test_many_that_wait() -> None:
         assert all(one.connection.answered > 10 for one in busy)
 
 
+async def test_a_few_of_many_that_wait_at_a_time() -> None:
+    """One of sixteen, and one more, is taken a step on before what has come meanwhile is relayed."""
+    async with talking() as (running, room):
+        many, other = [running.relay() for _ in range(64)], running.relay()
+        took: list[int] = []
+        sent_at: int | None = None
+
+        def within(number: int) -> None:
+            nonlocal sent_at
+            if heard(other) and sent_at is not None:
+                took.append(len(room.steps) - sent_at)
+                sent_at = None
+            if sent_at is None:
+                sent_at = len(room.steps)
+                other.client.sock.send(request(number))
+
+        room.within = within
+        for number, one in enumerate(many):
+            one.client.sock.send(work(number, 5))
+        for number, one in enumerate(many):
+            await answered(one, number)
+        assert 1 < max(took) <= 1 + len(many) // 16
+
+
 async def test_steps_and_tasks_of_trio() -> None:
     """Neither keeps the other waiting: a task that can always run runs between steps, and they are taken."""
     async with talking() as (running, room):
