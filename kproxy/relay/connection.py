@@ -156,6 +156,10 @@ class Connection(Sides):
         """As `Owner`."""
         self.pump.backlog.add(self, stepwise)
 
+    def failed(self, error: Exception) -> None:
+        """As `Asking`."""
+        self.pump.failed(self.client, error)
+
     def part(self, reason: Reason) -> None:
         """Answer what was received, take no more, then close for the reason.
 

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from struct import Struct
 
 from kproxy.relay.apis import OFFERS
+from kproxy.relay.backlog import Backlog
 from kproxy.relay.context import Context
 from kproxy.relay.fault import Fault
 from kproxy.relay.routes import Converse, Offer, OnRequest, Parked, Table
@@ -132,18 +133,28 @@ def parked_response(number: int, size: int = 9) -> bytes:
 class Own(Relay):
     """A connection to such a room; it is fed a parked answer's frame from side "answer", as it is resolved.
 
-    One in steps takes them all then.
+    One in steps takes them all then, by the backlog.
     """
 
     def __init__(self, *, held_limit: int = 1 << 20) -> None:
         self.room = Room()
+        self.id = 1
+        self.backlog = Backlog()
         super().__init__(offers=self.room.offers, held_limit=held_limit)
+
+    def work(self, stepwise: Stepwise) -> None:
+        """As `Owner` says."""
+        self.backlog.add(self, stepwise)
+
+    def failed(self, error: Exception) -> None:
+        """As `Asking` says."""
+        raise error
 
     def feed(self, side: Side, data: bytes) -> None:
         if side == "answer":
             parked = self.room.parked[INT32.unpack_from(data, 4)[0]]
-            if isinstance(parked, Stepwise):
-                parked.finish()
+            while isinstance(parked, Stepwise) and not parked.done:
+                self.backlog.take()
             parked.resolve(data)
         else:
             super().feed(side, data)

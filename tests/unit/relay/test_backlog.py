@@ -11,7 +11,7 @@ import trio
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
-from tests.unit.relay.own import park, parked_response, talking, work
+from tests.unit.relay.own import conversation, conversed, park, parked_response, step_response, talking, work
 from tests.unit.relay.sockets import Relayed, eventually, request, response
 
 
@@ -78,6 +78,41 @@ async def test_a_client_has_one_waiting_at_most() -> None:
         assert room.steps == [(number, step) for number in range(1, 50) for step in range(2)]
         assert most == 1
         await relayed.exchange(60)
+
+
+async def test_one_that_comes_with_the_last_step_of_another() -> None:
+    """A client's next, held behind a conversation whose end was held behind the answer that is out now, is answered."""
+    async with talking() as (running, room):
+        relayed = running.relay()
+
+        def within(number: int) -> None:
+            if not room.steps[1:]:
+                relayed.broker.sock.send(response(1) + step_response(3, 0))
+
+        room.within = within
+        await relayed.client.send(request(1) + work(2, 9) + conversation(3, 1) + work(4, 2))
+        expected = response(1) + parked_response(2) + conversed(3, 1) + parked_response(4)
+        assert await relayed.client.receive(len(expected)) == expected
+        assert not running.pump.backlog.waiting
+
+
+async def test_one_that_fails_with_the_last_step_of_another() -> None:
+    """As above, with another behind it, before which it is finished: its fault is its client's, and of no other."""
+    async with talking() as (running, room):
+        relayed, other = running.relay(), running.relay()
+
+        def within(number: int) -> None:
+            if number == 4:
+                raise MalformedMessageError("no message")
+            if not room.steps[1:]:
+                relayed.broker.sock.send(response(1) + step_response(3, 0))
+
+        room.within = within
+        await relayed.client.send(request(1) + work(2, 9) + conversation(3, 1) + work(4, 2) + work(5, 2))
+        await relayed.ended(Reason.MALFORMED_REQUEST)
+        await other.client.send(work(6, 2))
+        await answered(other, 6)
+        assert not running.pump.backlog.waiting
 
 
 @pytest.mark.parametrize("left", [Relayed.close_client, Relayed.reset_client], ids=["closed", "reset"])
