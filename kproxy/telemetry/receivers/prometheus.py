@@ -21,10 +21,13 @@ from kproxy.telemetry.receivers.labels import DEFAULT_LABELS
 from kproxy.telemetry.receivers.queued import MAX_BYTES, MAX_PUSHES, Queued
 
 _EXPIRE_EVERY: Final = 30.0  # seconds, at least
-_TURN: Final = 0.002  # seconds
+_TURN: Final = 0.00005
+"""Seconds between two looks of the relay at its sockets, while pushes are taken in and a page's numbers are collected.
+
+A fleet comes back at once: with 2 ms instead, which take an eighth less CPU, the p99 of requests beside it is twice as
+long and more.
+"""
 _GZIP: Final = 31  # zlib's window, and gzip's header
-_SHORT_TURN: Final = 0.00005
-"""The same for what comes at each scrape, however well the clients behave."""
 _SLICE: Final = 0.00005
 _BREAK: Final = 0.0001
 """Seconds that a page is written for, and that the thread sleeps then.
@@ -40,7 +43,7 @@ _WRITING: Final = trio.CapacityLimiter(1)
 
 
 class Prometheus(Queued):
-    """Adds up what clients push. Pushes that are queued are taken in for 2 ms at a time."""
+    """Adds up what clients push. Pushes that are queued are taken in for 50 µs at a time, or for one step."""
 
     def __init__(
         self,
@@ -124,13 +127,13 @@ class Prometheus(Queued):
     async def snapshots(self) -> list[Snapshot]:
         """Every family as it is, in one moment each."""
         taken, steps = [], self._reading()
-        ends = time.perf_counter() + _SHORT_TURN
+        ends = time.perf_counter() + _TURN
         for each in steps:
             if each is not None:
                 taken.append(each)
             if time.perf_counter() >= ends:
                 await trio.lowlevel.checkpoint()
-                ends = time.perf_counter() + _SHORT_TURN
+                ends = time.perf_counter() + _TURN
         return taken
 
     def _reading(self) -> Iterator[Snapshot | None]:
