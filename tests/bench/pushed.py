@@ -64,10 +64,14 @@ class Proxy:
     fleet: Told
     idle_rss: float
 
-    def grow(self, instances: int) -> None:
-        """Have so many instances, subscribed, which have pushed what is kept of them."""
+    def join(self, instances: int) -> None:
+        """Have so many instances, connected and subscribed."""
         self.fleet.tell(instances=instances)
         self.fleet.answer()
+
+    def grow(self, instances: int) -> None:
+        """Have so many instances, which have pushed what is kept of them."""
+        self.join(instances)
         self.push(_WARM_UP * instances / _GENTLY, _GENTLY, instances)
 
     def push(self, seconds: float, rate: float, instances: int) -> tuple[float, float]:

@@ -59,6 +59,7 @@ METRICS: Final = (
         "telemetry_p99_2000_other", "p99 beside 2,000 pushes/s to another kproxy, grown by %", digits=0, spread=True
     ),
     Metric("telemetry_p99_2000_own", "p99 beside 2,000 pushes/s, over that, %", digits=0, goal=20, spread=True),
+    Metric("telemetry_p99_first", "p99 beside the first push of each of 2,000 within a second, µs", digits=0),
     Metric("telemetry_part_none", "a request's time in kproxy without pushes, mean, µs", digits=0),
     Metric("telemetry_part_2000", "the same beside 2,000 pushes/s, µs", digits=0),
     Metric("telemetry_part_2000_other", "the same beside 2,000 pushes/s to another kproxy, µs", digits=0),

@@ -12,7 +12,7 @@ from kproxy.demo.broker import HOST
 from kproxy.demo.kafka import Cluster
 from kproxy.demo.ports import free_port
 
-from . import beside, bulk
+from . import beside, bulk, returning
 from .apart import apart
 from .frames import OneRecordProduce
 from .growth import Growth, Pool, Spread
@@ -83,7 +83,7 @@ class Section:
             for _ in rounds("telemetry: pushes"):
                 for each in proxies:
                     self._pushes(each, scraper)
-        self._beside(proxies[0], rounds)
+        self._requests(proxies[0], rounds)
         proxies[0].grow(self._most)
         self._memory(proxies[0], self._most)
 
@@ -100,10 +100,18 @@ class Section:
         kib = (settled_rss_kib(each.pid) - each.idle_rss) / instances
         self._add(f"telemetry_kib_{'few' if instances == self._options.instances else 'many'}", kib)
 
-    def _beside(self, relay: Proxy, rounds: Callable[[str], Iterable[int]]) -> None:
-        """The latency of a request on a connection of its own, alone and beside pushes: how p99 grows."""
+    def _requests(self, relay: Proxy, rounds: Callable[[str], Iterable[int]]) -> None:
+        """The latency of a request on a connection of its own."""
         bulk.create_topic(self._cluster.bootstrap, _SMALL_TOPIC, 1)
         request = OneRecordProduce.to(_SMALL_TOPIC)
+        self._beside(relay, request, rounds)
+        for number in rounds("telemetry: requests beside the first push of each instance"):
+            with self._proxy({"type": "prometheus"}, f"new-{number}") as new:
+                seconds = returning.p99(new, _SMALL_TOPIC, request, self._options.instances)
+                self._add("telemetry_p99_first", seconds * _MICROSECONDS)
+
+    def _beside(self, relay: Proxy, request: OneRecordProduce, rounds: Callable[[str], Iterable[int]]) -> None:
+        """Alone and beside pushes: how p99 grows."""
         leader = bulk.leader_address(f"{relay.listen[0]}:{relay.listen[1]}", _SMALL_TOPIC)
         with self._proxy({"type": "prometheus"}, "other") as other:
             other.grow(self._options.instances)
