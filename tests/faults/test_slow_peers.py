@@ -18,18 +18,19 @@ BOUND = 24 * MIB
 """Memory that kproxy may need more than when idle: its buffers, not the 60 MB that wait on the other side."""
 
 
-def fill(port: int, topic: str) -> None:
-    """Produce RECORDS records of almost 1 MB."""
+def fill(port: int, kafka: Backend, topic: str) -> None:
+    """Produce RECORDS records of almost 1 MB, and wait until they can be fetched: all replicas in sync have them."""
     with RawClient(port) as client:
         for number in range(RECORDS):
             client.ask(produce(number, topic, 1, [RECORD]))
+    until(lambda: kafka.end_offsets(topic) == {0: RECORDS}, f"{RECORDS} records that can be fetched")
 
 
 def test_slow_client(proxy: Proxy, kafka: Backend, healthy: Healthy) -> None:
     """A client that asks for 60 MB and does not read: no memory for it, others are served, then it gets all of it."""
     topic = kafka.topic(1, max_message_bytes=str(2 * MIB))
     port = leader_port(proxy, kafka, topic)
-    fill(port, topic)
+    fill(port, kafka, topic)
     with RawClient(port, timeout=30, receive_buffer=64 << 10) as slow:
         slow.ask(api_versions(0))
         rss = proxy.rss
