@@ -17,6 +17,7 @@ from kproxy.demo.broker import HOST
 from kproxy.demo.ports import free_port, free_ports
 from tests.support.proc import family_cpu_seconds
 
+from . import bulk
 from .process import Address, BenchError, running, settled_rss_kib, wait_serving, wait_until
 from .targets import ready
 from .told import Told
@@ -63,6 +64,10 @@ class Proxy:
     admin: Address
     fleet: Told
     idle_rss: float
+
+    def leader(self, topic: str) -> Address:
+        """Where its clients are sent for the topic's only partition."""
+        return bulk.leader_address(f"{self.listen[0]}:{self.listen[1]}", topic)
 
     def join(self, instances: int) -> None:
         """Have so many instances, connected and subscribed."""

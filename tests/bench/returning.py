@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import Final
 
-from . import bulk, small
+from . import small
 from .apart import apart
 from .frames import OneRecordProduce, connect
 from .growth import Pool
@@ -18,7 +18,7 @@ _SECONDS: Final = 1.0
 def p99(relay: Proxy, topic: str, request: OneRecordProduce, instances: int) -> float:
     """Seconds, while each instance pushes once; raises BenchError where a push was not delivered."""
     relay.join(instances)
-    with closing(connect(bulk.leader_address(f"{relay.listen[0]}:{relay.listen[1]}", topic))) as connection:
+    with closing(connect(relay.leader(topic))) as connection:
         small.requests_during(connection, request, _WARM_UP)
         with apart(relay.pid), relay.pushing(_SECONDS, _SECONDS):
             samples = small.requests_during(connection, request, _SECONDS)

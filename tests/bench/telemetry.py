@@ -112,11 +112,10 @@ class Section:
 
     def _beside(self, relay: Proxy, request: OneRecordProduce, rounds: Callable[[str], Iterable[int]]) -> None:
         """Alone and beside pushes: how p99 grows."""
-        leader = bulk.leader_address(f"{relay.listen[0]}:{relay.listen[1]}", _SMALL_TOPIC)
         with self._proxy({"type": "prometheus"}, "other") as other:
             other.grow(self._options.instances)
             turns = beside.modes(relay, other)
-            made = beside.Beside(relay, turns, leader, request, self._options.instances)
+            made = beside.Beside(relay, turns, relay.leader(_SMALL_TOPIC), request, self._options.instances)
             with closing(made) as measured:
                 measured.warm_up()
                 with apart(relay.pid, [other.pid]) as divided:

@@ -126,14 +126,11 @@ class Prometheus(Queued):
 
     async def snapshots(self) -> list[Snapshot]:
         """Every family as it is, in one moment each."""
-        taken, steps = [], self._reading()
-        ends = time.perf_counter() + _TURN
-        for each in steps:
+        taken = []
+        for each in self._reading():
             if each is not None:
                 taken.append(each)
-            if time.perf_counter() >= ends:
-                await trio.lowlevel.checkpoint()
-                ends = time.perf_counter() + _TURN
+            await self._pause()
         return taken
 
     def _reading(self) -> Iterator[Snapshot | None]:
