@@ -9,6 +9,7 @@ CODECS: Final = {
     "Metadata": "the topology watcher asks for it",
     "DescribeCluster": "the topology watcher asks for it",
     "FindCoordinator": "answered for hosted groups",
+    "InitProducerId": "the producer ids of several upstream clusters are kept apart",
     "Produce": "records of the proxy's own: telemetry and events that go to a topic",
     "SaslHandshake": "the proxy is a client of the brokers and a server of the clients",
     "SaslAuthenticate": "the proxy is a client of the brokers and a server of the clients",

@@ -14,6 +14,7 @@ from kproxy.app.following import Following
 from kproxy.app.keeping import keep
 from kproxy.app.nodes import Nodes
 from kproxy.app.rebootstrap import Rebootstrap
+from kproxy.app.stays import Stays
 from kproxy.app.switching import Switching
 from kproxy.app.upstream import Upstream, client_of
 from kproxy.observe.counters import ClusterCounters
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from kproxy.config import Config, VirtualCluster
     from kproxy.config.delivery import ToTopic
     from kproxy.relay.connection import Connection
+    from kproxy.relay.producer_ids import ProducerIds
     from kproxy.state.interface import Store
     from kproxy.upstream.client import UpstreamClient
 
@@ -56,6 +58,7 @@ class Cluster:
         self._following = Following(self)
         self.backends = self.made(settings, config)
         self.active = next(iter(self.backends.values()))
+        self._stays = Stays(settings.name, self.active.name)
         self.rebootstrap = Rebootstrap(self, config.topology.epoch_floor, pump.part)
         self._pump = pump
         self.switching = Switching(self)
@@ -93,6 +96,7 @@ class Cluster:
         if (name := await store.get(ACTIVE, self.settings.name)) and name.decode() in self.backends:
             self.active = self.backends[name.decode()]
             self.switching.reconfigure()
+        await self._stays.remember(store, self.active.name)
         if self.telemetry is not None:
             await self.telemetry.start(work, store)
 
@@ -130,6 +134,11 @@ class Cluster:
         """Whether a retired node's port leads to any node of the present topology."""
         return self.config.topology.retired == "serve" and not self.doors.closing
 
+    @property
+    def producer_ids(self) -> ProducerIds | None:
+        """How producer ids are kept apart from those of other upstream clusters; None where they pass as they are."""
+        return self._stays.producer_ids if self.settings.separates_producer_ids else None
+
     def connections(self) -> Iterable[Connection]:
         """Its connections that are relayed at the moment."""
         return [one for one in self._pump.connections.values() if one.context.backend is self.destination]
@@ -143,11 +152,16 @@ class Cluster:
         previous.stop()
         self._activate(upstream, snapshot)
         self.work.start_soon(keep, self._store, ACTIVE, self.settings.name, upstream.name.encode())
+        self.move()
         self.nodes.renew(snapshot)
         for cluster in (self, *self.siblings.values()):
             if cluster.telemetry is not None:
                 cluster.telemetry.moved()
         return self.renew(cause, upstream=upstream.name, previous=previous.name)
+
+    def move(self) -> None:
+        """Clients are at another Kafka cluster from now on, by the active upstream."""
+        self._stays.move(self.active.name, self._store, self.work)
 
     def renew(self, cause: Cause, **fields: object) -> int:
         """A new epoch, whose floor has passed; returns how many connections are told or closed."""

@@ -14,6 +14,7 @@ from kproxy.routing.address_map import UpstreamNode
 if TYPE_CHECKING:
     from kproxy.app.cluster import Cluster
     from kproxy.relay.context import Context
+    from kproxy.relay.producer_ids import ProducerIds
 
 
 class ClusterDestination:
@@ -51,6 +52,11 @@ class ClusterDestination:
     def hides_topic_ids(self, context: Context) -> bool:
         """As `Rebootstrap.hides_topic_ids`."""
         return self._cluster.rebootstrap.hides_topic_ids(context)
+
+    @property
+    def producer_ids(self) -> ProducerIds | None:
+        """As `Cluster.producer_ids`."""
+        return self._cluster.producer_ids
 
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
         """The active cluster's nodes as a client that came in at `local_host` is told them."""

@@ -48,6 +48,8 @@ class Following:
         change = diff(before, snapshot)
         if cause := cause_of(change):
             self._cluster.nodes.renew(snapshot)
+            if change.cluster_changed:
+                self._cluster.move()
             self._cluster.renew(cause, cluster_id=snapshot.cluster_id, previous=before.cluster_id)
         else:
             self._cluster.nodes.follow(snapshot, change)

@@ -67,6 +67,12 @@ class VirtualCluster(Settings):
         return self.failover.hide_topic_ids_from if len(self.backends) > 1 else ()
 
     @property
+    def separates_producer_ids(self) -> bool:
+        """Whether producer ids have their Kafka cluster in them."""
+        separate = self.failover.separate_producer_ids
+        return len(self.backends) > 1 if separate is None else separate
+
+    @property
     def first_port(self) -> int:
         """The lowest port for nodes, resolved; 0 means any free port."""
         if self.nodes.first_port is not None:

@@ -20,6 +20,7 @@ CLUSTER_APPLIES: Final[frozenset[Path]] = frozenset(
         ("failover", "automatic"),
         ("failover", "after"),
         ("failover", "floor"),
+        ("failover", "separate_producer_ids"),
         ("advertised_host",),
         ("nodes",),
         ("telemetry", "admin"),

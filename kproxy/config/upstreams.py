@@ -86,6 +86,14 @@ class Failover(Settings):
         "where there are several `upstreams`, as of kproxy's start. A list or one string with commas; an empty one "
         "for nobody.",
     )
+    separate_producer_ids: bool | None = Field(
+        default=None,
+        description="Whether the ids that idempotent producers get have their Kafka cluster in them, so that no two "
+        "producers have the same id after a failover: a broker would take the records of one for those of the other, "
+        "acknowledge them, and not write them. By default where there are several `upstreams`. `true` also with one, "
+        "so that a second one can be added without a restart of producers, or because the name in `bootstrap_servers` "
+        "can lead to another cluster. `false` for brokers that only take ids which they have issued.",
+    )
 
 
 def problems(upstreams: Sequence[Upstream], failover: Failover) -> Iterator[tuple[Path, str]]:

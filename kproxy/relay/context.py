@@ -9,6 +9,7 @@ from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
 from kproxy.relay.fault import Fault
+from kproxy.relay.producer_ids import ProducerIds
 
 if TYPE_CHECKING:
     from kproxy.relay.sasl import Exchanges
@@ -56,6 +57,10 @@ class Backend(Protocol):
     def hides_topic_ids(self, context: Context) -> bool:
         """Whether the client is told neither topic ids nor leader epochs, so that it goes by names at every cluster."""
 
+    @property
+    def producer_ids(self) -> ProducerIds | None:
+        """How producer ids are kept apart from those of other upstream clusters; None where they pass as they are."""
+
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
         """The present nodes as a client at `local_host` is told them: id, host, port, rack; their ports are bound."""
 
@@ -69,6 +74,7 @@ class Context:
     which it was decided to tell the client. `principal` is whom the broker authenticated, as Kafka writes it
     ("User:alice"); None where that is not known. `sasl` is there while it may be about to be told. `by_topic_id` are
     the correlation ids of Metadata requests that ask by topic id, of a client from which ids are hidden otherwise.
+    `cluster_id` is the Kafka cluster at the other end of this connection, once a response on it has named it.
     """
 
     __slots__ = (
@@ -76,6 +82,7 @@ class Context:
         "by_topic_id",
         "client",
         "client_id",
+        "cluster_id",
         "epoch",
         "local_host",
         "metadata_upstream",
@@ -105,6 +112,7 @@ class Context:
         self.told: int | None = None
         self.told_in: int | None = None
         self.client_id: str | None = None
+        self.cluster_id: str | None = None
         self.principal: str | None = None
         self.sasl: Exchanges | None = None
         self.software: tuple[str, str] | None = None

@@ -10,6 +10,7 @@ from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.means import Ask, Means
 from kproxy.relay.apis import OFFERS
 from kproxy.relay.context import Context
+from kproxy.relay.producer_ids import ProducerIds
 from kproxy.relay.routes import Table
 from kproxy.routing.address_map import AddressMap
 from kproxy.routing.ports import AutomaticPorts
@@ -59,6 +60,11 @@ class VirtualCluster:
         """As `kproxy.relay.context.Backend` says."""
         del context
         return False
+
+    @property
+    def producer_ids(self) -> ProducerIds | None:
+        """As `kproxy.relay.context.Backend` says."""
+        return None
 
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
         """As `kproxy.relay.context.Backend` says."""

@@ -20,6 +20,7 @@ from kproxy.observe.reasons import Reason
 from kproxy.relay.apis import OFFERS, retired_table
 from kproxy.relay.connection import Connection
 from kproxy.relay.context import Context
+from kproxy.relay.producer_ids import ProducerIds
 from kproxy.relay.pump import Pump
 from kproxy.relay.routes import Table
 from kproxy.wire.frame import frame
@@ -80,6 +81,11 @@ class Backend:
         """As `kproxy.relay.context.Backend` says."""
         del context
         return False
+
+    @property
+    def producer_ids(self) -> ProducerIds | None:
+        """As `kproxy.relay.context.Backend` says."""
+        return None
 
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
         """As `kproxy.relay.context.Backend` says."""
