@@ -24,6 +24,8 @@ ENDPOINT_TYPE: Final = "EndpointType"
 CONTROLLER_ENDPOINTS: Final = 2
 STREAMED: Final = ("FetchResponse", "ShareFetchResponse")
 """Responses that may be far larger than a buffer."""
+STREAMED_REQUESTS: Final = ("ProduceRequest",)
+"""Requests that may be too: their records are found as they pass."""
 GLANCED: Final = ("ProduceResponse", *STREAMED, "ShareAcknowledgeResponse")
 """Responses that come all the time, and hardly ever with an address: their walks are for plain bytes too."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Final
 
-from codegen.addresses import GLANCED, STREAMED, carries, is_host, left_alone
+from codegen.addresses import GLANCED, STREAMED, STREAMED_REQUESTS, carries, is_host, left_alone
 from codegen.names import snake
 from codegen.schema import Field, Message, Schemas
 from codegen.source import HEADER, Source
-from codegen.streams import stream
+from codegen.streams import request_stream, stream
 from codegen.walks import Walk
 
 _DOC: Final = (
@@ -44,11 +45,17 @@ def skims(schemas: Schemas) -> str:
         if response.name in GLANCED:
             _functions(source, response, of_bytes, _OF_BYTES, "_in_bytes")
         if response.name in STREAMED:
-            _streams(source, response, layouts)
+            carriers = [version for version in response.versions if carries_addresses(response, version)]
+            _layouts(source, response, layouts, carriers, stream)
+    requests: dict[tuple[int, int], str] = {}
+    for request in schemas.of_kind("request"):
+        if request.name in STREAMED_REQUESTS:
+            _layouts(source, request, requests, request.valid, request_stream)
     source()
     _table(source, "SKIMS: dict[tuple[int, int], WalkFunction]", table)
     _table(source, "IN_BYTES: dict[tuple[int, int], BytesWalk]", of_bytes)
     _table(source, "STREAMS: dict[tuple[int, int], StreamLayout]", layouts)
+    _table(source, "REQUEST_STREAMS: dict[tuple[int, int], tuple[Step, ...]]", requests)
     _errors(source, schemas)
     return source.text()
 
@@ -98,13 +105,17 @@ def _body(message: Message, version: int) -> str:
     return source.text()
 
 
-def _streams(source: Source, message: Message, layouts: dict[tuple[int, int], str]) -> None:
+def _layouts(
+    source: Source,
+    message: Message,
+    layouts: dict[tuple[int, int], str],
+    versions: Iterable[int],
+    layout: Callable[[Message, int, str], str],
+) -> None:
     """One layout for each run of versions that lie alike."""
     name = last = ""
-    for version in message.versions:
-        if not carries_addresses(message, version):
-            continue
-        text = stream(message, version, _PREFIX)
+    for version in versions:
+        text = layout(message, version, _PREFIX)
         if text != last:
             name, last = f"{snake(message.name)}_v{version}", text
             source.lines(text.replace(_PREFIX, name))

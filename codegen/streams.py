@@ -1,4 +1,4 @@
-"""Plans by which a large response is walked as it arrives: small functions from one array or blob to the next."""
+"""Plans by which a large message is walked as it arrives: small functions from one array or blob to the next."""
 
 from __future__ import annotations
 
@@ -21,6 +21,16 @@ def stream(message: Message, version: int, prefix: str) -> str:
     source()
     source()
     source(f"{prefix}_layout = StreamLayout({plan}, {prefix}_endpoints, {tag})")
+    return source.text()
+
+
+def request_stream(message: Message, version: int, prefix: str) -> str:
+    """The same of a request; what is behind its last array is not walked."""
+    source = Source()
+    plan = _Planner(source, message, version, prefix).plan(message.struct.plain(version), None)
+    source()
+    source()
+    source(f"{prefix}_layout = {plan}")
     return source.text()
 
 

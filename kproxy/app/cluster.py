@@ -65,7 +65,7 @@ class Cluster:
         self.work: trio.Nursery
         self._store: Store = MemoryStore()
         self._key = f"clusters.{index}"
-        self.destination.serve_retired(self.serves_retired)
+        self.serve()
 
     def _telemetry(self, index: int) -> ClientTelemetry | None:
         if self.settings.telemetry is None:
@@ -97,6 +97,7 @@ class Cluster:
             self.active = self.backends[name.decode()]
             self.switching.reconfigure()
         await self._stays.remember(store, self.active.name)
+        self.serve()
         if self.telemetry is not None:
             await self.telemetry.start(work, store)
 
@@ -159,9 +160,14 @@ class Cluster:
                 cluster.telemetry.moved()
         return self.renew(cause, upstream=upstream.name, previous=previous.name)
 
+    def serve(self) -> None:
+        """What connections from now on get is what the settings and the stay say."""
+        self.destination.serve(retired=self.serves_retired)
+
     def move(self) -> None:
         """Clients are at another Kafka cluster from now on, by the active upstream."""
         self._stays.move(self.active.name, self._store, self.work)
+        self.serve()
 
     def renew(self, cause: Cause, **fields: object) -> int:
         """A new epoch, whose floor has passed; returns how many connections are told or closed."""
@@ -170,13 +176,13 @@ class Cluster:
     async def leave(self, seconds: float) -> None:
         """Send all clients to sibling replicas in that time; who comes to a node's door meanwhile is sent at once."""
         self.doors.leave()
-        self.destination.serve_retired(self.serves_retired)
+        self.serve()
         await self.rebootstrap.spread(seconds)
 
     def adopt(self, config: Config) -> None:
         """What it takes from the whole process' settings."""
         self.config = config
-        self.destination.serve_retired(self.serves_retired)
+        self.serve()
         self.rebootstrap.epoch.floor = config.topology.epoch_floor
         for upstream in self.backends.values():
             upstream.adopt(config)
@@ -184,6 +190,7 @@ class Cluster:
     def reconfigure(self, settings: VirtualCluster, backends: dict[str, Upstream]) -> None:
         """Other settings, and the upstream clusters that they name; the active one stays until a switch."""
         self.settings, self.backends = settings, backends
+        self.serve()
         self.switching.reconfigure()
         if self.telemetry is not None and settings.telemetry is not None:
             self.telemetry.reconfigure(settings.telemetry)

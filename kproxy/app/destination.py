@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kproxy.errors import PRODUCE
 from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
 from kproxy.relay.apis import OFFERS, retired_table
@@ -22,14 +24,25 @@ class ClusterDestination:
 
     def __init__(self, cluster: Cluster, offers: Mapping[int, Offer]) -> None:
         self.counters = cluster.counters
-        self.table = Table(cluster.counters, {**OFFERS, **offers})
+        self._offers = {**OFFERS, **offers}
+        self._carried: ProducerIds | None = None
+        self.table = Table(cluster.counters, self._offers)
         self.served, self.own = self.table.served(), self.table.own()
         self.retired_table = self.table
         self._cluster = cluster
 
-    def serve_retired(self, serves: bool) -> None:
-        """Whether a retired node's port leads to any node of the present topology."""
-        self.retired_table = self.table if serves else retired_table(self.counters)
+    def serve(self, *, retired: bool) -> None:
+        """What connections from now on get; `retired`: those to a retired node's port, too, at any present node.
+
+        Where clients were moved, batches of producers from before may go on under other ids.
+        """
+        ids = self.producer_ids
+        carried = ids if ids is not None and ids.stay else None
+        if carried != self._carried:
+            self._carried = carried
+            produce = replace(self._offers[PRODUCE], producer_ids=carried)
+            self.table = Table(self.counters, {**self._offers, PRODUCE: produce})
+        self.retired_table = self.table if retired else retired_table(self.counters)
 
     @property
     def epoch(self) -> int:

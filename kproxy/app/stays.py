@@ -6,6 +6,9 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
+import structlog
+from pydantic import TypeAdapter, ValidationError
+
 from kproxy.app.keeping import keep
 from kproxy.relay.producer_ids import ProducerIds
 
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 
 STAYS: Final = "stays"
 """The table of `Stay` as JSON, by virtual cluster."""
+
+log = structlog.get_logger("kproxy.cluster")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,9 @@ class Stay:
         return Stay(self.moves + 1, upstream, returned, self.visited if returned else (*self.visited, upstream))
 
 
+_KEPT: Final = TypeAdapter(Stay)
+
+
 class Stays:
     """Of one virtual cluster, whose clients are at that upstream first.
 
@@ -45,17 +53,24 @@ class Stays:
 
     def __init__(self, cluster: str, upstream: str) -> None:
         self._cluster = cluster
-        self._stay = Stay(0, upstream, returned=False, visited=(upstream,))
+        self._stay = self._first(upstream)
 
     async def remember(self, store: Store, upstream: str) -> None:
         """Go on as before a restart, at what is the active upstream now; raises `StateError`."""
         kept = await store.get(STAYS, self._cluster)
-        if kept is None:
-            self._stay = Stay(0, upstream, returned=False, visited=(upstream,))
-            return
-        fields = json.loads(kept)
-        before = Stay(**{**fields, "visited": tuple(fields["visited"])})
+        before = self._first(upstream) if kept is None else self._read(kept) or self._first(upstream)
         self._stay = before if before.upstream == upstream else before.next(upstream)
+
+    @staticmethod
+    def _first(upstream: str) -> Stay:
+        return Stay(0, upstream, returned=False, visited=(upstream,))
+
+    def _read(self, kept: bytes) -> Stay | None:
+        try:
+            return _KEPT.validate_json(kept)
+        except ValidationError:  # of another version of kproxy
+            log.error("stays are counted anew: what was kept cannot be read", cluster=self._cluster)
+            return None
 
     def move(self, upstream: str, store: Store, work: trio.Nursery) -> None:
         """Clients are at another Kafka cluster from now on."""

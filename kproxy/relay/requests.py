@@ -6,6 +6,7 @@ from struct import Struct
 from typing import Final
 
 from kproxy.observe.reasons import Reason
+from kproxy.relay.carried import Carried
 from kproxy.relay.context import Context
 from kproxy.relay.conversation import Conversation, begun
 from kproxy.relay.expecting import Expecting
@@ -79,7 +80,7 @@ class RequestFlow(Expecting):
     @property
     def under_way(self) -> bool:
         """Whether there is a frame that is not complete, or is held behind a conversation."""
-        return bool(self.passing) or bool(self._held)
+        return bool(self.passing) or bool(self._held) or self._carried is not None
 
     def outdate(self) -> None:
         """The topology that the client came with is gone: requests that begin from now on get what is for that."""
@@ -118,14 +119,13 @@ class RequestFlow(Expecting):
 
     def _scan(self, buf: Chunk, pos: int, now: float) -> Chunk | None:
         """Look at the frames from `pos` on; returns what of them is still to be sent."""
-        start, end = pos, len(buf)
-        if self.passing:
-            pos += min(self.passing, end - pos)
-            self.passing -= pos - start
-        while pos < end:
+        start, end, need = pos, len(buf), 0
+        if self.passing or self._carried is not None:
+            start, pos, need = self._pass_on(buf, start, pos)
+        while pos < end and not need:
             if end - pos < HEAD_BYTES:
-                self._hold(buf, start, pos, HEAD_BYTES)
-                return None
+                need = HEAD_BYTES
+                break
             head: tuple[int, int, int] = _unpack_head(buf, pos)
             size, key_and_version, correlation_id = head
             if not _MIN_SIZE <= size <= self._limit:
@@ -136,29 +136,65 @@ class RequestFlow(Expecting):
             if route.on_request is _ACKS:
                 wanted = acks(buf, pos + 4, frame_end if frame_end < end else end)
                 if wanted is None:
-                    if frame_end <= end or end - pos > _MAX_HEAD:
-                        raise Fault(Reason.MALFORMED_REQUEST, "a Produce request whose acks are not found", 0)
-                    self._hold(buf, start, pos, min(size + 4, 2 * (end - pos)))
-                    return None
+                    need = _more_to_acks(end - pos, size + 4)
+                    break
                 responds = wanted != 0
             elif route.on_request is not _PASS:
                 self._check_held(route, size)
                 if frame_end > end:
-                    self._hold(buf, start, pos, size + 4)
-                    return None
-                if pos > start:
-                    self.sink.send(buf[start:pos])
+                    need = size + 4
+                    break
+                self._send(buf, start, pos)
                 self._whole(route, memoryview(buf)[pos + 4 : frame_end], correlation_id, now)
                 pos = start = frame_end if self._takes_more(buf, frame_end) else end
                 continue
             self._found(route, correlation_id, size, now, responds)
+            if route.producer_ids is not None:
+                self._carried = Carried(route.producer_ids, route.version, buf, pos + 4, size)
+                start, pos, need = self._pass_on(buf, start, self._carried.body)
+                continue
             if frame_end > end:
                 self.passing = frame_end - end
                 frame_end = end
             pos = frame_end
-        if pos == start:
-            return None
-        return buf[start:pos] if start else buf
+        if need:
+            self._hold(buf, start, pos, need)
+        elif pos > start:
+            return buf[start:pos] if start else buf
+        return None
+
+    def _pass_on(self, buf: Chunk, start: int, pos: int) -> tuple[int, int, int]:
+        """Go on with the frame under way, whose batches may change where it is carried.
+
+        Returns from where on nothing was sent yet, up to where it has been seen, and how many bytes from there are
+        wanted, 0 for any.
+        """
+        end = len(buf)
+        while pos < end:
+            if self.passing:
+                step = min(self.passing, end - pos)
+                self.passing -= step
+                pos += step
+                continue
+            carried = self._carried
+            if carried is None:
+                break
+            pos, need = carried.look(buf, pos)
+            if need:
+                return start, pos, need
+            head = None if carried.over else carried.head(buf, pos)
+            if head is not None:
+                self._send(buf, start, pos)
+                self.sink.send(head)
+                pos = start = pos + len(head)
+            self.passing = carried.passing
+            if carried.over:
+                self._carried = None
+        return start, pos, 0
+
+    def _send(self, buf: Chunk, start: int, end: int) -> None:
+        if end > start:
+            self.sink.send(buf[start:end])
 
     def _route_of(self, key_and_version: int) -> Route:
         self._route_last = self._routes.get(key_and_version) or self._table.route(key_and_version)
@@ -205,3 +241,10 @@ class RequestFlow(Expecting):
         self.conversing = False
         self._take_up(now, Reason.MALFORMED_REQUEST)
         self.settle(now)
+
+
+def _more_to_acks(there: int, frame: int) -> int:
+    """How many bytes of a Produce request to wait for, so many of which are there without its acks."""
+    if frame <= there or there > _MAX_HEAD:
+        raise Fault(Reason.MALFORMED_REQUEST, "a Produce request whose acks are not found", 0)
+    return min(frame, 2 * there)

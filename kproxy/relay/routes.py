@@ -14,6 +14,7 @@ from kproxy.observe.counters import OTHER, ApiCounters, ClusterCounters
 from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Context
 from kproxy.relay.fault import Fault
+from kproxy.relay.producer_ids import ProducerIds
 from kproxy.relay.verdicts import Answer, Converse, Forward, Parked, Verdict
 from kproxy.wire.apis import APIS, ApiSpec, response_header_version
 from kproxy.wire.skim import error_offset, response_glance
@@ -80,6 +81,7 @@ class Offer:
     `request_limit` bounds, in bytes, a request that is held whole: what a client may have decoded at a time. `own` are
     the lowest and highest version that the proxy serves whether the broker knows the API or not. `stale` takes the
     offer's place on a connection of an earlier epoch; there, `dismissal` answers what the broker has not answered yet.
+    With `producer_ids` the batches of requests whose `acks` are looked at go on under the ids that these say.
     """
 
     on_request: OnRequest = OnRequest.PASS
@@ -95,6 +97,7 @@ class Offer:
     own: tuple[int, int] | None = None
     stale: Offer | None = None
     dismissal: Dismissal | None = None
+    producer_ids: ProducerIds | None = None
 
 
 PASS_UNCHANGED: Final = Offer()
@@ -112,6 +115,7 @@ class Route:
         "offer",
         "on_request",
         "on_response",
+        "producer_ids",
         "respond",
         "version",
     )
@@ -122,6 +126,7 @@ class Route:
         self.offer = offer
         self.on_request = OnRequest.PASS if 0 <= version < offer.request_from else offer.on_request
         self.on_response = offer.on_response if version >= offer.response_from else OnResponse.PASS
+        self.producer_ids = offer.producer_ids
         self.counters = counters
         rewritten_by = None if self.on_response is OnResponse.PASS else offer.response
         self.respond: Respond = _leave if rewritten_by is None else rewritten_by(self)

@@ -1,4 +1,4 @@
-"""Record batches (magic 2) as a producer writes them, and the partition that a key belongs to."""
+"""Record batches (magic 2) as a producer writes them, the id of their producer, and the partition of a key."""
 
 from __future__ import annotations
 
@@ -20,6 +20,18 @@ _MAGIC: Final = 2
 _LENGTH: Final = Struct(">qi")  # base offset, length of what follows
 _HEAD: Final = Struct(">ibI")  # leader epoch, magic, CRC of what follows
 _BODY: Final = Struct(">hiqqqhii")  # attributes … number of records
+
+
+HEAD_BYTES: Final = 51
+"""Of a batch, up to and with its producer's id."""
+_PRODUCER_HEAD: Final = Struct(">8xi4xbIH20xq")  # length of what follows, magic, CRC, attributes, producer id
+_LENGTH_BYTES: Final = _LENGTH.size
+_CRC_AT: Final = 17
+_ID_AT: Final = 43
+_CRC: Final = Struct(">I")
+_ID: Final = Struct(">q")
+_TRANSACTIONAL: Final = 0x10
+_ZEROS: Final = bytes(1 << 20)
 
 
 Headers = tuple[tuple[str, bytes | None], ...]
@@ -52,6 +64,40 @@ def encode_batch(
     body = _BODY.pack(codec, len(records) - 1, first, latest, *_NO_PRODUCER, len(records)) + packed
     head = _HEAD.pack(-1, _MAGIC, google_crc32c.value(body))
     return b"".join((_LENGTH.pack(0, len(head) + len(body)), head, body))
+
+
+def idempotent_producer(head: Buffer, size: int) -> int | None:
+    """The producer's id in a batch of `size` bytes that begins with `head`; None where a transaction or nobody has it.
+
+    `head` are `HEAD_BYTES`. None, too, for what is no batch of this size: its broker will say what it is.
+    """
+    length, magic, _, attributes, producer_id = _PRODUCER_HEAD.unpack_from(head)
+    if magic != _MAGIC or length + _LENGTH_BYTES != size or attributes & _TRANSACTIONAL or producer_id < 0:
+        return None
+    return int(producer_id)
+
+
+def with_producer(head: Buffer, size: int, producer_id: int) -> bytes:
+    """The head of the same batch with another producer's id, and the checksum that the whole batch then has.
+
+    A CRC is linear: what it changes by depends on the bits that differ and on how many bytes follow them, not on what
+    those bytes are. So a batch that was damaged before still is.
+    """
+    _, _, crc, _, before = _PRODUCER_HEAD.unpack_from(head)
+    differing, behind = _ID.pack(before ^ producer_id), size - HEAD_BYTES
+    changed = bytearray(head[:HEAD_BYTES])
+    _CRC.pack_into(changed, _CRC_AT, crc ^ _followed(differing, behind) ^ _followed(bytes(_ID.size), behind))
+    _ID.pack_into(changed, _ID_AT, producer_id)
+    return bytes(changed)
+
+
+def _followed(first: bytes, zeros: int) -> int:
+    """The CRC-32C of bytes and of so many zeros behind them."""
+    crc: int = google_crc32c.value(first)
+    while zeros > 0:
+        crc = google_crc32c.extend(crc, _ZEROS[:zeros])
+        zeros -= len(_ZEROS)
+    return crc
 
 
 @lru_cache(16_384)

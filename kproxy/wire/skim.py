@@ -19,7 +19,7 @@ from kproxy.wire.address import (
 from kproxy.wire.apis import APIS, response_header_version
 from kproxy.wire.generated.skims import ERROR_OFFSETS, IN_BYTES, SKIMS
 from kproxy.wire.primitives import MAX_STRING, Buffer, read_uvarint
-from kproxy.wire.stream import ResponseStream, response_stream
+from kproxy.wire.stream import RecordsWalk, ResponseStream, request_stream, response_stream
 from kproxy.wire.walk import BytesWalk, WalkFunction, no_length, not_at_end, skip_tags
 
 __all__ = [
@@ -30,12 +30,14 @@ __all__ = [
     "STRING_INT32",
     "Address",
     "Glance",
+    "RecordsWalk",
     "ResponseStream",
     "Skim",
     "Skimmed",
     "acks",
     "error_offset",
     "replace_addresses",
+    "request_stream",
     "response_glance",
     "response_skim",
     "response_stream",

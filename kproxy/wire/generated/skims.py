@@ -2391,6 +2391,171 @@ def update_raft_voter_response_v0(buf: Buffer, pos: int, end: int, addresses: li
     return pos
 
 
+def produce_request_v3_step_1(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    n = int16_at(buf, pos)[0]
+    pos += 2
+    if n < -1:
+        raise no_length(n)
+    if n > 0:
+        pos += n
+    n = int32_at(buf, pos + 6)[0]
+    pos += 10
+    if n < -1:
+        raise no_length(n)
+    return pos, n, 0
+
+
+def produce_request_v3_step_2(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    n = int16_at(buf, pos)[0]
+    pos += 2
+    if n < -1:
+        raise no_length(n)
+    if n > 0:
+        pos += n
+    n = int32_at(buf, pos)[0]
+    pos += 4
+    if n < -1:
+        raise no_length(n)
+    if n > 0:
+        return pos, n, 0
+    return pos, 0, 1
+
+
+def produce_request_v3_step_3(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    n = int32_at(buf, pos + 4)[0]
+    pos += 8
+    if n < -1:
+        raise no_length(n)
+    return pos, n, 0
+
+
+def produce_request_v3_step_4(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    return pos, 0, 1
+
+
+def produce_request_v3_step_5(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    return pos, 0, 1
+
+
+produce_request_v3_layout = (Step(produce_request_v3_step_1, ARRAY, (Step(produce_request_v3_step_2, ARRAY, (Step(produce_request_v3_step_3, BLOB, ()), Step(produce_request_v3_step_4, RUN, ()),)), Step(produce_request_v3_step_5, RUN, ()),)),)
+
+
+def produce_request_v9_step_1(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = uvarint_at(buf, pos - 1)
+    if n > 1:
+        pos += n - 1
+    n = buf[pos + 6]
+    pos += 7
+    if n > 127:
+        n, pos = uvarint_at(buf, pos - 1)
+    return pos, n - 1, 0
+
+
+def produce_request_v9_step_2(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = uvarint_at(buf, pos - 1)
+    if n > 1:
+        pos += n - 1
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = uvarint_at(buf, pos - 1)
+    if n > 1:
+        return pos, n - 1, 0
+    if buf[pos]:
+        pos = skip_tags(buf, pos, end)
+    else:
+        pos += 1
+    return pos, 0, 1
+
+
+def produce_request_v9_step_3(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    n = buf[pos + 4]
+    pos += 5
+    if n > 127:
+        n, pos = uvarint_at(buf, pos - 1)
+    return pos, n - 1, 0
+
+
+def produce_request_v9_step_4(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    if buf[pos]:
+        pos = skip_tags(buf, pos, end)
+    else:
+        pos += 1
+    return pos, 0, 1
+
+
+def produce_request_v9_step_5(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    if buf[pos]:
+        pos = skip_tags(buf, pos, end)
+    else:
+        pos += 1
+    return pos, 0, 1
+
+
+produce_request_v9_layout = (Step(produce_request_v9_step_1, ARRAY, (Step(produce_request_v9_step_2, ARRAY, (Step(produce_request_v9_step_3, BLOB, ()), Step(produce_request_v9_step_4, RUN, ()),)), Step(produce_request_v9_step_5, RUN, ()),)),)
+
+
+def produce_request_v13_step_1(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = uvarint_at(buf, pos - 1)
+    if n > 1:
+        pos += n - 1
+    n = buf[pos + 6]
+    pos += 7
+    if n > 127:
+        n, pos = uvarint_at(buf, pos - 1)
+    return pos, n - 1, 0
+
+
+def produce_request_v13_step_2(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    n = buf[pos + 16]
+    pos += 17
+    if n > 127:
+        n, pos = uvarint_at(buf, pos - 1)
+    if n > 1:
+        return pos, n - 1, 0
+    if buf[pos]:
+        pos = skip_tags(buf, pos, end)
+    else:
+        pos += 1
+    return pos, 0, 1
+
+
+def produce_request_v13_step_3(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    n = buf[pos + 4]
+    pos += 5
+    if n > 127:
+        n, pos = uvarint_at(buf, pos - 1)
+    return pos, n - 1, 0
+
+
+def produce_request_v13_step_4(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    if buf[pos]:
+        pos = skip_tags(buf, pos, end)
+    else:
+        pos += 1
+    return pos, 0, 1
+
+
+def produce_request_v13_step_5(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    if buf[pos]:
+        pos = skip_tags(buf, pos, end)
+    else:
+        pos += 1
+    return pos, 0, 1
+
+
+produce_request_v13_layout = (Step(produce_request_v13_step_1, ARRAY, (Step(produce_request_v13_step_2, ARRAY, (Step(produce_request_v13_step_3, BLOB, ()), Step(produce_request_v13_step_4, RUN, ()),)), Step(produce_request_v13_step_5, RUN, ()),)),)
+
+
 SKIMS: dict[tuple[int, int], WalkFunction] = {
     (0, 10): produce_response_v10,
     (0, 11): produce_response_v10,
@@ -2456,6 +2621,20 @@ STREAMS: dict[tuple[int, int], StreamLayout] = {
     (1, 18): fetch_response_v16_layout,
     (78, 1): share_fetch_response_v1_layout,
     (78, 2): share_fetch_response_v1_layout,
+}
+
+REQUEST_STREAMS: dict[tuple[int, int], tuple[Step, ...]] = {
+    (0, 3): produce_request_v3_layout,
+    (0, 4): produce_request_v3_layout,
+    (0, 5): produce_request_v3_layout,
+    (0, 6): produce_request_v3_layout,
+    (0, 7): produce_request_v3_layout,
+    (0, 8): produce_request_v3_layout,
+    (0, 9): produce_request_v9_layout,
+    (0, 10): produce_request_v9_layout,
+    (0, 11): produce_request_v9_layout,
+    (0, 12): produce_request_v9_layout,
+    (0, 13): produce_request_v13_layout,
 }
 
 # api key -> (first version, last version, offset of the top-level error code from the body's start)

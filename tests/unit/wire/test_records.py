@@ -11,7 +11,19 @@ from hypothesis import strategies as st
 from kafka.partitioner.default import murmur2 as kafka_python_murmur2
 from kafka.record.memory_records import MemoryRecords
 
-from kproxy.wire.records import GZIP, NO_COMPRESSION, ZSTD, Record, encode_batch, murmur2, partition_of
+from kproxy.wire.records import (
+    GZIP,
+    HEAD_BYTES,
+    NO_COMPRESSION,
+    ZSTD,
+    Record,
+    encode_batch,
+    idempotent_producer,
+    murmur2,
+    partition_of,
+    with_producer,
+)
+from tests.support import batches
 
 RECORDS = st.lists(
     st.builds(
@@ -76,3 +88,23 @@ def test_murmur2_of_java(data: bytes, signed: int) -> None:
 def test_partitions(key: bytes, partitions: int) -> None:
     """As another client puts them."""
     assert partition_of(key, partitions) == (kafka_python_murmur2(key) & 0x7FFFFFFF) % partitions
+
+
+@pytest.mark.parametrize("size", [1, 1000, 1 << 20, 3 << 20])
+def test_another_producer(size: int) -> None:
+    """Only the id differs, and the checksum, which a reader finds right."""
+    before = batches.batch(7, [b"x" * size])
+    head = with_producer(before, len(before), 1 << 62 | 9)
+    assert len(head) == HEAD_BYTES
+    assert batches.read(head + before[HEAD_BYTES:]) == batches.read(before)._replace(producer_id=1 << 62 | 9)
+
+
+def test_whose_a_batch_is() -> None:
+    """Only an idempotent producer's id is of interest, and only in what is one batch of that size."""
+    sound = batches.batch(7)
+    assert idempotent_producer(sound, len(sound)) == 7
+    assert idempotent_producer(memoryview(sound)[:HEAD_BYTES], len(sound)) == 7
+    assert idempotent_producer(sound, len(sound) + 1) is None
+    older = sound[:16] + b"\x01" + sound[17:]
+    for other in (batches.batch(-1), batches.batch(7, transactional=True), older):
+        assert idempotent_producer(other, len(other)) is None

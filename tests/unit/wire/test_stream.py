@@ -8,7 +8,7 @@ import pytest
 
 from kproxy.errors import MalformedMessageError
 from kproxy.wire.primitives import uvarint
-from kproxy.wire.skim import ResponseStream, response_stream
+from kproxy.wire.skim import ResponseStream, request_stream, response_stream
 
 RECORDS = b"r" * 1000
 
@@ -42,6 +42,21 @@ def opened(key: int = 1, version: int = 17) -> ResponseStream:
 def test_only_fetch_and_share_fetch_with_endpoints(key: int, version: int) -> None:
     """All else is small enough to be held, or has nothing to find."""
     assert response_stream(key, version) is None
+
+
+@pytest.mark.parametrize(("key", "version"), [(0, 2), (0, 14), (1, 12), (22, 4)])
+def test_only_produce_among_requests(key: int, version: int) -> None:
+    """In the versions that Kafka 4 takes."""
+    assert request_stream(key, version) is None
+
+
+def test_a_request_without_records() -> None:
+    """Produce v9 of an empty topic and of a partition with null: the walk comes to its end."""
+    empty, null = b"\x02a\x01\x00", b"\x02b\x02" + bytes(4) + b"\x00\x00\x00"
+    body = b"\x00" + struct.pack(">hi", -1, 1000) + uvarint(3) + empty + null
+    walk = request_stream(0, 9)
+    assert walk is not None
+    assert (walk.to_blob(body, 0), walk.blob, walk.at_end) == (len(body), 0, True)
 
 
 def test_whole_body_at_once() -> None:
