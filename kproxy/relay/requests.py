@@ -186,6 +186,7 @@ class RequestFlow(Expecting):
             if head is not None:
                 self._send(buf, start, pos)
                 self.sink.send(head)
+                self.context.backend.counters.batches_carried += 1
                 pos = start = pos + len(head)
             self.passing = carried.passing
             if carried.over:

@@ -104,6 +104,20 @@ RELAY: Final[tuple[Family[series.Rows], ...]] = (
         series.whole("held_bytes"),
     ),
     Family(
+        "kproxy_producer_ids_issued_total",
+        Kind.COUNTER,
+        (),
+        "Producer ids that idempotent producers got with their Kafka cluster in them.",
+        series.whole("producer_ids_issued"),
+    ),
+    Family(
+        "kproxy_batches_carried_total",
+        Kind.COUNTER,
+        (),
+        "Batches that went on under another producer id, since their producer is from before a failover.",
+        series.whole("batches_carried"),
+    ),
+    Family(
         "kproxy_upstream_reachable",
         Kind.GAUGE,
         ("node",),

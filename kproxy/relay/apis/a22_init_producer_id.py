@@ -63,6 +63,7 @@ def _steps(context: Context, header: RequestHeader, request: bytes) -> Steps:
     ids = context.backend.producer_ids
     if ids is not None:  # a reload may have it otherwise meanwhile
         response.producer_id = ids.issued(response.producer_id, context.cluster_id)
+        context.backend.counters.producer_ids_issued += 1
     head = encode_response_header(header.correlation_id, KEY, header.api_version)
     return framed(head, response.encode(header.api_version))
 

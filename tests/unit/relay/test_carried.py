@@ -160,6 +160,7 @@ def test_spliced() -> None:
     begun.feed("client", sent[cut + rest :])
     found = batches(9, bytes(begun.broker.data[len(ONE) :]))
     assert [read(one).producer_id for one in found if one] == [CARRIED, CARRIED]
+    assert begun.cluster.counters.batches_carried == 2
     assert not begun.requests.under_way
 
 

@@ -70,6 +70,7 @@ def test_an_id_gets_its_cluster(version: int) -> None:
     script: Script = [("client", asked(version)), ("broker", answered(version)), ("broker", named())]
     relay = play(script, separating)
     assert bytes(relay.client.data) == answered(version, producer_id=IDS.issued(7, "west-1"))
+    assert relay.cluster.counters.producer_ids_issued == 1
     first, second = frames.split(bytes(relay.broker.data))
     assert first == asked(version)[4:]
     header, body = decode_request_header(second, 0, len(second))
