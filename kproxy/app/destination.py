@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kproxy.errors import PRODUCE
 from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
-from kproxy.relay.apis import OFFERS, retired_table
+from kproxy.relay.apis import OFFERS, retired_table, separating
 from kproxy.relay.routes import Offer, Table
 from kproxy.routing.address_map import UpstreamNode
 
@@ -25,23 +23,20 @@ class ClusterDestination:
     def __init__(self, cluster: Cluster, offers: Mapping[int, Offer]) -> None:
         self.counters = cluster.counters
         self._offers = {**OFFERS, **offers}
-        self._carried: ProducerIds | None = None
+        self._ids: ProducerIds | None = None
+        self.home: str | None = None
         self.table = Table(cluster.counters, self._offers)
         self.served, self.own = self.table.served(), self.table.own()
         self.retired_table = self.table
         self._cluster = cluster
 
     def serve(self, *, retired: bool) -> None:
-        """What connections from now on get; `retired`: those to a retired node's port, too, at any present node.
-
-        Where clients were moved, batches of producers from before may go on under other ids.
-        """
-        ids = self.producer_ids
-        carried = ids if ids is not None and ids.stay else None
-        if carried != self._carried:
-            self._carried = carried
-            produce = replace(self._offers[PRODUCE], producer_ids=carried)
-            self.table = Table(self.counters, {**self._offers, PRODUCE: produce})
+        """What connections from now on get; `retired`: those to a retired node's port, too, at any present node."""
+        ids = self._cluster.producer_ids
+        if ids != self._ids:
+            self._ids = ids
+            self.home = None
+            self.table = Table(self.counters, {**self._offers, **({} if ids is None else separating(ids))})
         self.retired_table = self.table if retired else retired_table(self.counters)
 
     @property
@@ -65,11 +60,6 @@ class ClusterDestination:
     def hides_topic_ids(self, context: Context) -> bool:
         """As `Rebootstrap.hides_topic_ids`."""
         return self._cluster.rebootstrap.hides_topic_ids(context)
-
-    @property
-    def producer_ids(self) -> ProducerIds | None:
-        """As `Cluster.producer_ids`."""
-        return self._cluster.producer_ids
 
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
         """The active cluster's nodes as a client that came in at `local_host` is told them."""

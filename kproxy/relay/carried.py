@@ -6,11 +6,12 @@ from typing import Final
 
 from kproxy.errors import PRODUCE
 from kproxy.observe.reasons import Reason
+from kproxy.relay.context import Context
 from kproxy.relay.fault import Fault
 from kproxy.relay.producer_ids import ProducerIds
 from kproxy.wire.header import decode_request_header
 from kproxy.wire.primitives import Buffer
-from kproxy.wire.records import HEAD_BYTES, idempotent_producer, with_producer
+from kproxy.wire.records import HEAD_BYTES, producer_of, with_producer
 from kproxy.wire.skim import request_stream
 
 _MOST: Final = 64 << 10
@@ -25,14 +26,15 @@ class Carried:
     nothing more of the request needs a look; `passing` is how many bytes of it may go on unseen.
     """
 
-    __slots__ = ("_batch", "_ids", "_left", "_walk", "body", "over", "passing")
+    __slots__ = ("_batch", "_context", "_ids", "_left", "_walk", "body", "over", "passing")
 
-    def __init__(self, ids: ProducerIds, version: int, buf: Buffer, pos: int, size: int) -> None:
+    def __init__(self, context: Context, ids: ProducerIds, version: int, buf: Buffer, pos: int, size: int) -> None:
         """`pos` is behind the request's size. Its header must be there whole."""
         walk = request_stream(PRODUCE, version)
         assert walk is not None, f"Produce v{version} has no walk"
         _, self.body = decode_request_header(buf, pos, len(buf))
         self._walk = walk
+        self._context = context
         self._ids = ids
         self._batch = 0  # size of the batch that comes next, once it is known
         self._left = pos + size - self.body  # bytes of the request behind what was walked, and behind that batch
@@ -70,17 +72,23 @@ class Carried:
         return pos + at, 0
 
     def head(self, buf: Buffer, pos: int) -> bytes | None:
-        """The first bytes of the batch at `pos` as they are to go on; None where it goes on as it is."""
+        """The first bytes of the batch at `pos` as they are to go on; None where it goes on as it is.
+
+        Raises `Fault` as `Context.known_producer`.
+        """
         size, self._batch = self._batch, 0
         self.passing = size
         self.over = not self._left
         if size < HEAD_BYTES:
             return None
         head = bytes(buf[pos : pos + HEAD_BYTES])
-        producer_id = idempotent_producer(head, size)
-        if producer_id is None:
+        producer_id, transactional = producer_of(head, size)
+        if producer_id < 0:
             return None
-        carried = self._ids.carried(producer_id)
+        if transactional:
+            carried = self._context.known_producer(self._ids, producer_id, PRODUCE)
+        else:
+            carried = self._ids.carried(producer_id)
         if carried == producer_id:
             self._end(size)
             return None

@@ -9,9 +9,9 @@ from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
 from kproxy.relay.fault import Fault
-from kproxy.relay.producer_ids import ProducerIds
 
 if TYPE_CHECKING:
+    from kproxy.relay.producer_ids import ProducerIds
     from kproxy.relay.sasl import Exchanges
 
 NEWEST_METADATA: Final = 13
@@ -22,6 +22,8 @@ class Backend(Protocol):
     """The virtual cluster behind a connection."""
 
     counters: ClusterCounters
+    home: str | None
+    """The Kafka cluster that present connections lead to, once a response on one of them has named it."""
 
     @property
     def cluster_id(self) -> str | None:
@@ -56,10 +58,6 @@ class Backend(Protocol):
 
     def hides_topic_ids(self, context: Context) -> bool:
         """Whether the client is told neither topic ids nor leader epochs, so that it goes by names at every cluster."""
-
-    @property
-    def producer_ids(self) -> ProducerIds | None:
-        """How producer ids are kept apart from those of other upstream clusters; None where they pass as they are."""
 
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
         """The present nodes as a client at `local_host` is told them: id, host, port, rack; their ports are bound."""
@@ -117,6 +115,30 @@ class Context:
         self.sasl: Exchanges | None = None
         self.software: tuple[str, str] | None = None
         self.software_label: tuple[str, str] | None = None
+
+    def leads_to(self, cluster_id: str | None) -> None:
+        """A response on this connection has named its Kafka cluster, or could have."""
+        if cluster_id:
+            self.cluster_id = cluster_id
+            if not self.stale:
+                self.backend.home = cluster_id
+
+    @property
+    def home(self) -> str | None:
+        """The Kafka cluster at the other end, as far as any connection has named it."""
+        if self.cluster_id is not None or self.stale:
+            return self.cluster_id
+        return self.backend.cluster_id or self.backend.home
+
+    def known_producer(self, ids: ProducerIds, producer_id: int, api_key: int) -> int:
+        """The id under which the broker of this connection knows a transactional producer.
+
+        Raises `Fault` where no broker has named the cluster: the client comes again, by when one has.
+        """
+        known = ids.transactional(producer_id, self.home)
+        if known is None:
+            raise Fault(Reason.UNKNOWN_CLUSTER, f"whose producer {producer_id} is", api_key)
+        return known
 
     @property
     def host(self) -> str:

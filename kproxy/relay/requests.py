@@ -18,7 +18,7 @@ from kproxy.relay.routes import Chunk, OnRequest, Route, Table
 from kproxy.relay.sniff import no_request
 from kproxy.relay.verdicts import Converse, Parked
 from kproxy.wire.header import client_id_in
-from kproxy.wire.skim import acks
+from kproxy.wire.skim import acks, is_transactional
 
 _HEAD: Final = Struct(">iIi")
 """Size, api key and version in one, correlation id: what every request begins with."""
@@ -149,8 +149,9 @@ class RequestFlow(Expecting):
                 pos = start = frame_end if self._takes_more(buf, frame_end) else end
                 continue
             self._found(route, correlation_id, size, now, responds)
-            if route.producer_ids is not None:
-                self._carried = Carried(route.producer_ids, route.version, buf, pos + 4, size)
+            ids = route.producer_ids
+            if ids is not None and (ids.stay or is_transactional(buf, pos + 4, end)):
+                self._carried = Carried(self.context, ids, route.version, buf, pos + 4, size)
                 start, pos, need = self._pass_on(buf, start, self._carried.body)
                 continue
             if frame_end > end:

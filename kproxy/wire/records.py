@@ -66,15 +66,15 @@ def encode_batch(
     return b"".join((_LENGTH.pack(0, len(head) + len(body)), head, body))
 
 
-def idempotent_producer(head: Buffer, size: int) -> int | None:
-    """The producer's id in a batch of `size` bytes that begins with `head`; None where a transaction or nobody has it.
+def producer_of(head: Buffer, size: int) -> tuple[int, bool]:
+    """The producer's id in a batch of `size` bytes that begins with `head`, and whether it is of a transaction.
 
-    `head` are `HEAD_BYTES`. None, too, for what is no batch of this size: its broker will say what it is.
+    `head` are `HEAD_BYTES`. The id is -1 for none, and for what is no batch of this size: its broker will say so.
     """
     length, magic, _, attributes, producer_id = _PRODUCER_HEAD.unpack_from(head)
-    if magic != _MAGIC or length + _LENGTH_BYTES != size or attributes & _TRANSACTIONAL or producer_id < 0:
-        return None
-    return int(producer_id)
+    if magic != _MAGIC or length + _LENGTH_BYTES != size:
+        return -1, False
+    return int(producer_id), bool(attributes & _TRANSACTIONAL)
 
 
 def with_producer(head: Buffer, size: int, producer_id: int) -> bytes:

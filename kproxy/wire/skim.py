@@ -36,6 +36,7 @@ __all__ = [
     "Skimmed",
     "acks",
     "error_offset",
+    "is_transactional",
     "replace_addresses",
     "request_stream",
     "response_glance",
@@ -155,7 +156,26 @@ def acks(buf: Buffer, pos: int, end: int) -> int | None:
         return None
 
 
+def is_transactional(buf: Buffer, pos: int, end: int) -> bool:
+    """Whether a Produce request, whose header begins at `pos` and whose `acks` are there, has a transactional id."""
+    if isinstance(buf, bytes) and end - pos > _USUAL and buf[pos + 3] >= _PRODUCE_FLEXIBLE and not buf[pos + 8]:
+        at = pos + 10 + buf[pos + 9]
+        if at + 4 <= end and not buf[at] and not buf[at + 1]:  # as in `acks`
+            return False
+    try:
+        return _transaction(memoryview(buf)[pos:end])[0]
+    except (IndexError, struct.error) as error:
+        raise MalformedMessageError(f"Produce request: {error}") from error
+
+
 def _acks(view: memoryview) -> int:
+    _, pos = _transaction(view)
+    value: int = _INT16.unpack_from(view, pos)[0]
+    return value
+
+
+def _transaction(view: memoryview) -> tuple[bool, int]:
+    """Whether there is a transactional id, and the position behind it."""
     version, length = _REQUEST_HEADER.unpack_from(view)
     pos = _REQUEST_HEADER.size + _text(length)
     if version < APIS[_PRODUCE].flexible_from:
@@ -164,9 +184,9 @@ def _acks(view: memoryview) -> int:
     else:
         pos = skip_tags(view, pos, _UNKNOWN_END)
         length, pos = read_uvarint(view, pos)
-        pos += _text(length - 1)
-    value: int = _INT16.unpack_from(view, pos)[0]
-    return value
+        length -= 1
+        pos += _text(length)
+    return length >= 0, pos
 
 
 def _text(length: int) -> int:

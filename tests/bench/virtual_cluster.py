@@ -10,7 +10,6 @@ from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.means import Ask, Means
 from kproxy.relay.apis import OFFERS
 from kproxy.relay.context import Context
-from kproxy.relay.producer_ids import ProducerIds
 from kproxy.relay.routes import Table
 from kproxy.routing.address_map import AddressMap
 from kproxy.routing.ports import AutomaticPorts
@@ -37,6 +36,7 @@ class VirtualCluster:
         self.epoch = 0
         self.own: tuple[tuple[int, int, int], ...] = ()
         self.counters = ClusterCounters("bench")
+        self.home: str | None = None
         self.cluster_id = "bench"
         self.table = Table(self.counters, OFFERS)
         self.served = self.table.served()
@@ -60,11 +60,6 @@ class VirtualCluster:
         """As `kproxy.relay.context.Backend` says."""
         del context
         return False
-
-    @property
-    def producer_ids(self) -> ProducerIds | None:
-        """As `kproxy.relay.context.Backend` says."""
-        return None
 
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
         """As `kproxy.relay.context.Backend` says."""

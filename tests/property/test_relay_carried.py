@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kproxy.relay.apis import OFFERS
+from kproxy.relay.apis import OFFERS, separating
 from kproxy.relay.producer_ids import ProducerIds
 from tests.property.test_relay_flows import pieces
 from tests.support.batches import batch
@@ -27,12 +26,20 @@ STAYS = st.builds(ProducerIds, st.just("w"), st.integers(0, 20), st.booleans())
 _STEPS = st.lists(st.integers(1, 700), min_size=1, max_size=30)
 
 
+def at(ids: ProducerIds) -> Relay:
+    """A connection to a broker of cluster "c"."""
+    relay = Relay(offers={**OFFERS, **separating(ids)})
+    relay.context.leads_to("c")
+    return relay
+
+
 @st.composite
 def requests(draw: st.DrawFn, number: int, ids: ProducerIds) -> tuple[bytes, bytes]:
     """A request of one producer as the client sends it, and as the broker is to get it."""
     version, producer_id = draw(st.integers(3, 13)), draw(IDS)
     transactional = producer_id >= 0 and draw(st.booleans())
-    carried = producer_id if transactional else ids.carried(producer_id)
+    carried = ids.transactional(producer_id, "c") if transactional else ids.carried(producer_id)
+    assert carried is not None
     written = draw(st.lists(st.lists(st.none() | VALUES, max_size=3), max_size=3))
     acks = draw(st.sampled_from([-1, 0, 1]))
 
@@ -56,7 +63,7 @@ def requests(draw: st.DrawFn, number: int, ids: ProducerIds) -> tuple[bytes, byt
 def test_every_batch_goes_on_under_its_id(data: st.DataObject, ids: ProducerIds, steps: list[int]) -> None:
     """What the broker gets is what the client would have sent with that id, checksums too; nothing else differs."""
     sent = [data.draw(requests(number, ids)) for number in range(data.draw(st.integers(1, 4)))]
-    relay = Relay(offers={**OFFERS, 0: replace(OFFERS[0], producer_ids=ids)})
+    relay = at(ids)
     for piece in pieces(b"".join(request for request, _ in sent), steps):
         relay.feed("client", piece)
     assert relay.reason is None
@@ -68,7 +75,7 @@ def test_every_batch_goes_on_under_its_id(data: st.DataObject, ids: ProducerIds,
 @settings(max_examples=300)
 def test_no_request_breaks_more_than_its_connection(rest: bytes, version: int, steps: list[int]) -> None:
     """Whatever a client sends for a Produce request: it passes, waits for more, or ends by a reason."""
-    relay = Relay(offers={**OFFERS, 0: replace(OFFERS[0], producer_ids=ProducerIds("w", 1))})
+    relay = at(ProducerIds("w", 1))
     for piece in pieces(frames.raw_request(0, version, 1, rest), steps):
         relay.feed("client", piece)
     assert relay.requests.held_bytes <= 1 << 20

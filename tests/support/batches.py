@@ -20,6 +20,7 @@ class Numbered(NamedTuple):
     producer_id: int
     epoch: int
     sequence: int
+    transactional: bool
     values: tuple[bytes, ...]
 
 
@@ -53,4 +54,4 @@ def read(data: bytes) -> Numbered:
     assert found is not None
     assert found.validate_crc()
     values = tuple(record.value for record in found)
-    return Numbered(found.producer_id, found.producer_epoch, found.base_sequence, values)
+    return Numbered(found.producer_id, found.producer_epoch, found.base_sequence, found.is_transactional, values)

@@ -147,14 +147,14 @@ async def test_a_restart_goes_on_in_the_same_stay(tmp_path: Path) -> None:
 
 
 async def test_a_reload_switches_it_off() -> None:
-    """For brokers that take only ids which they have issued."""
+    """For connections from then on: for brokers that take only ids which they have issued."""
     async with two() as life:
         life.a.script[INIT] = issues(7)
         client = await life.client()
         assert (await init(client)).producer_id != 7
         off = {"failover": {"separate_producer_ids": False}}
         await apply(life.alive.life, described(life.a, life.b, cluster=off, admin=life.alive.listens))
-        assert (await init(client)).producer_id == 7
+        assert (await init(await life.client())).producer_id == 7
 
 
 async def test_an_error_passes() -> None:

@@ -16,7 +16,6 @@ from kproxy.relay.context import Context
 from kproxy.relay.fault import Fault
 from kproxy.relay.in_flight import Expected, InFlight
 from kproxy.relay.own_answers import OwnAnswers
-from kproxy.relay.producer_ids import ProducerIds
 from kproxy.relay.requests import RequestFlow
 from kproxy.relay.responses import ResponseFlow
 from kproxy.relay.routes import Chunk, Offer, Table
@@ -68,7 +67,7 @@ class Cluster:
         self.own: tuple[tuple[int, int, int], ...] = ()
         self.forgets = False
         self.hides = False
-        self.producer_ids: ProducerIds | None = None
+        self.home: str | None = None
         self.epochs_of: list[str | None] = []
         self.decides = decides
         self.nodes = nodes

@@ -20,7 +20,6 @@ from kproxy.observe.reasons import Reason
 from kproxy.relay.apis import OFFERS, retired_table
 from kproxy.relay.connection import Connection
 from kproxy.relay.context import Context
-from kproxy.relay.producer_ids import ProducerIds
 from kproxy.relay.pump import Pump
 from kproxy.relay.routes import Table
 from kproxy.wire.frame import frame
@@ -55,6 +54,7 @@ class Backend:
         self.epoch = 0
         self.own: tuple[tuple[int, int, int], ...] = ()
         self.counters = ClusterCounters("test")
+        self.home: str | None = None
         self.cluster_id: str | None = None
         self.table = Table(self.counters, OFFERS)
         self.retired_table = retired_table(self.counters)
@@ -81,11 +81,6 @@ class Backend:
         """As `kproxy.relay.context.Backend` says."""
         del context
         return False
-
-    @property
-    def producer_ids(self) -> ProducerIds | None:
-        """As `kproxy.relay.context.Backend` says."""
-        return None
 
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
         """As `kproxy.relay.context.Backend` says."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.apis import OFFERS
+from kproxy.relay.apis import OFFERS, separating
 from kproxy.relay.producer_ids import ProducerIds
 from kproxy.wire.generated.produce_request import ProduceRequest
 from kproxy.wire.header import decode_request_header
@@ -25,9 +24,9 @@ VERSIONS = frames.versions(0, 3)
 ONE, TWO = (frames.heartbeat(number)[0] for number in (1, 2))
 
 
-def relay() -> Relay:
-    """A connection of a stay to which clients have come back."""
-    return Relay(offers={**OFFERS, 0: replace(OFFERS[0], producer_ids=IDS)})
+def relay(ids: ProducerIds = IDS) -> Relay:
+    """A connection of a stay, of one to which clients have come back unless told otherwise."""
+    return Relay(offers={**OFFERS, **separating(ids)})
 
 
 def produce(version: int, *topics: Sequence[bytes | None], number: int = 5, **fields: Any) -> bytes:
@@ -67,7 +66,7 @@ def test_a_batch_of_a_moved_producer(version: int) -> None:
     """Another id, the same epoch, sequence and records, and the checksum is right."""
     (found,) = carried(version, [batch(MOVED, [b"one", b"two"])])
     assert found is not None
-    assert read(found) == Numbered(CARRIED, 3, 8, (b"one", b"two"))
+    assert read(found) == Numbered(CARRIED, 3, 8, transactional=False, values=(b"one", b"two"))
 
 
 @pytest.mark.parametrize("version", [3, 9, 13])
@@ -86,16 +85,15 @@ def test_many_batches(version: int) -> None:
     [
         batch(-1),
         batch(PRESENT),
-        batch(MOVED, transactional=True),
         b"r" * 90,
         b"r" * 10,
         batch(MOVED)[:-1],
         batch(MOVED) + batch(MOVED),
     ],
-    ids=["no id", "present", "transaction", "no batch", "short", "cut", "two"],
+    ids=["no id", "present", "no batch", "short", "cut", "two"],
 )
 def test_what_stays_as_it_is(kept: bytes) -> None:
-    """No id, an id of this stay, a transaction's batch, and what is no batch: its broker says so."""
+    """No id, an id of this stay, and what is no batch: its broker says so."""
     assert carried(9, [kept]) == [kept]
 
 
@@ -103,6 +101,48 @@ def test_behind_batches_without_an_id() -> None:
     """A Java producer that takes a new id sends what it has left without one, maybe in the same request."""
     found = carried(9, [batch(-1), batch(MOVED)], [batch(MOVED)])
     assert [read(one).producer_id for one in found if one] == [-1, CARRIED, CARRIED]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("stay", [0, 2])
+def test_a_transaction(version: int, stay: int) -> None:
+    """The cluster that issued the id gets its own; another one gets the client's, which it refuses. From the start."""
+    ids = ProducerIds("west", stay, returned=bool(stay))
+    sent = {cluster: batch(ids.issued(7, cluster), transactional=True) for cluster in ("west-1", "east-1")}
+    for cluster, expected in (("west-1", 7), ("east-1", ids.issued(7, "east-1"))):
+        request = produce(version, [sent[cluster]], TransactionalId="t")
+
+        def at_west() -> Relay:
+            made = relay(ids)
+            made.context.leads_to("west-1")
+            return made
+
+        played = play([("client", request)], at_west)
+        (found,) = batches(version, bytes(played.broker.data))
+        assert found is not None
+        assert read(found).producer_id == expected
+        assert read(found).transactional
+
+
+def test_a_transaction_of_an_unknown_cluster() -> None:
+    """Nobody has said whose brokers these are: the client comes again."""
+    request = produce(9, [batch(ProducerIds("west").issued(7, "west-1"), transactional=True)], TransactionalId="t")
+
+    def unknown() -> Relay:
+        made = relay()
+        made.cluster.cluster_id = None
+        return made
+
+    played = play([("client", request)], unknown)
+    assert (played.reason, bytes(played.broker.data)) == (Reason.UNKNOWN_CLUSTER, request[: len(played.broker.data)])
+
+
+def test_without_a_transaction_nothing_is_looked_at_before_a_failover() -> None:
+    """Its batches need not even be batches."""
+    broken = produce(8, [batch(MOVED)])[:-80]
+    sent = len(broken[4:]).to_bytes(4, "big") + broken[4:]
+    played = play([("client", sent)], lambda: relay(ProducerIds("west")))
+    assert (played.reason, bytes(played.broker.data)) == (None, sent)
 
 
 def test_a_damaged_batch_stays_damaged() -> None:

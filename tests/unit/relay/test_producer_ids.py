@@ -99,3 +99,27 @@ def test_numbers_of_stays_begin_anew_without_the_first() -> None:
     assert producer_id not in numbers
     assert numbers[0] == numbers[15] == numbers[30]
     assert all(one != other for one, other in pairwise(numbers))
+
+
+@pytest.mark.parametrize("stay", [0, 1, 5])
+def test_a_transaction_is_its_own_clusters(stay: int) -> None:
+    """In whatever stay the id was issued, and under whatever name its cluster stood then."""
+    for issued_in in (0, 5, 9):
+        producer_id = ProducerIds("before", issued_in).issued(7, "c")
+        assert later(stay).transactional(producer_id, "c") == 7
+        assert later(stay).transactional(producer_id, "another") == producer_id
+        assert later(stay).transactional(producer_id, None) is None
+
+
+def test_a_transaction_where_brokers_name_no_cluster() -> None:
+    """The upstream's name stands for it."""
+    producer_id = FIRST.issued(7, None)
+    assert FIRST.transactional(producer_id, None) == 7
+    assert ProducerIds("west").transactional(producer_id, "c") == producer_id
+
+
+def test_a_transaction_from_before_kproxy() -> None:
+    """The broker's id until the first failover; then no cluster's: the next one may have issued the same."""
+    assert FIRST.transactional(7, "c") == 7
+    assert later(1).transactional(7, "c") == later(1).carried(7) != 7
+    assert later(1).transactional(-1, None) == -1

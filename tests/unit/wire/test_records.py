@@ -18,9 +18,9 @@ from kproxy.wire.records import (
     ZSTD,
     Record,
     encode_batch,
-    idempotent_producer,
     murmur2,
     partition_of,
+    producer_of,
     with_producer,
 )
 from tests.support import batches
@@ -100,11 +100,13 @@ def test_another_producer(size: int) -> None:
 
 
 def test_whose_a_batch_is() -> None:
-    """Only an idempotent producer's id is of interest, and only in what is one batch of that size."""
+    """The id, and whether it is of a transaction; none for what is not one batch of that size."""
     sound = batches.batch(7)
-    assert idempotent_producer(sound, len(sound)) == 7
-    assert idempotent_producer(memoryview(sound)[:HEAD_BYTES], len(sound)) == 7
-    assert idempotent_producer(sound, len(sound) + 1) is None
+    assert producer_of(sound, len(sound)) == (7, False)
+    assert producer_of(memoryview(sound)[:HEAD_BYTES], len(sound)) == (7, False)
+    transactional = batches.batch(7, transactional=True)
+    assert producer_of(transactional, len(transactional)) == (7, True)
+    nobodys = batches.batch(-1)
+    assert producer_of(nobodys, len(nobodys)) == (-1, False)
     older = sound[:16] + b"\x01" + sound[17:]
-    for other in (batches.batch(-1), batches.batch(7, transactional=True), older):
-        assert idempotent_producer(other, len(other)) is None
+    assert producer_of(sound, len(sound) + 1) == producer_of(older, len(older)) == (-1, False)

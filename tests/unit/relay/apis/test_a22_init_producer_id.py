@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from kproxy.observe.reasons import Reason
+from kproxy.relay.apis import OFFERS, separating
 from kproxy.relay.apis.a22_init_producer_id import METADATA_VERSION
 from kproxy.relay.producer_ids import ProducerIds
 from kproxy.wire.apis import APIS
 from kproxy.wire.generated.metadata_request import MetadataRequest
 from kproxy.wire.header import decode_request_header
 from tests.unit.relay import frames
-from tests.unit.relay.flows import Cluster, Relay, Script, play
+from tests.unit.relay.flows import Relay, Script, Side, play
 
 KEY, METADATA, DESCRIBE_CLUSTER = 22, 3, 60
 VERSIONS = frames.versions(KEY)
@@ -21,11 +22,9 @@ IDS = ProducerIds("west", stay=3)
 AUTHORIZATION_FAILED = 31
 
 
-def separating() -> Relay:
+def at_west() -> Relay:
     """A connection behind several upstream clusters, in the third stay."""
-    cluster = Cluster()
-    cluster.producer_ids = IDS
-    return Relay(cluster)
+    return Relay(offers={**OFFERS, **separating(IDS)})
 
 
 def asked(version: int, number: int = 5, **fields: Any) -> bytes:
@@ -57,18 +56,10 @@ def test_behind_one_cluster_it_passes(version: int) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_transactional_producer_keeps_its_id(version: int) -> None:
-    """Its coordinator looks at it."""
-    sent = asked(version, TransactionalId="t")
-    relay = play([("client", sent), ("broker", answered(version))], separating)
-    assert (bytes(relay.broker.data), bytes(relay.client.data)) == (sent, answered(version))
-
-
-@pytest.mark.parametrize("version", VERSIONS)
 def test_an_id_gets_its_cluster(version: int) -> None:
     """The broker is asked by the client's own request, then which cluster it is of; only the id differs."""
     script: Script = [("client", asked(version)), ("broker", answered(version)), ("broker", named())]
-    relay = play(script, separating)
+    relay = play(script, at_west)
     assert bytes(relay.client.data) == answered(version, producer_id=IDS.issued(7, "west-1"))
     assert relay.cluster.counters.producer_ids_issued == 1
     first, second = frames.split(bytes(relay.broker.data))
@@ -83,7 +74,7 @@ def test_an_id_gets_its_cluster(version: int) -> None:
 def test_nothing_is_added_where_the_connection_has_named_the_cluster(version: int) -> None:
     """In a Metadata response of this connection, before."""
     script = [*metadata(4), ("client", asked(version)), ("broker", answered(version))]
-    relay = play(script, separating)
+    relay = play(script, at_west)
     assert len(frames.split(bytes(relay.broker.data))) == 2
     assert frames.split(bytes(relay.client.data))[1] == answered(version, producer_id=IDS.issued(7, "west-1"))[4:]
 
@@ -97,7 +88,7 @@ def test_described_cluster() -> None:
         ("client", asked(4)),
         ("broker", answered(4)),
     ]
-    relay = play(script, separating)
+    relay = play(script, at_west)
     assert frames.split(bytes(relay.client.data))[1] == answered(4, producer_id=IDS.issued(7, "west-1"))[4:]
 
 
@@ -111,7 +102,7 @@ def test_several_producers_on_a_connection() -> None:
         ("broker", answered(3, 6, 8)),
         ("broker", pong),
     ]
-    relay = play(script, separating)
+    relay = play(script, at_west)
     own = [answered(4, 5, IDS.issued(7, "west-1")), answered(3, 6, IDS.issued(8, "west-1"))]
     assert bytes(relay.client.data) == b"".join([*own, pong])
     assert len(frames.split(bytes(relay.broker.data))) == 4
@@ -120,7 +111,7 @@ def test_several_producers_on_a_connection() -> None:
 def test_an_error_passes() -> None:
     """It is counted, and no cluster is asked for: the client may try again, or not."""
     refused = answered(4, producer_id=-1, error=AUTHORIZATION_FAILED)
-    relay = play([("client", asked(4)), ("broker", refused)], separating)
+    relay = play([("client", asked(4)), ("broker", refused)], at_west)
     assert bytes(relay.client.data) == refused
     assert relay.errors() == {(KEY, 4): {AUTHORIZATION_FAILED: 1}}
 
@@ -128,29 +119,50 @@ def test_an_error_passes() -> None:
 @pytest.mark.parametrize("answer", [named(cluster_id=None), named(cluster_id=""), frames.raw_response(3, 4, 5, b"?")])
 def test_a_broker_that_names_no_cluster(answer: bytes) -> None:
     """The upstream's name stands for it: it still differs from the other upstreams'."""
-    relay = play([("client", asked(4)), ("broker", answered(4)), ("broker", answer)], separating)
+    relay = play([("client", asked(4)), ("broker", answered(4)), ("broker", answer)], at_west)
     assert bytes(relay.client.data) == answered(4, producer_id=IDS.issued(7, None))
 
 
 def test_an_answer_that_cannot_be_read() -> None:
     """It could be an id that means two producers, so the connection ends."""
     sent = frames.raw_response(KEY, 4, 5, b"?")
-    assert play([("client", asked(4)), ("broker", sent)], separating).reason is Reason.MALFORMED_RESPONSE
+    assert play([("client", asked(4)), ("broker", sent)], at_west).reason is Reason.MALFORMED_RESPONSE
 
 
 def test_a_request_that_cannot_be_read() -> None:
     """Whether it is of a transaction is not known."""
-    assert play([("client", frames.raw_request(KEY, 4, 5))], separating).reason is Reason.MALFORMED_REQUEST
+    assert play([("client", frames.raw_request(KEY, 4, 5))], at_west).reason is Reason.MALFORMED_REQUEST
 
 
-def test_a_reload_that_ends_it_meanwhile() -> None:
-    """The id is the broker's then."""
-    relay = separating()
-    relay.feed("client", asked(4))
-    relay.cluster.producer_ids = None
-    relay.feed("broker", answered(4))
-    relay.feed("broker", named())
-    assert bytes(relay.client.data) == answered(4)
+@pytest.mark.parametrize("version", [3, 4, 5])
+@pytest.mark.parametrize("named_before", [True, False])
+def test_a_transactional_producer_goes_on(version: int, named_before: bool) -> None:
+    """It tells its id (KIP-360): its own cluster gets the broker's; one that it came to gets none, and begins anew."""
+    mine, another = (IDS.issued(7, cluster) for cluster in ("west-1", "east-1"))
+    for told, id_and_epoch in ((mine, (7, 2)), (another, (-1, -1)), (-1, (-1, -1)), (1 << 40, (1 << 40, 2))):
+        epoch = -1 if told < 0 else 2
+        question = asked(version, TransactionalId="t", ProducerId=told, ProducerEpoch=epoch)
+        says: Script = [("broker", answered(version, producer_id=8))]
+        asks: Script = [("broker", named())]
+        begins: Script = [("client", question)]
+        if named_before:
+            script = [*metadata(4), *begins, *says]
+        else:
+            script = [*begins, *asks, *says] if told in {mine, another} else [*begins, *says, *asks]
+        relay = play(script, at_west)
+        expected = asked(version, TransactionalId="t", ProducerId=id_and_epoch[0], ProducerEpoch=id_and_epoch[1])
+        assert expected[4:] in frames.split(bytes(relay.broker.data))
+        assert frames.split(bytes(relay.client.data))[-1] == answered(version, producer_id=IDS.issued(8, "west-1"))[4:]
+
+
+def test_a_transactional_producer_of_a_broker_that_names_no_cluster() -> None:
+    """Whether the id is its own is not known: it begins anew. One that got its id there goes on."""
+    for told, id_and_epoch in ((IDS.issued(7, "west-1"), (-1, -1)), (IDS.issued(7, None), (7, 2))):
+        question = asked(4, TransactionalId="t", ProducerId=told, ProducerEpoch=2)
+        nameless: tuple[Side, bytes] = ("broker", named(cluster_id=None))
+        relay = play([("client", question), nameless, ("broker", answered(4)), nameless], at_west)
+        expected = asked(4, TransactionalId="t", ProducerId=id_and_epoch[0], ProducerEpoch=id_and_epoch[1])
+        assert frames.split(bytes(relay.broker.data))[1] == expected[4:]
 
 
 def test_the_question_is_one_that_brokers_know() -> None:
