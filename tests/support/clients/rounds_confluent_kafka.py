@@ -1,0 +1,145 @@
+"""confluent-kafka (librdkafka) sends in rounds: see rounds.py."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from rounds import Order, Outcome, run
+
+TIMEOUT = 60.0
+
+
+class Sender:
+    """One producer, and the next one in its place when it is dead.
+
+    Dead is what a call or a delivery report says with `fatal()`: librdkafka then refuses everything for good.
+    """
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self._settings = settings
+        self._producer: Producer | None = None
+        self._open: list[str] = []
+        self._dead = False
+
+    def obey(self, order: Order) -> Outcome:
+        """Do a round."""
+        outcome = Outcome()
+        if "transactional.id" in self._settings:
+            self._transact(order, outcome)
+        else:
+            with contextlib.suppress(KafkaException):  # of records that the outcome has
+                self._deliver(order, outcome)
+        if self._dead:
+            self._replace(outcome)
+        return outcome
+
+    def _deliver(self, order: Order, outcome: Outcome) -> None:
+        """Send and wait for every report; KafkaException with the last error."""
+        producer = self._ready()
+        reports: dict[str, KafkaError | None] = {}
+
+        def told(value: str, error: KafkaError | None, _: Message | None = None) -> None:
+            reports[value] = error
+
+        for value in order.values:
+            try:
+                producer.produce(
+                    order.topic, value.encode(), partition=order.partition, on_delivery=partial(told, value)
+                )
+            except KafkaException as error:
+                told(value, error.args[0])
+        if fatal := _wait(producer, lambda: len(reports) == len(order.values)):
+            self._dead = True
+            reports = {value: reports.get(value, fatal) for value in order.values}
+        outcome.acked += [value for value, error in reports.items() if error is None]
+        errors = {value: error for value, error in reports.items() if error is not None}
+        outcome.failed |= {value: _named(error) for value, error in errors.items()}
+        self._dead |= any(error.fatal() for error in errors.values())
+        if errors:
+            raise KafkaException(next(reversed(errors.values())))
+
+    def _transact(self, order: Order, outcome: Outcome) -> None:
+        """Acknowledged is what a commit has confirmed; any error ends the transaction."""
+        sent = Outcome()
+        try:
+            if order.only != "commit":
+                self._open = order.values
+                self._ready().begin_transaction()
+                self._deliver(order, sent)
+            if order.only != "begin" and self._open:
+                self._commit()
+                outcome.acked += self._open
+                self._open = []
+        except KafkaException as error:
+            told: KafkaError = error.args[0]
+            outcome.fail(self._open, _named(told))
+            self._open = []
+            self._recover(told)
+
+    def _commit(self) -> None:
+        """Again after a retriable error, as the documentation says: the commit goes on meanwhile."""
+        try:
+            self._ready().commit_transaction(TIMEOUT)
+        except KafkaException as error:
+            if not error.args[0].retriable():
+                raise
+            self._ready().commit_transaction(TIMEOUT)
+
+    def _recover(self, error: KafkaError) -> None:
+        """Abort, as the documentation says, unless the error is fatal; where that fails, nothing is left to do."""
+        if self._producer is None or self._dead:
+            return
+        self._dead = error.fatal()
+        if not self._dead:
+            try:
+                self._producer.abort_transaction(TIMEOUT)
+            except KafkaException:
+                self._dead = True
+
+    def _replace(self, outcome: Outcome) -> None:
+        self._producer, self._dead = None, False
+        outcome.replaced += 1
+        with contextlib.suppress(KafkaException):  # the next round tries again, and fails with it
+            self._ready()
+
+    def _ready(self) -> Producer:
+        if self._producer is None:
+            producer = Producer(self._settings)
+            if "transactional.id" in self._settings:
+                producer.init_transactions(TIMEOUT)
+            self._producer = producer
+        return self._producer
+
+
+def _wait(producer: Producer, reported: Callable[[], bool]) -> KafkaError | None:
+    """Wait for the reports; a fatal error ends the wait, which the library raises in place of a report.
+
+    That report is lost where it was the next one: the library calls Python with an exception that is raised already.
+    """
+    while not reported():
+        try:
+            producer.poll(0.1)
+        except KafkaException as error:
+            return _reports_after(producer, error.args[0])
+        except SystemError as error:
+            return _reports_after(producer, (error.__cause__ or error).args[0])
+    return None
+
+
+def _reports_after(producer: Producer, fatal: KafkaError) -> KafkaError:
+    for _ in range(3):  # of what was under way: each call raises again at most once
+        with contextlib.suppress(KafkaException, SystemError):
+            producer.flush(1)
+    return fatal
+
+
+def _named(error: KafkaError) -> str:
+    return f"{error.name()}{' (fatal)' if error.fatal() else ''}: {error.str()}"
+
+
+if __name__ == "__main__":
+    run(lambda settings: Sender(settings).obey)

@@ -1,0 +1,83 @@
+"""The table of what applications saw of a switch: what was acknowledged, what failed and how, who was replaced."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.rounds import Result
+from tests.support.senders import Sender
+
+_COLUMNS = (
+    "client",
+    "version",
+    "round",
+    "acknowledged",
+    "of these lost",
+    "written twice",
+    "failed",
+    "errors",
+    "producers replaced",
+    "seconds",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a library's producers saw in a round `where`, and what is wrong with it in the logs."""
+
+    sender: Sender
+    where: str
+    result: Result
+    lost: Sequence[str]
+    doubled: Sequence[str]
+
+
+def judge(results: Iterable[tuple[Sender, str, Result]], written: Mapping[str, int]) -> list[Seen]:
+    """Hold results against the logs, of which `written` has how often each value is there."""
+    return [
+        Seen(
+            sender,
+            where,
+            result,
+            [value for value in result.acked if not written.get(value)],
+            [value for value in (*result.acked, *result.failed) if written.get(value, 0) > 1],
+        )
+        for sender, where, result in results
+    ]
+
+
+def write(path: Path, title: str, rows: Sequence[Seen]) -> str:
+    """Put the table under its title, in place of an older one of that title; returns it."""
+    path.parent.mkdir(exist_ok=True)
+    before = path.read_text().split("\n## ")[1:] if path.exists() else []
+    others = [section for section in before if not section.startswith(f"{title},")]
+    table = _table(title, rows)
+    path.write_text("# Producers across switches\n" + "".join(f"\n## {one.strip()}\n" for one in (*others, table)))
+    return table
+
+
+def _table(title: str, rows: Sequence[Seen]) -> str:
+    head = (_line(_COLUMNS), "|---" * len(_COLUMNS) + "|")
+    in_order = sorted(rows, key=lambda one: one.sender.label)  # rounds stay in theirs
+    return "\n".join((f"{title}, {time.strftime('%Y-%m-%d')}\n", *head, *map(_row, in_order)))
+
+
+def _row(seen: Seen) -> str:
+    result = seen.result
+    counts = (len(result.acked), len(seen.lost), len(seen.doubled), len(result.failed))
+    errors = Counter(result.failed.values()).most_common()
+    named = ", ".join(f"{_cell(error)} × {count}" for error, count in errors) or "-"
+    who = (seen.sender.library, seen.sender.version, seen.where)
+    return _line((*who, *map(str, counts), named, str(result.replaced), f"{result.seconds:.1f}"))
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "/").replace("\n", " ")
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,103 @@
+"""The producers that send in rounds, each library in a version: how their programs are started, and with what settings.
+
+Settings are the library's defaults, but for idempotence where that is off, and for a delivery that is given up in less
+than a minute.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from kproxy.demo import jars, java
+from kproxy.demo.broker import LOGGING
+from tests.support import venvs
+from tests.support.client import java_3_9, java_4_3
+
+_SCRIPTS = Path(__file__).with_name("clients")
+_SOURCE = _SCRIPTS / "Rounds.java"
+_TIMEOUT = {"transaction.timeout.ms": 10_000}
+"""The broker ends a transaction that its producer left open, and nothing after it is read before that."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sender:
+    """A library in a version; `settings` by Kafka's names, as far as they differ from its defaults."""
+
+    library: str
+    version: str
+    starts: Callable[[str, Path], list[str]]
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """Its name, with which the values of its records begin."""
+        return f"{self.library}-{self.version}".replace(".", "-").lower()
+
+    def command(self, bootstrap: str, producers: int, mode: str, directory: Path) -> list[str]:
+        """The command line of a process with so many producers; its files go into `directory`."""
+        settings = {"bootstrap.servers": bootstrap, **self.settings, **(_TIMEOUT if mode == "transactional" else {})}
+        start: dict[str, Any] = {"name": self.label, "producers": producers, "mode": mode, "settings": settings}
+        return self.starts(json.dumps(start), directory)
+
+
+def _java(path: Callable[[], str]) -> Callable[[str, Path], list[str]]:
+    def command(start: str, directory: Path) -> list[str]:
+        classes = _compiled(directory)
+        return java.command(f"{classes}:{path()}", "Rounds", start, options=(*java.QUICK, LOGGING))
+
+    return command
+
+
+def _compiled(directory: Path) -> Path:
+    """The directory of the program's classes, which run with every version: compiled with the oldest."""
+    classes = directory / "classes"
+    if not classes.exists():
+        compiler = shutil.which("javac")
+        assert compiler, "no javac on PATH: install a JDK 17 or newer (Debian: apt-get install openjdk-17-jdk-headless)"
+        command = [compiler, "-cp", java_3_9(), "-d", str(classes), str(_SOURCE)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == 0, done.stderr
+    return classes
+
+
+def _script(client: str, python: Callable[[], str]) -> Callable[[str, Path], list[str]]:
+    return lambda start, _: [python(), str(_SCRIPTS / f"rounds_{client}.py"), start]
+
+
+def _librdkafka(release: str) -> Sender:
+    """`release` of confluent-kafka, whose wheel has the librdkafka of the same number inside, up to the last digit."""
+    return Sender(
+        "confluent-kafka",
+        release,
+        _script("confluent_kafka", lambda: venvs.python_with("confluent-kafka", release)),
+        {"enable.idempotence": True},
+    )
+
+
+def _own_python() -> str:
+    return sys.executable
+
+
+JAVA_4_3 = Sender("java", jars.KAFKA_4_3.version, _java(java_4_3))
+JAVA_3_9 = Sender("java", jars.TOOLS_3_9.version, _java(java_3_9))
+LIBRDKAFKA_2_16 = _librdkafka("2.16.1")
+LIBRDKAFKA_2_11 = _librdkafka("2.11.1")
+
+KAFKA_PYTHON = Sender("kafka-python", version("kafka-python"), _script("kafka_python", _own_python))
+AIOKAFKA = Sender(
+    "aiokafka",
+    version("aiokafka"),
+    _script("aiokafka", _own_python),
+    # A record is given up after the time for a request: 40 s otherwise.
+    {"enable.idempotence": True, "request.timeout.ms": 60_000},
+)
+
+EVERY_SENDER = (JAVA_4_3, JAVA_3_9, LIBRDKAFKA_2_16, LIBRDKAFKA_2_11, KAFKA_PYTHON, AIOKAFKA)
