@@ -21,7 +21,7 @@ from kproxy.demo.kafka import Cluster
 from tests.support import rounds_table, short_lived
 from tests.support.backend import Backend
 from tests.support.proxy import Proxy
-from tests.support.rounds import Programs
+from tests.support.rounds import Programs, Result
 from tests.support.rounds_table import Seen
 from tests.support.senders import EVERY_SENDER, Sender
 from tests.support.wait import until
@@ -38,6 +38,8 @@ AROUND = 360
 BETWEEN = 40
 """Ids more at each cluster between two switches."""
 
+AROUND_KPROXY = ("around kproxy", "-")
+
 SWITCHES = ("west", "east", "west", "east", "west", "east")
 
 
@@ -52,6 +54,12 @@ class Sides(NamedTuple):
         """Fail a virtual cluster over, as soon as the floor between two switches has passed."""
         answer = until(lambda: self._asked(cluster, to), "the floor's end", every=0.02)
         assert answer["upstream"] == to, answer
+
+    def around(self, name: str, topic: str, number: int, count: int) -> tuple[tuple[str, str], str, Result]:
+        """So many producers write a record each to the topic of one side, past kproxy, after the round `number`."""
+        side = self.east if name == "east" else self.west
+        values = [f"around-{topic}-{name}-{number}-{one}" for one in range(count)]
+        return AROUND_KPROXY, f"{number}: at {name}", short_lived.write(side, topic, number, values)
 
     def topic(self, name: str) -> str:
         """Of one partition, at both."""
@@ -84,55 +92,63 @@ def sides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
 
 @dataclass(frozen=True)
 class Moved:
-    """What was seen of all switches: each library's rounds; ids in use at west, and given at east, before the first.
+    """What was seen of all switches: each library's rounds, and those of the producers around kproxy.
 
-    `around`: the values that producers around kproxy wrote, and how often each is in the log it was written to.
+    `in_use`: the ids that west's partition knew before the first switch; `given`: those that the producers got at east.
     """
 
     seen: Sequence[Seen]
-    ids_at_west: set[int]
-    ids_at_east: set[int]
-    around: Counter[str]
+    in_use: set[int]
+    given: set[int]
+
+    def of(self, who: tuple[str, str]) -> list[Seen]:
+        """The rounds of a library in a version."""
+        return [one for one in self.seen if one.who == who]
 
 
 @pytest.fixture(scope="module")
 def moved(sides: Sides, tmp_path_factory: pytest.TempPathFactory) -> Moved:
     """Six switches; after each, every producer sends two records, one after the first."""
     first, topic = sides.topic("first"), sides.topic("moved")
-    around = [f"around-{AROUND}-{number}" for number in range(AROUND)]
-    short_lived.write(sides.west, topic, [f"west-{value}" for value in around])
+    results = [sides.around("west", topic, 0, AROUND)]
     bootstrap = sides.proxy.bootstrap("idempotent")
     with Programs(EVERY_SENDER, bootstrap, PRODUCERS, tmp_path_factory.mktemp("idempotent")) as programs:
-        results = [(sender, "1: at east", result) for sender, result in programs.round(first).items()]
-        given = short_lived.ids(sides.east, first)
-        short_lived.write(sides.east, topic, [f"east-{value}" for value in around])
-        known = short_lived.ids(sides.west, topic)
-        for number, to in enumerate(SWITCHES):
+        results += [(sender.who, "1: at east", result) for sender, result in programs.round(first).items()]
+        given, in_use = short_lived.ids(sides.east, first), short_lived.ids(sides.west, topic)
+        results.append(sides.around("east", topic, 1, AROUND))
+        for number, to in enumerate(SWITCHES, 2):
             sides.switch("idempotent", to)
-            found = programs.round(topic, 2 if number else 1)
-            results += [(sender, f"{result.round}: to {to}", result) for sender, result in found.items()]
-            between = [f"between-{number}-{one}" for one in range(BETWEEN)]
-            for name, side in (("east", sides.east), ("west", sides.west)):
-                short_lived.write(side, topic, [f"{name}-{value}" for value in between])
+            found = programs.round(topic, 2 if number > 2 else 1)
+            results += [(sender.who, f"{number}: to {to}", result) for sender, result in found.items()]
+            results += [sides.around(side, topic, number, BETWEEN) for side in ("east", "west")]
         programs.end()
     written = Counter(
         value for side in (sides.east, sides.west) for one in (first, topic) for value in side.values(one)
     )
     seen = rounds_table.judge(results, written)
     print(rounds_table.write(TABLE, "Idempotent producers", seen))
-    return Moved(seen, known, given, written)
+    return Moved(seen, in_use, given)
 
 
 def test_ids_of_both_clusters_overlap(moved: Moved) -> None:
-    """The producers would bring ids that are in use: the other cluster's are the same numbers, and there are more."""
-    assert moved.ids_at_west >= set(range(AROUND))
-    assert max(moved.ids_at_east) < AROUND
+    """The producers bring numbers that are in use where they come to, if kproxy passes them on as they are."""
+    assert moved.in_use >= set(range(AROUND))
+    assert moved.given
+    assert max(moved.given) < AROUND
 
 
 @pytest.mark.parametrize("sender", EVERY_SENDER, ids=lambda sender: sender.label)
 def test_acknowledged_records_are_there_once(moved: Moved, sender: Sender) -> None:
     """Nothing that a moved producer was told to be written is missing, nothing that it sent is there twice."""
-    rounds = [one for one in moved.seen if one.sender is sender]
+    rounds = moved.of(sender.who)
+    assert len(rounds) == 1 + len(SWITCHES)
     assert sum(len(one.result.acked) for one in rounds) > 0
     assert not {one.where: one.lost for one in rounds if one.lost}, "acknowledged, and in no log"
     assert not {one.where: one.doubled for one in rounds if one.doubled}, "written twice"
+
+
+def test_producers_around_kproxy_are_not_harmed(moved: Moved) -> None:
+    """A moved producer takes no id from one that gets it after: nothing of it is lost, and nothing is refused."""
+    rounds = moved.of(AROUND_KPROXY)
+    assert not {one.where: one.lost for one in rounds if one.lost}, "acknowledged, and in no log"
+    assert not {one.where: one.result.failed for one in rounds if one.result.failed}, "refused"

@@ -19,7 +19,7 @@ MISSING = (
 
 
 def franz_go() -> Path:
-    """The program of franz-go's scenarios. AssertionError: Go is missing, or what it complains of."""
+    """The program of franz-go's scenarios, and of Sarama's. AssertionError: Go is missing, or what it complains of."""
     go = shutil.which("go")
     assert go, MISSING
     home = jars.cache() / f"franz-go-{franz_go_version()}-{_digest()}"
@@ -31,8 +31,17 @@ def franz_go() -> Path:
 
 def franz_go_version() -> str:
     """The one that is pinned, as `1.22.2`."""
-    found = re.search(r"github\.com/twmb/franz-go v(\S+)", (SOURCES / "go.mod").read_text())
-    assert found, "no franz-go in go.mod"
+    return _version("github.com/twmb/franz-go")
+
+
+def sarama_version() -> str:
+    """The one that is pinned, as `1.61.1`."""
+    return _version("github.com/IBM/sarama")
+
+
+def _version(module: str) -> str:
+    found = re.search(rf"{re.escape(module)} v(\S+)", (SOURCES / "go.mod").read_text())
+    assert found, f"no {module} in go.mod"
     return found[1]
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.rounds import Result
-from tests.support.senders import Sender
 
 _COLUMNS = (
     "client",
@@ -27,26 +26,26 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a library's producers saw in a round `where`, and what is wrong with it in the logs."""
+    """What the producers of a library, in a version, saw in a round `where`, and what is wrong with it in the logs."""
 
-    sender: Sender
+    who: tuple[str, str]
     where: str
     result: Result
     lost: Sequence[str]
     doubled: Sequence[str]
 
 
-def judge(results: Iterable[tuple[Sender, str, Result]], written: Mapping[str, int]) -> list[Seen]:
+def judge(results: Iterable[tuple[tuple[str, str], str, Result]], written: Mapping[str, int]) -> list[Seen]:
     """Hold results against the logs, of which `written` has how often each value is there."""
     return [
         Seen(
-            sender,
+            who,
             where,
             result,
             [value for value in result.acked if not written.get(value)],
             [value for value in (*result.acked, *result.failed) if written.get(value, 0) > 1],
         )
-        for sender, where, result in results
+        for who, where, result in results
     ]
 
 
@@ -62,7 +61,7 @@ def write(path: Path, title: str, rows: Sequence[Seen]) -> str:
 
 def _table(title: str, rows: Sequence[Seen]) -> str:
     head = (_line(_COLUMNS), "|---" * len(_COLUMNS) + "|")
-    in_order = sorted(rows, key=lambda one: one.sender.label)  # rounds stay in theirs
+    in_order = sorted(rows, key=lambda one: one.who)  # rounds stay in theirs
     return "\n".join((f"{title}, {time.strftime('%Y-%m-%d')}\n", *head, *map(_row, in_order)))
 
 
@@ -71,8 +70,7 @@ def _row(seen: Seen) -> str:
     counts = (len(result.acked), len(seen.lost), len(seen.doubled), len(result.failed))
     errors = Counter(result.failed.values()).most_common()
     named = ", ".join(f"{_cell(error)} × {count}" for error, count in errors) or "-"
-    who = (seen.sender.library, seen.sender.version, seen.where)
-    return _line((*who, *map(str, counts), named, str(result.replaced), f"{result.seconds:.1f}"))
+    return _line((*seen.who, seen.where, *map(str, counts), named, str(result.replaced), f"{result.seconds:.1f}"))
 
 
 def _cell(text: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 
 from kproxy.demo import jars, java
 from kproxy.demo.broker import LOGGING
-from tests.support import venvs
+from tests.support import golang, venvs
 from tests.support.client import java_3_9, java_4_3
 
 _SCRIPTS = Path(__file__).with_name("clients")
@@ -40,6 +40,11 @@ class Sender:
     def label(self) -> str:
         """Its name, with which the values of its records begin."""
         return f"{self.library}-{self.version}".replace(".", "-").lower()
+
+    @property
+    def who(self) -> tuple[str, str]:
+        """The library and its version."""
+        return self.library, self.version
 
     def command(self, bootstrap: str, producers: int, mode: str, directory: Path) -> list[str]:
         """The command line of a process with so many producers; its files go into `directory`."""
@@ -82,6 +87,10 @@ def _librdkafka(release: str) -> Sender:
     )
 
 
+def _go(scenario: str) -> Callable[[str, Path], list[str]]:
+    return lambda start, _: [str(golang.franz_go()), scenario, start]
+
+
 def _own_python() -> str:
     return sys.executable
 
@@ -99,5 +108,13 @@ AIOKAFKA = Sender(
     # A record is given up after the time for a request: 40 s otherwise.
     {"enable.idempotence": True, "request.timeout.ms": 60_000},
 )
+FRANZ_GO = Sender("franz-go", golang.franz_go_version(), _go("rounds-franz-go"))
+SARAMA = Sender(
+    "sarama",
+    golang.sarama_version(),
+    _go("rounds-sarama"),
+    # It tries again every 100 ms: 60 s in all, not the default's 0.3 s.
+    {"enable.idempotence": True, "retries": 600},
+)
 
-EVERY_SENDER = (JAVA_4_3, JAVA_3_9, LIBRDKAFKA_2_16, LIBRDKAFKA_2_11, KAFKA_PYTHON, AIOKAFKA)
+EVERY_SENDER = (JAVA_4_3, JAVA_3_9, LIBRDKAFKA_2_16, LIBRDKAFKA_2_11, KAFKA_PYTHON, AIOKAFKA, FRANZ_GO, SARAMA)

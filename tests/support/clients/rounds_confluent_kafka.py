@@ -57,8 +57,8 @@ class Sender:
             reports = {value: reports.get(value, fatal) for value in order.values}
         outcome.acked += [value for value, error in reports.items() if error is None]
         errors = {value: error for value, error in reports.items() if error is not None}
-        outcome.failed |= {value: _named(error) for value, error in errors.items()}
         self._dead |= any(error.fatal() for error in errors.values())
+        outcome.failed |= {value: _named(error, self._dead) for value, error in errors.items()}
         if errors:
             raise KafkaException(next(reversed(errors.values())))
 
@@ -76,7 +76,7 @@ class Sender:
                 self._open = []
         except KafkaException as error:
             told: KafkaError = error.args[0]
-            outcome.fail(self._open, _named(told))
+            outcome.fail(self._open, _named(told, told.fatal()))
             self._open = []
             self._recover(told)
 
@@ -137,8 +137,8 @@ def _reports_after(producer: Producer, fatal: KafkaError) -> KafkaError:
     return fatal
 
 
-def _named(error: KafkaError) -> str:
-    return f"{error.name()}{' (fatal)' if error.fatal() else ''}: {error.str()}"
+def _named(error: KafkaError, fatal: bool) -> str:
+    return f"{error.name()}{' (fatal)' if fatal else ''}: {error.str()}"
 
 
 if __name__ == "__main__":

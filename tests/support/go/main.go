@@ -1,4 +1,4 @@
-// franz-go as a user runs it: one scenario a process. What the scenarios do is the same as in tests/support/clients.
+// franz-go, and for rounds Sarama too, as a user runs it: one scenario a process. What the scenarios do is the same as in tests/support/clients.
 package main
 
 import (
@@ -22,6 +22,10 @@ func main() {
 		telemetry(spoken[pushing]())
 	case "long-lived":
 		longLived(spoken[map[string]role]())
+	case "rounds-franz-go":
+		franzInRounds(spoken[rounds]())
+	case "rounds-sarama":
+		saramaInRounds(spoken[rounds]())
 	default:
 		fail(fmt.Errorf("no scenario %q", scenario))
 	}

@@ -17,6 +17,10 @@ func options(settings map[string]any) []kgo.Opt {
 		case name == "bootstrap.servers", setting == "acks=all": // franz-go's default
 		case name == "client.id":
 			found = append(found, kgo.ClientID(value.(string)))
+		case name == "transactional.id":
+			found = append(found, kgo.TransactionalID(value.(string)))
+		case name == "transaction.timeout.ms":
+			found = append(found, kgo.TransactionTimeout(millis(value)))
 		case name == "group.id":
 			found = append(found, kgo.ConsumerGroup(value.(string)))
 		case setting == "auto.offset.reset=earliest":
