@@ -26,27 +26,35 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the producers of a library, in a version, saw in a round `where`, and what is wrong with it in the logs."""
+    """What the producers of a library, in a version, saw in a round, and what is wrong with it in the logs.
+
+    `where` names the side that was active; what was acknowledged and is at the other one is `elsewhere`.
+    """
 
     who: tuple[str, str]
     where: str
     result: Result
     lost: Sequence[str]
     doubled: Sequence[str]
+    elsewhere: Sequence[str]
 
 
-def judge(results: Iterable[tuple[tuple[str, str], str, Result]], written: Mapping[str, int]) -> list[Seen]:
-    """Hold results against the logs, of which `written` has how often each value is there."""
-    return [
-        Seen(
-            who,
-            where,
-            result,
-            [value for value in result.acked if not written.get(value)],
-            [value for value in (*result.acked, *result.failed) if written.get(value, 0) > 1],
-        )
-        for who, where, result in results
-    ]
+def judge(results: Iterable[tuple[tuple[str, str], str, Result]], written: Mapping[str, Counter[str]]) -> list[Seen]:
+    """Hold results against the logs: `written` has for each side how often each value is there."""
+    return [_seen(who, where, result, written) for who, where, result in results]
+
+
+def _seen(who: tuple[str, str], where: str, result: Result, written: Mapping[str, Counter[str]]) -> Seen:
+    all_logs = sum(written.values(), Counter[str]())
+    elsewhere = next(log for side, log in written.items() if not where.endswith(side))
+    return Seen(
+        who,
+        where,
+        result,
+        [value for value in result.acked if not all_logs[value]],
+        [value for value in (*result.acked, *result.failed) if all_logs[value] > 1],
+        [value for value in result.acked if elsewhere[value]],
+    )
 
 
 def write(path: Path, title: str, rows: Sequence[Seen]) -> str:
