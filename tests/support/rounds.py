@@ -32,6 +32,11 @@ class Result:
     replaced: int
     seconds: float
 
+    def then(self, later: Result) -> Result:
+        """This part of a round and the later one, in one."""
+        failed, replaced = {**self.failed, **later.failed}, self.replaced + later.replaced
+        return Result(self.round, [*self.acked, *later.acked], failed, replaced, self.seconds + later.seconds)
+
 
 @dataclass
 class Program:
@@ -104,7 +109,7 @@ class Programs:
             Program(one, one.command(bootstrap, producers, mode, directory), directory / f"{one.label}-{mode}.log")
             for one in senders
         ]
-        self._round = 0
+        self._producers, self._round = producers, 0
 
     def round(self, topic: str, records: int = 1, only: Only = "") -> dict[Sender, Result]:
         """Every producer sends so many records to partition 0; returns when each is acknowledged or has failed."""
@@ -114,6 +119,11 @@ class Programs:
         for program in self.all:
             program.ask(order)
         return {program.sender: program.answered(deadline) for program in self.all}
+
+    @property
+    def producers(self) -> list[str]:
+        """The names of all producers, which are their transactional ids."""
+        return [f"{one.sender.label}-{number}" for one in self.all for number in range(self._producers)]
 
     def end(self) -> None:
         """Have all of them close their producers and end."""

@@ -18,6 +18,7 @@ _COLUMNS = (
     "of these lost",
     "written twice",
     "failed",
+    "of these written",
     "errors",
     "producers replaced",
     "seconds",
@@ -28,7 +29,8 @@ _COLUMNS = (
 class Seen:
     """What the producers of a library, in a version, saw in a round, and what is wrong with it in the logs.
 
-    `where` names the side that was active; what was acknowledged and is at the other one is `elsewhere`.
+    `where` names the side that was active; what was acknowledged and is at the other one is `elsewhere`. What failed,
+    and is in a log all the same, is `undead`.
     """
 
     who: tuple[str, str]
@@ -37,6 +39,7 @@ class Seen:
     lost: Sequence[str]
     doubled: Sequence[str]
     elsewhere: Sequence[str]
+    undead: Sequence[str]
 
 
 def judge(results: Iterable[tuple[tuple[str, str], str, Result]], written: Mapping[str, Counter[str]]) -> list[Seen]:
@@ -54,6 +57,7 @@ def _seen(who: tuple[str, str], where: str, result: Result, written: Mapping[str
         [value for value in result.acked if not all_logs[value]],
         [value for value in (*result.acked, *result.failed) if all_logs[value] > 1],
         [value for value in result.acked if elsewhere[value]],
+        [value for value in result.failed if all_logs[value]],
     )
 
 
@@ -75,7 +79,7 @@ def _table(title: str, rows: Sequence[Seen]) -> str:
 
 def _row(seen: Seen) -> str:
     result = seen.result
-    counts = (len(result.acked), len(seen.lost), len(seen.doubled), len(result.failed))
+    counts = (len(result.acked), len(seen.lost), len(seen.doubled), len(result.failed), len(seen.undead))
     errors = Counter(result.failed.values()).most_common()
     named = ", ".join(f"{_cell(error)} × {count}" for error, count in errors) or "-"
     return _line((*seen.who, seen.where, *map(str, counts), named, str(result.replaced), f"{result.seconds:.1f}"))

@@ -23,8 +23,6 @@ from tests.support.client import java_3_9, java_4_3
 
 _SCRIPTS = Path(__file__).with_name("clients")
 _SOURCE = _SCRIPTS / "Rounds.java"
-_TIMEOUT = {"transaction.timeout.ms": 10_000}
-"""The broker ends a transaction that its producer left open, and nothing after it is read before that."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +46,7 @@ class Sender:
 
     def command(self, bootstrap: str, producers: int, mode: str, directory: Path) -> list[str]:
         """The command line of a process with so many producers; its files go into `directory`."""
-        settings = {"bootstrap.servers": bootstrap, **self.settings, **(_TIMEOUT if mode == "transactional" else {})}
+        settings = {"bootstrap.servers": bootstrap, **self.settings}
         start: dict[str, Any] = {"name": self.label, "producers": producers, "mode": mode, "settings": settings}
         return self.starts(json.dumps(start), directory)
 

@@ -83,11 +83,11 @@ class Sender:
             await self._recover(outcome)
 
     async def _recover(self, outcome: Outcome) -> None:
-        """Abort; where that fails, nothing is left but a new producer."""
+        """Abort; where that fails, by an assertion of the library's after a fatal error, only a new producer helps."""
         if self._producer is not None:
             try:
                 await self._producer.abort_transaction()
-            except KafkaError:
+            except (KafkaError, AssertionError):
                 await self._replace(outcome)
 
     async def _replace(self, outcome: Outcome) -> None:

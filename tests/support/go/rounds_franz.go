@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -66,7 +65,3 @@ func (one franz) abort() error {
 func (one franz) dead(error) bool { return false }
 
 func (one franz) close() { one.client.Close() }
-
-func millis(value any) time.Duration {
-	return time.Duration(value.(float64)) * time.Millisecond
-}

@@ -40,8 +40,6 @@ func saramaConfig(settings map[string]any) (servers []string, config *sarama.Con
 			config.Net.MaxOpenRequests = 1
 		case "transactional.id":
 			config.Producer.Transaction.ID = value.(string)
-		case "transaction.timeout.ms":
-			config.Producer.Transaction.Timeout = millis(value)
 		case "retries":
 			config.Producer.Retry.Max = int(value.(float64))
 		default:

@@ -19,8 +19,6 @@ func options(settings map[string]any) []kgo.Opt {
 			found = append(found, kgo.ClientID(value.(string)))
 		case name == "transactional.id":
 			found = append(found, kgo.TransactionalID(value.(string)))
-		case name == "transaction.timeout.ms":
-			found = append(found, kgo.TransactionTimeout(millis(value)))
 		case name == "group.id":
 			found = append(found, kgo.ConsumerGroup(value.(string)))
 		case setting == "auto.offset.reset=earliest":
