@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import committed, rounds_table, short_lived
+from tests.support import committed, rounds_table, short_lived, twins
 from tests.support.backend import Backend
 from tests.support.rounds import Programs
 from tests.support.rounds_table import Seen
@@ -109,12 +109,18 @@ def test_producers_around_kproxy_are_not_harmed(moved: Moved) -> None:
 
 @pytest.fixture(scope="module")
 def transacted(sides: Sides, tmp_path_factory: pytest.TempPathFactory) -> list[Seen]:
-    """Three switches, at each of which every producer has a transaction open; after each, whole ones."""
+    """Three switches, at each of which every producer has a transaction open; after each, whole ones.
+
+    Every other transactional id is known at both clusters before, with the same producer id.
+    """
     topic = sides.topic("transacted")
     results = [sides.around(side, topic, 0, AROUND, 1) for side in ("east", "west")]
     bootstrap, directory = sides.proxy.bootstrap("transactional"), tmp_path_factory.mktemp("transactional")
     with Programs(EVERY_SENDER, bootstrap, PRODUCERS, directory, "transactional") as programs:
+        shared = programs.producers[::2]
+        twins.prepare(sides.east, sides.west, shared)
         results += [(sender.who, "1: at east", result) for sender, result in programs.round(topic).items()]
+        twins.complete(sides.east, sides.west, shared)
         for number, to in enumerate(OPEN_AT, 1):
             begun = programs.round(topic, only="begin")
             sides.switch("transactional", to)

@@ -9,7 +9,10 @@ import itertools
 import struct
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
+from types import TracebackType
+from typing import Self
 
 from tests.support.backend import Backend
 from tests.support.raw import PRODUCE, RawClient, array, request, string
@@ -22,7 +25,7 @@ with warnings.catch_warnings():  # of kafka-python's own imports, which are none
     from kafka.record.default_records import DefaultRecordBatchBuilder
     from kafka.structs import TopicPartition
 
-_INIT_PRODUCER_ID = 22
+_FIND_COORDINATOR, _INIT_PRODUCER_ID = 10, 22
 _LATER = (14, 15, 16, 51)
 """COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, CONCURRENT_TRANSACTIONS."""
 _TIMEOUT_MS = 10_000
@@ -33,11 +36,10 @@ def write(backend: Backend, topic: str, number: int, batches: Iterable[Sequence[
 
     `number` is that of the round after which it is.
     """
-    begun, numbers = time.monotonic(), itertools.count(1)
-    acked, failed = list[str](), dict[str, str]()
-    with _client(backend) as client:
+    begun, acked, failed = time.monotonic(), list[str](), dict[str, str]()
+    with Identities(backend) as identities:
         for batch in batches:
-            if error := _write(client, numbers, topic, batch):
+            if error := _write(identities, topic, batch):
                 failed |= dict.fromkeys(batch, f"code {error}")
             else:
                 acked += batch
@@ -46,10 +48,44 @@ def write(backend: Backend, topic: str, number: int, batches: Iterable[Sequence[
 
 def end_transactions(backend: Backend, transactional_ids: Iterable[str]) -> None:
     """Be the next producer of each: what the one before left open is aborted, and nothing after it has to wait."""
-    numbers = itertools.count(1)
-    with _client(backend) as client:
+    with Identities(backend) as identities:
         for one in transactional_ids:
-            until(lambda one=one: _identity(client, next(numbers), one), f"the end of {one}", every=0.01)  # type: ignore[misc]
+            identities.new(one)
+
+
+class Identities:
+    """A client of a cluster of one broker that asks for producer ids."""
+
+    def __init__(self, backend: Backend) -> None:
+        (broker,) = backend.cluster.brokers.values()
+        self.client = RawClient(broker.port)
+        self.numbers = itertools.count(1)
+
+    def new(self, transactional_id: str | None = None) -> tuple[int, int]:
+        """Id and epoch; asked again while the broker waits for the ids that it gives, or ends what is open."""
+        return until(lambda: self._asked(transactional_id), f"a producer id of {transactional_id}", every=0.01)
+
+    def find(self, transactional_id: str) -> None:
+        """Have the broker make its topic of transactions, which it does when it is first asked for a coordinator."""
+        body = string(transactional_id) + b"\x01"
+        asked = partial(request, _FIND_COORDINATOR, 1, body=body)
+        until(lambda: self.client.ask(asked(next(self.numbers)))[4:6] == b"\0\0", f"{transactional_id}'s coordinator")
+
+    def _asked(self, transactional_id: str | None) -> tuple[int, int] | None:
+        named = struct.pack(">h", -1) if transactional_id is None else string(transactional_id)
+        body = named + struct.pack(">i", _TIMEOUT_MS)
+        said = self.client.ask(request(_INIT_PRODUCER_ID, 1, next(self.numbers), body))
+        _, error, producer_id, epoch = struct.unpack(">ihqh", said)
+        assert error in (0, *_LATER), f"InitProducerId of {transactional_id}: {error}"
+        return None if error else (producer_id, epoch)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.client.close()
 
 
 def ids(backend: Backend, topic: str) -> set[int]:
@@ -62,26 +98,13 @@ def ids(backend: Backend, topic: str) -> set[int]:
         admin.close()
 
 
-def _client(backend: Backend) -> RawClient:
-    (broker,) = backend.cluster.brokers.values()
-    return RawClient(broker.port)
-
-
-def _write(client: RawClient, numbers: Iterator[int], topic: str, batch: Sequence[str]) -> int:
+def _write(identities: Identities, topic: str, batch: Sequence[str]) -> int:
     """The error with which it was refused, or 0."""
-    producer_id, epoch = until(lambda: _identity(client, next(numbers)), "a producer id", every=0.01)
-    said = client.ask(request(PRODUCE, 7, next(numbers), _produce(topic, batch, producer_id, epoch)))
+    producer_id, epoch = identities.new()
+    body = _produce(topic, batch, producer_id, epoch)
+    said = identities.client.ask(request(PRODUCE, 7, next(identities.numbers), body))
     (error,) = struct.unpack_from(">h", said, 4 + 2 + len(topic.encode()) + 4 + 4)
     return int(error)
-
-
-def _identity(client: RawClient, number: int, transactional_id: str | None = None) -> tuple[int, int] | None:
-    """Id and epoch; None while the broker waits for the ids that it gives, or ends what is open."""
-    named = struct.pack(">h", -1) if transactional_id is None else string(transactional_id)
-    said = client.ask(request(_INIT_PRODUCER_ID, 1, number, named + struct.pack(">i", _TIMEOUT_MS)))
-    _, error, producer_id, epoch = struct.unpack(">ihqh", said)
-    assert error in (0, *_LATER), f"InitProducerId: {error}"
-    return None if error else (producer_id, epoch)
 
 
 def _produce(topic: str, values: Iterable[str], producer_id: int, epoch: int) -> bytes:

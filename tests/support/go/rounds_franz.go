@@ -8,17 +8,20 @@ import (
 )
 
 // franz is a producer of franz-go. Without transactions it is never dead: it gets a new id or epoch by itself, after any
-// error. With transactions it is dead when it cannot abort, which is recover's business.
-type franz struct{ client *kgo.Client }
+// error. With transactions it is dead when it cannot begin one, which is how it tells of an id that is lost for good.
+type franz struct {
+	client *kgo.Client
+	lost   bool
+}
 
 func franzInRounds(the rounds) {
 	inRounds(the, func(name string) (producing, error) {
 		chosen := append(options(the.with(name)), kgo.RecordPartitioner(kgo.ManualPartitioner()))
 		client, err := kgo.NewClient(chosen...)
-		if err != nil { // not `franz{nil}`, which is no nil
+		if err != nil { // not a franz without a client, which is no nil
 			return nil, err
 		}
-		return franz{client}, nil
+		return &franz{client: client}, nil
 	})
 }
 
@@ -34,7 +37,7 @@ func (the rounds) with(name string) map[string]any {
 	return settings
 }
 
-func (one franz) send(topic string, partition int32, values []string) map[string]error {
+func (one *franz) send(topic string, partition int32, values []string) map[string]error {
 	errors := map[string]error{}
 	var lock sync.Mutex
 	var sending sync.WaitGroup
@@ -52,16 +55,20 @@ func (one franz) send(topic string, partition int32, values []string) map[string
 	return errors
 }
 
-func (one franz) begin() error { return one.client.BeginTransaction() }
+func (one *franz) begin() error {
+	err := one.client.BeginTransaction()
+	one.lost = err != nil
+	return err
+}
 
-func (one franz) commit() error {
+func (one *franz) commit() error {
 	return one.client.EndTransaction(context.Background(), kgo.TryCommit)
 }
 
-func (one franz) abort() error {
+func (one *franz) abort() error {
 	return one.client.EndTransaction(context.Background(), kgo.TryAbort)
 }
 
-func (one franz) dead(error) bool { return false }
+func (one *franz) dead(error) bool { return one.lost }
 
-func (one franz) close() { one.client.Close() }
+func (one *franz) close() { one.client.Close() }
