@@ -95,15 +95,13 @@ def test_acknowledged_records_are_there_once(moved: Moved, sender: Sender) -> No
     rounds = moved.of(sender.who)
     assert len(rounds) == 1 + len(SWITCHES)
     assert sum(len(one.result.acked) for one in rounds) > 0
-    assert not {one.where: one.lost for one in rounds if one.lost}, "acknowledged, and in no log"
-    assert not {one.where: one.doubled for one in rounds if one.doubled}, "written twice"
-    assert not {one.where: one.elsewhere for one in rounds if one.elsewhere}, "not at the cluster of the round"
+    assert not rounds_table.wrong(rounds, "lost", "doubled", "elsewhere")
 
 
 def test_producers_around_kproxy_are_not_harmed(moved: Moved) -> None:
     """A moved producer takes no id from one that gets it after: nothing of it is lost, and nothing is refused."""
     rounds = moved.of(AROUND_KPROXY)
-    assert not {one.where: one.lost for one in rounds if one.lost}, "acknowledged, and in no log"
+    assert not rounds_table.wrong(rounds, "lost", "doubled", "undead")
     assert not {one.where: one.result.failed for one in rounds if one.result.failed}, "refused"
 
 
@@ -142,6 +140,6 @@ def test_committed_records_are_there_once(transacted: list[Seen], sender: Sender
     rounds = [one for one in transacted if one.who == sender.who]
     assert len(rounds) == 1 + 2 * len(OPEN_AT)
     assert sum(len(one.result.acked) for one in rounds) > 0
-    assert not {one.where: one.lost for one in rounds if one.lost}, "committed, and in no log"
-    assert not {one.where: one.doubled for one in rounds if one.doubled}, "written twice"
-    assert not {one.where: one.undead for one in rounds if one.undead}, "failed, and read all the same"
+    assert not rounds_table.wrong(rounds, "lost", "doubled", "undead")
+    # What was open at a switch may be committed at the cluster where it began.
+    assert not rounds_table.wrong((one for one in rounds if "open" not in one.where), "elsewhere")

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from tests.support.rounds import Result
 
@@ -24,13 +25,19 @@ _COLUMNS = (
     "seconds",
 )
 
+Kind = Literal["lost", "doubled", "elsewhere", "undead"]
+
+_WIDTH = 90
+"""Of an error, whose name comes first, in characters."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
     """What the producers of a library, in a version, saw in a round, and what is wrong with it in the logs.
 
-    `where` names the side that was active; what was acknowledged and is at the other one is `elsewhere`. What failed,
-    and is in a log all the same, is `undead`.
+    `where` ends with the name of the side that was active last. Of values: `lost` were acknowledged and are in no log,
+    `doubled` are there more than once, `elsewhere` were acknowledged and are at the other side, `undead` failed and are
+    in a log all the same.
     """
 
     who: tuple[str, str]
@@ -40,6 +47,12 @@ class Seen:
     doubled: Sequence[str]
     elsewhere: Sequence[str]
     undead: Sequence[str]
+
+
+def wrong(rounds: Iterable[Seen], *kinds: Kind) -> dict[str, dict[Kind, Sequence[str]]]:
+    """The values that are one of these, by round and kind."""
+    found = {one.where: {kind: values for kind in kinds if (values := getattr(one, kind))} for one in rounds}
+    return {where: values for where, values in found.items() if values}
 
 
 def judge(results: Iterable[tuple[tuple[str, str], str, Result]], written: Mapping[str, Counter[str]]) -> list[Seen]:
@@ -86,7 +99,8 @@ def _row(seen: Seen) -> str:
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "/").replace("\n", " ")
+    plain = text.replace("|", "/").replace("\n", " ")
+    return plain if len(plain) <= _WIDTH else f"{plain[: _WIDTH - 1].rstrip()}…"
 
 
 def _line(cells: Iterable[str]) -> str:

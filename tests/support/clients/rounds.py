@@ -90,3 +90,9 @@ def answer(said: dict[str, Any], outcomes: list[Outcome], seconds: float) -> Non
     }
     sys.stdout.write(f"{json.dumps(line)}\n")  # in one piece: the library's own log goes to the same file
     sys.stdout.flush()
+
+
+def named(error: Exception) -> str:
+    """Its class and its text, which may name the class itself."""
+    name = type(error).__name__
+    return f"{name}: {str(error).removeprefix(f'{name}: ')}"

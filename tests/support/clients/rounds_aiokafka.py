@@ -11,7 +11,7 @@ from typing import Any
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
-from rounds import Order, Outcome, Start, answer
+from rounds import Order, Outcome, Start, answer, named
 
 CLOSING = 5.0
 
@@ -114,11 +114,6 @@ class Sender:
                 raise
             self._producer = producer
         return self._producer
-
-
-def named(error: Exception) -> str:
-    """Its class and text, of which the class begins."""
-    return f"{type(error).__name__}: {error}"
 
 
 async def main() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka import KafkaProducer
 from kafka.errors import KafkaError, KafkaTimeoutError
-from rounds import Order, Outcome, run
+from rounds import Order, Outcome, named, run
 
 PATIENCE = 150.0
 """Seconds for a record: longer than the library itself tries."""
@@ -102,11 +102,6 @@ class Sender:
                     raise
             self._producer = producer
         return self._producer
-
-
-def named(error: Exception) -> str:
-    """Its class and text, of which the class begins."""
-    return f"{type(error).__name__}: {error}"
 
 
 if __name__ == "__main__":

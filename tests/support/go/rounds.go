@@ -3,10 +3,15 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/IBM/sarama"
+	"github.com/twmb/franz-go/pkg/kerr"
 )
 
 // rounds is what the command line says; tests/support/clients/rounds.py has the meaning of this and of all lines.
@@ -111,9 +116,9 @@ func (place *place) deliver(order order, values []string, result *outcome) {
 		result.fail(values, err)
 		return
 	}
-	errors, dead := place.producer.send(order.Topic, order.Partition, values), false
+	found, dead := place.producer.send(order.Topic, order.Partition, values), false
 	for _, value := range values {
-		if err := errors[value]; err == nil {
+		if err := found[value]; err == nil {
 			result.Acked = append(result.Acked, value)
 		} else {
 			result.fail([]string{value}, err)
@@ -196,6 +201,19 @@ func (place *place) close() {
 
 func (result *outcome) fail(values []string, err error) {
 	for _, value := range values {
-		result.Failed[value] = err.Error()
+		result.Failed[value] = named(err)
 	}
+}
+
+// named is the error with its name in the protocol in front, where it has one.
+func named(err error) string {
+	var of *kerr.Error
+	var code sarama.KError
+	if errors.As(err, &code) {
+		errors.As(kerr.ErrorForCode(int16(code)), &of)
+	}
+	if of != nil || errors.As(err, &of) {
+		return of.Message + ": " + strings.TrimPrefix(err.Error(), of.Message+": ")
+	}
+	return fmt.Sprintf("%T: %s", err, err)
 }
