@@ -18,7 +18,7 @@ from typing import Any
 
 from kproxy.demo import jars, java
 from kproxy.demo.broker import LOGGING
-from tests.support import golang, venvs
+from tests.support import golang, npm, venvs
 from tests.support.client import java_3_9, java_4_3
 
 _SCRIPTS = Path(__file__).with_name("clients")
@@ -89,6 +89,11 @@ def _go(scenario: str) -> Callable[[str, Path], list[str]]:
     return lambda start, _: [str(golang.franz_go()), scenario, start]
 
 
+def _kafkajs(start: str, _directory: Path) -> list[str]:
+    package = npm.kafkajs()
+    return [shutil.which("node") or "node", str(_SCRIPTS / "rounds_kafkajs.js"), str(package), start]
+
+
 def _own_python() -> str:
     return sys.executable
 
@@ -114,5 +119,6 @@ SARAMA = Sender(
     # It tries again every 100 ms: 60 s in all, not the default's 0.3 s.
     {"enable.idempotence": True, "retries": 600},
 )
+KAFKAJS = Sender("kafkajs", npm.KAFKAJS, _kafkajs)
 
-EVERY_SENDER = (JAVA_4_3, JAVA_3_9, LIBRDKAFKA_2_16, LIBRDKAFKA_2_11, KAFKA_PYTHON, AIOKAFKA, FRANZ_GO, SARAMA)
+EVERY_SENDER = (JAVA_4_3, JAVA_3_9, LIBRDKAFKA_2_16, LIBRDKAFKA_2_11, KAFKA_PYTHON, AIOKAFKA, FRANZ_GO, SARAMA, KAFKAJS)
