@@ -13,7 +13,8 @@ from kproxy.observe.reasons import Reason
 from kproxy.routing.address_map import AddressMap
 from kproxy.routing.doors import Door
 from kproxy.routing.listeners import OUT_OF_RESOURCES, listen
-from kproxy.routing.ports import AutomaticPorts, NoPortError, OffsetPorts, PortStrategy, Span
+from kproxy.routing.ports import NoPortError, PortStrategy, Span
+from kproxy.routing.strategy import port_strategy
 from kproxy.upstream.dial import reason
 
 if TYPE_CHECKING:
@@ -62,13 +63,8 @@ class Doors:
         """Which ports nodes get, the host that clients are told, and what is added to ports that they are told."""
         nodes = settings.nodes
         first = settings.first_port if nodes.first_port is not None else self.listen[1] + 1
-        strategy = (
-            OffsetPorts(first, tuple((span.first, span.last) for span in nodes.ranges))
-            if nodes.strategy == "offset"
-            else AutomaticPorts(first, self._claimed)
-        )
         shift = 0 if nodes.advertised_first_port is None else nodes.advertised_first_port - first
-        return strategy, settings.advertised_host, shift
+        return port_strategy(settings, first, self._claimed), settings.advertised_host, shift
 
     def leave(self) -> None:
         """Nobody bootstraps here any more, and who comes to a node is told so."""
@@ -90,6 +86,11 @@ class Doors:
         if self._open.cancel_scope.cancel_called:  # draining: nobody new is let in, by this door neither
             door.close()
             return door
-        self._open.start_soon(door.serve, self._work, self._admit)
-        log.info("node has a port", cluster=self._settings.name, node=node_id, port=door.port)
+        self._open.start_soon(self._serve, door)
         return door
+
+    async def _serve(self, door: Door) -> None:
+        """What was reserved only, and is given up already, was no node's port."""
+        if not door.closed:
+            log.info("node has a port", cluster=self._settings.name, node=door.node_id, port=door.port)
+            await door.serve(self._work, self._admit)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
@@ -12,6 +13,7 @@ from kproxy.routing.ports import NoPortError, PortStrategy
 
 UpstreamNode = tuple[int, str, int]
 """Id, host and port of a node as its cluster names it."""
+Address = tuple[str, int]
 
 
 class Listening(Protocol):
@@ -41,13 +43,21 @@ class NodeAddress:
 
     node_id: int
     door: Listening
-    upstream: tuple[str, int] | None = None
+    upstream: Address | None = None
     gone_since: float | None = None
 
     @property
     def port(self) -> int:
         """Where kproxy listens for it."""
         return self.door.port
+
+
+@dataclass(frozen=True, slots=True)
+class Unmapped:
+    """A node that the cluster names, for which there is no port: where its broker is, and why there is none."""
+
+    upstream: Address
+    why: NoPortError
 
 
 class AddressMap:
@@ -60,6 +70,8 @@ class AddressMap:
         self._shift = shift
         self._nodes: dict[int, NodeAddress] = {}
         self._retired: dict[int, Listening] = {}
+        self._reserved: dict[int, Listening] = {}
+        self._unmapped: dict[int, Unmapped] = {}
 
     @property
     def nodes(self) -> Mapping[int, NodeAddress]:
@@ -71,6 +83,11 @@ class AddressMap:
         """The doors of nodes that the topology no longer has, as long as they are open."""
         return tuple(self._retired.values())
 
+    @property
+    def unmapped(self) -> Mapping[int, Unmapped]:
+        """The nodes that have no port, until they have one or the cluster ceases to name them."""
+        return MappingProxyType(self._unmapped)
+
     def bind_known(self) -> None:
         """Listen for every node that the configuration names; raises `NoPortError` when a port is taken."""
         for node_id in self._ports.known():
@@ -81,7 +98,11 @@ class AddressMap:
 
         The node's port is bound on return. Raises `NoPortError` when there is none for it.
         """
-        node = self._node(node_id)
+        try:
+            node = self._node(node_id)
+        except NoPortError as error:
+            self._unmapped[node_id] = Unmapped((host, port), error)
+            raise
         if node.upstream is None:
             node.upstream = (host, port)
         return self.advertised(node, local_host)
@@ -91,11 +112,14 @@ class AddressMap:
         return self._host or local_host, node.port + self._shift
 
     def learn(self, nodes: Iterable[UpstreamNode]) -> None:
-        """Where nodes are now; raises `NoPortError` when there is no port for one."""
-        for node_id, host, port in nodes:
-            node = self._node(node_id)
-            node.upstream = (host, port)
-            node.gone_since = None
+        """Where all nodes of the cluster are now.
+
+        Raises `NoPortError`, which names each node that has no port, once the others have theirs.
+        """
+        named: dict[int, Address] = {node_id: (host, port) for node_id, host, port in nodes}
+        for node_id in self._unmapped.keys() - named.keys():
+            del self._unmapped[node_id]
+        self._place(named)
 
     def miss(self, node_ids: Iterable[int], now: float) -> None:
         """Nodes that the cluster does not name at the moment; they keep their doors."""
@@ -113,20 +137,47 @@ class AddressMap:
     def remap(self, ports: PortStrategy, host: str | None, shift: int, now: float) -> None:
         """Another mapping: doors at other ports than it gives are retired, and their nodes get new ones.
 
-        Raises `NoPortError` when a node has no port in it; it then has none, and the others have theirs.
+        Raises `NoPortError`, which names each node that has no port in it, once the others have theirs.
         """
         self._ports, self._host, self._shift = ports, host, shift
         moved = [node for node in self._nodes.values() if not ports.allows(node.node_id, node.port)]
         for node in moved:
             self._retire(node.node_id, now)
-        problems = []
+        named = {node.node_id: node.upstream for node in moved if node.upstream and node.gone_since is None}
         for node in moved:
+            if node.node_id not in named:  # nobody hears of it at the moment: it needs no port
+                with suppress(NoPortError):
+                    again = self._node(node.node_id)
+                    again.upstream, again.gone_since = node.upstream, node.gone_since
+        self._place(named | {node_id: node.upstream for node_id, node in self._unmapped.items()})
+
+    def reserve(self, node_ids: Iterable[int], ports: PortStrategy | None = None) -> Sequence[NoPortError]:
+        """Listen for the nodes of a topology to be, by the mapping to be; returns those that can have no port.
+
+        Nodes take what is reserved for them when they come; `release` gives up the rest.
+        """
+        problems = []
+        for node_id in node_ids:
             try:
-                self._node(node.node_id).upstream = node.upstream
+                self._reserve(node_id, ports or self._ports)
             except NoPortError as error:
                 problems.append(error)
-        if problems:
-            raise problems[0]
+        return problems
+
+    def release(self) -> None:
+        """Listen no more at what was reserved, and has been taken by no node."""
+        for door in self._reserved.values():
+            door.close()
+        self._reserved.clear()
+
+    def retry(self, named: Container[int] | None) -> None:
+        """Look again for ports for the nodes without one; those that are not `named` (None: all are) are forgotten."""
+        for node_id, node in list(self._unmapped.items()):
+            if named is not None and node_id not in named:
+                del self._unmapped[node_id]
+            else:
+                with suppress(NoPortError):
+                    self._place({node_id: node.upstream})
 
     def expire(self, before: float) -> list[Listening]:
         """Close the doors of nodes that were retired, or not named any more, at `before` or earlier; returns them."""
@@ -138,7 +189,7 @@ class AddressMap:
             door.close()
         return closed
 
-    def upstream(self, node_id: int) -> tuple[str, int] | None:
+    def upstream(self, node_id: int) -> Address | None:
         """Where a node's broker is, if a broker has said so."""
         node = self._nodes.get(node_id)
         return None if node is None else node.upstream
@@ -148,35 +199,58 @@ class AddressMap:
         door.retired = now
         self._retired[door.port] = door
 
+    def _place(self, nodes: Mapping[int, Address]) -> None:
+        """Each has a port then, or is noted as one that has none: the error names all of these."""
+        problems = []
+        for node_id, upstream in nodes.items():
+            try:
+                node = self._node(node_id)
+            except NoPortError as error:
+                self._unmapped[node_id] = Unmapped(upstream, error)
+                problems.append(error)
+            else:
+                node.upstream, node.gone_since = upstream, None
+        if problems:
+            raise NoPortError.of_all(problems)
+
     def _node(self, node_id: int) -> NodeAddress:
         node = self._nodes.get(node_id)
         if node is None:
-            node = self._nodes[node_id] = NodeAddress(node_id, self._own(node_id) or self._bound(node_id))
+            node = self._nodes[node_id] = NodeAddress(node_id, self._taken(self._door(node_id, self._ports), node_id))
+            self._unmapped.pop(node_id, None)
         return node
 
-    def _own(self, node_id: int) -> Listening | None:
-        """The node's door from before it was retired, if that still is its place."""
-        for door in self._retired.values():
-            if door.node_id == node_id and self._ports.allows(node_id, door.port):
-                return self._reopened(door, node_id)
-        return None
+    def _reserve(self, node_id: int, ports: PortStrategy) -> None:
+        known = self._doors()
+        door = self._door(node_id, ports)
+        if door.port not in known:
+            self._reserved[door.port] = door
 
-    def _bound(self, node_id: int) -> Listening:
-        taken = {node.port for node in self._nodes.values()}
-        for candidate in self._ports.candidates(node_id):
-            if candidate in taken:
-                continue
-            if candidate in self._retired:
-                if self._ports.chooses:
-                    continue
-                return self._reopened(self._retired[candidate], node_id)
-            door = self._bind(node_id, candidate)
-            if door is not None:
+    def _door(self, node_id: int, ports: PortStrategy) -> Listening:
+        """The node's own if it has one, also from before it was retired; else a new one, bound.
+
+        With one port to each node, whatever stands there from an earlier mapping becomes the node's.
+        """
+        known = self._doors()
+        for door in known.values():
+            if door.node_id == node_id and ports.allows(node_id, door.port):
                 return door
-        raise NoPortError(Reason.NO_FREE_PORT, self._ports.exhausted(node_id))
+        for candidate in ports.candidates(node_id):
+            bound = self._bind(node_id, candidate) if candidate not in known else None
+            if bound is not None:
+                return bound
+            if candidate in known and not ports.chooses:
+                return known[candidate]
+        raise NoPortError(Reason.NO_FREE_PORT, ports.exhausted(node_id))
 
-    def _reopened(self, door: Listening, node_id: int) -> Listening:
-        del self._retired[door.port]
+    def _doors(self) -> dict[int, Listening]:
+        """Every open one by its port."""
+        return {node.port: node.door for node in self._nodes.values()} | self._retired | self._reserved
+
+    def _taken(self, door: Listening, node_id: int) -> Listening:
+        """The door, which stands for the node from now on and is nothing else any more."""
+        self._retired.pop(door.port, None)
+        self._reserved.pop(door.port, None)
         door.node_id, door.retired = node_id, None
         return door
 

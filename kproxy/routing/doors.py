@@ -30,6 +30,11 @@ class Door:
         self._scope = trio.CancelScope()
         self._serving = False
 
+    @property
+    def closed(self) -> bool:
+        """Whether nobody is let in any more."""
+        return self._scope.cancel_called
+
     async def serve(self, work: trio.Nursery, admit: AdmitBy) -> None:
         """Accept clients, each in a task of `work`, until the door is closed."""
         self._serving = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -23,6 +23,12 @@ class NoPortError(KproxyError):
     def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(detail)
         self.reason = reason
+
+    @classmethod
+    def of_all(cls, problems: Iterable[NoPortError]) -> NoPortError:
+        """Several nodes in one line, at least one; the reason is the first one's."""
+        found = list(problems)
+        return cls(found[0].reason, "; ".join(map(str, found)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +116,18 @@ class AutomaticPorts:
 
 
 PortStrategy = OffsetPorts | AutomaticPorts
+
+
+def unmapped(ports: PortStrategy, node_ids: Iterable[int]) -> Iterator[NoPortError]:
+    """The nodes of a cluster for which there is no port, even where every port that they may have is free."""
+    given: set[int] = set()
+    for node_id in node_ids:
+        try:
+            port = next((port for port in ports.candidates(node_id) if port not in given), None)
+        except NoPortError as error:
+            yield error
+            continue
+        if port is None:
+            yield NoPortError(Reason.NO_FREE_PORT, ports.exhausted(node_id))
+        elif port:
+            given.add(port)

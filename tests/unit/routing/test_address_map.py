@@ -226,3 +226,139 @@ def test_any_free_port_stays_through_a_new_mapping() -> None:
     addresses.learn([A])
     addresses.remap(AutomaticPorts(0), "h", 0, now=5.0)
     assert (addresses.nodes[1].port, addresses.retired) == (40_001, ())
+
+
+def whys(addresses: AddressMap) -> dict[int, str]:
+    """The nodes without a port, and why."""
+    return {node_id: str(node.why) for node_id, node in addresses.unmapped.items()}
+
+
+def test_a_node_without_a_port_does_not_keep_others_from_theirs() -> None:
+    """Wherever it stands among them; the error names all that have none, and they are remembered."""
+    addresses, _ = mapped(OffsetPorts(9093, ((1, 1), (3, 3))))
+    both = r"^node 2 is in none of nodes\.ranges; node 9 is in none of nodes\.ranges$"
+    with pytest.raises(NoPortError, match=both):
+        addresses.learn([B, A, (9, "n", 1), C])
+    assert {node_id: node.port for node_id, node in addresses.nodes.items()} == {1: 9093, 3: 9094}
+    assert list(addresses.unmapped) == [2, 9]
+    addresses.learn([A, C])
+    assert whys(addresses) == {}
+
+
+def test_a_node_that_one_answer_names_is_remembered_too() -> None:
+    """As the coordinator of a group; it is forgotten once it has a port."""
+    addresses, ports = mapped(OffsetPorts(9093), 9094)
+    with pytest.raises(NoPortError):
+        addresses.advertise(1, "a", 9092, "p")
+    assert whys(addresses) == {1: "port 9094 of node 1 is taken by another process"}
+    ports.taken.clear()
+    addresses.advertise(1, "a", 9092, "p")
+    assert whys(addresses) == {}
+
+
+def test_another_try_for_a_node_without_a_port() -> None:
+    """When its port is free it has it, and leads where the node is; while it is not, nothing changes."""
+    addresses, ports = mapped(OffsetPorts(9093), 9094)
+    with pytest.raises(NoPortError):
+        addresses.learn([A])
+    addresses.retry(None)
+    assert list(addresses.unmapped) == [1]
+    ports.taken.clear()
+    addresses.retry([1])
+    assert (addresses.upstream(1), whys(addresses)) == (("a", 9092), {})
+
+
+def test_a_node_without_a_port_that_is_gone() -> None:
+    """It is forgotten when the topology does not have it, by whatever it became known."""
+    addresses, _ = mapped(OffsetPorts(9093), 9094)
+    with pytest.raises(NoPortError):
+        addresses.learn([A])
+    addresses.retry([2, 3])
+    assert whys(addresses) == {}
+
+
+def test_another_mapping_gives_a_port_to_a_node_without_one() -> None:
+    """And takes it from one that it does not have: that is remembered."""
+    addresses, _ = mapped(OffsetPorts(9093, ((1, 1),)))
+    with pytest.raises(NoPortError):
+        addresses.learn([A, B])
+    with pytest.raises(NoPortError, match="node 1"):
+        addresses.remap(OffsetPorts(9093, ((2, 2),)), None, 0, now=5.0)
+    assert (list(addresses.nodes), list(addresses.unmapped)) == ([2], [1])
+    assert addresses.upstream(2) == ("b", 9092)
+
+
+def test_nodes_that_nobody_hears_of_need_no_port() -> None:
+    """One that only the old ranges named, and one that is missed: another mapping without them is no fault."""
+    addresses, _ = mapped(OffsetPorts(9093, ((1, 3),)))
+    addresses.bind_known()
+    addresses.learn([A, B])
+    addresses.miss([2], now=4.0)
+    addresses.remap(OffsetPorts(9093, ((1, 1),)), None, 0, now=5.0)
+    assert (list(addresses.nodes), whys(addresses)) == ([1], {})
+    addresses.remap(OffsetPorts(9193, ((1, 1),)), None, 0, now=5.0)
+    assert (addresses.nodes[1].port, addresses.upstream(1)) == (9193, ("a", 9092))
+
+
+def test_a_missed_node_stays_missed_by_another_mapping() -> None:
+    """Its new door is closed when its grace is over, as its old one would be."""
+    addresses, _ = mapped(OffsetPorts(9093))
+    addresses.learn([A])
+    addresses.miss([1], now=4.0)
+    addresses.remap(OffsetPorts(9193), None, 0, now=5.0)
+    assert (addresses.nodes[1].port, addresses.nodes[1].gone_since) == (9194, 4.0)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "ports"),
+    [(OffsetPorts(9093), {1: 9094, 3: 9096}), (AutomaticPorts(9093), {1: 9093, 3: 9095})],
+)
+def test_what_is_reserved_is_taken_by_its_nodes(strategy: PortStrategy, ports: dict[int, int]) -> None:
+    """A topology that comes binds nothing more, and what it does not take is given up."""
+    addresses, machine = mapped(strategy)
+    assert addresses.reserve([1, 2, 3]) == []
+    assert addresses.nodes == {}
+    addresses.renew([C, A], now=1.0)
+    addresses.release()
+    assert {node_id: node.port for node_id, node in addresses.nodes.items()} == ports
+    assert len(machine.bound) == 3
+    assert [node_id for node_id, _ in machine.closed] == [2]
+
+
+def test_a_reservation_that_is_given_up_leaves_nothing() -> None:
+    """All that have no port are told; the doors of nodes that are there, or were, stay as they are."""
+    addresses, machine = mapped(OffsetPorts(9093, ((1, 4),)), 9096)
+    addresses.learn([A, B])
+    addresses.renew([B], now=1.0)
+    problems = addresses.reserve([1, 2, 3, 4, 9])
+    assert list(map(str, problems)) == [
+        "port 9096 of node 4 is taken by another process",
+        "node 9 is in none of nodes.ranges",
+    ]
+    addresses.release()
+    assert machine.closed == [(3, 9095)]
+    assert (list(addresses.nodes), [door.node_id for door in addresses.retired], whys(addresses)) == ([2], [1], {})
+
+
+def test_a_reservation_for_another_mapping() -> None:
+    """With one port to each node, a door that stands there for another one will do; ports that moved are new."""
+    addresses, machine = mapped(OffsetPorts(9093, ((1, 2),)))
+    addresses.learn([A, B])
+    ranges = OffsetPorts(9093, ((2, 3), (1, 1)))
+    assert addresses.reserve([1, 2, 3], ranges) == []
+    assert machine.bound[2:] == [(1, 9095)]
+    addresses.remap(ranges, None, 0, now=5.0)
+    addresses.learn([A, B, C])
+    addresses.release()
+    assert {node_id: node.port for node_id, node in addresses.nodes.items()} == {1: 9095, 2: 9093, 3: 9094}
+    assert (len(machine.bound), machine.closed) == (3, [])
+
+
+def test_automatic_reserves_no_port_of_another_node() -> None:
+    """Neither of one that is there, nor of a retired one."""
+    addresses, machine = mapped(AutomaticPorts(65_533))
+    addresses.learn([A, B])
+    addresses.renew([B], now=1.0)
+    assert list(map(str, addresses.reserve([3, 4]))) == ["no port from 65533 on is free for node 4"]
+    addresses.release()
+    assert machine.closed == [(3, 65_535)]

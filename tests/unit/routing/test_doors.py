@@ -56,6 +56,14 @@ async def test_a_closed_door_refuses_and_its_port_is_free() -> None:
     await eventually(lambda: open_files() <= before, "descriptors are closed")
 
 
+async def test_a_door_knows_that_it_is_closed() -> None:
+    """So that whoever is to serve it need not begin."""
+    door = Door(listen(HOST, 0), 1)
+    assert not door.closed
+    door.close()
+    assert door.closed
+
+
 async def test_a_door_that_never_served_is_closed_too() -> None:
     """A node that is learnt while kproxy ends has a port, and nobody listens there."""
     before = open_files()

@@ -8,7 +8,7 @@ import pytest
 
 from kproxy.errors import ErrorClass
 from kproxy.observe.reasons import Reason
-from kproxy.routing.ports import MAX_PORT, AutomaticPorts, NoPortError, OffsetPorts
+from kproxy.routing.ports import MAX_PORT, AutomaticPorts, NoPortError, OffsetPorts, PortStrategy, unmapped
 
 
 def test_offset_without_ranges_is_first_port_and_node_id() -> None:
@@ -75,3 +75,38 @@ def test_automatic_from_zero_takes_any_free_port() -> None:
 def test_exhausted_says_what_was_tried(ports: OffsetPorts | AutomaticPorts, says: str) -> None:
     """One line for people, for each strategy."""
     assert ports.exhausted(5) == says
+
+
+@pytest.mark.parametrize(
+    ("ports", "node_ids", "says"),
+    [
+        (OffsetPorts(9093, ((1, 3),)), [1, 2, 3], []),
+        (
+            OffsetPorts(9093, ((1, 3),)),
+            [7, 2, 8],
+            ["node 7 is in none of nodes.ranges", "node 8 is in none of nodes.ranges"],
+        ),
+        (
+            OffsetPorts(60_000),
+            [5535, 5536],
+            ["node 5536 would get port 65536, 65535 is the highest: give nodes.ranges"],
+        ),
+        (AutomaticPorts(65_534), [7, 0, 9], ["no port from 65534 on is free for node 9"]),
+        (
+            AutomaticPorts(65_534, ((65_535, 65_535),)),
+            [7, 8],
+            ["no port from 65534 on that no other setting claims is free for node 8"],
+        ),
+        (AutomaticPorts(0), [7, 8, 9], []),
+    ],
+)
+def test_nodes_without_a_port(ports: PortStrategy, node_ids: list[int], says: list[str]) -> None:
+    """All of them are named, and it is known before any port is bound."""
+    assert [str(problem) for problem in unmapped(ports, node_ids)] == says
+
+
+def test_several_nodes_in_one_line() -> None:
+    """The reason is the first one's."""
+    problems = [NoPortError(Reason.NO_FREE_PORT, "node 1 …"), NoPortError(Reason.UNMAPPED_NODE, "node 2 …")]
+    both = NoPortError.of_all(problems)
+    assert (str(both), both.reason) == ("node 1 …; node 2 …", Reason.NO_FREE_PORT)
