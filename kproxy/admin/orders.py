@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from http import HTTPStatus
 from math import ceil
 from typing import TypeVar
@@ -25,7 +26,7 @@ async def rebootstrap(request: Request, view: View) -> Response:
 
 
 async def failover(request: Request, view: View) -> Response:
-    """`to`: the upstream, without it the next in order; `force`: even when it does not answer."""
+    """`to`: the upstream, without it the next in order; `force`: even when it does not answer or lacks ports."""
     cluster = cluster_of(view, request.segments["cluster"])
     fields = json_fields(request, {"to": str, "force": bool})
     to = fields.get("to")
@@ -34,9 +35,7 @@ async def failover(request: Request, view: View) -> Response:
         reason = f"{cluster.name} has no upstream {to!r}; there are: {', '.join(names)}"
         raise HttpError(HTTPStatus.NOT_FOUND, reason)
     told = await carried_out(view.failover(cluster.name, to, fields.get("force", False)))
-    return json_response(
-        {"cluster": told.cluster, "upstream": told.upstream, "epoch": told.epoch, "connections": told.connections}
-    )
+    return json_response(asdict(told))
 
 
 async def carried_out(order: Awaitable[T]) -> T:

@@ -44,6 +44,14 @@ class NodeView:
 
 
 @dataclass(frozen=True, slots=True)
+class UnmappedView:
+    """A broker for which kproxy has no port, and why: a client that would hear of it is closed instead."""
+
+    node_id: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class UpstreamView:
     """A backend cluster that may stand behind a virtual cluster; servers are "host:port"."""
 
@@ -73,6 +81,7 @@ class ClusterView:
     bootstrap_servers: Sequence[str]
     listen: str
     nodes: Sequence[NodeView]
+    unmapped: Sequence[UnmappedView]
     connections: int
     epoch: int
     upstream: str
@@ -189,9 +198,13 @@ class InstanceView:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What an order did: the active upstream, the new epoch, and how many connections were told or closed for it."""
+    """What an order did: the active upstream, the new epoch, and how many connections were told or closed for it.
+
+    `unmapped` are the upstream's nodes that have no port: there are none unless a switch was forced.
+    """
 
     cluster: str
     upstream: str
     epoch: int
     connections: int
+    unmapped: Sequence[UnmappedView] = ()

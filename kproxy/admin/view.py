@@ -53,10 +53,11 @@ class View(Protocol):
         ...
 
     async def failover(self, cluster: str, to: str | None, force: bool) -> Told:
-        """Switch to the upstream `to`, or to the next in order; `force`: even when it does not answer.
+        """Switch to the upstream `to`, or to the next in order; `force`: even when it does not answer or lacks ports.
 
         Raises `UnknownError` for the cluster or the upstream, `RefusedError` when it is active already, is the only
-        one, or does not answer, `NotNowError` when the epoch rose less than `topology.epoch_floor` ago.
+        one, does not answer or has a node without a port, `NotNowError` when the epoch rose less than
+        `topology.epoch_floor` ago.
         """
         ...
 

@@ -108,6 +108,7 @@ class Cluster:
         self.nodes.bind(self.settings, self._key)
         self._activate(self.active, None)
         work.start_soon(self.nodes.expire, lambda: self.config.topology.grace)
+        work.start_soon(self.nodes.seek_ports, lambda: self.watcher.snapshot)
         work.start_soon(self.switching.watch)
 
     @property
@@ -188,10 +189,12 @@ class Cluster:
             upstream.adopt(config)
 
     def reconfigure(self, settings: VirtualCluster, backends: dict[str, Upstream]) -> None:
-        """Other settings, and the upstream clusters that they name; the active one stays until a switch."""
+        """Other settings, and the upstream clusters that they name; the active one stays until a switch.
+
+        That may have to follow at once, where it is none of these: `switching` is to be told afterwards.
+        """
         self.settings, self.backends = settings, backends
         self.serve()
-        self.switching.reconfigure()
         if self.telemetry is not None and settings.telemetry is not None:
             self.telemetry.reconfigure(settings.telemetry)
 

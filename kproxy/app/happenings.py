@@ -41,6 +41,10 @@ def _siblings(fields: Mapping[str, Any], active: str) -> Fields:
     return {"clients": fields["clients"], "seconds": float(fields["seconds"])}
 
 
+def _passed_over(fields: Mapping[str, Any], active: str) -> Fields:
+    return {"upstream": active, "candidate": fields["to"], "detail": fields["why"]}
+
+
 def _nobody(fields: Mapping[str, Any], active: str) -> Fields:
     del fields
     return {"upstream": active}
@@ -50,6 +54,7 @@ _EVENTS: Final[Mapping[str, tuple[Name, Callable[[Mapping[str, Any], str], Field
     "topology changed": (Name.TOPOLOGY_CHANGED, _changed),
     "clients rebootstrap": (Name.CLIENTS_REBOOTSTRAP, _rebootstrap),
     "clients are sent to siblings": (Name.CLIENTS_SENT_TO_SIBLINGS, _siblings),
+    "an upstream cluster is passed over": (Name.UPSTREAM_PASSED_OVER, _passed_over),
     "no upstream cluster answers": (Name.NO_UPSTREAM_ANSWERS, _nobody),
 }
 KNOWN: Final = frozenset(_EVENTS)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger("kproxy.cluster")
 
 EXPIRY_SECONDS: Final = 1.0
+RETRY_SECONDS: Final = 5.0
 Address = tuple[str, int]
 
 
@@ -42,6 +44,32 @@ class Nodes:
             self.addresses.bind_known()
         except NoPortError as error:
             raise ConfigError(f"{key}.nodes.first_port", str(error)) from error
+
+    @property
+    def unmapped(self) -> Mapping[int, str]:
+        """The nodes that have no port, and why: no client can hear of them, nor of any topology that has them."""
+        return {node_id: str(node.why) for node_id, node in sorted(self.addresses.unmapped.items())}
+
+    @property
+    def named(self) -> Iterable[int]:
+        """The nodes that the cluster names, as far as is known: by the watcher, or by what passes."""
+        addresses = self.addresses
+        placed = (id_ for id_, node in addresses.nodes.items() if node.upstream and node.gone_since is None)
+        return [*placed, *addresses.unmapped]
+
+    @contextmanager
+    def reserved(
+        self, node_ids: Iterable[int], settings: VirtualCluster | None = None
+    ) -> Iterator[Sequence[NoPortError]]:
+        """Bind what the nodes of a topology to be need, by the settings to be; yields what they cannot have.
+
+        What no node has taken at the end is free again. Nothing else may happen meanwhile: there is no checkpoint.
+        """
+        ports = None if settings is None else self._doors.mapping(settings)[0]
+        try:
+            yield self.addresses.reserve(node_ids, ports)
+        finally:
+            self.addresses.release()
 
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> Address:
         """As `AddressMap.advertise`; a node without a port ends the connection that would have heard of it."""
@@ -111,11 +139,18 @@ class Nodes:
         self._change(lambda: self.addresses.remap(*self._doors.mapping(settings), trio.current_time()))
 
     def _change(self, act: Callable[[], None]) -> None:
-        """A node that has no port then is a fault of the configuration, and logged."""
+        """Nodes that have no port then are a fault of the configuration, and logged."""
         try:
             act()
         except NoPortError as error:
             log.error("a node has no port", cluster=self._counters.name, reason=str(error))
+
+    async def seek_ports(self, seen: Callable[[], Snapshot | None]) -> None:
+        """Try again and again for nodes without a port: another process may give one up, or the node go."""
+        while True:
+            await trio.sleep(RETRY_SECONDS)
+            snapshot = seen()
+            self.addresses.retry(None if snapshot is None else snapshot.nodes)
 
     async def expire(self, grace: Callable[[], float]) -> None:
         """Close the doors of retired nodes once their grace, in seconds, is over."""

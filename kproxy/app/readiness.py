@@ -32,9 +32,11 @@ def _not_seen(cluster: Cluster) -> Cause | None:
 
 def _troubles(cluster: Cluster) -> Iterable[Cause]:
     name, watcher = cluster.settings.name, cluster.watcher
-    if not watcher.reachable:
+    if watcher.reachable is False:  # None just after a switch, whose target has answered
         yield Cause(name, None, f"no bootstrap server answers: {watcher.last_error}")
     known = watcher.snapshot.nodes if watcher.snapshot is not None else {}
     for node_id, node in cluster.counters.nodes.items():
         if node_id in known and node.reachable is False:
             yield Cause(name, node_id, f"{node.address}: {node.last_error}")
+    for node_id, why in cluster.nodes.unmapped.items():
+        yield Cause(name, node_id, f"has no port: {why}")

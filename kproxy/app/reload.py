@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import trio
 from kproxy.config.reload import changes
 from kproxy.errors import KproxyError
 from kproxy.observe.means import Cause
+from kproxy.routing.ports import NoPortError
 
 if TYPE_CHECKING:
     from kproxy.app.cluster import Cluster
@@ -46,9 +48,12 @@ async def apply(life: Life, config: Config) -> None:
     while wait := max(cluster.rebootstrap.wait(trio.current_time()) for cluster in life.clusters):
         await trio.sleep(wait)
         plans = await _plans(life, config, differing.clusters)  # anew: another change may have been faster
-    life.adopt(config)
-    for plan in plans:
-        plan.apply()
+    with ExitStack() as ports:
+        for plan in plans:
+            ports.enter_context(plan.reserved())
+        life.adopt(config)
+        for plan in plans:
+            plan.apply()
     log.info("reloaded", process=sorted(differing.process), clusters=_shown(differing.clusters))
 
 
@@ -63,7 +68,10 @@ async def _plans(life: Life, config: Config, changed: Mapping[str, frozenset[str
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What other settings mean for a virtual cluster; `snapshot` is what the upstream cluster to be is like."""
+    """What other settings mean for a virtual cluster; `snapshot` is what the upstream cluster to be is like.
+
+    `remapped`: clients are told other addresses. `renumbered`: nodes may be at other ports.
+    """
 
     cluster: Cluster
     settings: VirtualCluster
@@ -71,17 +79,34 @@ class Plan:
     active: Upstream
     snapshot: Snapshot | None
     remapped: bool
+    renumbered: bool
+
+    @contextmanager
+    def reserved(self) -> Iterator[None]:
+        """Hold the ports that the nodes need; raises `KproxyError` when one has none. Apply it before the end."""
+        if self.active is self.cluster.active and not self.renumbered:
+            yield
+            return
+        nodes = self.cluster.nodes.named if self.snapshot is None else self.snapshot.nodes
+        with self.cluster.nodes.reserved(nodes, self.settings) as problems:
+            if problems:
+                what = f"clusters.{self.settings.name}: {self.active.name}"
+                raise KproxyError(f"{what}: {NoPortError.of_all(problems)}")
+            yield
 
     def apply(self) -> None:
         """Act on it; clients rebootstrap when what they know of the cluster has changed."""
-        cluster = self.cluster
+        cluster, switches = self.cluster, self.active is not self.cluster.active
         cluster.reconfigure(self.settings, self.backends)
         if self.remapped:
+            if switches:  # the old cluster's nodes need no ports in the new mapping
+                cluster.nodes.renew(None)
             cluster.nodes.remap(self.settings)
-        if self.active is not cluster.active:
+        if switches:
             cluster.switch(self.active, self.snapshot, Cause.CONFIG)
         elif self.remapped:
             cluster.renew(Cause.CONFIG)
+        cluster.switching.reconfigure()
 
 
 async def planned(cluster: Cluster, settings: VirtualCluster, config: Config, keys: frozenset[str]) -> Plan:
@@ -93,9 +118,9 @@ async def planned(cluster: Cluster, settings: VirtualCluster, config: Config, ke
     if cluster.telemetry is not None and settings.telemetry is not None:
         cluster.telemetry.fixed(settings.telemetry)
     active = backends.get(cluster.active.name, next(iter(backends.values())))
-    snapshot = None if active is cluster.active else await active.look()
-    remapped = any(key == "advertised_host" or key.startswith("nodes") for key in keys)
-    return Plan(cluster, settings, backends, active, snapshot, remapped)
+    snapshot = active.snapshot if active is cluster.active else await active.look()
+    renumbered = any(key.startswith("nodes") for key in keys)
+    return Plan(cluster, settings, backends, active, snapshot, renumbered or "advertised_host" in keys, renumbered)
 
 
 def _settings(upstream: Upstream | None) -> object:

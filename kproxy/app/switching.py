@@ -10,8 +10,9 @@ import structlog
 import trio
 
 from kproxy.admin.refusals import NotNowError, RefusedError, UnknownError
-from kproxy.errors import UpstreamError
+from kproxy.errors import KproxyError, UpstreamError
 from kproxy.observe.means import Cause
+from kproxy.routing.ports import NoPortError
 from kproxy.topology.failover import Failover
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Switching:
         self._cluster = cluster
         self._failover = self._new()
         self._under_way = False
-        self._nobody = False
+        self._told: set[str] = set()  # in this outage
 
     def _new(self) -> Failover:
         settings, backends = self._cluster.settings.failover, self._cluster.backends
@@ -54,7 +55,9 @@ class Switching:
             return self._cluster.renew(Cause.OPERATOR)
 
     async def failover(self, to: str | None, *, force: bool) -> int:
-        """Switch to the upstream cluster `to`, by default the next one; it must answer first, unless forced.
+        """Switch to the upstream cluster `to`, by default the next one.
+
+        Unless forced it must answer first, and there must be a port for each of its nodes.
 
         Returns how many connections are told or closed; raises `UnknownError`, `RefusedError` or `NotNowError`.
         """
@@ -62,7 +65,10 @@ class Switching:
             upstream = self._target(to)
             snapshot = await self._seen(upstream, force=force)
             self._not_too_soon()
-            return self._switch(upstream, snapshot)
+            with self._cluster.nodes.reserved(() if snapshot is None else snapshot.nodes) as problems:
+                if problems and not force:
+                    raise _cannot(upstream, NoPortError.of_all(problems))
+                return self._switch(upstream, snapshot)
 
     async def watch(self) -> None:
         """Switch when the active upstream cluster was away for as long as the settings say, if they say so."""
@@ -70,6 +76,8 @@ class Switching:
             await trio.sleep(LOOK_AGAIN)
             now = trio.current_time()
             self._failover.observe(self._cluster.watcher.reachable is not False, now)
+            if self._failover.down_since is None:
+                self._told.clear()
             if self._failover.due(now) and not self._under_way:
                 with self._exclusive(at_once=False):
                     await self._to_next()
@@ -78,19 +86,38 @@ class Switching:
         if self._cluster.rebootstrap.wait(trio.current_time()):
             return
         backends = list(self._cluster.backends.values())
+        answered = False
         for number in self._failover.candidates(self._failover.active):
             try:
                 snapshot = await backends[number].look()
             except UpstreamError as error:
                 log.info("no failover", cluster=self._cluster.settings.name, to=backends[number].name, why=str(error))
                 continue
-            self._nobody = False
-            if self._cluster.watcher.reachable is False:  # it may have come back meanwhile
-                self._switch(backends[number], snapshot)
-            return
-        if not self._nobody:  # an event for each outage, not for each attempt
-            self._cluster.events.record("no upstream cluster answers", active=self._cluster.active.name)
-        self._nobody = True
+            if self._settled(backends[number], snapshot):
+                return
+            answered = True
+        active = self._cluster.active.name
+        if not answered and self._is_news(active):
+            self._cluster.events.record("no upstream cluster answers", active=active)
+
+    def _settled(self, upstream: Upstream, snapshot: Snapshot) -> bool:
+        """Whether the look for another upstream cluster is over: this one takes over, or the active one is back."""
+        if self._cluster.watcher.reachable is not False:
+            return True
+        with self._cluster.nodes.reserved(snapshot.nodes) as problems:
+            if not problems:
+                self._switch(upstream, snapshot)
+                return True
+        if self._is_news(upstream.name):
+            why = str(NoPortError.of_all(problems))
+            self._cluster.events.record("an upstream cluster is passed over", to=upstream.name, why=why)
+        return False
+
+    def _is_news(self, about: str) -> bool:
+        """Whether nothing was told of it yet: an event for each outage, not for each attempt."""
+        told = about in self._told
+        self._told.add(about)
+        return not told
 
     def _switch(self, upstream: Upstream, snapshot: Snapshot | None) -> int:
         cluster_id = self._cluster.cluster_id
@@ -118,7 +145,7 @@ class Switching:
         except UpstreamError as error:
             if force:
                 return None
-            raise RefusedError(f"{upstream.name} cannot take over: {error}; force it to switch all the same") from error
+            raise _cannot(upstream, error) from error
 
     def _not_too_soon(self) -> None:
         if wait := self._cluster.rebootstrap.wait(trio.current_time()):
@@ -135,3 +162,7 @@ class Switching:
             yield
         finally:
             self._under_way = False
+
+
+def _cannot(upstream: Upstream, why: KproxyError) -> RefusedError:
+    return RefusedError(f"{upstream.name} cannot take over: {why}; force it to switch all the same")

@@ -20,6 +20,7 @@ from kproxy.admin.shown import (
     RetiredView,
     SubscriptionView,
     Told,
+    UnmappedView,
     UpstreamView,
 )
 from kproxy.app.inventory import clients, connection_view, time_shown
@@ -139,6 +140,7 @@ def _cluster(cluster: Cluster, held: dict[tuple[str, int | None], int]) -> Clust
         bootstrap_servers=[str(server) for server in cluster.active.settings.bootstrap_servers],
         listen=join_host_port(*cluster.listen),
         nodes=_nodes(cluster, held),
+        unmapped=_unmapped(cluster),
         connections=sum(count for (owner, _), count in held.items() if owner == name),
         epoch=cluster.epoch,
         upstream=cluster.active.name,
@@ -165,7 +167,11 @@ def _retired(cluster: Cluster) -> list[RetiredView]:
 
 
 def _told(cluster: Cluster, connections: int) -> Told:
-    return Told(cluster.settings.name, cluster.active.name, cluster.epoch, connections)
+    return Told(cluster.settings.name, cluster.active.name, cluster.epoch, connections, _unmapped(cluster))
+
+
+def _unmapped(cluster: Cluster) -> list[UnmappedView]:
+    return [UnmappedView(node_id, why) for node_id, why in cluster.nodes.unmapped.items()]
 
 
 def _nodes(cluster: Cluster, held: dict[tuple[str, int | None], int]) -> list[NodeView]:

@@ -52,7 +52,7 @@ def rebootstrap(admin: str, as_json: bool, name: str) -> int:
 @click.command()
 @click.argument("name")
 @click.option("--to", metavar="UPSTREAM", help="Its name; without it the next in order.")
-@click.option("--force", is_flag=True, help="Even when it does not answer.")
+@click.option("--force", is_flag=True, help="Even when it does not answer, or some of its nodes have no port.")
 @remote
 def failover(admin: str, as_json: bool, name: str, to: str | None, force: bool) -> int:
     """Switch the virtual cluster NAME to another upstream; its clients are told to bootstrap again.
@@ -70,17 +70,20 @@ def _print_told(told: dict[str, Any]) -> int:
     click.echo(
         f"{told['cluster']}: {upstream}epoch {told['epoch']}; {count} connection{'s' * (count != 1)} told or closed"
     )
+    for node in told.get("unmapped", ()):  # an order that switches nothing has none
+        click.echo(f"Warning: node {node['node_id']} has no port: {node['reason']}")
     return 0
 
 
 def _of_cluster(cluster: dict[str, Any]) -> tuple[str, ...]:
     others = [upstream["name"] for upstream in cluster["upstreams"] if not upstream["active"]]
-    unreachable = sum(node["reachable"] is False for node in cluster["nodes"])
+    unreachable, unmapped = sum(node["reachable"] is False for node in cluster["nodes"]), len(cluster["unmapped"])
+    amiss = [f"{unreachable} unreachable"] * bool(unreachable) + [f"{unmapped} without a port"] * bool(unmapped)
     return (
         cluster["name"],
         str(cluster["epoch"]),
         cluster["upstream"] + (f" (else {', '.join(others)})" if others else ""),
-        str(len(cluster["nodes"])) + (f" ({unreachable} unreachable)" if unreachable else ""),
+        str(len(cluster["nodes"]) + unmapped) + (f" ({', '.join(amiss)})" if amiss else ""),
         str(cluster["connections"]),
     )
 

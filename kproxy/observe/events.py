@@ -25,6 +25,7 @@ class Name(StrEnum):
     TOPOLOGY_CHANGED = "topology_changed"
     CLIENTS_REBOOTSTRAP = "clients_rebootstrap"
     CLIENTS_SENT_TO_SIBLINGS = "clients_sent_to_siblings"
+    UPSTREAM_PASSED_OVER = "upstream_passed_over"
     NO_UPSTREAM_ANSWERS = "no_upstream_answers"
 
 
@@ -36,6 +37,7 @@ EXPLAINED: Final[Mapping[Name, str]] = MappingProxyType(
         Name.TOPOLOGY_CHANGED: "Other nodes, or another cluster, than at the last look at the backend",
         Name.CLIENTS_REBOOTSTRAP: "The epoch rose: all connections from before are told or closed",
         Name.CLIENTS_SENT_TO_SIBLINGS: "This kproxy ends, and sends its clients away first (`drain.rebootstrap`)",
+        Name.UPSTREAM_PASSED_OVER: "The active upstream cluster is away, and another one could not take over",
         Name.NO_UPSTREAM_ANSWERS: "The active upstream cluster is away, and there is none to fail over to",
     }
 )
@@ -67,6 +69,8 @@ _END: Final = (Name.CLIENT_DISCONNECTED,)
 _CHANGED: Final = (Name.TOPOLOGY_CHANGED,)
 _EPOCH: Final = (Name.CLIENTS_REBOOTSTRAP,)
 _SIBLINGS: Final = (Name.CLIENTS_SENT_TO_SIBLINGS,)
+_PASSED: Final = (Name.UPSTREAM_PASSED_OVER,)
+_AWAY: Final = (*_PASSED, Name.NO_UPSTREAM_ANSWERS)
 _STRING, _LONG, _DOUBLE, _LONGS = Kind.STRING, Kind.LONG, Kind.DOUBLE, Kind.LONGS
 
 FIELDS: Final = (
@@ -92,13 +96,14 @@ FIELDS: Final = (
     Field("bytes_in", _LONG, _SEEN, "Bytes that came from it"),
     Field("bytes_out", _LONG, _SEEN, "Bytes that went to it"),
     Field("reason", _STRING, _END, "Why it ended, in the words of [metrics](metrics.md#reasons)"),
-    Field("detail", _STRING, _END, "What is known beyond that, for people"),
+    Field("detail", _STRING, (*_END, *_PASSED), "What is known beyond that, for people"),
     Field("seconds", _DOUBLE, (*_END, *_SIBLINGS), "How long it was there; over which time clients are sent away"),
     Field("cause", _STRING, _EPOCH, "As the label `cause` of [metrics](metrics.md#labels)"),
     Field("epoch", _LONG, _EPOCH, "The number of the topology from now on"),
     Field("connections", _LONG, _EPOCH, "How many are told or closed"),
     Field("clients", _LONG, _SIBLINGS, "How many are sent away"),
-    Field("upstream", _STRING, (*_EPOCH, Name.NO_UPSTREAM_ANSWERS), "The active upstream cluster, by its name"),
+    Field("upstream", _STRING, (*_EPOCH, *_AWAY), "The active upstream cluster, by its name"),
+    Field("candidate", _STRING, _PASSED, "The one that could not take over; `detail` says why"),
     Field("previous_upstream", _STRING, _EPOCH, "The one before, where it changed"),
     Field("cluster_id", _STRING, (*_CHANGED, *_EPOCH), "Kafka's id of the cluster, where it changed"),
     Field("previous_cluster_id", _STRING, _EPOCH, "The id before"),

@@ -52,8 +52,7 @@ def sides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
 class Moved:
     """What was seen of all switches: each library's rounds, and those of the producers around kproxy.
 
-    `in_use`: the ids that west's partition knew before the first switch; `given`: those that east's broker issued to the
-    producers.
+    `in_use`: the ids that west's partition knew before the first switch; `given`: those that east's broker issued.
     """
 
     seen: Sequence[Seen]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from kproxy.admin.refusals import OrderError, RefusedError, UnknownError
@@ -21,6 +21,7 @@ from kproxy.admin.shown import (
     State,
     SubscriptionView,
     Told,
+    UnmappedView,
     UpstreamView,
 )
 from kproxy.observe.counters import Counters
@@ -40,6 +41,7 @@ def cluster_view(name: str) -> ClusterView:
         bootstrap_servers=("broker7:9092", "broker8:9092"),
         listen="0.0.0.0:9100",
         nodes=nodes,
+        unmapped=(),
         connections=2,
         epoch=1,
         upstream="east",
@@ -127,6 +129,7 @@ class MemoryView:
     happened: tuple[Event, ...] = ()
     orders: list[tuple[object, ...]] = field(default_factory=list)
     refusal: OrderError | None = None
+    unmapped: tuple[UnmappedView, ...] = ()
     pushed: bytes | None = None
     subscribed: dict[str, SubscriptionView] = field(default_factory=lambda: {"all": FIXED})
     pushing: list[InstanceView] = field(default_factory=list)
@@ -152,7 +155,7 @@ class MemoryView:
         return self._carry_out("rebootstrap", cluster)
 
     async def failover(self, cluster: str, to: str | None, force: bool) -> Told:
-        return self._carry_out("failover", cluster, to, force)
+        return replace(self._carry_out("failover", cluster, to, force), unmapped=self.unmapped)
 
     def _carry_out(self, *order: object) -> Told:
         self.orders.append(order)

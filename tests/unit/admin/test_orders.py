@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kproxy.admin.refusals import NotNowError, OrderError, RefusedError, UnknownError
+from kproxy.admin.shown import UnmappedView
 from kproxy.errors import ErrorClass
 from tests.unit.admin.memory_view import MemoryView
 from tests.unit.admin.raw import Reply, exchange, replies
@@ -42,8 +43,17 @@ async def test_failover(view: MemoryView, port: int, body: str, order: tuple[str
     """To the one that is named, else to the next; never forced unless asked."""
     reply = await post(port, FAILOVER, body, JSON)
     assert reply.status == 200
-    assert reply.json() == {"cluster": "main", "upstream": "west", "epoch": 2, "connections": 17}
+    said = {"cluster": "main", "upstream": "west", "epoch": 2, "connections": 17, "unmapped": []}
+    assert reply.json() == said
     assert view.orders == [("failover", "main", *order)]
+
+
+async def test_a_forced_failover_says_which_nodes_have_no_port(view: MemoryView, port: int) -> None:
+    """Each by its id, with the reason."""
+    view.unmapped = (UnmappedView(7, "node 7 is in none of nodes.ranges"),)
+    reply = await post(port, FAILOVER, '{"force": true}', JSON)
+    assert reply.status == 200
+    assert reply.json()["unmapped"] == [{"node_id": 7, "reason": "node 7 is in none of nodes.ranges"}]
 
 
 @pytest.mark.parametrize(

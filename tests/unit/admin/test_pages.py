@@ -118,6 +118,7 @@ async def test_clusters(port: int) -> None:
                 "connections": 0,
             },
         ],
+        "unmapped": [],
         "connections": 2,
         "epoch": 1,
         "upstream": "east",

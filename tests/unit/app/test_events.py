@@ -287,6 +287,7 @@ def test_every_event_of_the_log_has_its_name() -> None:
         ("topology changed", {"moved": "1 2"}, Name.TOPOLOGY_CHANGED),
         ("clients rebootstrap", {"cause": "operator", "epoch": 1, "connections": 0}, Name.CLIENTS_REBOOTSTRAP),
         ("clients are sent to siblings", {"clients": 1, "seconds": 2}, Name.CLIENTS_SENT_TO_SIBLINGS),
+        ("an upstream cluster is passed over", {"to": "b", "why": "node 7"}, Name.UPSTREAM_PASSED_OVER),
         ("no upstream cluster answers", {"active": "a"}, Name.NO_UPSTREAM_ANSWERS),
     ],
 )

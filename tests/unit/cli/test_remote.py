@@ -12,7 +12,7 @@ import pytest
 import trio
 
 from kproxy.admin.refusals import NotNowError, OrderError, RefusedError
-from kproxy.admin.shown import Rebootstrap
+from kproxy.admin.shown import Rebootstrap, UnmappedView
 from kproxy.cli.asking import AdminPort
 from kproxy.demo.ports import free_port
 from tests.unit.admin.memory_view import MemoryView, client_view, cluster_view
@@ -44,6 +44,7 @@ async def test_clusters(view: MemoryView, ask: Asking) -> None:
     view.virtual = (
         replace(one, epoch=3, nodes=(*one.nodes, node), connections=1234),
         replace(cluster_view("audit"), upstreams=one.upstreams[:1]),
+        replace(one, nodes=(node,), unmapped=(UnmappedView(9, "no port is free for node 9"),)),
     )
     code, out, err = await ask("clusters")
     assert (code, err) == (0, "")
@@ -51,6 +52,7 @@ async def test_clusters(view: MemoryView, ask: Asking) -> None:
         ["Virtual cluster", "Epoch", "Upstream", "Nodes", "Connections"],
         ["orders", "3", "east (else west)", "3 (1 unreachable)", "1234"],
         ["audit", "1", "east", "2", "2"],
+        ["orders", "1", "east (else west)", "2 (1 unreachable, 1 without a port)", "2"],
     ]
 
 
@@ -123,11 +125,22 @@ async def test_orders(
     assert out.count("\n") == 1
 
 
+async def test_a_forced_failover_warns_of_nodes_without_a_port(view: MemoryView, ask: Asking) -> None:
+    """A line for each below what was done; the exit code says that it was done."""
+    view.unmapped = (UnmappedView(7, "node 7 is in none of nodes.ranges"),)
+    code, out, err = await ask("failover", "main", "--force")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1:] == ["Warning: node 7 has no port: node 7 is in none of nodes.ranges"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["rebootstrap", "main"], {"cluster": "main", "epoch": 2, "connections": 17}),
-        (["failover", "main"], {"cluster": "main", "upstream": "west", "epoch": 2, "connections": 17}),
+        (
+            ["failover", "main"],
+            {"cluster": "main", "upstream": "west", "epoch": 2, "connections": 17, "unmapped": []},
+        ),
     ],
 )
 async def test_orders_as_json(ask: Asking, arguments: Sequence[str], said: object) -> None:
