@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from kproxy.cli.codes import help_if_bare
+from kproxy.cli.codes import REFUSED, help_if_bare
 from kproxy.cli.settings import load_settings, settings
 from kproxy.cli.table import print_table
 from kproxy.errors import ConfigError
@@ -26,7 +26,8 @@ def config(context: click.Context) -> None:
 
 @config.command()
 @click.argument("file", type=Path)
-def check(file: Path) -> int:
+@click.option("--connect", is_flag=True, help="Ask every upstream for its nodes, too: has each of them a port?")
+def check(file: Path, connect: bool) -> int:
     """Check FILE, with the KPROXY_* variables that are set, and show what would listen where."""
     found = load_settings(file)
     _check_telemetry(found, file)
@@ -39,7 +40,24 @@ def check(file: Path) -> int:
     )
     for note in notes(found):
         click.echo(f"Note: {note}")
-    return 0
+    return _check_upstreams(found) if connect else 0
+
+
+def _check_upstreams(found: Config) -> int:
+    """A line for each; exit code 1 when one does not answer, or has a node without a port."""
+    import trio
+
+    from kproxy.app.checking import findings
+
+    asked = trio.run(findings, found)
+    click.echo()
+    head = ("Virtual cluster", "Upstream", "Nodes", "Found")
+    rows = (
+        (one.cluster, one.upstream, " ".join(map(str, one.nodes)), "; ".join(one.problems) or "a port for each")
+        for one in asked
+    )
+    print_table(head, rows)
+    return REFUSED if any(one.problems for one in asked) else 0
 
 
 def _check_telemetry(found: Config, file: Path) -> None:

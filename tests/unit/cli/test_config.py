@@ -8,11 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+import trio
 import yaml
 
 from kproxy.cli import settings as module
 from kproxy.config import Config
 from kproxy.config.reference import json_schema
+from tests.unit.app.living import HOST, brokers
 from tests.unit.cli.running import ROOT, printed, run
 
 SERVERS = ("--bootstrap-servers", "a:1,b:2", "--listen", "0.0.0.0:9092")
@@ -147,3 +149,30 @@ def test_check_refuses_receivers_that_cannot_be(
     assert err.startswith(f"{file}: receivers.0: ")
     assert reason in err
     assert [path.name for path in tmp_path.iterdir()] == ["kproxy.yaml"]
+
+
+CONNECTED = """
+clusters: [{{name: orders, listen: "h:9092", nodes: {{strategy: offset, ranges: 1-3}}, upstreams: [
+  {{name: east, bootstrap_servers: "{east}"}}, {{name: west, bootstrap_servers: "{west}"}}]}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("west", "code", "found"),
+    [((3,), 0, "a port for each"), ((3, 7), 1, "node 7 is in none of nodes.ranges"), (None, 1, "no broker answers: ")],
+)
+async def test_check_can_ask_the_upstreams(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, west: tuple[int, ...] | None, code: int, found: str
+) -> None:
+    """A line for each below the table; exit code 1 when a node has no port, or nobody says which nodes there are."""
+    file = tmp_path / "kproxy.yaml"
+    async with brokers((1, 2), west or ()) as (a, b):
+        file.write_text(CONNECTED.format(east=f"{HOST}:{a.port}", west=f"{HOST}:{b.port if west else 1}"))
+        exited, out, err = await trio.to_thread.run_sync(printed, capsys, ["config", "check", str(file), "--connect"])
+    assert (exited, err) == (code, "")
+    note, _, head, first, second = out.splitlines()[-5:]
+    assert note.startswith("Note: clusters.orders.nodes: there are ports for the node ids 1-3: all nodes of east, west")
+    assert head.split() == ["Virtual", "cluster", "Upstream", "Nodes", "Found"]
+    assert first.rstrip().split(maxsplit=4) == ["orders", "east", "1", "2", "a port for each"]
+    assert second.split(maxsplit=2)[:2] == ["orders", "west"]
+    assert found in second

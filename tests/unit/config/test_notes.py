@@ -36,3 +36,21 @@ def test_notes(telemetry: Any, receivers: list[Any], admin: str | None, lines: l
     cluster = {"name": "orders", "bootstrap_servers": "a:1", "listen": "h:1", "telemetry": telemetry}
     config = Config.model_validate({"clusters": [cluster], "receivers": receivers, "admin": admin})
     assert list(notes(config)) == lines
+
+
+@pytest.mark.parametrize(
+    ("nodes", "ids"),
+    [
+        ({"strategy": "offset", "ranges": "1-3, 1001"}, "1-3, 1001"),
+        ({"strategy": "offset", "first_port": 60_000}, "0-5535"),
+        ({}, None),
+    ],
+)
+@pytest.mark.parametrize("upstreams", [["east"], ["east", "west"]])
+def test_which_nodes_several_upstreams_may_have(nodes: dict[str, Any], ids: str | None, upstreams: list[str]) -> None:
+    """Where ports follow from node ids there is a limit that only a failover would show."""
+    servers = [{"name": name, "bootstrap_servers": "a:1"} for name in upstreams]
+    cluster = {"name": "orders", "upstreams": servers, "listen": "h:9092", "nodes": nodes}
+    found = list(notes(Config.model_validate({"clusters": [cluster]})))
+    line = "clusters.orders.nodes: there are ports for the node ids {}: all nodes of east, west must be among them"
+    assert found == ([line.format(ids) + " (--connect asks them)"] if ids and len(upstreams) > 1 else [])
