@@ -9,7 +9,7 @@ from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Context
 from kproxy.relay.fault import Fault
 from kproxy.relay.producer_ids import ProducerIds
-from kproxy.wire.header import decode_request_header
+from kproxy.wire.header import request_body
 from kproxy.wire.primitives import Buffer
 from kproxy.wire.records import HEAD_BYTES, producer_of, with_producer
 from kproxy.wire.skim import request_stream
@@ -32,7 +32,7 @@ class Carried:
         """`pos` is behind the request's size. Its header must be there whole."""
         walk = request_stream(PRODUCE, version)
         assert walk is not None, f"Produce v{version} has no walk"
-        _, self.body = decode_request_header(buf, pos, len(buf))
+        self.body = request_body(buf, pos, PRODUCE, version)
         self._walk = walk
         self._context = context
         self._ids = ids

@@ -69,6 +69,13 @@ def client_id_in(frame: Buffer, limit: int) -> tuple[str | None, int]:
     return (str(frame[start:end], "utf-8", "replace") if end <= len(frame) else None), end
 
 
+def request_body(buf: Buffer, pos: int, key: int, version: int) -> int:
+    """Where the body begins of a request whose header begins at `pos` (behind the frame's size) and is there whole."""
+    (length,) = int16_at(buf, pos + _FIXED.size - _LENGTH_BYTES)
+    pos += _FIXED.size + max(length, 0)
+    return _tags(buf, pos, len(buf))[1] if request_header_version(key, version) == 2 else pos
+
+
 def encode_request_header(header: RequestHeader) -> bytes:
     """The header's bytes. ValueError for a number that does not fit, UnsupportedApiError for an unknown api key."""
     writer = Writer()

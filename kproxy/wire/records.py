@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 import google_crc32c
 
+from kproxy.wire.crc import crc32c_difference
 from kproxy.wire.primitives import Buffer, uvarint
 
 NO_COMPRESSION: Final = 0
@@ -31,7 +32,6 @@ _ID_AT: Final = 43
 _CRC: Final = Struct(">I")
 _ID: Final = Struct(">q")
 _TRANSACTIONAL: Final = 0x10
-_ZEROS: Final = bytes(1 << 20)
 
 
 Headers = tuple[tuple[str, bytes | None], ...]
@@ -84,20 +84,10 @@ def with_producer(head: Buffer, size: int, producer_id: int) -> bytes:
     those bytes are. So a batch that was damaged before still is.
     """
     _, _, crc, _, before = _PRODUCER_HEAD.unpack_from(head)
-    differing, behind = _ID.pack(before ^ producer_id), size - HEAD_BYTES
     changed = bytearray(head[:HEAD_BYTES])
-    _CRC.pack_into(changed, _CRC_AT, crc ^ _followed(differing, behind) ^ _followed(bytes(_ID.size), behind))
+    _CRC.pack_into(changed, _CRC_AT, crc ^ crc32c_difference(before ^ producer_id, size - HEAD_BYTES))
     _ID.pack_into(changed, _ID_AT, producer_id)
     return bytes(changed)
-
-
-def _followed(first: bytes, zeros: int) -> int:
-    """The CRC-32C of bytes and of so many zeros behind them."""
-    crc: int = google_crc32c.value(first)
-    while zeros > 0:
-        crc = google_crc32c.extend(crc, _ZEROS[:zeros])
-        zeros -= len(_ZEROS)
-    return crc
 
 
 @lru_cache(16_384)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.backend import Backend
 from tests.support.healthy import Healthy
-from tests.support.proxy import Proxy
+from tests.support.proxy import Proxy, Servers
 from tests.support.raw import RawClient, request
 
 PRODUCERS = 1000
@@ -24,7 +24,7 @@ BUSY = 14
 @pytest.fixture
 def two(kafka: Backend, newest_kafka: Backend, tmp_path: Path) -> Iterator[Proxy]:
     """A virtual cluster of two upstream clusters, and one of the first alone."""
-    servers = {
+    servers: dict[str, Servers] = {
         "two": {"a": kafka.cluster.bootstrap, "b": newest_kafka.cluster.bootstrap},
         "one": kafka.cluster.bootstrap,
     }
