@@ -20,6 +20,7 @@ from kproxy.app.upstream import Upstream, client_of
 from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.means import Cause
 from kproxy.relay.entrance import Entrance
+from kproxy.relay.producer_ids import ProducerIds
 from kproxy.relay.pump import Pump
 from kproxy.routing.claims import claimed_by_others
 from kproxy.state.memory import MemoryStore
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from kproxy.config import Config, VirtualCluster
     from kproxy.config.delivery import ToTopic
     from kproxy.relay.connection import Connection
-    from kproxy.relay.producer_ids import ProducerIds
     from kproxy.state.interface import Store
     from kproxy.upstream.client import UpstreamClient
 
@@ -58,14 +58,14 @@ class Cluster:
         self._following = Following(self)
         self.backends = self.made(settings, config)
         self.active = next(iter(self.backends.values()))
-        self._stays = Stays(settings.name, self.active.name)
+        self._stays = Stays(settings.name)
         self.rebootstrap = Rebootstrap(self, config.topology.epoch_floor, pump.part)
         self._pump = pump
         self.switching = Switching(self)
         self.work: trio.Nursery
         self._store: Store = MemoryStore()
         self._key = f"clusters.{index}"
-        self.serve()
+        self._locate(None)
 
     def _telemetry(self, index: int) -> ClientTelemetry | None:
         if self.settings.telemetry is None:
@@ -96,8 +96,8 @@ class Cluster:
         if (name := await store.get(ACTIVE, self.settings.name)) and name.decode() in self.backends:
             self.active = self.backends[name.decode()]
             self.switching.reconfigure()
-        await self._stays.remember(store, self.active.name)
-        self.serve()
+        await self._stays.remember(store)
+        self._locate(None)
         if self.telemetry is not None:
             await self.telemetry.start(work, store)
 
@@ -138,8 +138,12 @@ class Cluster:
 
     @property
     def producer_ids(self) -> ProducerIds | None:
-        """How producer ids are kept apart from those of other upstream clusters; None where they pass as they are."""
-        return self._stays.producer_ids if self.settings.separates_producer_ids else None
+        """How producer ids are kept apart from those of other Kafka clusters; None where they never were."""
+        stay = self._stays.stay
+        if not stay.separates:
+            return None
+        issues = self.settings.separates_producer_ids
+        return ProducerIds(self.active.name, stay.failovers, stay.returned, issues)
 
     def connections(self) -> Iterable[Connection]:
         """Its connections that are relayed at the moment."""
@@ -154,7 +158,7 @@ class Cluster:
         previous.stop()
         self._activate(upstream, snapshot)
         self.work.start_soon(keep, self._store, ACTIVE, self.settings.name, upstream.name.encode())
-        self.move()
+        self.locate(snapshot, moved=True)
         self.nodes.renew(snapshot)
         for cluster in (self, *self.siblings.values()):
             if cluster.telemetry is not None:
@@ -165,10 +169,17 @@ class Cluster:
         """What connections from now on get is what the settings and the stay say."""
         self.destination.serve(retired=self.serves_retired)
 
-    def move(self) -> None:
-        """Clients are at another Kafka cluster from now on, by the active upstream."""
-        self._stays.move(self.active.name, self._store, self.work)
+    def locate(self, snapshot: Snapshot | None, *, moved: bool = False) -> None:
+        """Clients are at the snapshot's cluster, None where it is not known; `moved` there from another upstream."""
+        if self._locate(snapshot, moved=moved):
+            self.work.start_soon(self._stays.keep, self._store)
+
+    def _locate(self, snapshot: Snapshot | None, *, moved: bool = False) -> bool:
+        cluster_id = None if snapshot is None else snapshot.cluster_id
+        separates = self.settings.separates_producer_ids
+        changed = self._stays.see(cluster_id, self.active.name, separates=separates, moved=moved)
         self.serve()
+        return changed
 
     def renew(self, cause: Cause, **fields: object) -> int:
         """A new epoch, whose floor has passed; returns how many connections are told or closed."""
@@ -194,7 +205,7 @@ class Cluster:
         That may have to follow at once, where it is none of these: `switching` is to be told afterwards.
         """
         self.settings, self.backends = settings, backends
-        self.serve()
+        self.locate(None)
         if self.telemetry is not None and settings.telemetry is not None:
             self.telemetry.reconfigure(settings.telemetry)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
-from kproxy.relay.apis import OFFERS, retired_table, separating
+from kproxy.relay.apis import OFFERS, producers, retired_table
 from kproxy.relay.routes import Offer, Table
 from kproxy.routing.address_map import UpstreamNode
 
@@ -24,7 +24,6 @@ class ClusterDestination:
         self.counters = cluster.counters
         self._offers = {**OFFERS, **offers}
         self._ids: ProducerIds | None = None
-        self.home: str | None = None
         self.table = Table(cluster.counters, self._offers)
         self.served, self.own = self.table.served(), self.table.own()
         self.retired_table = self.table
@@ -35,8 +34,7 @@ class ClusterDestination:
         ids = self._cluster.producer_ids
         if ids != self._ids:
             self._ids = ids
-            self.home = None
-            self.table = Table(self.counters, {**self._offers, **({} if ids is None else separating(ids))})
+            self.table = Table(self.counters, {**self._offers, **({} if ids is None else producers.offers(ids))})
         self.retired_table = self.table if retired else retired_table(self.counters)
 
     @property

@@ -33,6 +33,7 @@ class Following:
         if self._before is not None:
             return
         if known is None or cause_of(change) is None:
+            self._cluster.locate(snapshot)
             self._cluster.nodes.follow(snapshot, change)
         else:
             self._before = known
@@ -48,8 +49,7 @@ class Following:
         change = diff(before, snapshot)
         if cause := cause_of(change):
             self._cluster.nodes.renew(snapshot)
-            if change.cluster_changed:
-                self._cluster.move()
+            self._cluster.locate(snapshot)
             self._cluster.renew(cause, cluster_id=snapshot.cluster_id, previous=before.cluster_id)
         else:
             self._cluster.nodes.follow(snapshot, change)

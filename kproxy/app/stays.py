@@ -1,20 +1,19 @@
-"""How often a virtual cluster's clients were moved, and to which upstream clusters: what producer ids depend on."""
+"""At which Kafka clusters a virtual cluster's clients have been, and how often they were moved.
+
+Producer ids depend on it: see `kproxy.relay.producer_ids`.
+"""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import structlog
 from pydantic import TypeAdapter, ValidationError
 
 from kproxy.app.keeping import keep
-from kproxy.relay.producer_ids import ProducerIds
 
 if TYPE_CHECKING:
-    import trio
-
     from kproxy.state.interface import Store
 
 STAYS: Final = "stays"
@@ -25,59 +24,69 @@ log = structlog.get_logger("kproxy.cluster")
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """The time from one move to another Kafka cluster to the next: `moves` before it, `upstream` is where clients are.
+    """The time from one move to another Kafka cluster to the next.
 
-    `returned` when they had been there before. `visited` are all upstreams where they were.
+    `failovers` are the moves before it. `cluster` is Kafka's id of the present cluster; as long as that is not known,
+    the upstream's name stands for it. `returned` when clients had been there before; `visited` are all clusters where
+    they were. `separates` once producer ids have had their cluster in them.
     """
 
-    moves: int
-    upstream: str
-    returned: bool
-    visited: tuple[str, ...]
+    failovers: int = 0
+    cluster: str = ""
+    returned: bool = False
+    visited: tuple[str, ...] = ()
+    separates: bool = False
 
-    def next(self, upstream: str) -> Stay:
-        """The stay after a move."""
-        returned = upstream in self.visited
-        return Stay(self.moves + 1, upstream, returned, self.visited if returned else (*self.visited, upstream))
+    def at(self, cluster: str) -> Stay:
+        """The stay at this cluster: the same one, if clients are there already."""
+        if cluster == self.cluster:
+            return self
+        returned = cluster in self.visited
+        visited = self.visited if returned else (*self.visited, cluster)
+        return replace(self, failovers=self.failovers + 1, cluster=cluster, returned=returned, visited=visited)
+
+    def named(self, cluster: str) -> Stay:
+        """The same stay, now that the cluster has a name, or tells its id."""
+        others = tuple(one for one in self.visited if one != self.cluster)
+        returned = self.returned or cluster in others
+        return replace(self, cluster=cluster, returned=returned, visited=tuple(dict.fromkeys((*others, cluster))))
 
 
 _KEPT: Final = TypeAdapter(Stay)
 
 
 class Stays:
-    """Of one virtual cluster, whose clients are at that upstream first.
+    """Of one virtual cluster; `stay` is the present one.
 
-    Without a `state.path` a restart begins to count anew. No record is lost by that, but a broker may refuse a producer
-    that comes back to it (OUT_OF_ORDER_SEQUENCE_NUMBER).
+    Without a `state.path` a restart counts from 0.
     """
 
-    def __init__(self, cluster: str, upstream: str) -> None:
+    def __init__(self, cluster: str) -> None:
+        self.stay = Stay()
         self._cluster = cluster
-        self._stay = self._first(upstream)
 
-    async def remember(self, store: Store, upstream: str) -> None:
-        """Go on as before a restart, at what is the active upstream now; raises `StateError`."""
-        kept = await store.get(STAYS, self._cluster)
-        before = self._first(upstream) if kept is None else self._read(kept) or self._first(upstream)
-        self._stay = before if before.upstream == upstream else before.next(upstream)
+    async def remember(self, store: Store) -> None:
+        """Go on as before a restart; raises `StateError`."""
+        if kept := await store.get(STAYS, self._cluster):
+            try:
+                self.stay = _KEPT.validate_json(kept)
+            except ValidationError:  # of another version of kproxy
+                log.error("failovers are counted anew: what was kept cannot be read", cluster=self._cluster)
 
-    @staticmethod
-    def _first(upstream: str) -> Stay:
-        return Stay(0, upstream, returned=False, visited=(upstream,))
+    def see(self, cluster_id: str | None, upstream: str, *, separates: bool, moved: bool = False) -> bool:
+        """Where clients are: at this Kafka cluster, None where it is not known, by that upstream.
 
-    def _read(self, kept: bytes) -> Stay | None:
-        try:
-            return _KEPT.validate_json(kept)
-        except ValidationError:  # of another version of kproxy
-            log.error("stays are counted anew: what was kept cannot be read", cluster=self._cluster)
-            return None
+        `separates`: producer ids have their cluster in them from now on. `moved`: they were sent there, so an unknown
+        cluster is another one. Returns whether anything has changed.
+        """
+        before, name = self.stay, f"upstream {upstream}"
+        if not before.cluster or (before.cluster == name and not moved):
+            stay = before.named(cluster_id or name)
+        else:
+            stay = before.at(cluster_id or name) if cluster_id or moved else before
+        self.stay = replace(stay, separates=stay.separates or separates)
+        return self.stay != before
 
-    def move(self, upstream: str, store: Store, work: trio.Nursery) -> None:
-        """Clients are at another Kafka cluster from now on."""
-        self._stay = self._stay.next(upstream)
-        work.start_soon(keep, store, STAYS, self._cluster, json.dumps(asdict(self._stay)).encode())
-
-    @property
-    def producer_ids(self) -> ProducerIds:
-        """How ids are kept apart in this stay."""
-        return ProducerIds(self._stay.upstream, self._stay.moves, self._stay.returned)
+    async def keep(self, store: Store) -> None:
+        """Have a restart go on from here."""
+        await keep(store, STAYS, self._cluster, _KEPT.dump_json(self.stay))

@@ -124,11 +124,11 @@ class ClusterCounters:
 
     `pauses`: "downstream" when the client does not take responses, "upstream" when the broker does not take requests.
     `spliced_bytes` never came into the process; `held_bytes` is what it holds at this moment, for a peer that lags or
-    for a frame that must be whole. `producer_ids_issued` have their Kafka cluster in them; `batches_carried` went on
-    under another producer id. `epochs` are by `Cause`; `changes` by what was seen of the backend: nodes "added", "gone"
-    or "moved", another "cluster" (both begin at 0, so that Prometheus sees the first time). `told` is by means,
-    software name and software version; `upstreams` says of each by name whether it is the active one. `telemetry` is
-    None where the proxy does not serve it.
+    for a frame that must be whole. `producer_ids_issued` have their Kafka cluster in them; `batches_renumbered` are
+    written under another producer id. `epochs` are by `Cause`; `changes` by what was seen of the backend: nodes
+    "added", "gone" or "moved", another "cluster" (both begin at 0, so that Prometheus sees the first time). `told` is
+    by means, software name and software version; `upstreams` says of each by name whether it is the active one.
+    `telemetry` is None where the proxy does not serve it.
     """
 
     name: str
@@ -144,7 +144,7 @@ class ClusterCounters:
     spliced_bytes: int = 0
     held_bytes: int = 0
     producer_ids_issued: int = 0
-    batches_carried: int = 0
+    batches_renumbered: int = 0
     epoch: int = 0
     epochs: dict[str, int] = field(default_factory=lambda: dict.fromkeys(map(str, Cause), 0))
     changes: dict[str, int] = field(default_factory=lambda: {"added": 0, "gone": 0, "moved": 0, "cluster": 0})

@@ -39,7 +39,6 @@ class Reason(StrEnum):
     OUT_OF_DESCRIPTORS = "out_of_descriptors"
     REBOOTSTRAP = "rebootstrap"
     RETIRED_NODE = "retired_node"
-    UNKNOWN_CLUSTER = "unknown_cluster"
     DRAINED = "drained"
     DRAIN_DEADLINE = "drain_deadline"
     SHUTDOWN = "shutdown"
@@ -76,7 +75,6 @@ EXPLAINED: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.OUT_OF_DESCRIPTORS: "the process has no file descriptor left: raise its limit (ulimit -n)",
         Reason.REBOOTSTRAP: "the topology behind kproxy changed: the client is to bootstrap again (KIP-1102, KIP-899)",
         Reason.RETIRED_NODE: "the client came to a node that its cluster no longer has: it is to bootstrap again",
-        Reason.UNKNOWN_CLUSTER: "no broker has named its cluster yet, and a transaction's producer id depends on it",
         Reason.DRAINED: "kproxy drains, and this connection had nothing left to answer",
         Reason.DRAIN_DEADLINE: "kproxy drains, and this connection's requests were not answered by the deadline",
         Reason.SHUTDOWN: "kproxy stopped at once",

@@ -11,7 +11,6 @@ from kproxy.observe.reasons import Reason
 from kproxy.relay.fault import Fault
 
 if TYPE_CHECKING:
-    from kproxy.relay.producer_ids import ProducerIds
     from kproxy.relay.sasl import Exchanges
 
 NEWEST_METADATA: Final = 13
@@ -22,8 +21,6 @@ class Backend(Protocol):
     """The virtual cluster behind a connection."""
 
     counters: ClusterCounters
-    home: str | None
-    """The Kafka cluster that present connections lead to, once a response on one of them has named it."""
 
     @property
     def cluster_id(self) -> str | None:
@@ -72,7 +69,8 @@ class Context:
     which it was decided to tell the client. `principal` is whom the broker authenticated, as Kafka writes it
     ("User:alice"); None where that is not known. `sasl` is there while it may be about to be told. `by_topic_id` are
     the correlation ids of Metadata requests that ask by topic id, of a client from which ids are hidden otherwise.
-    `cluster_id` is the Kafka cluster at the other end of this connection, once a response on it has named it.
+    `cluster_id` is the Kafka cluster at the other end of this connection, once a response on it has named it; "" where
+    its broker was asked and names none.
     """
 
     __slots__ = (
@@ -115,30 +113,6 @@ class Context:
         self.sasl: Exchanges | None = None
         self.software: tuple[str, str] | None = None
         self.software_label: tuple[str, str] | None = None
-
-    def leads_to(self, cluster_id: str | None) -> None:
-        """A response on this connection has named its Kafka cluster, or could have."""
-        if cluster_id:
-            self.cluster_id = cluster_id
-            if not self.stale:
-                self.backend.home = cluster_id
-
-    @property
-    def home(self) -> str | None:
-        """The Kafka cluster at the other end, as far as any connection has named it."""
-        if self.cluster_id is not None or self.stale:
-            return self.cluster_id
-        return self.backend.cluster_id or self.backend.home
-
-    def known_producer(self, ids: ProducerIds, producer_id: int, api_key: int) -> int:
-        """The id under which the broker of this connection knows a transactional producer.
-
-        Raises `Fault` where no broker has named the cluster: the client comes again, by when one has.
-        """
-        known = ids.transactional(producer_id, self.home)
-        if known is None:
-            raise Fault(Reason.UNKNOWN_CLUSTER, f"whose producer {producer_id} is", api_key)
-        return known
 
     @property
     def host(self) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import islice
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.carried import Carried
 from kproxy.relay.fault import Fault
 from kproxy.relay.flow import Flow, Outlet
 from kproxy.relay.in_flight import MAX_IN_FLIGHT, Expected, InFlight
+from kproxy.relay.produce_rewrite import ProduceRewrite
 from kproxy.relay.routes import Route
 
 
@@ -19,14 +19,14 @@ class Expecting(Flow):
     nothing of it is in the processor's caches.
     """
 
-    __slots__ = ("_carried", "_fresh", "_highest", "_id", "_in_flight", "_received", "_responds", "_route", "_size")
+    __slots__ = ("_fresh", "_highest", "_id", "_in_flight", "_received", "_responds", "_rewrite", "_route", "_size")
 
     def __init__(self, in_flight: InFlight, broker: Outlet) -> None:
         super().__init__(sink=broker)
         self._in_flight = in_flight
         self._highest = 0  # correlation id since nothing was in flight
         self._fresh: list[Expected] = []  # of what was fed last
-        self._carried: Carried | None = None  # of the frame that is under way
+        self._rewrite: ProduceRewrite | None = None  # of the frame that is under way
         self._route: Route | None = None  # of a request that is not noted yet, as all that follows
         self._id = 0
         self._size = 0
@@ -79,7 +79,7 @@ class Expecting(Flow):
         fresh = self._fresh
         for expected in fresh:
             expected.sent = done
-        if not self.passing and self._carried is None:
+        if not self.passing and self._rewrite is None:
             fresh.clear()
         elif len(fresh) > 1:
             del fresh[:-1]

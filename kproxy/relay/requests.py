@@ -6,14 +6,14 @@ from struct import Struct
 from typing import Final
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.carried import Carried
 from kproxy.relay.context import Context
 from kproxy.relay.conversation import Conversation, begun
 from kproxy.relay.expecting import Expecting
 from kproxy.relay.fault import Fault
 from kproxy.relay.flow import UNTIL_TOLD, Outlet, Owner
-from kproxy.relay.in_flight import InFlight
+from kproxy.relay.in_flight import Expected, InFlight
 from kproxy.relay.own_answers import OwnAnswers
+from kproxy.relay.produce_rewrite import ProduceRewrite
 from kproxy.relay.routes import Chunk, OnRequest, Route, Table
 from kproxy.relay.sniff import no_request
 from kproxy.relay.verdicts import Converse, Parked
@@ -29,6 +29,7 @@ _MAX_HEAD: Final = 128 << 10
 """More than any Produce request has before its acks: two names of 32,767 bytes at most, and tagged fields."""
 _PASS: Final = OnRequest.PASS
 _ACKS: Final = OnRequest.ACKS
+_WHOLE: Final = OnRequest.WHOLE
 
 
 class RequestFlow(Expecting):
@@ -80,7 +81,7 @@ class RequestFlow(Expecting):
     @property
     def under_way(self) -> bool:
         """Whether there is a frame that is not complete, or is held behind a conversation."""
-        return bool(self.passing) or bool(self._held) or self._carried is not None
+        return bool(self.passing) or bool(self._held) or self._rewrite is not None
 
     def outdate(self) -> None:
         """The topology that the client came with is gone: requests that begin from now on get what is for that."""
@@ -120,8 +121,8 @@ class RequestFlow(Expecting):
     def _scan(self, buf: Chunk, pos: int, now: float) -> Chunk | None:
         """Look at the frames from `pos` on; returns what of them is still to be sent."""
         start, end, need = pos, len(buf), 0
-        if self.passing or self._carried is not None:
-            start, pos, need = self._pass_on(buf, start, pos)
+        if self.passing or self._rewrite is not None:
+            buf, pos, need = self._pass_on(buf, pos)
         while pos < end and not need:
             if end - pos < HEAD_BYTES:
                 need = HEAD_BYTES
@@ -139,36 +140,45 @@ class RequestFlow(Expecting):
                     need = _more_to_acks(end - pos, size + 4)
                     break
                 responds = wanted != 0
-            elif route.on_request is not _PASS:
-                self._check_held(route, size)
-                if frame_end > end:
-                    need = size + 4
-                    break
+            elif route.on_request is _WHOLE and frame_end > end:
+                need = self._to_hold(route, size)
+                break
+            if route.before is not None and self._asks(route, buf, start, pos, now):
+                start, need = pos, UNTIL_TOLD
+                break
+            if route.on_request is _WHOLE:
+                self._to_hold(route, size)
                 self._send(buf, start, pos)
                 self._whole(route, memoryview(buf)[pos + 4 : frame_end], correlation_id, now)
                 pos = start = frame_end if self._takes_more(buf, frame_end) else end
                 continue
             self._found(route, correlation_id, size, now, responds)
-            ids = route.producer_ids
-            if ids is not None and (ids.stay or is_transactional(buf, pos + 4, end)):
-                self._carried = Carried(self.context, ids, route.version, buf, pos + 4, size)
-                start, pos, need = self._pass_on(buf, start, self._carried.body)
+            if route.producer_ids is not None and self._rewrites(route, buf, pos + 4, size):
+                buf, pos, need = self._pass_on(buf, pos)
                 continue
-            if frame_end > end:
-                self.passing = frame_end - end
-                frame_end = end
-            pos = frame_end
+            beyond = frame_end - end
+            self.passing = beyond if beyond > 0 else 0
+            pos = end if beyond > 0 else frame_end
         if need:
             self._hold(buf, start, pos, need)
         elif pos > start:
             return buf[start:pos] if start else buf
         return None
 
-    def _pass_on(self, buf: Chunk, start: int, pos: int) -> tuple[int, int, int]:
-        """Go on with the frame under way, whose batches may change where it is carried.
+    def _rewrites(self, route: Route, buf: Chunk, pos: int, size: int) -> bool:
+        """Whether batches of a Produce request that begins at `pos` may have to change: the rewrite has begun then."""
+        ids = route.producer_ids
+        if ids is None or not (ids.failovers or is_transactional(buf, pos, len(buf))):
+            return False
+        self._rewrite = ProduceRewrite(self.context, ids, route.version, buf, pos, size)
+        self.passing = self._rewrite.body - pos + 4
+        return True
 
-        Returns from where on nothing was sent yet, up to where it has been seen, and how many bytes from there are
-        wanted, 0 for any.
+    def _pass_on(self, buf: Chunk, pos: int) -> tuple[Chunk, int, int]:
+        """Go on with the frame under way, whose batches may change.
+
+        Returns the buffer, which is another one where they did and it could not be written to; up to where it has been
+        seen; and how many bytes from there are wanted, 0 for any.
         """
         end = len(buf)
         while pos < end:
@@ -177,22 +187,39 @@ class RequestFlow(Expecting):
                 self.passing -= step
                 pos += step
                 continue
-            carried = self._carried
-            if carried is None:
+            rewrite = self._rewrite
+            if rewrite is None:
                 break
-            pos, need = carried.look(buf, pos)
+            pos, need = rewrite.look(buf, pos)
             if need:
-                return start, pos, need
-            head = None if carried.over else carried.head(buf, pos)
+                return buf, pos, need
+            head = None if rewrite.over else rewrite.head(buf, pos)
             if head is not None:
-                self._send(buf, start, pos)
-                self.sink.send(head)
-                self.context.backend.counters.batches_carried += 1
-                pos = start = pos + len(head)
-            self.passing = carried.passing
-            if carried.over:
-                self._carried = None
-        return start, pos, 0
+                view = memoryview(bytearray(buf)) if isinstance(buf, bytes) else buf
+                view[pos : pos + len(head)] = head
+                buf = view
+                pos += len(head)
+            self.passing = rewrite.passing
+            if rewrite.over:
+                self._rewrite = None
+        return buf, pos, 0
+
+    def _asks(self, route: Route, buf: Chunk, start: int, pos: int, now: float) -> bool:
+        """Ask the broker what must be known before the request at `pos`, if anything; what is before it is sent."""
+        assert route.before is not None
+        steps = route.before(self.context, buf, pos + 4, len(buf))
+        if steps is None:
+            return False
+        self._send(buf, start, pos)
+        question = Conversation(steps, self)
+        question.step(None)
+        self.note()
+        expected = Expected(0, route, now)
+        self._in_flight.append(expected)
+        self._own.ask(expected, question)
+        self.conversing = True
+        self._owner.unsteady()
+        return True
 
     def _send(self, buf: Chunk, start: int, end: int) -> None:
         if end > start:
@@ -203,11 +230,13 @@ class RequestFlow(Expecting):
         self._asked_last = key_and_version
         return self._route_last
 
-    def _check_held(self, route: Route, size: int) -> None:
+    def _to_hold(self, route: Route, size: int) -> int:
+        """The bytes of a request that must be whole; raises `Fault` where they are too many."""
         limit = route.offer.request_limit
         if size > limit:
             detail = f"a request of {size} bytes must be held, the limit is {limit}"
             raise Fault(Reason.FRAME_TOO_LARGE, detail, route.api_key)
+        return size + 4
 
     def _whole(self, route: Route, frame: memoryview, correlation_id: int, now: float) -> None:
         handler = route.offer.request

@@ -159,7 +159,10 @@ class ResponseFlow(Forwarding):
             expected.sent = now - (expected.first_byte - expected.sent)
             self._own.ask(expected, conversation)
             return
-        if answer.frame is not None:
+        if answer.frame == b"":  # it was the proxy's own question, and nobody waits for it
+            self._begun = None
+            self._in_flight.pop()
+        elif answer.frame is not None:
             expected.route.counters.response_bytes += len(answer.frame)
             self.sink.send(answer.frame)
             self._finish(buf, end)

@@ -15,7 +15,7 @@ from kproxy.observe.reasons import Reason
 from kproxy.relay.context import Context
 from kproxy.relay.fault import Fault
 from kproxy.relay.producer_ids import ProducerIds
-from kproxy.relay.verdicts import Answer, Converse, Forward, Parked, Verdict
+from kproxy.relay.verdicts import Answer, Converse, Forward, Parked, Steps, Verdict
 from kproxy.wire.apis import APIS, ApiSpec, response_header_version
 from kproxy.wire.skim import error_offset, response_glance
 
@@ -67,6 +67,9 @@ RequestHandler = Callable[[Context, memoryview], Verdict]
 """Takes a whole request frame without its size."""
 Respond = Callable[[Context, memoryview], Sequence[Chunk] | None]
 """Takes a whole response frame without its size; None leaves it as it is."""
+Before = Callable[[Context, Chunk, int, int], Steps | None]
+"""Takes a request from behind its size, in a buffer: start and end of what is there of it, at least what `on_request`
+says. Returns the steps that ask the broker, which end with b""; None where nothing has to be known any more."""
 Dismissal = Callable[[int, int], bytes]
 """Takes a version and a correlation id; a whole response frame with its size, for which the request is not needed."""
 ResponseHandler = Callable[["Route"], Respond]
@@ -81,7 +84,8 @@ class Offer:
     `request_limit` bounds, in bytes, a request that is held whole: what a client may have decoded at a time. `own` are
     the lowest and highest version that the proxy serves whether the broker knows the API or not. `stale` takes the
     offer's place on a connection of an earlier epoch; there, `dismissal` answers what the broker has not answered yet.
-    With `producer_ids` the batches of requests whose `acks` are looked at go on under the ids that these say.
+    `before` a request is dealt with, the broker may have to be asked; what is behind waits. With `producer_ids` batches
+    are written under the ids that these say.
     """
 
     on_request: OnRequest = OnRequest.PASS
@@ -97,6 +101,7 @@ class Offer:
     own: tuple[int, int] | None = None
     stale: Offer | None = None
     dismissal: Dismissal | None = None
+    before: Before | None = None
     producer_ids: ProducerIds | None = None
 
 
@@ -108,6 +113,7 @@ class Route:
 
     __slots__ = (
         "api_key",
+        "before",
         "counters",
         "error_at",
         "glance",
@@ -126,6 +132,7 @@ class Route:
         self.offer = offer
         self.on_request = OnRequest.PASS if 0 <= version < offer.request_from else offer.on_request
         self.on_response = offer.on_response if version >= offer.response_from else OnResponse.PASS
+        self.before = offer.before
         self.producer_ids = offer.producer_ids
         self.counters = counters
         rewritten_by = None if self.on_response is OnResponse.PASS else offer.response

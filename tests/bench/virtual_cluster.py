@@ -36,7 +36,6 @@ class VirtualCluster:
         self.epoch = 0
         self.own: tuple[tuple[int, int, int], ...] = ()
         self.counters = ClusterCounters("bench")
-        self.home: str | None = None
         self.cluster_id = "bench"
         self.table = Table(self.counters, OFFERS)
         self.served = self.table.served()

@@ -71,6 +71,7 @@ def test_upstreams_come_to_kproxy_in_their_order(tmp_path: Path) -> None:
     assert list(servers.items()) == [(given["name"], given["bootstrapServers"]) for given in chart.UPSTREAMS]
     assert (cluster.failover.automatic, cluster.failover.after, cluster.failover.floor) == (True, 30, 900)
     assert cluster.failover.hide_topic_ids_from == ()
+    assert cluster.failover.separate_producer_ids is False
     assert config.drain.rebootstrap
 
 

@@ -1,7 +1,6 @@
 """What the relay itself does with APIs: a module for each, named by its key and headed by its behaviour."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -13,16 +12,13 @@ from kproxy.relay.apis import (
     a10_find_coordinator,
     a17_sasl_handshake,
     a18_api_versions,
-    a22_init_producer_id,
     a36_sasl_authenticate,
     a55_describe_quorum,
     a60_describe_cluster,
     a78_share_fetch,
     a79_share_acknowledge,
     coordinators,
-    transactions,
 )
-from kproxy.relay.producer_ids import ProducerIds
 from kproxy.relay.routes import Offer, Table
 
 OFFERS: Final[Mapping[int, Offer]] = MappingProxyType(
@@ -52,15 +48,6 @@ RETIRED_KEYS: Final = frozenset(
     api.KEY for api in (a03_metadata, a17_sasl_handshake, a18_api_versions, a36_sasl_authenticate)
 )
 """What a client needs to ask until it hears that the node it came to is gone."""
-
-
-def separating(ids: ProducerIds) -> Mapping[int, Offer]:
-    """The offers that keep producer ids of several upstream clusters apart during a stay, in the place of others."""
-    return {
-        a00_produce.KEY: replace(a00_produce.OFFER, producer_ids=ids),
-        a22_init_producer_id.KEY: a22_init_producer_id.offer(ids),
-        **transactions.offers(ids),
-    }
 
 
 def retired_table(counters: ClusterCounters) -> Table:

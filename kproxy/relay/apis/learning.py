@@ -16,8 +16,8 @@ _THROTTLE_AND_ERROR: Final = 6
 
 
 def learn(context: Context, found: Skimmed, cluster_id: str | None) -> None:
-    """Tell the backend; of a stale connection, whose broker is of another topology, only whose that broker is."""
-    context.leads_to(cluster_id)
+    """Tell the backend; a stale connection, whose broker is of another topology, learns its own cluster only."""
+    context.cluster_id = cluster_id or context.cluster_id
     brokers = [(address.node_id, address.host, address.port) for address in found.addresses if address.kind == BROKER]
     if brokers and not context.stale:
         context.backend.learn(cluster_id, brokers)

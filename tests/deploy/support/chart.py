@@ -78,7 +78,13 @@ VALUES: Mapping[str, Mapping[str, Any]] = {
             {
                 "name": "main",
                 "upstreams": UPSTREAMS,
-                "failover": {"automatic": True, "after": "30s", "floor": "15m", "hideTopicIdsFrom": []},
+                "failover": {
+                    "automatic": True,
+                    "after": "30s",
+                    "floor": "15m",
+                    "hideTopicIdsFrom": [],
+                    "separateProducerIds": False,
+                },
                 "nodes": {"ranges": ["0-2"]},
             }
         ],

@@ -93,7 +93,7 @@ async def test_each_cluster_has_ids_of_its_own() -> None:
         assert ids == [ProducerIds("a").issued(7, "A")] * 3
         assert life.a.requests(METADATA) - before <= 1 + 10  # kproxy's own polls, ten a second, are among them
         await switch(life, "b")
-        assert (await init(await life.client())).producer_id == ProducerIds("b", stay=1).issued(7, "B")
+        assert (await init(await life.client())).producer_id == ProducerIds("b", 1).issued(7, "B")
 
 
 async def test_batches_of_a_producer_that_moves() -> None:
@@ -109,9 +109,9 @@ async def test_batches_of_a_producer_that_moves() -> None:
             for number, producer_id in enumerate((moved, 7), 2):
                 await write(client, number, producer_id)
             await eventually(partial(_holds, written, count), f"{count} batches at {upstream}")
-        first, second = ProducerIds("b", stay=1), ProducerIds("a", stay=2, returned=True)
-        assert at_b.ids == [moved, first.carried(7)]
-        assert at_a.ids == [moved, 7, second.carried(moved), second.carried(7)]
+        first, second = ProducerIds("b", 1), ProducerIds("a", 2, returned=True)
+        assert at_b.ids == [moved, first.renumbered(7)]
+        assert at_a.ids == [moved, 7, second.renumbered(moved), second.renumbered(7)]
         assert len({*at_a.ids, *at_b.ids}) == 5
 
 
@@ -143,11 +143,11 @@ async def test_a_restart_goes_on_in_the_same_stay(tmp_path: Path) -> None:
                 await switch(Two(alive, a, b), upstream)
         async with living(described(a, b, **state)) as alive:
             await alive.until_state("ready")
-            assert Two(alive, a, b).cluster.producer_ids == ProducerIds("a", stay=2, returned=True)
+            assert Two(alive, a, b).cluster.producer_ids == ProducerIds("a", 2, returned=True)
 
 
 async def test_a_reload_switches_it_off() -> None:
-    """For connections from then on: for brokers that take only ids which they have issued."""
+    """For brokers that take only ids which they have issued. The ids from before are still understood."""
     async with two() as life:
         life.a.script[INIT] = issues(7)
         client = await life.client()
@@ -155,6 +155,26 @@ async def test_a_reload_switches_it_off() -> None:
         off = {"failover": {"separate_producer_ids": False}}
         await apply(life.alive.life, described(life.a, life.b, cluster=off, admin=life.alive.listens))
         assert (await init(await life.client())).producer_id == 7
+        assert life.cluster.producer_ids == ProducerIds("a", issues=False)
+
+
+@pytest.mark.parametrize("second", [True, False])
+async def test_a_reload_that_leads_to_the_same_cluster_is_no_move(second: bool) -> None:
+    """Other bootstrap servers, or a second upstream: its brokers know these producers, and what is a duplicate."""
+    async with brokers((1,), (2,)) as (a, b):
+        a.answer.cluster_id, b.answer.cluster_id = "A", "B"
+        alone = {"upstreams": [], "bootstrap_servers": f"{HOST}:{a.port}"}
+        async with living(described(a, b, cluster={} if second else alone)) as alive:
+            await alive.until_state("ready")
+            life = Two(alive, a, b)
+            servers = f"{HOST}:{a.port},localhost:{a.port}" if second else f"{HOST}:{a.port}"
+            upstreams = [
+                {"name": "a", "bootstrap_servers": servers},
+                {"name": "b", "bootstrap_servers": f"{HOST}:{b.port}"},
+            ]
+            await apply(alive.life, described(a, b, cluster={"upstreams": upstreams}, admin=alive.listens))
+            assert life.cluster.epoch == 1
+            assert life.cluster.producer_ids == ProducerIds("a")
 
 
 async def test_an_error_passes() -> None:

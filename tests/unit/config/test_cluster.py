@@ -137,3 +137,18 @@ def test_servers_with_commas() -> None:
 def test_advertised_host_may_be_an_address() -> None:
     """IPv6 too, without brackets, as in Metadata."""
     assert cluster(advertised_host="fd00::1").advertised_host == "fd00::1"
+
+
+@pytest.mark.parametrize(
+    ("written", "one", "several"),
+    [
+        ({}, False, True),
+        ({"separate_producer_ids": True}, True, True),
+        ({"separate_producer_ids": False}, False, False),
+    ],
+)
+def test_producer_ids_are_kept_apart_where_they_can_meet(written: dict[str, bool], one: bool, several: bool) -> None:
+    """Where there are several upstreams, unless the settings say otherwise."""
+    listed = {key: value for key, value in MINIMAL.items() if key != "bootstrap_servers"} | {"failover": written}
+    assert VirtualCluster.model_validate(listed | {"upstreams": UPSTREAMS}).separates_producer_ids is several
+    assert VirtualCluster.model_validate(listed | {"upstreams": UPSTREAMS[:1]}).separates_producer_ids is one

@@ -26,8 +26,8 @@ RESTART = {
 APPLIED = {
     "topology.interval", "topology.epoch_floor", "topology.grace", "topology.retired", "drain.deadline",
     "drain.rebootstrap", "bootstrap_servers", "upstreams", "failover.automatic", "failover.after",
-    "failover.floor", "advertised_host", "nodes.strategy", "nodes.first_port", "nodes.ranges",
-    "nodes.advertised_first_port", "telemetry.admin", "telemetry.interval", "telemetry.subscriptions",
+    "failover.floor", "failover.separate_producer_ids", "advertised_host", "nodes.strategy", "nodes.first_port",
+    "nodes.ranges", "nodes.advertised_first_port", "telemetry.admin", "telemetry.interval", "telemetry.subscriptions",
 }  # fmt: skip
 
 

@@ -32,7 +32,7 @@ def everything() -> Counters:
     cluster.protocol_error(Reason.TLS_ON_PLAINTEXT)
     cluster.pauses["downstream"] += 1
     cluster.spliced_bytes, cluster.held_bytes = 1 << 20, 4096
-    cluster.producer_ids_issued, cluster.batches_carried = 12, 34
+    cluster.producer_ids_issued, cluster.batches_renumbered = 12, 34
     cluster.software.opened("apache-kafka-java", "4.3.1")
     cluster.node(BOOTSTRAP, "seed:9092").connected()
     cluster.node(1001, "broker:9092").failed(Reason.CONNECT_FAILED, "connection refused")

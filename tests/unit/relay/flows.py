@@ -67,7 +67,6 @@ class Cluster:
         self.own: tuple[tuple[int, int, int], ...] = ()
         self.forgets = False
         self.hides = False
-        self.home: str | None = None
         self.epochs_of: list[str | None] = []
         self.decides = decides
         self.nodes = nodes

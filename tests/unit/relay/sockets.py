@@ -54,7 +54,6 @@ class Backend:
         self.epoch = 0
         self.own: tuple[tuple[int, int, int], ...] = ()
         self.counters = ClusterCounters("test")
-        self.home: str | None = None
         self.cluster_id: str | None = None
         self.table = Table(self.counters, OFFERS)
         self.retired_table = retired_table(self.counters)

@@ -49,37 +49,37 @@ def test_what_is_no_brokers_id_stays(producer_id: int) -> None:
 def test_before_the_first_failover_every_batch_goes_on_as_it_is() -> None:
     """Also one of a producer from before kproxy."""
     for producer_id in (-1, 0, 7, FIRST.issued(7, "c"), FIRST.issued(7, "another")):
-        assert FIRST.carried(producer_id) == producer_id
+        assert FIRST.renumbered(producer_id) == producer_id
 
 
 def test_an_id_from_before_kproxy_is_another_after_a_failover() -> None:
     """The other cluster may have issued it, around kproxy, to somebody else."""
     moved = later(1, returned=False)
-    assert moved.carried(7) not in {7, moved.issued(7, "east"), moved.issued(7, "west")}
-    assert later(2).carried(7) not in {7, moved.carried(7)}
-    assert later(2).carried(LARGEST + 1) == LARGEST + 1
-    assert later(2).carried(-1) == -1
+    assert moved.renumbered(7) not in {7, moved.issued(7, "east"), moved.issued(7, "west")}
+    assert later(2).renumbered(7) not in {7, moved.renumbered(7)}
+    assert later(2).renumbered(LARGEST + 1) == LARGEST + 1
+    assert later(2).renumbered(-1) == -1
 
 
 def test_at_a_cluster_that_is_new_to_them_ids_stay() -> None:
     """Its brokers have seen none of them."""
     producer_id = FIRST.issued(7, "east")
-    assert later(1, returned=False).carried(producer_id) == producer_id
+    assert later(1, returned=False).renumbered(producer_id) == producer_id
 
 
 def test_back_at_a_cluster_an_id_is_another_each_time() -> None:
     """Its brokers remember the sequences of each earlier stay, for a day."""
     producer_id = FIRST.issued(7, "east")
-    carried = [later(stay).carried(producer_id) for stay in range(0, 15, 2)]
-    assert carried[0] == producer_id
-    assert len(set(carried)) == len(carried)
+    renumbered = [later(stay).renumbered(producer_id) for stay in range(0, 15, 2)]
+    assert renumbered[0] == producer_id
+    assert len(set(renumbered)) == len(renumbered)
 
 
 def test_an_id_of_this_stay_stays() -> None:
     """A producer that began after the failover costs nothing."""
     for stay in range(40):
         ids = later(stay)
-        assert ids.carried(ids.issued(7, "c")) == ids.issued(7, "c")
+        assert ids.renumbered(ids.issued(7, "c")) == ids.issued(7, "c")
 
 
 def test_no_two_producers_have_one_id_in_a_stay() -> None:
@@ -89,13 +89,13 @@ def test_no_two_producers_have_one_id_in_a_stay() -> None:
     ]
     producers = [*issued, *range(200)]
     for stay in range(1, 20):
-        assert len({later(stay).carried(one) for one in producers}) == len(producers)
+        assert len({later(stay).renumbered(one) for one in producers}) == len(producers)
 
 
 def test_numbers_of_stays_begin_anew_without_the_first() -> None:
     """Number 0 is of the time before any failover, when nothing is carried: the sixteenth stay has number 1 again."""
     producer_id = FIRST.issued(7, "c")
-    numbers = [later(stay).carried(producer_id) for stay in range(1, 32)]
+    numbers = [later(stay).renumbered(producer_id) for stay in range(1, 32)]
     assert producer_id not in numbers
     assert numbers[0] == numbers[15] == numbers[30]
     assert all(one != other for one, other in pairwise(numbers))
@@ -106,20 +106,29 @@ def test_a_transaction_is_its_own_clusters(stay: int) -> None:
     """In whatever stay the id was issued, and under whatever name its cluster stood then."""
     for issued_in in (0, 5, 9):
         producer_id = ProducerIds("before", issued_in).issued(7, "c")
-        assert later(stay).transactional(producer_id, "c") == 7
-        assert later(stay).transactional(producer_id, "another") == producer_id
-        assert later(stay).transactional(producer_id, None) is None
+        assert later(stay).in_transaction(producer_id, "c") == 7
+        assert later(stay).in_transaction(producer_id, "another") == producer_id
 
 
 def test_a_transaction_where_brokers_name_no_cluster() -> None:
     """The upstream's name stands for it."""
     producer_id = FIRST.issued(7, None)
-    assert FIRST.transactional(producer_id, None) == 7
-    assert ProducerIds("west").transactional(producer_id, "c") == producer_id
+    assert FIRST.in_transaction(producer_id, "") == 7
+    assert ProducerIds("west").in_transaction(producer_id, "c") == producer_id
 
 
 def test_a_transaction_from_before_kproxy() -> None:
     """The broker's id until the first failover; then no cluster's: the next one may have issued the same."""
-    assert FIRST.transactional(7, "c") == 7
-    assert later(1).transactional(7, "c") == later(1).carried(7) != 7
-    assert later(1).transactional(-1, None) == -1
+    assert FIRST.in_transaction(7, "c") == 7
+    assert later(1).in_transaction(7, "c") == later(1).renumbered(7) != 7
+    assert later(1).in_transaction(-1, None) == -1
+
+
+def test_where_ids_are_not_kept_apart_any_more() -> None:
+    """New ids pass as they are, at any time; those from before are still understood."""
+    ended = ProducerIds("east", 3, returned=True, issues=False)
+    assert ended.issued(7, "c") == ended.renumbered(7) == ended.in_transaction(7, "c") == 7
+    before = later(3).issued(7, "c")
+    assert (ended.renumbered(before), ended.in_transaction(before, "c")) == (before, 7)
+    earlier = later(1).issued(7, "c")
+    assert ended.renumbered(earlier) == later(3).renumbered(earlier)

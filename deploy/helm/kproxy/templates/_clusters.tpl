@@ -94,9 +94,12 @@
     {{- $_ := set $own "upstreams" . -}}
   {{- end -}}
   {{- with $cluster.failover -}}
-    {{- $failover := omit . "hideTopicIdsFrom" -}}
+    {{- $failover := omit . "hideTopicIdsFrom" "separateProducerIds" -}}
     {{- if hasKey . "hideTopicIdsFrom" -}}
       {{- $_ := set $failover "hide_topic_ids_from" .hideTopicIdsFrom -}}
+    {{- end -}}
+    {{- if hasKey . "separateProducerIds" -}}
+      {{- $_ := set $failover "separate_producer_ids" .separateProducerIds -}}
     {{- end -}}
     {{- $_ := set $own "failover" $failover -}}
   {{- end -}}

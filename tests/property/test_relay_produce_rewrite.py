@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kproxy.relay.apis import OFFERS, separating
+from kproxy.relay.apis import OFFERS, producers
 from kproxy.relay.producer_ids import ProducerIds
 from tests.property.test_relay_flows import pieces
 from tests.support.batches import batch
@@ -28,8 +28,8 @@ _STEPS = st.lists(st.integers(1, 700), min_size=1, max_size=30)
 
 def at(ids: ProducerIds) -> Relay:
     """A connection to a broker of cluster "c"."""
-    relay = Relay(offers={**OFFERS, **separating(ids)})
-    relay.context.leads_to("c")
+    relay = Relay(offers={**OFFERS, **producers.offers(ids)})
+    relay.context.cluster_id = "c"
     return relay
 
 
@@ -38,8 +38,7 @@ def requests(draw: st.DrawFn, number: int, ids: ProducerIds) -> tuple[bytes, byt
     """A request of one producer as the client sends it, and as the broker is to get it."""
     version, producer_id = draw(st.integers(3, 13)), draw(IDS)
     transactional = producer_id >= 0 and draw(st.booleans())
-    carried = ids.transactional(producer_id, "c") if transactional else ids.carried(producer_id)
-    assert carried is not None
+    written_as = ids.in_transaction(producer_id, "c") if transactional else ids.renumbered(producer_id)
     written = draw(st.lists(st.lists(st.none() | VALUES, max_size=3), max_size=3))
     acks = draw(st.sampled_from([-1, 0, 1]))
 
@@ -55,7 +54,7 @@ def requests(draw: st.DrawFn, number: int, ids: ProducerIds) -> tuple[bytes, byt
         return frames.request(0, version, number, {"TransactionalId": name, "Acks": acks, "TopicData": topics})
 
     draw_length = draw(st.integers(0, 300))
-    return made(producer_id), made(carried)
+    return made(producer_id), made(written_as)
 
 
 @given(st.data(), STAYS, _STEPS)
@@ -67,7 +66,7 @@ def test_every_batch_goes_on_under_its_id(data: st.DataObject, ids: ProducerIds,
     for piece in pieces(b"".join(request for request, _ in sent), steps):
         relay.feed("client", piece)
     assert relay.reason is None
-    assert bytes(relay.broker.data) == b"".join(carried for _, carried in sent)
+    assert bytes(relay.broker.data) == b"".join(written_as for _, written_as in sent)
     assert not relay.requests.under_way
 
 

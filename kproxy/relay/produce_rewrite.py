@@ -1,4 +1,4 @@
-"""A Produce request whose producer the active cluster knows by another id: its batches go on under that one. Pure."""
+"""A Produce request on its way to a cluster that knows its producer by another id. Pure."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from kproxy.wire.primitives import Buffer
 from kproxy.wire.records import HEAD_BYTES, producer_of, with_producer
 from kproxy.wire.skim import request_stream
 
-_MOST: Final = 64 << 10
+_MAX_FIELDS: Final = 64 << 10
 """More bytes than the fields between two batches have: a topic's name is 32,767 at most, tags are few."""
-_MORE: Final = 256
+_MIN_READ: Final = 256
 
 
-class Carried:
-    """One request as it passes, batch by batch. `body` is the position behind its header.
+class ProduceRewrite:
+    """One request as it passes, batch by batch: a batch's head may be replaced. `body` is where its header ends.
 
-    All batches of a request are of one producer: where one keeps its id, those behind it are not looked at. `over` when
-    nothing more of the request needs a look; `passing` is how many bytes of it may go on unseen.
+    All batches of a request are of one producer: behind one that keeps its id, the others are not looked at. `over`
+    when nothing more of the request needs a look; `passing` is how many bytes of it may go on unseen.
     """
 
     __slots__ = ("_batch", "_context", "_ids", "_left", "_walk", "body", "over", "passing")
@@ -66,16 +66,13 @@ class Carried:
             self._end(0)
         else:
             unclear = len(view) - at
-            if unclear >= min(self._left, _MOST):
+            if unclear >= min(self._left, _MAX_FIELDS):
                 raise Fault(Reason.MALFORMED_REQUEST, "a Produce request whose records are not found", PRODUCE)
-            return pos + at, min(self._left, max(_MORE, 2 * unclear))
+            return pos + at, min(self._left, max(_MIN_READ, 2 * unclear))
         return pos + at, 0
 
     def head(self, buf: Buffer, pos: int) -> bytes | None:
-        """The first bytes of the batch at `pos` as they are to go on; None where it goes on as it is.
-
-        Raises `Fault` as `Context.known_producer`.
-        """
+        """The first bytes of the batch at `pos` as they are to go on; None where it goes on as it is."""
         size, self._batch = self._batch, 0
         self.passing = size
         self.over = not self._left
@@ -85,15 +82,20 @@ class Carried:
         producer_id, transactional = producer_of(head, size)
         if producer_id < 0:
             return None
-        if transactional:
-            carried = self._context.known_producer(self._ids, producer_id, PRODUCE)
-        else:
-            carried = self._ids.carried(producer_id)
-        if carried == producer_id:
+        known = self._known(producer_id, transactional)
+        if known == producer_id:
             self._end(size)
             return None
         self.passing = size - HEAD_BYTES
-        return with_producer(head, size, carried)
+        return with_producer(head, size, known)
+
+    def _known(self, producer_id: int, transactional: bool) -> int:
+        if transactional:
+            return self._ids.in_transaction(producer_id, self._context.cluster_id)
+        known = self._ids.renumbered(producer_id)
+        if known != producer_id:
+            self._context.backend.counters.batches_renumbered += 1
+        return known
 
     def _end(self, batch: int) -> None:
         self.over = True

@@ -8,25 +8,25 @@ from typing import Any
 import pytest
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.apis import OFFERS, separating
+from kproxy.relay.apis import OFFERS, producers
 from kproxy.relay.producer_ids import ProducerIds
 from kproxy.wire.generated.produce_request import ProduceRequest
 from kproxy.wire.header import decode_request_header
 from tests.support.batches import GZIP, Numbered, batch, read
 from tests.unit.relay import frames
-from tests.unit.relay.flows import KIB, Relay, play
+from tests.unit.relay.flows import KIB, Relay, Script, play
 
-IDS = ProducerIds("west", stay=2, returned=True)
+IDS = ProducerIds("west", failovers=2, returned=True)
 MOVED = ProducerIds("west").issued(7, "west")
 PRESENT = IDS.issued(9, "west")
-CARRIED = IDS.carried(MOVED)
+KNOWN = IDS.renumbered(MOVED)
 VERSIONS = frames.versions(0, 3)
 ONE, TWO = (frames.heartbeat(number)[0] for number in (1, 2))
 
 
 def relay(ids: ProducerIds = IDS) -> Relay:
     """A connection of a stay, of one to which clients have come back unless told otherwise."""
-    return Relay(offers={**OFFERS, **separating(ids)})
+    return Relay(offers={**OFFERS, **producers.offers(ids)})
 
 
 def produce(version: int, *topics: Sequence[bytes | None], number: int = 5, **fields: Any) -> bytes:
@@ -49,7 +49,7 @@ def batches(version: int, frame: bytes) -> list[bytes | None]:
     return [one.records for topic in request.topic_data for one in topic.partition_data]
 
 
-def carried(version: int, *topics: Sequence[bytes | None], **fields: Any) -> list[bytes | None]:
+def rewritten(version: int, *topics: Sequence[bytes | None], **fields: Any) -> list[bytes | None]:
     """The batches that the broker gets; all else must be as the client sent it."""
     sent = produce(version, *topics, **fields)
     played = play([("client", sent)], relay)
@@ -64,9 +64,9 @@ def carried(version: int, *topics: Sequence[bytes | None], **fields: Any) -> lis
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_batch_of_a_moved_producer(version: int) -> None:
     """Another id, the same epoch, sequence and records, and the checksum is right."""
-    (found,) = carried(version, [batch(MOVED, [b"one", b"two"])])
+    (found,) = rewritten(version, [batch(MOVED, [b"one", b"two"])])
     assert found is not None
-    assert read(found) == Numbered(CARRIED, 3, 8, transactional=False, values=(b"one", b"two"))
+    assert read(found) == Numbered(KNOWN, 3, 8, transactional=False, values=(b"one", b"two"))
 
 
 @pytest.mark.parametrize("version", [3, 9, 13])
@@ -75,8 +75,8 @@ def test_many_batches(version: int) -> None:
     large = batch(MOVED, [b"x" * KIB] * 20)
     packed = batch(MOVED, [b"y" * KIB], compression=GZIP)
     topics: list[list[bytes | None]] = [[batch(MOVED), None, large], [], [packed, b"", batch(MOVED, sequence=0)]]
-    found = [one for one in carried(version, *topics) if one]
-    assert [read(one).producer_id for one in found] == [CARRIED] * 4
+    found = [one for one in rewritten(version, *topics) if one]
+    assert [read(one).producer_id for one in found] == [KNOWN] * 4
     assert read(found[1]).values == (b"x" * KIB,) * 20
 
 
@@ -94,13 +94,13 @@ def test_many_batches(version: int) -> None:
 )
 def test_what_stays_as_it_is(kept: bytes) -> None:
     """No id, an id of this stay, and what is no batch: its broker says so."""
-    assert carried(9, [kept]) == [kept]
+    assert rewritten(9, [kept]) == [kept]
 
 
 def test_behind_batches_without_an_id() -> None:
     """A Java producer that takes a new id sends what it has left without one, maybe in the same request."""
-    found = carried(9, [batch(-1), batch(MOVED)], [batch(MOVED)])
-    assert [read(one).producer_id for one in found if one] == [-1, CARRIED, CARRIED]
+    found = rewritten(9, [batch(-1), batch(MOVED)], [batch(MOVED)])
+    assert [read(one).producer_id for one in found if one] == [-1, KNOWN, KNOWN]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -114,7 +114,7 @@ def test_a_transaction(version: int, stay: int) -> None:
 
         def at_west() -> Relay:
             made = relay(ids)
-            made.context.leads_to("west-1")
+            made.context.cluster_id = "west-1"
             return made
 
         played = play([("client", request)], at_west)
@@ -124,17 +124,45 @@ def test_a_transaction(version: int, stay: int) -> None:
         assert read(found).transactional
 
 
-def test_a_transaction_of_an_unknown_cluster() -> None:
-    """Nobody has said whose brokers these are: the client comes again."""
-    request = produce(9, [batch(ProducerIds("west").issued(7, "west-1"), transactional=True)], TransactionalId="t")
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_transaction_on_a_connection_that_has_not_named_its_cluster(version: int) -> None:
+    """Its broker is asked before the request goes on, once; what comes before and behind keeps its place."""
+    ids = ProducerIds("west")
+    one, two = (
+        produce(version, [batch(ids.issued(7, "west-1"), transactional=True)], TransactionalId="t", number=number)
+        for number in (5, 6)
+    )
+    ping, pong = frames.heartbeat(1)
+    script: Script = [
+        ("client", ping + one + two),
+        ("broker", pong + frames.response(3, 4, 0, {"ClusterId": "west-1"})),
+    ]
+    played = play([*script, ("broker", frames.produced(version, 5) + frames.produced(version, 6))], lambda: relay(ids))
+    assert played.reason is None
+    sent = frames.split(bytes(played.broker.data))
+    assert [frame[:2] for frame in sent] == [b"\0\x0c", b"\0\x03", b"\0\0", b"\0\0"]
+    for frame in sent[2:]:
+        (found,) = batches(version, bytes(4) + frame)
+        assert found is not None
+        assert read(found).producer_id == 7
+    assert bytes(played.client.data) == pong + frames.produced(version, 5) + frames.produced(version, 6)
+    counted = played.cluster.counters.apis
+    assert {key: (api.requests, api.responses) for key, api in counted.items()} == {
+        (12, 3): (1, 1),
+        (0, version): (2, 2),
+    }
 
-    def unknown() -> Relay:
-        made = relay()
-        made.cluster.cluster_id = None
-        return made
 
-    played = play([("client", request)], unknown)
-    assert (played.reason, bytes(played.broker.data)) == (Reason.UNKNOWN_CLUSTER, request[: len(played.broker.data)])
+@pytest.mark.parametrize("answer", [{"ClusterId": None}, {"ClusterId": ""}, None])
+def test_a_transaction_at_a_broker_that_names_no_cluster(answer: dict[str, Any] | None) -> None:
+    """The upstream's name stands for it; it is asked once."""
+    ids = ProducerIds("west")
+    request = produce(9, [batch(ids.issued(7, ""), transactional=True)], TransactionalId="t")
+    response = frames.raw_response(3, 4, 0, b"?") if answer is None else frames.response(3, 4, 0, answer)
+    played = play([("client", request), ("broker", response)], lambda: relay(ids))
+    (found,) = batches(9, bytes(4) + frames.split(bytes(played.broker.data))[1])
+    assert found is not None
+    assert (read(found).producer_id, played.context.cluster_id) == (7, "")
 
 
 def test_without_a_transaction_nothing_is_looked_at_before_a_failover() -> None:
@@ -149,7 +177,7 @@ def test_a_damaged_batch_stays_damaged() -> None:
     """The broker must see it."""
     damaged = bytearray(batch(MOVED, [b"value"]))
     damaged[-3] ^= 1
-    (found,) = carried(9, [bytes(damaged)])
+    (found,) = rewritten(9, [bytes(damaged)])
     assert found is not None
     with pytest.raises(AssertionError):
         read(found)
@@ -164,7 +192,7 @@ def test_requests_around_it() -> None:
     assert [len(one) for one in sent] == [len(one) - 4 for one in several]
     assert [one.correlation_id for one in played.in_flight] == [1, 6, 2]
     found = batches(9, several[1][:4] + sent[1])
-    assert [read(one).producer_id for one in found if one] == [CARRIED]
+    assert [read(one).producer_id for one in found if one] == [KNOWN]
 
 
 def test_a_request_that_no_one_finishes() -> None:
@@ -199,8 +227,8 @@ def test_spliced() -> None:
     assert begun.requests.under_way
     begun.feed("client", sent[cut + rest :])
     found = batches(9, bytes(begun.broker.data[len(ONE) :]))
-    assert [read(one).producer_id for one in found if one] == [CARRIED, CARRIED]
-    assert begun.cluster.counters.batches_carried == 2
+    assert [read(one).producer_id for one in found if one] == [KNOWN, KNOWN]
+    assert begun.cluster.counters.batches_renumbered == 2
     assert not begun.requests.under_way
 
 
