@@ -32,8 +32,9 @@ def batch(
     sequence: int = 8,
     transactional: bool = False,
     compression: int = 0,
+    timestamp: int | None = 1_700_000_000_000,
 ) -> bytes:
-    """A batch of these values."""
+    """A batch of these values; without a timestamp it is of now, so that a broker keeps it."""
     builder = DefaultRecordBatchBuilder(
         magic=2,
         compression_type=compression,
@@ -44,7 +45,7 @@ def batch(
         batch_size=1 << 30,
     )
     for offset, value in enumerate(values):
-        builder.append(offset, 1_700_000_000_000, None, value, [])
+        builder.append(offset, timestamp, None, value, [])
     return bytes(builder.build())
 
 

@@ -104,19 +104,19 @@ def _java(path: Callable[[], str]) -> Callable[[Mapping[str, Role], Path, Librar
             lines = {**own, **library.settings_of(role)}
             properties.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
             arguments.append(f"{who}={properties}")
-        classes = _compiled(directory)
+        classes = compiled(_SOURCE, directory)
         return java.command(f"{classes}:{path()}", "LongLived", *arguments, options=(*java.QUICK, LOGGING))
 
     return command
 
 
-def _compiled(directory: Path) -> Path:
-    """The directory of the program's classes, which run with every version: compiled with the oldest."""
+def compiled(source: Path, directory: Path) -> Path:
+    """The directory of a Java program's classes, which run with every version: compiled with the oldest."""
     classes = directory / "classes"
     if not classes.exists():
         compiler = shutil.which("javac")
         assert compiler, "no javac on PATH: install a JDK 17 or newer (Debian: apt-get install openjdk-17-jdk-headless)"
-        command = [compiler, "-cp", java_3_9(), "-d", str(classes), str(_SOURCE)]
+        command = [compiler, "-cp", java_3_9(), "-d", str(classes), str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
         assert done.returncode == 0, done.stderr
     return classes

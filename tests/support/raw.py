@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import socket
 import struct
-import warnings
 from collections.abc import Iterable
 from types import TracebackType
 from typing import Self
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)
-    from kafka.record.default_records import DefaultRecordBatchBuilder
+from tests.support.batches import batch
 
 HOST = "127.0.0.1"
 PRODUCE, FETCH, METADATA, API_VERSIONS = 0, 1, 3, 18
@@ -51,10 +48,7 @@ def metadata(correlation_id: int) -> bytes:
 
 def produce(correlation_id: int, topic: str, acks: int, values: Iterable[bytes], partition: int = 0) -> bytes:
     """Produce v7 of one batch to one partition."""
-    batch = DefaultRecordBatchBuilder(2, 0, False, -1, -1, -1, 1 << 30)
-    for offset, value in enumerate(values):
-        batch.append(offset, None, None, value, [])
-    records = bytes(batch.build())
+    records = batch(-1, list(values), epoch=-1, sequence=-1, timestamp=None)
     written = struct.pack(">ii", partition, len(records)) + records
     topics = array([string(topic) + array([written])])
     return request(PRODUCE, 7, correlation_id, struct.pack(">hhi", -1, acks, 10_000) + topics)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from kproxy.demo import jars, java
 from kproxy.demo.broker import LOGGING
 from tests.support import golang, npm, venvs
 from tests.support.client import java_3_9, java_4_3
+from tests.support.libraries import compiled
 
 _SCRIPTS = Path(__file__).with_name("clients")
 _SOURCE = _SCRIPTS / "Rounds.java"
@@ -53,22 +53,10 @@ class Sender:
 
 def _java(path: Callable[[], str]) -> Callable[[str, Path], list[str]]:
     def command(start: str, directory: Path) -> list[str]:
-        classes = _compiled(directory)
+        classes = compiled(_SOURCE, directory)
         return java.command(f"{classes}:{path()}", "Rounds", start, options=(*java.QUICK, LOGGING))
 
     return command
-
-
-def _compiled(directory: Path) -> Path:
-    """The directory of the program's classes, which run with every version: compiled with the oldest."""
-    classes = directory / "classes"
-    if not classes.exists():
-        compiler = shutil.which("javac")
-        assert compiler, "no javac on PATH: install a JDK 17 or newer (Debian: apt-get install openjdk-17-jdk-headless)"
-        command = [compiler, "-cp", java_3_9(), "-d", str(classes), str(_SOURCE)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-        assert done.returncode == 0, done.stderr
-    return classes
 
 
 def _script(client: str, python: Callable[[], str]) -> Callable[[str, Path], list[str]]:

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from tests.support.backend import Backend
+from tests.support.batches import batch
 from tests.support.raw import PRODUCE, RawClient, array, request, string
 from tests.support.rounds import Result
 from tests.support.wait import until
@@ -22,7 +23,6 @@ from tests.support.wait import until
 with warnings.catch_warnings():  # of kafka-python's own imports, which are none of ours
     warnings.simplefilter("ignore", DeprecationWarning)
     from kafka.admin import KafkaAdminClient
-    from kafka.record.default_records import DefaultRecordBatchBuilder
     from kafka.structs import TopicPartition
 
 _FIND_COORDINATOR, _INIT_PRODUCER_ID = 10, 22
@@ -38,11 +38,11 @@ def write(backend: Backend, topic: str, number: int, batches: Iterable[Sequence[
     """
     begun, acked, failed = time.monotonic(), list[str](), dict[str, str]()
     with Identities(backend) as identities:
-        for batch in batches:
-            if error := _write(identities, topic, batch):
-                failed |= dict.fromkeys(batch, f"code {error}")
+        for values in batches:
+            if error := _write(identities, topic, values):
+                failed |= dict.fromkeys(values, f"code {error}")
             else:
-                acked += batch
+                acked += values
     return Result(number, acked, failed, 0, time.monotonic() - begun)
 
 
@@ -98,19 +98,16 @@ def ids(backend: Backend, topic: str) -> set[int]:
         admin.close()
 
 
-def _write(identities: Identities, topic: str, batch: Sequence[str]) -> int:
+def _write(identities: Identities, topic: str, values: Sequence[str]) -> int:
     """The error with which it was refused, or 0."""
     producer_id, epoch = identities.new()
-    body = _produce(topic, batch, producer_id, epoch)
+    body = _produce(topic, values, producer_id, epoch)
     said = identities.client.ask(request(PRODUCE, 7, next(identities.numbers), body))
     (error,) = struct.unpack_from(">h", said, 4 + 2 + len(topic.encode()) + 4 + 4)
     return int(error)
 
 
 def _produce(topic: str, values: Iterable[str], producer_id: int, epoch: int) -> bytes:
-    batch = DefaultRecordBatchBuilder(2, 0, False, producer_id, epoch, 0, 1 << 20)
-    for offset, value in enumerate(values):
-        batch.append(offset, None, None, value.encode(), [])
-    records = bytes(batch.build())
+    records = batch(producer_id, [value.encode() for value in values], epoch=epoch, sequence=0, timestamp=None)
     written = struct.pack(">ii", 0, len(records)) + records
     return struct.pack(">hhi", -1, -1, _TIMEOUT_MS) + array([string(topic) + array([written])])
