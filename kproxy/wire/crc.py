@@ -23,13 +23,12 @@ Step: TypeAlias = tuple[tuple[int, ...], ...]
 @lru_cache(4096)  # producers of small records send batches of few sizes
 def crc32c_difference(bits: int, behind: int) -> int:
     """What to XOR a CRC-32C with when eight bytes, big-endian, are XORed with `bits`; so many bytes follow them."""
-    crc = _of_bits(bits)
-    for step in _steps():
-        if not behind:
-            break
+    crc, steps, place = _of_bits(bits), _steps(), 0
+    while behind:
         if behind & 1:
-            crc = _taken(step, crc)
+            crc = _taken(steps[place], crc)
         behind >>= 1
+        place += 1
     return crc
 
 

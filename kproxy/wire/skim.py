@@ -162,10 +162,7 @@ def is_transactional(buf: Buffer, pos: int, end: int) -> bool:
         at = pos + 10 + buf[pos + 9]
         if at + 4 <= end and not buf[at] and not buf[at + 1]:  # as in `acks`
             return False
-    try:
-        return _transaction(memoryview(buf)[pos:end])[0]
-    except (IndexError, struct.error) as error:
-        raise MalformedMessageError(f"Produce request: {error}") from error
+    return _transaction(memoryview(buf)[pos:end])[0]
 
 
 def _acks(view: memoryview) -> int:

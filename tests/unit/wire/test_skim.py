@@ -23,6 +23,7 @@ from kproxy.wire.skim import (
     Skimmed,
     acks,
     error_offset,
+    is_transactional,
     response_glance,
     response_skim,
 )
@@ -144,6 +145,7 @@ def test_acks(version: int, wanted: int, transactional_id: str | None, client_id
     request = header + text + struct.pack(">hi", wanted, 30_000)
     for buf in (b"." + request + b".", memoryview(b"." + request + b".")):
         assert acks(buf, 1, 1 + len(request)) == wanted
+        assert is_transactional(buf, 1, 1 + len(request)) is (transactional_id is not None)
         for end in range(len(request) - 4):
             assert acks(buf, 1, 1 + end) is None
 
