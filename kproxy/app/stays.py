@@ -66,7 +66,8 @@ class Stays:
         self._cluster = cluster
 
     async def remember(self, store: Store) -> None:
-        """Go on as before a restart; raises `StateError`."""
+        """Go on as before a restart; begin anew where nothing is kept. Raises `StateError`."""
+        self.stay = Stay()
         if kept := await store.get(STAYS, self._cluster):
             try:
                 self.stay = _KEPT.validate_json(kept)

@@ -145,11 +145,12 @@ def tell(ids: ProducerIds, route: Route) -> Respond:
         with well_formed("a producer's id"):
             code = int16_at(frame, body + _THROTTLE)[0]
             place = body + _THROTTLE_AND_ERROR
-            producer_id = int64_at(frame, place)[0]
-            _put(changed, place, ids.issued(producer_id, context.cluster_id))
+            issued = int64_at(frame, place)[0]
+            told = ids.issued(issued, context.cluster_id)
+            _put(changed, place, told)
         if code:
             route.counters.count_error(code)
-        elif producer_id >= 0:
+        if told != issued and route.api_key == INIT_PRODUCER_ID:  # EndTxn mostly names the same one again
             context.backend.counters.producer_ids_issued += 1
         return [bytes(changed)]
 

@@ -95,6 +95,15 @@ async def test_a_restart_goes_on() -> None:
     assert found(again) == (2, "A", True)
 
 
+async def test_an_older_version_has_kept_the_active_upstream_only() -> None:
+    """Clients are where they were: no move, so that their ids stay what the brokers have issued."""
+    stays = begun((None, "east"))
+    await stays.remember(MemoryStore())
+    stays.see(None, "west", separates=True)
+    stays.see("B", "west", separates=True)
+    assert found(stays) == (0, "B", False)
+
+
 async def test_what_another_version_has_kept_is_no_reason_not_to_start() -> None:
     """It counts anew."""
     store = MemoryStore()

@@ -195,6 +195,7 @@ def test_the_id_of_the_next_transaction(version: int) -> None:
         expected = {**content, "ProducerId": IDS.issued(producer_id, "west-1")}
         assert bytes(relay.client.data) == frames.response(END_TXN, version, 5, expected)
         assert relay.errors() == ({(END_TXN, version): {FENCED: 1}} if error else {})
+        assert relay.cluster.counters.producer_ids_issued == 0
 
 
 @pytest.mark.parametrize("key", [INIT, *NAMES])
