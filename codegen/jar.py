@@ -6,9 +6,9 @@ import hashlib
 from pathlib import Path
 from typing import Final
 
-from kproxy.demo.artifacts import Artifact
-from kproxy.demo.jars import Release, classpath
-from kproxy.demo.processes import ToolError
+from kproxy.local_kafka.artifacts import Artifact
+from kproxy.local_kafka.jars import Release, classpath
+from kproxy.local_kafka.processes import ToolError
 
 VERSION: Final = "4.4.0"
 SHA256: Final = "1ab07317eb6633241392449d329dbdc5d9251e6ffc4926860f42dd966e88bdf9"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kproxy.demo import jars
-from kproxy.demo.kafka import Cluster
+from kproxy.local_kafka import jars
+from kproxy.local_kafka.cluster import Cluster
 from tests.support.backend import Backend
 from tests.support.proxy import Proxy
 

@@ -8,8 +8,8 @@ from itertools import dropwhile, islice
 from typing import Final
 
 from kproxy.admin.message import HttpError, Request, Response, json_response
+from kproxy.admin.models import ClusterView, ConnectionView
 from kproxy.admin.parameters import integer
-from kproxy.admin.shown import ClusterView, ConnectionView
 from kproxy.admin.view import View
 
 DEFAULT_LIMIT: Final = 100

@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 
 from kproxy.admin.api import DEFAULT_LIMIT, MAX_LIMIT, cluster_of
 from kproxy.admin.message import HttpError, Request, Response, json_response
+from kproxy.admin.models import ClientView, Rebootstrap
 from kproxy.admin.parameters import choice, integer
-from kproxy.admin.shown import ClientView, Rebootstrap
 from kproxy.admin.view import View
 
 Identity: TypeAlias = tuple[str, ...]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from http import HTTPStatus
 
 from kproxy.admin.message import Request, Response, json_response
+from kproxy.admin.models import State
 from kproxy.admin.parameters import flag
-from kproxy.admin.shown import State
 from kproxy.admin.view import View
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from kproxy.admin import api, clients, health, metrics, orders, telemetry
+from kproxy.admin import api, clients, health, metrics, telemetry
+from kproxy.admin import commands as orders
 from kproxy.admin.dispatch import Route
 from kproxy.admin.index import index_of
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
-from kproxy.admin.shown import (
+from kproxy.admin.models import (
     ClientView,
     ClusterView,
     ConnectionView,

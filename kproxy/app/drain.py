@@ -11,8 +11,8 @@ import trio
 from kproxy.observe.reasons import Reason
 
 if TYPE_CHECKING:
-    from kproxy.app.cluster import Cluster
-    from kproxy.relay.entrance import Entrance
+    from kproxy.cluster.cluster import Cluster
+    from kproxy.relay.acceptor import Entrance
     from kproxy.relay.pump import Pump
 
 SENT_AWAY: Final = 0.8

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import trio
 
-from kproxy.app import delivering
+from kproxy.app.client_events import Presence
 from kproxy.app.happenings import told
-from kproxy.app.presence import Presence
 from kproxy.config.events import EventFiles, EventTopic
+from kproxy.delivery import factory as delivering
 from kproxy.delivery.fanout import Fanout
 from kproxy.delivery.files import Files
 from kproxy.delivery.interface import Destination
@@ -21,8 +21,8 @@ from kproxy.observe.events import Event, Name, encode
 from kproxy.wire.records import Record
 
 if TYPE_CHECKING:
-    from kproxy.app.cluster import Cluster
-    from kproxy.app.events import Happened
+    from kproxy.cluster.cluster import Cluster
+    from kproxy.cluster.events import Happened
     from kproxy.config.events import Events
     from kproxy.observe.telemetry import Queue
     from kproxy.relay.connection import Connection

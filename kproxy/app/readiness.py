@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kproxy.admin.shown import Cause, Readiness, State
+from kproxy.admin.models import Cause, Readiness, State
 
 if TYPE_CHECKING:
-    from kproxy.app.cluster import Cluster
-    from kproxy.app.life import Life
+    from kproxy.app.process import Life
+    from kproxy.cluster.cluster import Cluster
 
 
 def readiness(life: Life) -> Readiness:

@@ -13,13 +13,13 @@ import trio
 
 from kproxy.config.reload import changes
 from kproxy.errors import KproxyError
-from kproxy.observe.means import Cause
+from kproxy.rebootstrap.actions import Cause
 from kproxy.routing.ports import NoPortError
 
 if TYPE_CHECKING:
-    from kproxy.app.cluster import Cluster
-    from kproxy.app.life import Life
-    from kproxy.app.upstream import Upstream
+    from kproxy.app.process import Life
+    from kproxy.cluster.cluster import Cluster
+    from kproxy.cluster.upstream import Upstream
     from kproxy.config import Config, VirtualCluster
     from kproxy.topology.snapshot import Snapshot
 

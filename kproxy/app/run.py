@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import trio
 
-from kproxy.app.life import Life
+from kproxy.app.process import Life
 from kproxy.errors import ConfigError
 from kproxy.observe.logs import configure
 

@@ -8,8 +8,9 @@ from uuid import UUID
 
 import trio
 
-from kproxy.admin.refusals import UnknownError
-from kproxy.admin.shown import (
+from kproxy.admin.errors import UnknownError
+from kproxy.admin.inventory import clients, connection_view, time_shown
+from kproxy.admin.models import (
     ClientView,
     ClusterView,
     ConnectionView,
@@ -23,7 +24,6 @@ from kproxy.admin.shown import (
     UnmappedView,
     UpstreamView,
 )
-from kproxy.app.inventory import clients, connection_view, time_shown
 from kproxy.app.readiness import readiness
 from kproxy.config.address import join_host_port
 from kproxy.observe.counters import Counters
@@ -31,10 +31,10 @@ from kproxy.observe.counters import Counters
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from kproxy.app.cluster import Cluster
-    from kproxy.app.life import Life
-    from kproxy.app.telemetry import ClientTelemetry
+    from kproxy.app.process import Life
+    from kproxy.cluster.cluster import Cluster
     from kproxy.relay.connection import Connection
+    from kproxy.telemetry.client_telemetry import ClientTelemetry
 
 
 class LifeView:
@@ -127,7 +127,7 @@ class LifeView:
 
 def _telemetry_view() -> ModuleType:
     """Loaded only where telemetry is served, with the libraries that it needs."""
-    from kproxy.app import telemetry_view  # noqa: PLC0415
+    from kproxy.admin import telemetry_view  # noqa: PLC0415
 
     return telemetry_view
 

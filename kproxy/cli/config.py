@@ -47,7 +47,7 @@ def _check_upstreams(found: Config) -> int:
     """A line for each; exit code 1 when one does not answer, or has a node without a port."""
     import trio
 
-    from kproxy.app.checking import findings
+    from kproxy.cluster.preflight import findings
 
     asked = trio.run(findings, found)
     click.echo()
@@ -65,7 +65,7 @@ def _check_telemetry(found: Config, file: Path) -> None:
     served = [index for index, cluster in enumerate(found.clusters) if cluster.telemetry is not None]
     if not served:
         return
-    from kproxy.app.telemetry import ClientTelemetry
+    from kproxy.telemetry.client_telemetry import ClientTelemetry
 
     for index in served:
         try:

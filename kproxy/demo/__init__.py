@@ -21,6 +21,6 @@ def run(kafka: bool, stay: bool, seconds: int = SECONDS, out: Path = OUT) -> int
         0 when every record arrived once and no client went past the proxy, 1 when not or when something failed,
         130 after Ctrl-C and 143 after SIGTERM.
     """
-    from kproxy.demo.play import play  # noqa: PLC0415 - who imports kproxy.demo.kafka needs none of this
+    from kproxy.demo.play import play  # noqa: PLC0415 - who imports kproxy.local_kafka.cluster needs none of this
 
     return play(kafka=kafka, stay=stay, seconds=seconds, out=out)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kproxy.demo import jars, java
 from kproxy.demo.children import Child
-from kproxy.demo.kafka import Cluster
+from kproxy.local_kafka import jars, java
+from kproxy.local_kafka.cluster import Cluster
 
 BROKERS: Final = 3
 _START_TIMEOUT: Final = 30.0

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from kproxy.demo.processes import ToolError, kill_group, spawn, wait_until
+from kproxy.local_kafka.processes import ToolError, kill_group, spawn, wait_until
 
 _LONGEST = 300
 

@@ -21,11 +21,11 @@ from kproxy.demo.board import Board
 from kproxy.demo.checks import Check, check
 from kproxy.demo.children import Child
 from kproxy.demo.pace import STAIRS, Pace
-from kproxy.demo.processes import ToolError
 from kproxy.demo.proxy import Proxy
 from kproxy.demo.screen import console, screen
 from kproxy.demo.signals import Stopped, stopped_by_signals
-from kproxy.demo.sockets import SocketWatch
+from kproxy.local_kafka.processes import ToolError
+from kproxy.local_kafka.sockets import SocketWatch
 
 TOPIC: Final = "demo"
 FAILED: Final = 1

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from kproxy.demo import scrape
 from kproxy.demo.children import Child
-from kproxy.demo.ports import free_ports
-from kproxy.demo.processes import ToolError
+from kproxy.local_kafka.ports import free_ports
+from kproxy.local_kafka.processes import ToolError
 
 HOST: Final = "127.0.0.1"
 _READY_TIMEOUT: Final = 30.0

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from kproxy.observe.means import Cause
 from kproxy.observe.software import SoftwareCounts, software_label
 from kproxy.observe.telemetry import Queue, TelemetryCounters
+from kproxy.rebootstrap.actions import Cause
 
 BOUNDS: Final[tuple[float, ...]] = (
     0.00005,

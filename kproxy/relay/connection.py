@@ -7,20 +7,20 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.context import Context
+from kproxy.protocol.api_table import Chunk, Table
+from kproxy.protocol.context import Context
+from kproxy.protocol.fault import Fault
 from kproxy.relay.endpoint import GONE, OUT, Endpoint
-from kproxy.relay.fault import Fault
 from kproxy.relay.in_flight import MAX_IN_FLIGHT
 from kproxy.relay.requests import RequestFlow
 from kproxy.relay.responses import ResponseFlow
-from kproxy.relay.routes import Chunk, Table
 from kproxy.relay.sides import Sides
 from kproxy.relay.splice import PIPE_BYTES, SPLICE_FROM, NoPipeError
 
 if TYPE_CHECKING:
     from kproxy.config import Limits
+    from kproxy.protocol.outcomes import Stepwise
     from kproxy.relay.pump import Pump
-    from kproxy.relay.verdicts import Stepwise
 
 _clock: Final = time.monotonic
 GLANCE_BYTES: Final = 4 << 10

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kproxy.relay.verdicts import Answer, Forward, Parked
+from kproxy.protocol.outcomes import Answer, Forward, Parked
 
 if TYPE_CHECKING:
+    from kproxy.protocol.outcomes import Converse, Steps
     from kproxy.relay.requests import RequestFlow
-    from kproxy.relay.verdicts import Converse, Steps
 
 
 class Conversation:

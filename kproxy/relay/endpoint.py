@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.fault import Fault
-from kproxy.relay.routes import Chunk
+from kproxy.protocol.api_table import Chunk
+from kproxy.protocol.fault import Fault
 from kproxy.relay.splice import Pipe, PipePool
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import islice
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.fault import Fault
+from kproxy.producers.produce_rewrite import ProduceRewrite
+from kproxy.protocol.api_table import Route
+from kproxy.protocol.fault import Fault
 from kproxy.relay.flow import Flow, Outlet
 from kproxy.relay.in_flight import MAX_IN_FLIGHT, Expected, InFlight
-from kproxy.relay.produce_rewrite import ProduceRewrite
-from kproxy.relay.routes import Route
 
 
 class Expecting(Flow):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
-from kproxy.relay.fault import Fault
-from kproxy.relay.routes import Chunk
+from kproxy.protocol.api_table import Chunk
+from kproxy.protocol.fault import Fault
 
 if TYPE_CHECKING:
-    from kproxy.relay.verdicts import Stepwise
+    from kproxy.protocol.outcomes import Stepwise
 
 UNTIL_TOLD: Final = 1 << 62
 """Bytes to be held that never come: what is behind waits for something else."""

@@ -7,10 +7,10 @@ from struct import Struct
 from typing import Final
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.context import Context
-from kproxy.relay.fault import Fault
+from kproxy.protocol.api_table import Chunk, Route
+from kproxy.protocol.context import Context
+from kproxy.protocol.fault import Fault
 from kproxy.relay.flow import Flow, Outlet
-from kproxy.relay.routes import Chunk, Route
 from kproxy.wire.header import decode_response_header
 from kproxy.wire.skim import ResponseStream, response_stream
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from kproxy.protocol.api_table import Route
+    from kproxy.protocol.outcomes import Parked
     from kproxy.relay.conversation import Conversation
-    from kproxy.relay.routes import Route
-    from kproxy.relay.verdicts import Parked
 
 MAX_IN_FLIGHT: Final = 1000
 """Requests of one connection that may wait; beyond it the client is not read. Clients default to 5."""

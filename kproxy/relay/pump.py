@@ -14,11 +14,11 @@ import trio
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
-from kproxy.relay.backlog import SHARE, Backlog
+from kproxy.protocol.fault import Fault
 from kproxy.relay.connection import Connection
+from kproxy.relay.deferred_work import SHARE, Backlog
 from kproxy.relay.departures import Departures
 from kproxy.relay.endpoint import Endpoint
-from kproxy.relay.fault import Fault
 from kproxy.relay.lingering import PAUSE_SECONDS
 from kproxy.relay.record import record_end
 from kproxy.relay.splice import PipePool
@@ -26,8 +26,8 @@ from kproxy.relay.turns import watched
 
 if TYPE_CHECKING:
     from kproxy.config import Limits, Timeouts
-    from kproxy.relay.context import Context
-    from kproxy.relay.routes import Table
+    from kproxy.protocol.api_table import Table
+    from kproxy.protocol.context import Context
 
 SCRATCH_BYTES: Final = 128 << 10
 """One buffer for every read that is not short: what is not sent on at once is copied out of it."""

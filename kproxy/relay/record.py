@@ -10,8 +10,8 @@ import structlog
 from kproxy.observe.reasons import Reason
 
 if TYPE_CHECKING:
+    from kproxy.protocol.context import Context
     from kproxy.relay.connection import Connection
-    from kproxy.relay.context import Context
 
 PROTOCOL_ERRORS: Final = frozenset(
     {

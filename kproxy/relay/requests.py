@@ -6,17 +6,17 @@ from struct import Struct
 from typing import Final
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.context import Context
+from kproxy.producers.produce_rewrite import ProduceRewrite
+from kproxy.protocol.api_table import Chunk, OnRequest, Route, Table
+from kproxy.protocol.context import Context
+from kproxy.protocol.fault import Fault
+from kproxy.protocol.outcomes import Converse, Parked
 from kproxy.relay.conversation import Conversation, begun
 from kproxy.relay.expecting import Expecting
-from kproxy.relay.fault import Fault
 from kproxy.relay.flow import UNTIL_TOLD, Outlet, Owner
 from kproxy.relay.in_flight import Expected, InFlight
-from kproxy.relay.own_answers import OwnAnswers
-from kproxy.relay.produce_rewrite import ProduceRewrite
-from kproxy.relay.routes import Chunk, OnRequest, Route, Table
+from kproxy.relay.local_responses import OwnAnswers
 from kproxy.relay.sniff import no_request
-from kproxy.relay.verdicts import Converse, Parked
 from kproxy.wire.header import client_id_in
 from kproxy.wire.skim import acks, is_transactional
 

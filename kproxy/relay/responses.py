@@ -6,15 +6,15 @@ from struct import Struct
 from typing import Final
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.context import Context
+from kproxy.protocol.api_table import Chunk, OnResponse
+from kproxy.protocol.context import Context
+from kproxy.protocol.fault import Fault
+from kproxy.protocol.outcomes import Parked
 from kproxy.relay.conversation import Conversation
-from kproxy.relay.fault import Fault
 from kproxy.relay.flow import UNTIL_TOLD, Outlet, Owner
 from kproxy.relay.forwarding import Forwarding
 from kproxy.relay.in_flight import Expected, InFlight
-from kproxy.relay.own_answers import OwnAnswers
-from kproxy.relay.routes import Chunk, OnResponse
-from kproxy.relay.verdicts import Parked
+from kproxy.relay.local_responses import OwnAnswers
 
 _HEAD: Final = Struct(">ii")
 """Size, correlation id: what every response begins with."""

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Final
 import structlog
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.context import Context
+from kproxy.protocol.api_table import Table
+from kproxy.protocol.context import Context
+from kproxy.protocol.fault import Fault
 from kproxy.relay.endpoint import Endpoint
-from kproxy.relay.fault import Fault
 from kproxy.relay.in_flight import MAX_IN_FLIGHT, InFlight
-from kproxy.relay.own_answers import OwnAnswers
+from kproxy.relay.local_responses import OwnAnswers
 from kproxy.relay.requests import RequestFlow
 from kproxy.relay.responses import ResponseFlow
-from kproxy.relay.routes import Table
 
 if TYPE_CHECKING:
     from kproxy.config import Limits
-    from kproxy.relay.verdicts import Stepwise
+    from kproxy.protocol.outcomes import Stepwise
 
 _clock: Final = time.monotonic
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.fault import Fault
+from kproxy.protocol.fault import Fault
 
 _METHODS: Final = (b"GET ", b"HEAD ", b"POST ", b"PUT ", b"DELETE ", b"OPTIONS ", b"CONNECT ", b"PATCH ", b"PRI * HTTP")
 _TLS_HANDSHAKE: Final = b"\x16\x03"

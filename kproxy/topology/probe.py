@@ -8,7 +8,7 @@ from typing import Final
 
 import trio
 
-from kproxy.topology.attempt import attempted, tell
+from kproxy.topology.guard import attempted, tell
 from kproxy.topology.reachability import Reachability, flipped, observed
 from kproxy.upstream.backoff import CAP
 from kproxy.upstream.client import UpstreamClient

@@ -14,10 +14,10 @@ import structlog
 import trio
 
 from kproxy.errors import UpstreamError
+from kproxy.rebootstrap.epoch import cause_of
 from kproxy.topology.answers import from_metadata
-from kproxy.topology.attempt import attempted, tell
-from kproxy.topology.doubt import Doubt
-from kproxy.topology.epoch import cause_of
+from kproxy.topology.confirmation import Doubt
+from kproxy.topology.guard import attempted, tell
 from kproxy.topology.probe import OnReachability, Prober
 from kproxy.topology.reachability import Reachability, flipped, observed
 from kproxy.topology.schedule import next_delay

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import kproxy
-from kproxy.demo import jars
+from kproxy.local_kafka import jars
 
 from .targets import haproxy_version
 

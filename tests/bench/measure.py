@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from kproxy.demo.kafka import Cluster
+from kproxy.local_kafka.cluster import Cluster
 
 from . import bulk, connecting, idle, metadata, small, telemetry
 from .frames import OneRecordProduce

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
+from kproxy.protocol.api_table import Chunk
+from kproxy.protocol.outcomes import Stepwise
 from kproxy.relay.in_flight import Expected, InFlight
-from kproxy.relay.own_answers import OwnAnswers
+from kproxy.relay.local_responses import OwnAnswers
 from kproxy.relay.responses import ResponseFlow
-from kproxy.relay.routes import Chunk
-from kproxy.relay.verdicts import Stepwise
 from kproxy.wire.generated.metadata_response import (
     MetadataResponse,
     MetadataResponseBroker,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from kproxy.demo.processes import kill_group, signal_group, spawn
+from kproxy.local_kafka.processes import kill_group, signal_group, spawn
 from tests.support.proc import family, rss_bytes
 
 Address = tuple[str, int]

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from kproxy.demo.broker import HOST
-from kproxy.demo.ports import free_port, free_ports
+from kproxy.local_kafka.broker import HOST
+from kproxy.local_kafka.ports import free_port, free_ports
 from tests.support.proc import family_cpu_seconds
 
 from . import bulk

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kproxy.demo.broker import HOST
-from kproxy.demo.kafka import Cluster
-from kproxy.demo.ports import free_port, free_ports
+from kproxy.local_kafka.broker import HOST
+from kproxy.local_kafka.cluster import Cluster
+from kproxy.local_kafka.ports import free_port, free_ports
 from tests.support.proc import family_cpu_seconds
 
 from .process import Address, BenchError, accepts, rss_kib, running, wait_serving

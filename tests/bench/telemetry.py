@@ -8,9 +8,9 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Final
 
-from kproxy.demo.broker import HOST
-from kproxy.demo.kafka import Cluster
-from kproxy.demo.ports import free_port
+from kproxy.local_kafka.broker import HOST
+from kproxy.local_kafka.cluster import Cluster
+from kproxy.local_kafka.ports import free_port
 
 from . import beside, bulk, returning
 from .apart import apart

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from contextlib import ExitStack
 
-from kproxy.demo import java
-from kproxy.demo.kafka import tools_classpath
+from kproxy.local_kafka import java
+from kproxy.local_kafka.cluster import tools_classpath
 from tests.support.proc import thread_name, threads
 
 from .apart import apart

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from kproxy.observe.counters import ClusterCounters
-from kproxy.observe.means import Ask, Means
+from kproxy.protocol.api_table import Table
+from kproxy.protocol.context import Context
+from kproxy.rebootstrap.actions import Ask, Means
 from kproxy.relay.apis import OFFERS
-from kproxy.relay.context import Context
-from kproxy.relay.routes import Table
 from kproxy.routing.address_map import AddressMap
 from kproxy.routing.ports import AutomaticPorts
 
@@ -42,31 +42,31 @@ class VirtualCluster:
         self._addresses = AddressMap(AutomaticPorts(20_000), _Door, PROXY_HOST)
 
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
-        """As `kproxy.relay.context.Backend` says."""
+        """As `kproxy.protocol.context.Backend` says."""
         return self._addresses.advertise(node_id, host, port, local_host)
 
     def judge(self, context: Context, ask: Ask) -> Means:
-        """As `kproxy.relay.context.Backend` says."""
+        """As `kproxy.protocol.context.Backend` says."""
         del context, ask
         return Means.SERVE
 
     def forgets_leader_epochs(self, context: Context, cluster_id: str | None) -> bool:
-        """As `kproxy.relay.context.Backend` says."""
+        """As `kproxy.protocol.context.Backend` says."""
         del context, cluster_id
         return False
 
     def hides_topic_ids(self, context: Context) -> bool:
-        """As `kproxy.relay.context.Backend` says."""
+        """As `kproxy.protocol.context.Backend` says."""
         del context
         return False
 
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
-        """As `kproxy.relay.context.Backend` says."""
+        """As `kproxy.protocol.context.Backend` says."""
         del local_host
         return ()
 
     def learn(self, cluster_id: str | None, nodes: Sequence[tuple[int, str, int]]) -> None:
-        """As `kproxy.relay.context.Backend` says."""
+        """As `kproxy.protocol.context.Backend` says."""
         self._addresses.learn(nodes)
 
     def context(self) -> Context:

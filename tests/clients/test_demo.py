@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from kproxy.demo.processes import kill_group
+from kproxy.local_kafka.processes import kill_group
 from tests.support import proc
 from tests.support.wait import until
 

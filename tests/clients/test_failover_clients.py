@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from kproxy.demo import jars
-from kproxy.demo.kafka import Cluster
+from kproxy.local_kafka import jars
+from kproxy.local_kafka.cluster import Cluster
 from tests.conftest import NODE_IDS
 from tests.support import libraries, passages
 from tests.support.backend import Backend

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from kproxy.demo import jars
-from kproxy.demo.kafka import Cluster
+from kproxy.local_kafka import jars
+from kproxy.local_kafka.cluster import Cluster
 from tests.clients.test_failover_clients import METADATA, TABLE
 from tests.support import libraries, passages
 from tests.support.backend import Backend

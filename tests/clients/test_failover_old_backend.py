@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kproxy.demo import jars
-from kproxy.demo.kafka import Cluster
+from kproxy.local_kafka import jars
+from kproxy.local_kafka.cluster import Cluster
 from tests.clients.test_failover_clients import METADATA, TABLE, WORKERS
 from tests.support import passages
 from tests.support.backend import Backend

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kproxy.demo.ports import free_ports
+from kproxy.local_kafka.ports import free_ports
 from tests.clients.test_failover_clients import METADATA, WORKERS
 from tests.conftest import NODE_IDS
 from tests.support.backend import Backend

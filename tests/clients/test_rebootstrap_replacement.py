@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kproxy.demo import jars
+from kproxy.local_kafka import jars
 from tests.support.backend import Backend
 from tests.support.libraries import JAVA_4_4, LIBRDKAFKA_2_16
 from tests.support.proxy import Proxy

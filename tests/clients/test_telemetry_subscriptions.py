@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kproxy.demo import jars
+from kproxy.local_kafka import jars
 from tests.support import golang, telemetry
 from tests.support.backend import Backend
 from tests.support.proxy import HOST, KPROXY, Proxy

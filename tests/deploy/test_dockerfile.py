@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kproxy.demo.ports import free_port
+from kproxy.local_kafka.ports import free_port
 from tests.support import tools
 
 HEALTHCHECK = tools.ROOT / "deploy" / "image" / "healthcheck.py"

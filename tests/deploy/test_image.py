@@ -16,7 +16,7 @@ import yaml
 from confluent_kafka import Consumer, KafkaError, Message, Producer
 
 import kproxy
-from kproxy.demo.ports import free_ports
+from kproxy.local_kafka.ports import free_ports
 from tests.deploy.support import chart
 from tests.deploy.support.container import Container, once
 from tests.support import proc, tools

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kproxy.config import Limits, Timeouts
-from kproxy.relay.context import Context
+from kproxy.protocol.api_table import Answer, Forward, Offer, OnRequest, Table
+from kproxy.protocol.context import Context
 from kproxy.relay.pump import Pump
-from kproxy.relay.routes import Answer, Forward, Offer, OnRequest, Table
 from kproxy.wire.frame import frame as framed
 from tests.unit.relay.sockets import Backend, pair, request
 

@@ -9,8 +9,8 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kproxy.protocol.outcomes import Stepwise
 from kproxy.relay.in_flight import MAX_IN_FLIGHT
-from kproxy.relay.verdicts import Stepwise
 from kproxy.wire.primitives import INT32
 from tests.unit.relay import frames
 from tests.unit.relay.flows import whole

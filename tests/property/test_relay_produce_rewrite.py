@@ -7,8 +7,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kproxy.relay.apis import OFFERS, producers
-from kproxy.relay.producer_ids import ProducerIds
+from kproxy.producers import policies as producers
+from kproxy.producers.producer_ids import ProducerIds
+from kproxy.relay.apis import OFFERS
 from tests.property.test_relay_flows import pieces
 from tests.support.batches import batch
 from tests.unit.relay import frames

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kproxy.errors import NOT_COORDINATOR, REBOOTSTRAP_REQUIRED
-from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
-from kproxy.relay.context import Context
-from kproxy.topology.ability import ability
-from kproxy.topology.ledger import Client, Ledger
-from kproxy.topology.telling import Place
+from kproxy.protocol.context import Context
+from kproxy.rebootstrap.actions import Ask, Means
+from kproxy.rebootstrap.client_capabilities import ability
+from kproxy.rebootstrap.decisions import Place
+from kproxy.rebootstrap.notified_clients import Client, Ledger
 from kproxy.wire.primitives import INT32
 from tests.property.test_relay_flows import pieces
 from tests.unit.relay import frames

@@ -15,11 +15,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from kproxy.observe.means import Ask, Cause, Means
-from kproxy.topology.ability import Ability, ability
-from kproxy.topology.epoch import Epoch
-from kproxy.topology.ledger import Client, Ledger
-from kproxy.topology.telling import Place, Standing
+from kproxy.rebootstrap.actions import Ask, Cause, Means
+from kproxy.rebootstrap.client_capabilities import Ability, ability
+from kproxy.rebootstrap.decisions import Place, Standing
+from kproxy.rebootstrap.epoch import Epoch
+from kproxy.rebootstrap.notified_clients import Client, Ledger
 
 CAPACITY: Final = 4
 FLOOR: Final = 10.0

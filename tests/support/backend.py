@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec, PartitionMetadata
 
-from kproxy.demo.kafka import Cluster
+from kproxy.local_kafka.cluster import Cluster
 from tests.support.wait import until
 
 with warnings.catch_warnings():  # of kafka-python's own imports, which are none of ours

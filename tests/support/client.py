@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from kproxy.demo import jars, java
-from kproxy.demo.broker import LOGGING
-from kproxy.demo.processes import kill_group, spawn
+from kproxy.local_kafka import jars, java
+from kproxy.local_kafka.broker import LOGGING
+from kproxy.local_kafka.processes import kill_group, spawn
 from tests.support import golang, npm
 from tests.support.socket_watch import SocketWatch
 

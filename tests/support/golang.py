@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from kproxy.demo import jars
+from kproxy.local_kafka import jars
 
 SOURCES = Path(__file__).with_name("go")
 MISSING = (

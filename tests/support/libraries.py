@@ -12,8 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
-from kproxy.demo import jars, java
-from kproxy.demo.broker import LOGGING
+from kproxy.local_kafka import jars, java
+from kproxy.local_kafka.broker import LOGGING
 from tests.support import golang, venvs
 from tests.support.client import java_3_9, java_4_3, java_4_4
 

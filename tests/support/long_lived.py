@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from kproxy.demo.processes import kill_group, spawn
+from kproxy.local_kafka.processes import kill_group, spawn
 from tests.support.libraries import Library, Role
 
 

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from kproxy.demo import jars
+from kproxy.local_kafka import jars
 
 KAFKAJS = "2.2.4"
 MISSING = (

@@ -15,8 +15,8 @@ from typing import Any, Self
 
 import yaml
 
-from kproxy.demo.ports import free_port, free_ports
-from kproxy.demo.processes import kill_group, spawn
+from kproxy.local_kafka.ports import free_port, free_ports
+from kproxy.local_kafka.processes import kill_group, spawn
 from tests.support import proc
 from tests.support.wait import until
 

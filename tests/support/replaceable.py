@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Self
 
-from kproxy.demo import jars
-from kproxy.demo.broker import HOST
-from kproxy.demo.kafka import Cluster
+from kproxy.local_kafka import jars
+from kproxy.local_kafka.broker import HOST
+from kproxy.local_kafka.cluster import Cluster
 
 CONTROLLER: Final = 100
 

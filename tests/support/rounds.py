@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from kproxy.demo.processes import kill_group
+from kproxy.local_kafka.processes import kill_group
 from tests.support.senders import Sender
 from tests.support.wait import until
 

@@ -16,9 +16,9 @@ from confluent_kafka.admin import (
     UserScramCredentialUpsertion,
 )
 
-from kproxy.demo import jars
-from kproxy.demo.broker import HOST
-from kproxy.demo.kafka import Cluster
+from kproxy.local_kafka import jars
+from kproxy.local_kafka.broker import HOST
+from kproxy.local_kafka.cluster import Cluster
 
 NODE_ID = 7
 PASSWORD = "correct-horse-battery-staple"

@@ -15,8 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from kproxy.demo import jars, java
-from kproxy.demo.broker import LOGGING
+from kproxy.local_kafka import jars, java
+from kproxy.local_kafka.broker import LOGGING
 from tests.support import golang, npm, venvs
 from tests.support.client import java_3_9, java_4_3
 from tests.support.libraries import compiled

@@ -8,8 +8,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kproxy.demo import jars
-from kproxy.demo.kafka import Cluster
+from kproxy.local_kafka import jars
+from kproxy.local_kafka.cluster import Cluster
 from tests.support import short_lived
 from tests.support.backend import Backend
 from tests.support.proxy import Proxy

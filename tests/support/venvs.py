@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from kproxy.demo import jars
+from kproxy.local_kafka import jars
 
 
 def python_with(package: str, version: str) -> str:

@@ -5,6 +5,8 @@ from types import MappingProxyType
 from typing import Final
 
 from kproxy.observe.counters import ClusterCounters
+from kproxy.protocol.api_table import Offer, Table
+from kproxy.rebootstrap import coordinators
 from kproxy.relay.apis import (
     a00_produce,
     a01_fetch,
@@ -17,9 +19,7 @@ from kproxy.relay.apis import (
     a60_describe_cluster,
     a78_share_fetch,
     a79_share_acknowledge,
-    coordinators,
 )
-from kproxy.relay.routes import Offer, Table
 
 OFFERS: Final[Mapping[int, Offer]] = MappingProxyType(
     {

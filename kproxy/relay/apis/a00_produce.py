@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from kproxy.protocol.api_table import Chunk, Offer, OnRequest, OnResponse, Respond, Route
+from kproxy.protocol.context import Context
 from kproxy.relay.apis.addresses import each, replaced
-from kproxy.relay.context import Context
-from kproxy.relay.routes import Chunk, Offer, OnRequest, OnResponse, Respond, Route
 from kproxy.wire.skim import Skimmed
 
 KEY: Final = 0

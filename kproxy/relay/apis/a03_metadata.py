@@ -27,17 +27,17 @@ from struct import Struct
 from typing import Final
 
 from kproxy.errors import REBOOTSTRAP_REQUIRED
-from kproxy.observe.means import Ask
 from kproxy.observe.reasons import Reason
+from kproxy.protocol.api_table import Answer, Chunk, Forward, Offer, OnRequest, OnResponse, Respond, Route
+from kproxy.protocol.context import Context
+from kproxy.protocol.fault import Fault
+from kproxy.protocol.reading import well_formed
+from kproxy.rebootstrap.actions import Ask
+from kproxy.rebootstrap.answers import is_told, metadata
+from kproxy.rebootstrap.leader_epochs import FIRST_LEADER_EPOCH, forget
+from kproxy.rebootstrap.topics import answered, asked, asks_by_id, error_code_at
 from kproxy.relay.apis.addresses import each, replaced
-from kproxy.relay.apis.leader_epochs import FIRST_LEADER_EPOCH, forget
 from kproxy.relay.apis.learning import learn, metadata_cluster_id
-from kproxy.relay.apis.reading import well_formed
-from kproxy.relay.apis.telling import is_told, metadata
-from kproxy.relay.apis.topics import answered, asked, asks_by_id, error_code_at
-from kproxy.relay.context import Context
-from kproxy.relay.fault import Fault
-from kproxy.relay.routes import Answer, Chunk, Forward, Offer, OnRequest, OnResponse, Respond, Route
 from kproxy.wire.frame import frame as framed
 from kproxy.wire.header import decode_request_header, decode_response_header
 from kproxy.wire.skim import Skimmed, response_skim

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from kproxy.errors import MalformedMessageError
-from kproxy.relay.context import Context
-from kproxy.relay.routes import Forward, Offer, OnRequest
+from kproxy.protocol.api_table import Forward, Offer, OnRequest
+from kproxy.protocol.context import Context
 from kproxy.relay.sasl import Exchanges
 from kproxy.wire.frame import frame as framed
 from kproxy.wire.generated.sasl_handshake_request import SaslHandshakeRequest

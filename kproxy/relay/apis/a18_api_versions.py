@@ -21,12 +21,12 @@ from struct import Struct
 from typing import Final
 
 from kproxy.errors import NONE, REBOOTSTRAP_REQUIRED, UNSUPPORTED_VERSION
-from kproxy.observe.means import Ask
 from kproxy.observe.reasons import Reason
-from kproxy.relay.apis.telling import is_told
-from kproxy.relay.context import NEWEST_METADATA, Context
-from kproxy.relay.fault import Fault
-from kproxy.relay.routes import Answer, Chunk, Forward, Offer, OnRequest, OnResponse, Respond, Route
+from kproxy.protocol.api_table import Answer, Chunk, Forward, Offer, OnRequest, OnResponse, Respond, Route
+from kproxy.protocol.context import NEWEST_METADATA, Context
+from kproxy.protocol.fault import Fault
+from kproxy.rebootstrap.actions import Ask
+from kproxy.rebootstrap.answers import is_told
 from kproxy.wire.frame import frame as framed
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.api_versions_response import ApiVersion, ApiVersionsResponse

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from kproxy.errors import NONE, MalformedMessageError
-from kproxy.relay.context import Context
-from kproxy.relay.routes import Chunk, Forward, Offer, OnRequest, OnResponse, Respond, Route
+from kproxy.protocol.api_table import Chunk, Forward, Offer, OnRequest, OnResponse, Respond, Route
+from kproxy.protocol.context import Context
 from kproxy.relay.sasl import Exchanges
 from kproxy.wire.frame import frame as framed
 from kproxy.wire.generated.sasl_authenticate_request import SaslAuthenticateRequest

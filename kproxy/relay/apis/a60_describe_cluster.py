@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from kproxy.protocol.api_table import Chunk, Offer, OnResponse, Respond, Route
+from kproxy.protocol.context import Context
+from kproxy.protocol.reading import well_formed
 from kproxy.relay.apis.addresses import each, replaced
 from kproxy.relay.apis.learning import described_cluster_id, learn
-from kproxy.relay.apis.reading import well_formed
-from kproxy.relay.context import Context
-from kproxy.relay.routes import Chunk, Offer, OnResponse, Respond, Route
 from kproxy.wire.skim import Skimmed
 
 KEY: Final = 60

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kproxy.relay.context import Context
-from kproxy.relay.routes import Chunk, Respond, Route
+from kproxy.protocol.api_table import Chunk, Respond, Route
+from kproxy.protocol.context import Context
 from kproxy.wire.apis import response_header_version
 from kproxy.wire.header import decode_response_header
 from kproxy.wire.skim import CONTROLLER, Address, Skimmed, replace_addresses, response_skim

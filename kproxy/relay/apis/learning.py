@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from kproxy.relay.apis.reading import compact_string, text
-from kproxy.relay.context import Context
+from kproxy.protocol.context import Context
+from kproxy.protocol.reading import compact_string, text
 from kproxy.wire.primitives import Buffer, int16_at
 from kproxy.wire.skim import BROKER, Skimmed
 

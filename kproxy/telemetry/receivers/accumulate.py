@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from kproxy.telemetry.receivers.labels import DEFAULT_LABELS, Labels
 from kproxy.telemetry.receivers.naming import Kind
+from kproxy.telemetry.receivers.otlp_points import Mode, PointReading, reading
 from kproxy.telemetry.receivers.plan import MAX_POINTS, Step
 from kproxy.telemetry.receivers.plans import Plans
-from kproxy.telemetry.receivers.readings import Mode, PointReading, reading
 from kproxy.telemetry.receivers.registry import Registry
 from kproxy.telemetry.receivers.series import Family, Source, scaled, together
 

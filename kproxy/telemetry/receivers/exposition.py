@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, cast
 
 from kproxy.telemetry.receivers.distribution import Distribution
 from kproxy.telemetry.receivers.naming import Kind
-from kproxy.telemetry.receivers.readings import Value
+from kproxy.telemetry.receivers.otlp_points import Value
 from kproxy.telemetry.receivers.series import Family, Merge, Source, merge_of, together
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"

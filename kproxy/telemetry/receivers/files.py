@@ -8,7 +8,7 @@ from kproxy.delivery import files
 from kproxy.telemetry.errors import PayloadError
 from kproxy.telemetry.payload import Push
 from kproxy.telemetry.receivers.interface import OTLP
-from kproxy.telemetry.receivers.rows import lines
+from kproxy.telemetry.receivers.json_lines import lines
 
 
 class Files(files.Files[Push]):

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kproxy.telemetry.receivers.readings import Value
+from kproxy.telemetry.receivers.otlp_points import Value
 from kproxy.telemetry.receivers.series import Point, Source
 
 if TYPE_CHECKING:

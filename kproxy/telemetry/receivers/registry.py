@@ -9,7 +9,7 @@ from uuid import UUID
 
 from kproxy.telemetry.receivers.labels import Labels
 from kproxy.telemetry.receivers.naming import MAX_NAME, Kind, exported
-from kproxy.telemetry.receivers.readings import Attributes, Value, attributes_of
+from kproxy.telemetry.receivers.otlp_points import Attributes, Value, attributes_of
 from kproxy.telemetry.receivers.series import Family, Group, Point, Source, together
 
 if TYPE_CHECKING:

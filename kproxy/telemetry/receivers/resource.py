@@ -11,8 +11,8 @@ from struct import Struct
 from typing import Final, NamedTuple
 
 from kproxy.errors import MalformedMessageError
-from kproxy.telemetry.receivers.cuts import cut
 from kproxy.telemetry.receivers.labels import CLIENT_LABELS
+from kproxy.telemetry.receivers.resource_spans import cut
 from kproxy.wire.primitives import read_uvarint, uvarint
 
 MAX_RESOURCES: Final = 4096

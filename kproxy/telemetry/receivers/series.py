@@ -9,7 +9,7 @@ from uuid import UUID
 
 from kproxy.telemetry.receivers.distribution import Distribution
 from kproxy.telemetry.receivers.naming import Kind
-from kproxy.telemetry.receivers.readings import Attributes, Value
+from kproxy.telemetry.receivers.otlp_points import Attributes, Value
 
 
 class Merge(Enum):

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from kproxy.demo.ports import free_ports
-from kproxy.demo.processes import kill_group, spawn
+from kproxy.local_kafka.ports import free_ports
+from kproxy.local_kafka.processes import kill_group, spawn
 from tests.support import tools
 from tests.support.wait import until
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from kproxy.admin.refusals import OrderError, RefusedError, UnknownError
-from kproxy.admin.shown import (
+from kproxy.admin.errors import OrderError, RefusedError, UnknownError
+from kproxy.admin.models import (
     ClientView,
     ClusterView,
     ConnectionView,

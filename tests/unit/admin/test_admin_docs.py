@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from kproxy.admin.models import Rebootstrap
 from kproxy.admin.routes import ROUTES
-from kproxy.admin.shown import Rebootstrap
 from tests.unit.cli.running import printed
 
 PAGE = (Path(__file__).parents[3] / "docs" / "admin.md").read_text()

@@ -8,7 +8,7 @@ import pytest
 
 from kproxy.admin.clients import identity, read, written
 from kproxy.admin.message import HttpError
-from kproxy.admin.shown import ClientView, Rebootstrap
+from kproxy.admin.models import ClientView, Rebootstrap
 from tests.unit.admin.memory_view import MemoryView, client_view
 from tests.unit.admin.raw import fetch
 

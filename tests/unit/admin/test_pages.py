@@ -9,8 +9,8 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
+from kproxy.admin.models import Cause, Event, Readiness, State
 from kproxy.admin.routes import ROUTES
-from kproxy.admin.shown import Cause, Event, Readiness, State
 from tests.unit.admin.memory_view import MemoryView, connection_view
 from tests.unit.admin.raw import fetch
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kproxy.admin.refusals import InvalidError, OrderError, RefusedError
+from kproxy.admin.errors import InvalidError, OrderError, RefusedError
 from tests.unit.admin.memory_view import MemoryView, instance_view
 from tests.unit.admin.raw import Reply, exchange, fetch, replies
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import trio
 
-from kproxy.app.life import Life
+from kproxy.app.process import Life
 from kproxy.config import Config
-from kproxy.demo.ports import free_port
+from kproxy.local_kafka.ports import free_port
 from kproxy.wire.frame import frame
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.metadata_request import MetadataRequest

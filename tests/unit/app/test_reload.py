@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kproxy.app.reload import apply
 from tests.unit.app.living import HOST
-from tests.unit.app.test_epochs import described, two
+from tests.unit.cluster.test_epochs import described, two
 
 
 async def test_a_reload_without_the_active_upstream() -> None:

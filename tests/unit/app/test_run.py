@@ -18,11 +18,11 @@ import pytest
 import structlog
 import yaml
 
-from kproxy.app.life import Life
+from kproxy.app.process import Life
 from kproxy.app.run import CONFIGURATION_ERROR, SWITCH_INTERVAL, run
 from kproxy.config import load
-from kproxy.demo.ports import free_port, free_ports
 from kproxy.errors import ConfigError
+from kproxy.local_kafka.ports import free_port, free_ports
 from tests.support.wait import until
 
 HOST = "127.0.0.1"

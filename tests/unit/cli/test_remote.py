@@ -11,10 +11,10 @@ from dataclasses import replace
 import pytest
 import trio
 
-from kproxy.admin.refusals import NotNowError, OrderError, RefusedError
-from kproxy.admin.shown import Rebootstrap, UnmappedView
+from kproxy.admin.errors import NotNowError, OrderError, RefusedError
+from kproxy.admin.models import Rebootstrap, UnmappedView
 from kproxy.cli.asking import AdminPort
-from kproxy.demo.ports import free_port
+from kproxy.local_kafka.ports import free_port
 from tests.unit.admin.memory_view import MemoryView, client_view, cluster_view
 from tests.unit.cli.running import printed, run
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from kproxy.admin.refusals import InvalidError, RefusedError
-from kproxy.admin.shown import SubscriptionView
+from kproxy.admin.errors import InvalidError, RefusedError
+from kproxy.admin.models import SubscriptionView
 from tests.unit.admin.memory_view import MemoryView, cluster_view, instance_view
 from tests.unit.cli.running import printed
 from tests.unit.cli.test_remote import Asking, ask, cells

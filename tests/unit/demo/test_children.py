@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kproxy.demo.children import Child
-from kproxy.demo.processes import ToolError
+from kproxy.local_kafka.processes import ToolError
 from tests.support.wait import until
 
 STAYS = 'import signal; print(\'{"kind": "up"}\', flush=True); signal.pause()'

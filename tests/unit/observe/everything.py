@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from kproxy.delivery.interface import Counters as Queue
 from kproxy.observe.counters import BOOTSTRAP, Counters
-from kproxy.observe.means import Cause, Means
 from kproxy.observe.reasons import Reason
 from kproxy.observe.telemetry import TelemetryCounters
+from kproxy.rebootstrap.actions import Cause, Means
 from kproxy.telemetry.receivers.interface import ReceiverCounters
 from kproxy.telemetry.receivers.registry import Tally as Series
 from kproxy.telemetry.service import Tally

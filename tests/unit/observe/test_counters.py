@@ -8,8 +8,8 @@ import pytest
 
 from kproxy.observe import counters as module
 from kproxy.observe.counters import BOUNDS, OTHER, ClusterCounters, Counters, Histogram
-from kproxy.observe.means import Cause, Means
 from kproxy.observe.reasons import Reason
+from kproxy.rebootstrap.actions import Cause, Means
 
 
 def test_bounds_are_geometric_from_50_us_to_a_minute() -> None:

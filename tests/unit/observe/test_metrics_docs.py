@@ -9,9 +9,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from kproxy.errors import ErrorClass
 from kproxy.observe.counters import ClusterCounters
-from kproxy.observe.means import Cause, Means
 from kproxy.observe.prometheus import registry_for, render
 from kproxy.observe.reasons import EXPLAINED
+from kproxy.rebootstrap.actions import Cause, Means
 from tests.unit.observe.everything import everything
 
 DOCS = (Path(__file__).parents[3] / "docs" / "metrics.md").read_text()

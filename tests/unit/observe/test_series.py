@@ -5,8 +5,8 @@ from __future__ import annotations
 from kproxy.observe import series
 from kproxy.observe.counters import BOOTSTRAP, OTHER, ClusterCounters
 from kproxy.observe.families import FAMILIES
-from kproxy.observe.means import Cause
 from kproxy.observe.reasons import Reason
+from kproxy.rebootstrap.actions import Cause
 from tests.unit.observe.everything import everything
 
 

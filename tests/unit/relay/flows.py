@@ -9,17 +9,17 @@ from typing import Literal, Self, TypeVar, overload
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.counters import ClusterCounters
-from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
+from kproxy.protocol.api_table import Chunk, Offer, Table
+from kproxy.protocol.context import Context
+from kproxy.protocol.fault import Fault
+from kproxy.protocol.outcomes import Stepwise
+from kproxy.rebootstrap.actions import Ask, Means
 from kproxy.relay.apis import OFFERS, retired_table
-from kproxy.relay.context import Context
-from kproxy.relay.fault import Fault
 from kproxy.relay.in_flight import Expected, InFlight
-from kproxy.relay.own_answers import OwnAnswers
+from kproxy.relay.local_responses import OwnAnswers
 from kproxy.relay.requests import RequestFlow
 from kproxy.relay.responses import ResponseFlow
-from kproxy.relay.routes import Chunk, Offer, Table
-from kproxy.relay.verdicts import Stepwise
 from tests.unit.relay import frames
 
 Side = Literal["client", "broker", "epoch", "answer"]
@@ -87,23 +87,23 @@ class Cluster:
         return self.host, port_of(node_id)
 
     def judge(self, context: Context, ask: Ask) -> Means:
-        """As `kproxy.relay.context.Backend` says."""
+        """As `kproxy.protocol.context.Backend` says."""
         self.asks.append((ask, context.epoch))
         return self.decides.get(ask, Means.SERVE)
 
     def forgets_leader_epochs(self, context: Context, cluster_id: str | None) -> bool:
-        """As `kproxy.relay.context.Backend` says."""
+        """As `kproxy.protocol.context.Backend` says."""
         del context
         self.epochs_of.append(cluster_id)
         return self.forgets
 
     def hides_topic_ids(self, context: Context) -> bool:
-        """As `kproxy.relay.context.Backend` says."""
+        """As `kproxy.protocol.context.Backend` says."""
         del context
         return self.hides
 
     def brokers(self, local_host: str) -> Sequence[Node]:
-        """As `kproxy.relay.context.Backend` says."""
+        """As `kproxy.protocol.context.Backend` says."""
         assert local_host == LOCAL_HOST
         return self.nodes
 

@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager
 from struct import Struct
 
+from kproxy.protocol.api_table import Converse, Offer, OnRequest, Parked, Table
+from kproxy.protocol.context import Context
+from kproxy.protocol.fault import Fault
+from kproxy.protocol.outcomes import Steps, Stepwise
 from kproxy.relay.apis import OFFERS
-from kproxy.relay.backlog import Backlog
-from kproxy.relay.context import Context
-from kproxy.relay.fault import Fault
-from kproxy.relay.routes import Converse, Offer, OnRequest, Parked, Table
-from kproxy.relay.verdicts import Steps, Stepwise
+from kproxy.relay.deferred_work import Backlog
 from kproxy.wire.frame import frame as framed
 from kproxy.wire.primitives import INT32
 from tests.unit.relay import frames

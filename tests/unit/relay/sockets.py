@@ -15,13 +15,13 @@ import trio
 
 from kproxy.config import Limits, Timeouts
 from kproxy.observe.counters import ClusterCounters
-from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
+from kproxy.protocol.api_table import Table
+from kproxy.protocol.context import Context
+from kproxy.rebootstrap.actions import Ask, Means
 from kproxy.relay.apis import OFFERS, retired_table
 from kproxy.relay.connection import Connection
-from kproxy.relay.context import Context
 from kproxy.relay.pump import Pump
-from kproxy.relay.routes import Table
 from kproxy.wire.frame import frame
 
 HOST = "127.0.0.1"
@@ -67,22 +67,22 @@ class Backend:
         return local_host, 19092 + node_id
 
     def judge(self, context: Context, ask: Ask) -> Means:
-        """As `kproxy.relay.context.Backend` says."""
+        """As `kproxy.protocol.context.Backend` says."""
         del context, ask
         return self.means
 
     def forgets_leader_epochs(self, context: Context, cluster_id: str | None) -> bool:
-        """As `kproxy.relay.context.Backend` says."""
+        """As `kproxy.protocol.context.Backend` says."""
         del context, cluster_id
         return False
 
     def hides_topic_ids(self, context: Context) -> bool:
-        """As `kproxy.relay.context.Backend` says."""
+        """As `kproxy.protocol.context.Backend` says."""
         del context
         return False
 
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
-        """As `kproxy.relay.context.Backend` says."""
+        """As `kproxy.protocol.context.Backend` says."""
         return [(5, local_host, 19097, None)]
 
     def learn(self, cluster_id: str | None, nodes: Sequence[tuple[int, str, int]]) -> None:

@@ -11,10 +11,10 @@ import trio.lowlevel
 
 from kproxy.config import Limits
 from kproxy.errors import REBOOTSTRAP_REQUIRED
-from kproxy.observe.means import Means
 from kproxy.observe.reasons import Reason
+from kproxy.protocol.fault import Fault
+from kproxy.rebootstrap.actions import Means
 from kproxy.relay.connection import Connection
-from kproxy.relay.fault import Fault
 from kproxy.relay.in_flight import MAX_IN_FLIGHT
 from kproxy.wire.frame import frame
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest

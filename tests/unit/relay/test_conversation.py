@@ -6,9 +6,9 @@ import pytest
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
+from kproxy.protocol.fault import Fault
+from kproxy.protocol.outcomes import Answer, Converse
 from kproxy.relay.conversation import Conversation, begun
-from kproxy.relay.fault import Fault
-from kproxy.relay.verdicts import Answer, Converse
 from tests.unit.relay import frames
 from tests.unit.relay.flows import KIB, Script, play, whole
 from tests.unit.relay.own import (

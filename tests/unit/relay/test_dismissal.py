@@ -9,8 +9,8 @@ import pytest
 import trio
 
 from kproxy.errors import NOT_COORDINATOR
-from kproxy.observe.means import Means
 from kproxy.observe.reasons import Reason
+from kproxy.rebootstrap.actions import Means
 from kproxy.relay.connection import Connection
 from kproxy.relay.lingering import PAUSE_SECONDS
 from tests.unit.relay import frames

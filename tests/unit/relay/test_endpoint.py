@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from kproxy.observe.reasons import Reason
+from kproxy.protocol.api_table import Chunk
+from kproxy.protocol.fault import Fault
 from kproxy.relay.endpoint import JOIN_BELOW, MAX_VECTOR, Endpoint
-from kproxy.relay.fault import Fault
-from kproxy.relay.routes import Chunk
 from kproxy.relay.splice import PipePool
 from tests.unit.relay.sockets import KIB, MIB, RESET, noise, pair
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kproxy.observe.counters import ClusterCounters
+from kproxy.protocol.api_table import Table
 from kproxy.relay.in_flight import Expected, InFlight
-from kproxy.relay.routes import Table
 
 
 def _expected(correlation_id: int) -> Expected:

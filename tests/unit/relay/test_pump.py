@@ -14,11 +14,11 @@ import pytest
 import trio
 
 from kproxy.config import Limits, Timeouts
-from kproxy.observe.means import Means
 from kproxy.observe.reasons import Reason
+from kproxy.protocol.context import Context
+from kproxy.rebootstrap.actions import Means
 from kproxy.relay import pump as pump_module
 from kproxy.relay.alarm import Alarm
-from kproxy.relay.context import Context
 from kproxy.relay.endpoint import Endpoint
 from kproxy.relay.lingering import Lingering
 from kproxy.relay.pump import Pump

@@ -11,8 +11,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from kproxy.observe.reasons import Reason
+from kproxy.protocol.context import Context
 from kproxy.relay.connection import Connection
-from kproxy.relay.context import Context
 from kproxy.relay.record import PROTOCOL_ERRORS, record, record_end
 from tests.unit.relay.flows import Cluster
 

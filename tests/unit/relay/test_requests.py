@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from kproxy.observe.reasons import Reason
+from kproxy.protocol.api_table import Answer, Forward, Offer, OnRequest
+from kproxy.protocol.context import Context
 from kproxy.relay.apis import OFFERS
-from kproxy.relay.context import Context
 from kproxy.relay.requests import HEAD_BYTES
-from kproxy.relay.routes import Answer, Forward, Offer, OnRequest
 from kproxy.wire.apis import APIS, ApiSpec
 from kproxy.wire.frame import frame
 from tests.unit.relay import frames

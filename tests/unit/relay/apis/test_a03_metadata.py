@@ -9,18 +9,18 @@ from uuid import UUID
 import pytest
 
 from kproxy.errors import REBOOTSTRAP_REQUIRED
-from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
-from kproxy.relay.apis.topics import LEADER_NOT_AVAILABLE
+from kproxy.rebootstrap.actions import Ask, Means
+from kproxy.rebootstrap.topics import LEADER_NOT_AVAILABLE
 from kproxy.wire.apis import APIS
 from kproxy.wire.frame import frame
 from kproxy.wire.generated.metadata_request import MetadataRequest, MetadataRequestTopic
 from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker, MetadataResponseTopic
 from kproxy.wire.header import RequestHeader, encode_request_header
 from kproxy.wire.primitives import INT32, Tags
+from tests.unit.rebootstrap.test_leader_epochs import as_of, without_epochs, without_ids
+from tests.unit.rebootstrap.test_topics import MESSAGES
 from tests.unit.relay import frames
-from tests.unit.relay.apis.test_leader_epochs import as_of, without_epochs, without_ids
-from tests.unit.relay.apis.test_topics import MESSAGES
 from tests.unit.relay.flows import Cluster, Node, Relay, Script, bytewise, play, port_of, whole
 
 NODES: Sequence[Node] = ((5, "proxy.example", 19097, "rack-1"), (6, "proxy.example", 19098, None))

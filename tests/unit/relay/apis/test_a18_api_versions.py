@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from kproxy.errors import NONE, REBOOTSTRAP_REQUIRED, UNSUPPORTED_VERSION
-from kproxy.observe.means import Ask, Means
 from kproxy.observe.reasons import Reason
+from kproxy.protocol.api_table import Table
+from kproxy.rebootstrap.actions import Ask, Means
 from kproxy.relay.apis import OFFERS
-from kproxy.relay.routes import Table
 from kproxy.wire.apis import APIS
 from kproxy.wire.frame import frame
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest

@@ -6,9 +6,9 @@ import pytest
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.counters import ApiCounters
+from kproxy.protocol.api_table import PASS_UNCHANGED, Offer, OnResponse, Route
+from kproxy.protocol.context import Context
 from kproxy.relay.apis.addresses import replace_all
-from kproxy.relay.context import Context
-from kproxy.relay.routes import PASS_UNCHANGED, Offer, OnResponse, Route
 from kproxy.wire.apis import APIS
 from tests.property.wire_contents import TAGS
 from tests.unit.relay import frames

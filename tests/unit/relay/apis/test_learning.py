@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.fault import Fault
+from kproxy.protocol.fault import Fault
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, Script, play, whole
 

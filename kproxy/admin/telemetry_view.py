@@ -1,0 +1,124 @@
+"""Client telemetry as the admin port sees and orders it: subscriptions, instances, the page of clients' metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from math import isinf
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from kproxy.admin.errors import InvalidError, RefusedError, UnkeptError, UnknownError
+from kproxy.admin.inventory import time_shown
+from kproxy.admin.models import InstanceView, SubscriptionView
+from kproxy.config.address import join_host_port
+from kproxy.errors import NONE
+from kproxy.observe.error_names import ERROR_NAMES
+from kproxy.state.interface import StateError
+from kproxy.telemetry.config_resource import alter, make
+from kproxy.telemetry.errors import POLICY_VIOLATION, SubscriptionError
+from kproxy.telemetry.instance import kafka_text
+from kproxy.telemetry.receivers import prometheus
+from kproxy.telemetry.subscription import INTERVAL_MS, MATCH, METRICS
+
+if TYPE_CHECKING:
+    from kproxy.telemetry.client_telemetry import ClientTelemetry
+    from kproxy.telemetry.instances import Instance
+    from kproxy.telemetry.subscription import Subscription
+    from kproxy.telemetry.subscriptions import Subscriptions
+
+
+@dataclass(slots=True)
+class _Config:
+    name: str
+    value: str | None
+
+
+async def page(served: Iterable[ClientTelemetry], compress: bool) -> tuple[str, bytes] | None:
+    """One page of all Prometheus receivers; None where there is none."""
+    receivers = [receiver for telemetry in served for receiver in telemetry.prometheus]
+    return await prometheus.clients_page(receivers, compress=compress) if receivers else None
+
+
+def subscriptions(telemetry: ClientTelemetry) -> list[SubscriptionView]:
+    """By name."""
+    present = telemetry.core.subscriptions
+    return [_subscription(present, subscription) for subscription in present]
+
+
+async def subscribe(
+    telemetry: ClientTelemetry, name: str, metrics: Sequence[str], interval_ms: int | None, match: Mapping[str, str]
+) -> SubscriptionView:
+    """As AlterConfigs would; raises `RefusedError`, `InvalidError` or `UnkeptError`."""
+    pairs = ",".join(f"{key}={pattern}" for key, pattern in match.items())
+    configs = {METRICS: ",".join(metrics)} | ({MATCH: pairs} if pairs else {})
+    if interval_ms is not None:
+        configs[INTERVAL_MS] = str(interval_ms)
+    await _alter(telemetry, name, configs)
+    present = telemetry.core.subscriptions
+    made = present.get(name)
+    assert made is not None
+    return _subscription(present, made)
+
+
+async def unsubscribe(telemetry: ClientTelemetry, name: str) -> None:
+    """As AlterConfigs without a config would; raises `UnknownError`, `RefusedError` or `UnkeptError`."""
+    present = telemetry.core.subscriptions
+    if present.get(name) is None:
+        known = ", ".join(subscription.name for subscription in present) or "none"
+        raise UnknownError(f"there is no subscription {name!r}; there are: {known}")
+    await _alter(telemetry, name, {})
+
+
+def instances(telemetry: ClientTelemetry, after: UUID | None, limit: int) -> list[InstanceView]:
+    """By rising id those above `after`."""
+    past = -1 if after is None else after.int
+    later = (instance for instance in telemetry.core.instances if instance.info.client_instance_id.int > past)
+    page = nsmallest(limit, later, key=lambda instance: instance.info.client_instance_id.int)
+    return [_instance(telemetry.core.subscriptions, instance) for instance in page]
+
+
+async def _alter(telemetry: ClientTelemetry, name: str, configs: Mapping[str, str]) -> None:
+    """Under the same rules as by Kafka's tools, and kept likewise."""
+    present = telemetry.core.subscriptions
+    try:
+        change = alter(present, name, [_Config(key, value) for key, value in configs.items()])
+    except SubscriptionError as error:
+        refusal = RefusedError if error.code == POLICY_VIOLATION else InvalidError
+        raise refusal(error.message) from error
+    if change is not None:
+        make(present, change)
+        try:
+            await telemetry.keep(change)
+        except StateError as error:
+            raise UnkeptError(f"{name} is in effect until kproxy restarts, but was not kept: {error}") from error
+
+
+def _subscription(present: Subscriptions, subscription: Subscription) -> SubscriptionView:
+    return SubscriptionView(
+        name=subscription.name,
+        metrics=subscription.metrics,
+        interval_ms=subscription.interval_ms,
+        match=dict(subscription.match),
+        fixed=present.is_fixed(subscription.name),
+    )
+
+
+def _instance(present: Subscriptions, instance: Instance) -> InstanceView:
+    info = instance.info
+    failed = instance.last_error != NONE
+    return InstanceView(
+        id=kafka_text(info.client_instance_id),
+        client=join_host_port(info.source_address, info.source_port),
+        client_id=info.client_id,
+        software_name=info.software_name,
+        software_version=info.software_version,
+        subscriptions=[subscription.name for subscription in present if subscription.matches(info)],
+        interval_ms=present.of(info).interval_ms,
+        last_seen=time_shown(instance.last_seen),
+        last_push=None if isinf(instance.last_push) else time_shown(instance.last_push),
+        pushes=instance.pushes,
+        bytes=instance.pushed_bytes,
+        last_error=ERROR_NAMES.get(instance.last_error, str(instance.last_error)) if failed else None,
+    )

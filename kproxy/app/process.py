@@ -1,0 +1,143 @@
+"""The process from start to end: starting, ready, degraded, draining."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+import structlog
+import trio
+
+from kproxy.admin.server import serve_admin
+from kproxy.app.drain import Drain
+from kproxy.app.reload import Reload, reload_at_hangup
+from kproxy.app.view import LifeView
+from kproxy.cluster.cluster import Cluster
+from kproxy.errors import ConfigError
+from kproxy.observe.counters import Counters
+from kproxy.relay.acceptor import Entrance
+from kproxy.relay.pump import Pump
+from kproxy.state.interface import StateError
+from kproxy.state.memory import MemoryStore
+
+if TYPE_CHECKING:
+    from kproxy.app.event_stream import EventStream
+    from kproxy.config import Config
+    from kproxy.state.interface import Store
+
+log = structlog.get_logger("kproxy")
+
+DRAINED = 0
+CUT_SHORT = 1
+FLUSH_SECONDS = 5.0
+"""For telemetry and events to be delivered, once no client is left."""
+
+
+class Life:
+    """One process' parts, and the order in which they come and go."""
+
+    def __init__(self, config: Config, read: Reload | None = None) -> None:
+        """`read` gives the configuration anew at SIGHUP."""
+        self.config = config
+        self.counters = Counters(time.time())
+        self.pump = Pump(config.timeouts)
+        self.entrance = Entrance(self.pump, config.limits, config.timeouts)
+        self.clusters = [
+            Cluster(settings, config, self.counters.cluster(settings.name), self.pump) for settings in config.clusters
+        ]
+        for cluster in self.clusters:
+            cluster.siblings = {sibling.settings.name: sibling for sibling in self.clusters}
+        self.events = self._events()
+        self.started = False
+        self.draining = False
+        self._read = read
+        self._exit_code = DRAINED
+
+    def _events(self) -> EventStream | None:
+        if not self.config.events.destinations:
+            return None
+        from kproxy.app.event_stream import EventStream  # noqa: PLC0415 (not for nothing)
+
+        stream = EventStream(self.config.events, self.clusters, self.pump)
+        self.counters.events = stream.queues
+        return stream
+
+    def adopt(self, config: Config) -> None:
+        """What the whole process takes from another configuration while it runs."""
+        self.config = config
+        for cluster in self.clusters:
+            cluster.adopt(config)
+
+    async def live(self) -> int:
+        """Serve until a signal ends it; returns the exit code. Raises `ConfigError` (in a group) when it cannot."""
+        with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+            async with trio.open_nursery() as work:
+                work.start_soon(self.pump.run)
+                if self.config.admin is not None:
+                    listen = self.config.admin.listen
+                    await work.start(serve_admin, LifeView(self), listen.host, listen.port)
+                if self._read is not None:
+                    work.start_soon(reload_at_hangup, self, self._read)
+                store = await self._store()
+                try:
+                    drain = await self._open(work, signals, store)
+                    await drain.answer()
+                    if not drain.cut_short:
+                        await self._flush()
+                finally:
+                    await _close(store)
+                self._exit_code = CUT_SHORT if drain.cut_short else DRAINED
+                work.cancel_scope.cancel()
+        log.info("stopped", exit_code=self._exit_code)
+        return self._exit_code
+
+    async def _store(self) -> Store:
+        """What survived the last restart, ready to be read; raises `ConfigError`."""
+        path = self.config.state.path
+        if path is None:
+            return MemoryStore()
+        from kproxy.state.sqlite import SqliteStore  # noqa: PLC0415 (not for nothing)
+
+        try:
+            return await SqliteStore.open(path)
+        except StateError as error:
+            raise ConfigError("state.path", str(error)) from error
+
+    async def _flush(self) -> None:
+        async with trio.open_nursery() as nursery:
+            if self.events is not None:
+                nursery.start_soon(self.events.flush, FLUSH_SECONDS)
+            for cluster in self.clusters:
+                if cluster.telemetry is not None:
+                    nursery.start_soon(cluster.telemetry.fanout.flush, FLUSH_SECONDS)
+
+    async def _open(self, work: trio.Nursery, signals: AsyncIterator[int], store: Store) -> Drain:
+        """Listen, and return with all listeners closed when a signal has come and clients were sent away."""
+        try:
+            for cluster in self.clusters:
+                await cluster.remember(store, work)
+        except StateError as error:
+            raise ConfigError("state.path", str(error)) from error
+        if self.events is not None:
+            work.start_soon(self.events.run)
+        async with trio.open_nursery() as doors:
+            for cluster in self.clusters:
+                cluster.start(work, doors, self.entrance)
+                log.info("listening", cluster=cluster.settings.name, address="{}:{}".format(*cluster.listen))
+            self.started = True
+            await anext(signals)
+            self.draining = True
+            drain = Drain(self.config.drain.deadline, self.pump, self.entrance, signals)
+            if self.config.drain.rebootstrap:
+                await drain.send_away(self.clusters)
+            doors.cancel_scope.cancel()
+        return drain
+
+
+async def _close(store: Store) -> None:
+    try:
+        await store.close()
+    except StateError as error:
+        log.error("state was not closed", reason=str(error))

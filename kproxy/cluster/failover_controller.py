@@ -1,0 +1,168 @@
+"""Which upstream cluster stands behind a virtual cluster: an operator's choice, or the next one when it stays away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+import structlog
+import trio
+
+from kproxy.admin.errors import NotNowError, RefusedError, UnknownError
+from kproxy.errors import KproxyError, UpstreamError
+from kproxy.rebootstrap.actions import Cause
+from kproxy.routing.ports import NoPortError
+from kproxy.topology.failover import Failover
+
+if TYPE_CHECKING:
+    from kproxy.cluster.cluster import Cluster
+    from kproxy.cluster.upstream import Upstream
+    from kproxy.topology.snapshot import Snapshot
+
+LOOK_AGAIN: Final = 1.0
+"""Seconds between two looks at whether the active upstream cluster is there."""
+
+log = structlog.get_logger("kproxy.cluster")
+
+
+class Switching:
+    """Of one virtual cluster; one switch at a time, and never two within the epoch's floor."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._failover = self._new()
+        self._under_way = False
+        self._told: set[str] = set()  # in this outage
+
+    def _new(self) -> Failover:
+        settings, backends = self._cluster.settings.failover, self._cluster.backends
+        return Failover(
+            len(backends),
+            automatic=settings.automatic,
+            after=settings.after,
+            floor=settings.floor,
+            active=list(backends).index(self._cluster.active.name),
+        )
+
+    def reconfigure(self) -> None:
+        """The settings are others: what was observed so far no longer counts."""
+        self._failover = self._new()
+
+    def rebootstrap(self) -> int:
+        """All clients are to bootstrap again; returns how many connections are told or closed."""
+        with self._exclusive():
+            return self._cluster.renew(Cause.OPERATOR)
+
+    async def failover(self, to: str | None, *, force: bool) -> int:
+        """Switch to the upstream cluster `to`, by default the next one.
+
+        Unless forced it must answer first, and there must be a port for each of its nodes.
+
+        Returns how many connections are told or closed; raises `UnknownError`, `RefusedError` or `NotNowError`.
+        """
+        with self._exclusive():
+            upstream = self._target(to)
+            snapshot = await self._seen(upstream, force=force)
+            self._not_too_soon()
+            with self._cluster.nodes.reserved(() if snapshot is None else snapshot.nodes) as problems:
+                if problems and not force:
+                    raise _cannot(upstream, NoPortError.of_all(problems))
+                return self._switch(upstream, snapshot)
+
+    async def watch(self) -> None:
+        """Switch when the active upstream cluster was away for as long as the settings say, if they say so."""
+        while True:
+            await trio.sleep(LOOK_AGAIN)
+            now = trio.current_time()
+            self._failover.observe(self._cluster.watcher.reachable is not False, now)
+            if self._failover.down_since is None:
+                self._told.clear()
+            if self._failover.due(now) and not self._under_way:
+                with self._exclusive(at_once=False):
+                    await self._to_next()
+
+    async def _to_next(self) -> None:
+        if self._cluster.rebootstrap.wait(trio.current_time()):
+            return
+        backends = list(self._cluster.backends.values())
+        answered = False
+        for number in self._failover.candidates(self._failover.active):
+            try:
+                snapshot = await backends[number].look()
+            except UpstreamError as error:
+                log.info("no failover", cluster=self._cluster.settings.name, to=backends[number].name, why=str(error))
+                continue
+            if self._settled(backends[number], snapshot):
+                return
+            answered = True
+        active = self._cluster.active.name
+        if not answered and self._is_news(active):
+            self._cluster.events.record("no upstream cluster answers", active=active)
+
+    def _settled(self, upstream: Upstream, snapshot: Snapshot) -> bool:
+        """Whether the look for another upstream cluster is over: this one takes over, or the active one is back."""
+        if self._cluster.watcher.reachable is not False:
+            return True
+        with self._cluster.nodes.reserved(snapshot.nodes) as problems:
+            if not problems:
+                self._switch(upstream, snapshot)
+                return True
+        if self._is_news(upstream.name):
+            why = str(NoPortError.of_all(problems))
+            self._cluster.events.record("an upstream cluster is passed over", to=upstream.name, why=why)
+        return False
+
+    def _is_news(self, about: str) -> bool:
+        """Whether nothing was told of it yet: an event for each outage, not for each attempt."""
+        told = about in self._told
+        self._told.add(about)
+        return not told
+
+    def _switch(self, upstream: Upstream, snapshot: Snapshot | None) -> int:
+        cluster_id = self._cluster.cluster_id
+        if snapshot is not None and cluster_id is not None and snapshot.cluster_id == cluster_id:
+            log.warning("the same cluster id behind both", cluster=self._cluster.settings.name, to=upstream.name)
+        self._failover.switched(list(self._cluster.backends.values()).index(upstream), trio.current_time())
+        return self._cluster.switch(upstream, snapshot, Cause.FAILOVER)
+
+    def _target(self, to: str | None) -> Upstream:
+        backends, active = self._cluster.backends, self._cluster.active
+        names = list(backends)
+        if to is None:
+            if len(names) < 2:
+                raise RefusedError(f"{active.name} is the only upstream cluster; name another in `upstreams`")
+            to = names[(names.index(active.name) + 1) % len(names)]
+        if to not in backends:
+            raise UnknownError(f"there is no upstream cluster {to!r}; there are: {', '.join(names)}")
+        if to == active.name:
+            raise RefusedError(f"{to} is the active upstream cluster already")
+        return backends[to]
+
+    async def _seen(self, upstream: Upstream, *, force: bool) -> Snapshot | None:
+        try:
+            return await upstream.look()
+        except UpstreamError as error:
+            if force:
+                return None
+            raise _cannot(upstream, error) from error
+
+    def _not_too_soon(self) -> None:
+        if wait := self._cluster.rebootstrap.wait(trio.current_time()):
+            raise NotNowError("the topology changed less than topology.epoch_floor ago", wait)
+
+    @contextmanager
+    def _exclusive(self, *, at_once: bool = True) -> Iterator[None]:
+        if self._under_way:
+            raise NotNowError("a switch is under way", 1.0)
+        if at_once:
+            self._not_too_soon()
+        self._under_way = True
+        try:
+            yield
+        finally:
+            self._under_way = False
+
+
+def _cannot(upstream: Upstream, why: KproxyError) -> RefusedError:
+    return RefusedError(f"{upstream.name} cannot take over: {why}; force it to switch all the same")

@@ -1,0 +1,147 @@
+"""One node of a real Apache Kafka: a broker and a controller in one JVM of its own."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from kproxy.local_kafka import java
+from kproxy.local_kafka.ports import free_ports
+from kproxy.local_kafka.processes import Tick, ToolError, kill_group, no_tick, signal_group, spawn, wait_until
+
+HOST: Final = "127.0.0.1"
+LOGGING: Final = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.xml')}"
+_STARTED: Final = b"Kafka Server started"  # a KRaft node says so after it registered and was unfenced
+
+
+@dataclass(slots=True)
+class Broker:
+    """A node: its id, its ports, its directory, and its process when it runs."""
+
+    node_id: int
+    directory: Path
+    front: bool = False
+    port: int = field(init=False)
+    controller_port: int = field(init=False)
+    front_port: int = field(init=False, default=0)
+    front_advertised_port: int = field(init=False, default=0)
+    _process: subprocess.Popen[bytes] | None = field(init=False, default=None)
+    _log_start: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        self.port, self.controller_port, self.front_port, self.front_advertised_port = free_ports(4)
+
+    @property
+    def address(self) -> str:
+        """`host:port` of the listener for clients."""
+        return f"{HOST}:{self.port}"
+
+    @property
+    def log(self) -> Path:
+        """Everything that the node's JVM printed, over all its starts."""
+        return self.directory / "kafka.log"
+
+    @property
+    def pid(self) -> int:
+        """The JVM's process id.
+
+        Raises:
+            ToolError: the node does not run.
+        """
+        if self._process is None:
+            raise ToolError(f"broker {self.node_id} does not run")
+        return self._process.pid
+
+    def write_properties(self, voters: str, settings: Mapping[str, object]) -> None:
+        """Write the node's `server.properties`; `settings` are of the cluster and win."""
+        self.directory.mkdir(parents=True)
+        lines = {**self._own_settings(), "controller.quorum.voters": voters, **settings}
+        self._properties.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
+
+    def start(self, classpath: str, heap_mb: int, options: tuple[str, ...], cluster_id: str) -> None:
+        """Start the JVM, formatting the log directory first when it is new; call it from the main thread."""
+        run = java.command(
+            classpath, "kafka.Kafka", str(self._properties), heap_mb=heap_mb, options=(*options, LOGGING)
+        )
+        line = f"exec {shlex.join(run)}"
+        if not self._data.exists():
+            arguments = ("format", "-t", cluster_id, "-c", str(self._properties))
+            tool = java.command(classpath, "kafka.tools.StorageTool", *arguments, options=(*java.QUICK, LOGGING))
+            line = f"{shlex.join(tool)} && {line}"
+        self._log_start = self.log.stat().st_size if self.log.exists() else 0
+        self._process = spawn(["/bin/sh", "-c", line], self.log)
+
+    def wait_ready(self, timeout: float, tick: Tick = no_tick) -> None:
+        """Wait until the cluster's controller counts this broker in; `timeout` in seconds."""
+        if self._process is None:
+            raise ToolError(f"broker {self.node_id} does not run")
+        try:
+            wait_until(self._has_started, f"broker {self.node_id}", timeout=timeout, tick=tick, process=self._process)
+        except ToolError as error:
+            raise ToolError(f"{error}; its log ends: {self._last_lines()}") from None
+
+    def kill(self) -> None:
+        """kill -9, as a power failure would; the data stays. A stopped process dies too."""
+        process, self._process = self._process, None
+        if process is not None:
+            kill_group(process)
+
+    def pause(self) -> None:
+        """SIGSTOP: connections stay open and nothing answers."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """SIGCONT, after `pause`."""
+        self._signal(signal.SIGCONT)
+
+    def terminate(self, timeout: float = 30) -> None:
+        """SIGTERM, and wait until the node has handed over its leaderships and ended."""
+        self._signal(signal.SIGTERM)
+        if self._process is not None:
+            self._process.wait(timeout)
+            self._process = None
+
+    @property
+    def _properties(self) -> Path:
+        return self.directory / "server.properties"
+
+    @property
+    def _data(self) -> Path:
+        return self.directory / "data"
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process is not None:
+            signal_group(self._process, number)
+
+    def _has_started(self) -> bool:
+        with self.log.open("rb") as log:
+            log.seek(self._log_start)
+            return _STARTED in log.read()
+
+    def _last_lines(self) -> str:
+        return " | ".join(self.log.read_text(errors="replace").strip().splitlines()[-5:])
+
+    def _own_settings(self) -> dict[str, object]:
+        listeners = {"CLIENT": self.port, "CONTROLLER": self.controller_port}
+        advertised = dict(listeners)
+        if self.front:
+            listeners["FRONT"], advertised["FRONT"] = self.front_port, self.front_advertised_port
+        return {
+            "node.id": self.node_id,
+            "process.roles": "broker,controller",
+            "listeners": _addresses(listeners),
+            "advertised.listeners": _addresses(advertised),
+            "listener.security.protocol.map": ",".join(f"{name}:PLAINTEXT" for name in listeners),
+            "controller.listener.names": "CONTROLLER",
+            "inter.broker.listener.name": "CLIENT",
+            "log.dirs": self._data,
+        }
+
+
+def _addresses(ports: Mapping[str, int]) -> str:
+    return ",".join(f"{name}://{HOST}:{port}" for name, port in ports.items())

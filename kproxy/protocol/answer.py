@@ -1,0 +1,41 @@
+"""Requests that kproxy answers itself, as the relay wants them: frames in, frames out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import TypeAlias, TypeVar
+
+from kproxy.protocol.context import Context
+from kproxy.protocol.outcomes import Stepwise
+from kproxy.wire.frame import frame as framed
+from kproxy.wire.header import RequestHeader, decode_request_header, encode_response_header
+from kproxy.wire.message import WireMessage
+
+M = TypeVar("M", bound=WireMessage)
+
+Decode = Callable[[memoryview, int], M]
+Answering: TypeAlias = Generator[None, None, WireMessage]
+"""Yields between its steps and returns the response."""
+
+
+def answering(
+    decode: Decode[M], answer: Callable[[Context, RequestHeader, M], Answering]
+) -> Callable[[Context, memoryview], Stepwise]:
+    """A handler of requests that are answered in steps, between which `answer` yields."""
+
+    def handle(context: Context, frame: memoryview) -> Stepwise:
+        header, body = decode_request_header(frame, 0, len(frame))
+        request = decode(frame[body:], header.api_version)
+        return Stepwise(_framed(header, answer(context, header, request)))
+
+    return handle
+
+
+def _framed(header: RequestHeader, answer: Answering) -> Generator[None, None, bytes]:
+    return response_frame(header, (yield from answer))
+
+
+def response_frame(header: RequestHeader, response: WireMessage) -> bytes:
+    """The response to a client's request, with its size."""
+    head = encode_response_header(header.correlation_id, header.api_key, header.api_version)
+    return framed(head, response.encode(header.api_version))

@@ -1,0 +1,228 @@
+"""What becomes of each API: a table for each virtual cluster, by api key and version; it knows no feature by name.
+
+A room takes part by an `Offer`. Everything that no room claims passes unchanged, if Kafka's schemas know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from kproxy.observe.counters import OTHER, ApiCounters, ClusterCounters
+from kproxy.observe.reasons import Reason
+from kproxy.producers.producer_ids import ProducerIds
+from kproxy.protocol.context import Context
+from kproxy.protocol.fault import Fault
+from kproxy.protocol.outcomes import Answer, Converse, Forward, Parked, Steps, Verdict
+from kproxy.wire.apis import APIS, ApiSpec, response_header_version
+from kproxy.wire.skim import error_offset, response_glance
+
+__all__ = [
+    "PASS_UNCHANGED",
+    "Answer",
+    "Chunk",
+    "Converse",
+    "Dismissal",
+    "Forward",
+    "Offer",
+    "OnRequest",
+    "OnResponse",
+    "Parked",
+    "RequestHandler",
+    "Respond",
+    "ResponseHandler",
+    "Route",
+    "Table",
+    "Verdict",
+]
+
+Chunk = bytes | memoryview
+
+
+class OnRequest(IntEnum):
+    """How much of a request the relay looks at."""
+
+    PASS = 0
+    """The first twelve bytes."""
+    ACKS = 1
+    """Up to `acks`: a Produce request with acks=0 has no response."""
+    WHOLE = 2
+    """All: it is held until it is complete, then handed to the offer."""
+
+
+class OnResponse(IntEnum):
+    """How much of a response the relay looks at."""
+
+    PASS = 0
+    """The correlation id, and the error code where it stands at a fixed place."""
+    WHOLE = 1
+    """All: it is held until it is complete, then handed to the offer."""
+    STREAM = 2
+    """As it arrives; only one that is complete at once goes to the offer like WHOLE."""
+
+
+RequestHandler = Callable[[Context, memoryview], Verdict]
+"""Takes a whole request frame without its size."""
+Respond = Callable[[Context, memoryview], Sequence[Chunk] | None]
+"""Takes a whole response frame without its size; None leaves it as it is."""
+Before = Callable[[Context, Chunk, int, int], Steps | None]
+"""Takes a request from behind its size, in a buffer: start and end of what is there of it, at least what `on_request`
+says. Returns the steps that ask the broker, which end with b""; None where nothing has to be known any more."""
+Dismissal = Callable[[int, int], bytes]
+"""Takes a version and a correlation id; a whole response frame with its size, for which the request is not needed."""
+ResponseHandler = Callable[["Route"], Respond]
+"""Makes the handler of a route, so that what depends on the version is looked up once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a room does with one API; below `request_from` and `response_from` requests and responses pass as they are.
+
+    It `glances` where hardly any response has something to be seen, and so is handed on without a closer look.
+    `request_limit` bounds, in bytes, a request that is held whole: what a client may have decoded at a time. `own` are
+    the lowest and highest version that the proxy serves whether the broker knows the API or not. `stale` takes the
+    offer's place on a connection of an earlier epoch; there, `dismissal` answers what the broker has not answered yet.
+    `before` a request is dealt with, the broker may have to be asked; what is behind waits. With `producer_ids` batches
+    are written under the ids that these say.
+    """
+
+    on_request: OnRequest = OnRequest.PASS
+    on_response: OnResponse = OnResponse.PASS
+    request: RequestHandler | None = None
+    response: ResponseHandler | None = None
+    request_from: int = 0
+    response_from: int = 0
+    refuse_below: int = 0
+    any_version: bool = False
+    glances: bool = False
+    request_limit: int = 64 << 10
+    own: tuple[int, int] | None = None
+    stale: Offer | None = None
+    dismissal: Dismissal | None = None
+    before: Before | None = None
+    producer_ids: ProducerIds | None = None
+
+
+PASS_UNCHANGED: Final = Offer()
+
+
+class Route:
+    """What the relay does with one API in one version; `judged` bytes of a response tell its error code."""
+
+    __slots__ = (
+        "api_key",
+        "before",
+        "counters",
+        "error_at",
+        "glance",
+        "judged",
+        "offer",
+        "on_request",
+        "on_response",
+        "producer_ids",
+        "respond",
+        "version",
+    )
+
+    def __init__(self, spec: ApiSpec, version: int, offer: Offer, counters: ApiCounters) -> None:
+        self.api_key = spec.key
+        self.version = version
+        self.offer = offer
+        self.on_request = OnRequest.PASS if 0 <= version < offer.request_from else offer.on_request
+        self.on_response = offer.on_response if version >= offer.response_from else OnResponse.PASS
+        self.before = offer.before
+        self.producer_ids = offer.producer_ids
+        self.counters = counters
+        rewritten_by = None if self.on_response is OnResponse.PASS else offer.response
+        self.respond: Respond = _leave if rewritten_by is None else rewritten_by(self)
+        self.glance = response_glance(spec.key, version) if rewritten_by is not None and offer.glances else None
+        known = spec.min_version <= version <= spec.max_version
+        offset = error_offset(spec.key, version) if known else None
+        # A flexible header carries tagged fields after the correlation id: one byte, zero, from every broker there is.
+        header = 8 + (response_header_version(spec.key, version) if known else 0)
+        self.error_at = None if offset is None else header + offset
+        self.judged = 8 if self.error_at is None else self.error_at + 2
+
+
+class Table:
+    """The routes of one virtual cluster, each made at its first use; `only` the APIs that a retired listener serves."""
+
+    def __init__(
+        self,
+        counters: ClusterCounters,
+        offers: Mapping[int, Offer],
+        apis: Mapping[int, ApiSpec] = APIS,
+        only: frozenset[int] | None = None,
+    ) -> None:
+        self.counters = counters
+        self.routes: dict[int, Route] = {}
+        self._offers = offers
+        self._apis = apis
+        self._only = only
+        self._stale: Table | None = None
+
+    @property
+    def stale(self) -> Table:
+        """The table of connections of an earlier epoch, made when the first epoch ends."""
+        if self._stale is None:
+            offers = {key: offer.stale or offer for key, offer in self._offers.items()}
+            self._stale = Table(self.counters, offers, self._apis, self._only)
+            self._stale._stale = self._stale
+        return self._stale
+
+    def route(self, key_and_version: int) -> Route:
+        """The route of a request whose first four header bytes are `key_and_version`; raises `Fault` when refused."""
+        route = self.routes.get(key_and_version)
+        if route is None:
+            key, version = _int16(key_and_version >> 16), _int16(key_and_version & 0xFFFF)
+            spec = self._spec(key)
+            route = self._make(spec, version)
+            if spec.min_version <= version <= spec.max_version:  # others are as many as a client can invent
+                self.routes[key_and_version] = route
+        return route
+
+    def _spec(self, key: int) -> ApiSpec:
+        spec = self._apis.get(key)
+        if spec is None:
+            raise self._refused(key, Reason.UNKNOWN_API, f"api key {key} is not in Kafka's schemas")
+        if not spec.broker:
+            raise self._refused(key, Reason.REFUSED_API, f"{spec.name} is between brokers and controllers only")
+        if self._only is not None and key not in self._only:
+            raise self._refused(key, Reason.RETIRED_NODE, f"{spec.name} is not served at a node that is gone")
+        return spec
+
+    def _make(self, spec: ApiSpec, version: int) -> Route:
+        offer = self._offers.get(spec.key, PASS_UNCHANGED)
+        lowest = max(spec.min_version, offer.refuse_below)
+        if lowest <= version <= spec.max_version:
+            return Route(spec, version, offer, self.counters.api(spec.key, version))
+        if offer.any_version:
+            return Route(spec, version, offer, self.counters.api(spec.key, OTHER))
+        detail = f"{spec.name} v{version} is outside {lowest}..{spec.max_version}"
+        raise self._refused(spec.key, Reason.UNSUPPORTED_VERSION, detail)
+
+    def _refused(self, key: int, reason: Reason, detail: str) -> Fault:
+        self.counters.refuse(key, reason)
+        return Fault(reason, detail, api_key=key)
+
+    def own(self) -> tuple[tuple[int, int, int], ...]:
+        """What clients may use whatever the broker knows: api key, lowest and highest version."""
+        return tuple((key, *offer.own) for key, offer in sorted(self._offers.items()) if offer.own is not None)
+
+    def served(self) -> tuple[tuple[int, int, int], ...]:
+        """What clients may use: api key, lowest and highest version."""
+        return tuple(
+            (key, max(spec.min_version, self._offers.get(key, PASS_UNCHANGED).refuse_below), spec.max_version)
+            for key, spec in self._apis.items()
+            if spec.broker and (self._only is None or key in self._only)
+        )
+
+
+def _leave(context: object, frame: object) -> None:
+    del context, frame
+
+
+def _int16(value: int) -> int:
+    return value - 0x10000 if value & 0x8000 else value

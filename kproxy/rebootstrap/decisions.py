@@ -1,0 +1,180 @@
+"""Whom to tell to bootstrap again, and how: the table of docs/rebootstrap-table.md.
+
+Exactly one rule fits each combination, so their order says nothing. `kproxy.rebootstrap.docs_table` draws the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from itertools import product
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from kproxy.rebootstrap.actions import Ask, Means
+from kproxy.rebootstrap.client_capabilities import Ability
+
+
+class Place(StrEnum):
+    """The listener that a client came in by."""
+
+    BOOTSTRAP = "bootstrap"
+    NODE = "node"
+    """Also a retired one where `topology.retired` is `serve`: whoever comes is to find the new nodes there."""
+    RETIRED = "retired"
+    """One whose node has left the topology, or the mapping."""
+
+
+class Standing(StrEnum):
+    """What is known of a client in the present epoch."""
+
+    UNTOLD = "untold"
+    """Nothing."""
+    OWED = "owed"
+    """Its connection of an earlier epoch was closed before it was told."""
+    TOLD = "told"
+    """It got its 129; this lasts until the epoch ends, so that no client gets a second one."""
+    RECOVERED = "recovered"
+    """It got fresh metadata at the bootstrap listener, without a 129."""
+
+
+class Rule(NamedTuple):
+    """`means` for every combination of what the other fields hold; `stale`: the connection is of an earlier epoch."""
+
+    places: frozenset[Place]
+    stale: frozenset[bool]
+    asks: frozenset[Ask]
+    standings: frozenset[Standing]
+    abilities: frozenset[Ability]
+    means: Means
+    why: str
+
+
+_FRESH: Final = frozenset({False})
+_STALE: Final = frozenset({True})
+_EITHER: Final = frozenset({False, True})
+_BOOTSTRAP: Final = frozenset({Place.BOOTSTRAP})
+_NODE: Final = frozenset({Place.NODE})
+_RETIRED: Final = frozenset({Place.RETIRED})
+_HELLO: Final = frozenset({Ask.HELLO})
+_ELSEWHERE: Final = frozenset({Ask.ELSEWHERE})
+_METADATA: Final = frozenset({Ask.METADATA})
+_COORDINATOR: Final = frozenset({Ask.COORDINATOR})
+_OFFSETS: Final = frozenset({Ask.OFFSETS})
+_GROUP: Final = _COORDINATOR | _OFFSETS
+_TELLABLE: Final = _ELSEWHERE | _METADATA
+_TOLD: Final = frozenset({Standing.TOLD})
+_OWED: Final = frozenset({Standing.OWED})
+_BEHIND: Final = frozenset({Standing.UNTOLD, Standing.OWED})
+_NOT_TOLD: Final = frozenset(Standing) - _TOLD
+_REFUSABLE: Final = frozenset({Ability.RECOVERS, Ability.TOO_OLD})
+_ASKS: Final = frozenset(Ask)
+TOPOLOGY: Final = _ASKS - _GROUP
+"""What is asked of the topology itself, not of what its nodes serve."""
+_PLACES: Final = frozenset(Place)
+_STANDINGS: Final = frozenset(Standing)
+_ANY: Final = frozenset(Ability)
+
+# fmt: off
+RULES: Final = (
+    Rule(
+        _BOOTSTRAP, _FRESH, _ASKS, _STANDINGS, _ANY, Means.SERVE,
+        "whoever bootstraps is to find the cluster: a 129 here would loop, and hang a Java admin",
+    ),
+    Rule(
+        _BOOTSTRAP, _STALE, TOPOLOGY, _STANDINGS, _ANY, Means.CLOSE,
+        "its broker may be of the cluster that is gone; the client's next connection is a fresh one",
+    ),
+    Rule(_NODE, _FRESH, _HELLO, _STANDINGS, _ANY, Means.SERVE, "the client means this cluster and this node"),
+    Rule(_NODE, _FRESH, _GROUP, _STANDINGS, _ANY, Means.SERVE, "its broker is of this cluster"),
+    Rule(
+        _NODE, _FRESH, _METADATA, _OWED, _ANY, Means.TELL,
+        "its earlier connection was closed before it could be told; now it can be",
+    ),
+    Rule(
+        _NODE, _FRESH, _METADATA, _STANDINGS - _OWED, _ANY, Means.SERVE,
+        "fresh metadata is all that it needs",
+    ),
+    Rule(
+        _NODE, _FRESH, _ELSEWHERE, _NOT_TOLD, _ANY, Means.TELL,
+        "what it believes of the topology is wrong, and it says so itself (KIP-1242)",
+    ),
+    Rule(
+        _NODE, _FRESH, _ELSEWHERE, _TOLD, _ANY, Means.CLOSE,
+        "no second 129; whoever sends these ids has KIP-899 switched on",
+    ),
+    Rule(_NODE, _STALE, _HELLO, _STANDINGS, _ANY, Means.CLOSE, "its broker may be of the cluster that is gone"),
+    Rule(
+        _NODE, _STALE, _TELLABLE, _BEHIND, _ANY, Means.TELL,
+        "the last words on a connection that ends anyway",
+    ),
+    Rule(
+        _NODE, _STALE, _TELLABLE, _STANDINGS - _BEHIND, _ANY, Means.CLOSE,
+        "no second 129; one that was at the bootstrap listener already has fresh metadata",
+    ),
+    Rule(
+        _RETIRED, _FRESH, _HELLO, _NOT_TOLD, _ANY - _REFUSABLE, Means.SERVE,
+        "its Metadata comes next, and can be answered by 129",
+    ),
+    Rule(
+        _RETIRED, _FRESH, _HELLO, _NOT_TOLD, _REFUSABLE, Means.REFUSE,
+        "it cannot read 129; refused at once, its backoff grows and KIP-899 acts the sooner",
+    ),
+    Rule(
+        _RETIRED, _FRESH, _TELLABLE, _NOT_TOLD, _ANY, Means.TELL,
+        "the node is gone; the body names those that are there",
+    ),
+    Rule(
+        _RETIRED, _FRESH, TOPOLOGY, _TOLD, _ANY, Means.REFUSE,
+        "no second 129; a connection that is never ready lets the backoff grow",
+    ),
+    Rule(
+        _RETIRED, _FRESH, _GROUP, _STANDINGS, _ANY, Means.REFUSE,
+        "the node is gone, and coordinates nothing",
+    ),
+    Rule(
+        _RETIRED, _STALE, _HELLO, _STANDINGS, _ANY, Means.REFUSE,
+        "neither the node nor the connection's topology is there any more",
+    ),
+    Rule(
+        _RETIRED, _STALE, _TELLABLE, _BEHIND, _ANY, Means.TELL,
+        "the last words on a connection that ends anyway",
+    ),
+    Rule(
+        _RETIRED, _STALE, _TELLABLE, _STANDINGS - _BEHIND, _ANY, Means.REFUSE,
+        "no second 129; one that was at the bootstrap listener already has fresh metadata",
+    ),
+    Rule(
+        _PLACES, _STALE, _COORDINATOR, _STANDINGS, _ANY, Means.NOT_COORDINATOR,
+        "nothing is committed at a cluster that is gone; the client finds its coordinator anew, and asks there",
+    ),
+    Rule(
+        _PLACES, _STALE, _OFFSETS, _STANDINGS, _ANY, Means.CLOSE,
+        "librdkafka asks no more where 16 is the answer, and asks again where there is none",
+    ),
+)
+# fmt: on
+
+_Case = tuple[Place, bool, Ask, Standing, Ability]
+
+
+def cases(rule: Rule) -> Iterator[_Case]:
+    """Every combination that the rule is for."""
+    return product(rule.places, rule.stale, rule.asks, rule.standings, rule.abilities)
+
+
+_DECIDED: Final[Mapping[_Case, Means]] = MappingProxyType({case: rule.means for rule in RULES for case in cases(rule)})
+
+
+def decide(place: Place, ask: Ask, ability: Ability, standing: Standing, stale: bool) -> Means:
+    """What a client gets; `stale` when its connection was accepted in an earlier epoch."""
+    return _DECIDED[place, stale, ask, standing, ability]
+
+
+def booked(place: Place, ask: Ask, standing: Standing, means: Means) -> Standing:
+    """The client's standing once it got `means`."""
+    if means is Means.TELL:
+        return Standing.TOLD
+    if means is Means.SERVE and place is Place.BOOTSTRAP and ask is Ask.METADATA and standing is not Standing.TOLD:
+        return Standing.RECOVERED
+    return standing

@@ -1,0 +1,98 @@
+"""The decision table as a page for people; `python -m` on this module writes docs/rebootstrap-table.md."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from kproxy.rebootstrap.actions import Ask, Means
+from kproxy.rebootstrap.client_capabilities import RELEASES, Ability
+from kproxy.rebootstrap.decisions import RULES, Place, Rule, Standing
+
+PAGE: Final = Path("docs", "rebootstrap-table.md")
+
+_INTRODUCTION: Final = """\
+# Who is told to bootstrap again, and how
+
+Written by `python -m kproxy.rebootstrap.docs_table` from the table that kproxy decides by; a test compares them. \
+Exactly one line fits each combination. *Earlier* connections were accepted before the cluster's epoch last rose.
+"""
+_ASKS: Final = {
+    Ask.HELLO: "ApiVersions",
+    Ask.ELSEWHERE: "ApiVersions v5 for another cluster or node",
+    Ask.METADATA: "Metadata ≥ 13",
+    Ask.COORDINATOR: "its group's coordinator",
+    Ask.OFFSETS: "OffsetFetch",
+}
+_MEANS: Final = {
+    Means.SERVE: "what it asked for",
+    Means.TELL: "**129**, then closed",
+    Means.CLOSE: "closed",
+    Means.REFUSE: "refused",
+    Means.NOT_COORDINATOR: "**16**, then closed",
+}
+_STANDINGS: Final = {
+    Standing.UNTOLD: "nothing is known of the client in this epoch",
+    Standing.OWED: "an earlier connection of it was closed before it could be told",
+    Standing.TOLD: "it got its 129; this lasts until the epoch ends",
+    Standing.RECOVERED: "it got fresh metadata at the bootstrap listener, without a 129",
+}
+_ABILITIES: Final = {
+    Ability.REBOOTSTRAPS: "knows Metadata 13, or is a release that does",
+    Ability.RECOVERS: "bootstraps again once no node that it knows can be reached (KIP-899)",
+    Ability.TOO_OLD: "keeps the nodes that it knows until it is restarted",
+    Ability.UNKNOWN: "does not name its software, or one that is not in the list",
+}
+
+
+def page() -> str:
+    """The page in Markdown."""
+    parts = (
+        [_INTRODUCTION],
+        _rows(("Listener", "Connection", "It asks", "It is", "It can", "It gets", "Because"), map(_rule, RULES)),
+        ["\n## What a client is\n"],
+        _rows(("It is", "Meaning"), ((each.value, _STANDINGS[each]) for each in Standing)),
+        ["\n## What a client can\n"],
+        _rows(("It can", "Meaning"), ((each.value, _ABILITIES[each]) for each in Ability)),
+        ["\nBy the name that it gives (KIP-511), until a Metadata request shows it:\n"],
+        _rows(("Software", "From release", "It can"), _releases()),
+    )
+    return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def _rule(rule: Rule) -> tuple[str, ...]:
+    return (
+        _names(rule.places, Place),
+        "any" if len(rule.stale) > 1 else "earlier" if True in rule.stale else "present",
+        "anything" if len(rule.asks) == len(Ask) else ", ".join(_ASKS[each] for each in Ask if each in rule.asks),
+        _names(rule.standings, Standing),
+        _names(rule.abilities, Ability),
+        _MEANS[rule.means],
+        rule.why,
+    )
+
+
+def _names(some: Collection[StrEnum], among: type[StrEnum]) -> str:
+    return "any" if len(some) == len(among) else ", ".join(each.value for each in among if each in some)
+
+
+def _releases() -> Iterator[tuple[str, ...]]:
+    for software, releases in RELEASES.items():
+        for (major, minor), what in releases:
+            yield f"`{software}`", "before" if (major, minor) == (0, 0) else f"{major}.{minor}", what.value
+
+
+def _rows(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    for row in (head, ("---",) * len(head), *rows):
+        yield f"| {' | '.join(row)} |"
+
+
+def write(root: Path) -> None:
+    """The page into the source tree at `root`."""
+    (root / PAGE).write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(Path(__file__).parents[2])

@@ -1,0 +1,90 @@
+"""The leader epochs and topic ids of Metadata, made unknown: for clients that believe none from another cluster.
+
+A client that keeps the highest epoch it has seen of each partition takes a leader of a lower one for outdated. After a
+switch to another cluster with nodes of the same ids it would do so for ever. -1 is a leader without an epoch, as
+brokers before Kafka 2.1 name them all: every client takes it, and any epoch after it. Such a client fetches without
+`current_leader_epoch` and does not look for truncated logs (KIP-320).
+
+The `CurrentLeader` of Produce and Fetch (KIP-951) stays as it is: a broker sends it in place of an answer when it is
+not the leader, and a client that has it from a present broker, after -1, has an epoch of the present cluster.
+
+A client that takes a topic of another id for another topic is told no ids either, from its first Metadata on: zeros, as
+from brokers before Kafka 2.8, so that it asks for everything by name. It is never to hear of an epoch, since it would
+take -1 for a partition without leader after that: `a00_produce` leaves out the new leaders that Produce would name.
+
+10,000 partitions of three replicas: 7 ms; with the ids of 10,000 topics: 20 ms, of which the ids take 0.5 ms.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Final
+
+from kproxy.rebootstrap.topics import PARTITION_HEAD, behind, behind_partition
+from kproxy.wire.primitives import INT16, INT32, int16_at, int32_at
+from kproxy.wire.walk import not_at_end, skip_tags, uvarint_at
+
+FIRST_LEADER_EPOCH: Final = 7
+"""The first version of Metadata that has leader epochs (KIP-320)."""
+_UNKNOWN: Final = -1
+_FIRST_OPERATIONS: Final = 8
+_FIRST_FLEXIBLE: Final = 9
+_FIRST_TOPIC_ID: Final = 10
+_ERROR_CODE, _EPOCH, _IS_INTERNAL, _TOPIC_ID, _CONTROLLER_ID, _OPERATIONS, _NODE_ID = 2, 4, 1, 16, 4, 4, 4
+_put: Final = INT32.pack_into
+_put_no_id: Final = Struct(f"{_TOPIC_ID}x").pack_into
+
+
+def forget(response: bytearray, pos: int, version: int, *, topic_ids: bool = False) -> None:
+    """Put -1 for every epoch, and zeros for `topic_ids`, into a response of version 7 to 13.
+
+    `pos` is behind its brokers.
+
+    IndexError, `struct.error` or `MalformedMessageError` where it does not end as its fields say.
+    """
+    if version < _FIRST_FLEXIBLE:
+        end = _forget_plain(response, pos, version)
+    else:
+        has_ids = version >= _FIRST_TOPIC_ID
+        end = _forget_flexible(response, pos, _TOPIC_ID if has_ids else 0, topic_ids and has_ids)
+    if end > len(response):
+        raise not_at_end()
+
+
+def _forget_flexible(response: bytearray, pos: int, id_bytes: int, topic_ids: bool) -> int:
+    topics, pos = uvarint_at(response, behind(response, pos) + _CONTROLLER_ID)
+    for _ in range(topics - 1):
+        pos = behind(response, pos + _ERROR_CODE)
+        if topic_ids:
+            _put_no_id(response, pos)
+        partitions, pos = uvarint_at(response, pos + id_bytes + _IS_INTERNAL)
+        for _ in range(partitions - 1):
+            pos += PARTITION_HEAD
+            _put(response, pos - _EPOCH, _UNKNOWN)
+            pos = behind_partition(response, pos)
+        pos = skip_tags(response, pos + _OPERATIONS, len(response))
+    return pos
+
+
+def _forget_plain(response: bytearray, pos: int, version: int) -> int:
+    operations = _OPERATIONS if version >= _FIRST_OPERATIONS else 0
+    pos = _behind_string(response, pos) + _CONTROLLER_ID
+    (topics,) = int32_at(response, pos)
+    pos += INT32.size
+    for _ in range(topics):
+        pos = _behind_string(response, pos + _ERROR_CODE) + _IS_INTERNAL
+        (partitions,) = int32_at(response, pos)
+        pos += INT32.size
+        for _ in range(partitions):
+            pos += PARTITION_HEAD
+            _put(response, pos - _EPOCH, _UNKNOWN)
+            for _ in range(3):  # replicas, those in sync, those offline
+                (nodes,) = int32_at(response, pos)
+                pos += _NODE_ID * (nodes + 1) if nodes > 0 else INT32.size
+        pos += operations
+    return pos
+
+
+def _behind_string(buf: bytearray, pos: int) -> int:
+    (length,) = int16_at(buf, pos)
+    return pos + INT16.size + max(length, 0)

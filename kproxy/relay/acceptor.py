@@ -1,0 +1,190 @@
+"""A client's way in: its first bytes are awaited, then a broker is dialled, then the pump takes both sockets.
+
+Nothing is dialled for a connection that says nothing or speaks another protocol: load balancers' health checks cost
+the brokers nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, Protocol
+
+import structlog
+import trio
+
+from kproxy.config.address import join_host_port
+from kproxy.observe.reasons import Reason
+from kproxy.protocol.context import Backend, Context
+from kproxy.protocol.fault import Fault
+from kproxy.relay.pacing import unpace
+from kproxy.relay.record import record
+from kproxy.relay.sniff import foreign_protocol
+from kproxy.upstream.dial import open_tcp, reason
+
+if TYPE_CHECKING:
+    from kproxy.config import Limits, Timeouts
+    from kproxy.protocol.api_table import Table
+    from kproxy.relay.pump import Pump
+
+_SNIFFED_BYTES: Final = 16
+
+log = structlog.get_logger("kproxy.relay")
+
+
+class Destination(Backend, Protocol):
+    """A virtual cluster that connections can be made to."""
+
+    table: Table
+    retired_table: Table
+    """For listeners whose node is gone."""
+
+    def upstreams(self, node_id: int | None) -> Sequence[tuple[str, int]]:
+        """Addresses to dial for a node, for None the bootstrap servers, best first; none when the node is unknown.
+
+        For a node that is gone, and whose listener is still open, as for None.
+        """
+
+    def dialled(self, node_id: int | None, address: tuple[str, int], failure: Reason | None, error: str) -> None:
+        """How dialling an address went; `failure` None when it was reached."""
+
+
+class Entrance:
+    """Admits clients to the pump; `waiting` of them are not there yet."""
+
+    def __init__(self, pump: Pump, limits: Limits, timeouts: Timeouts) -> None:
+        self._pump = pump
+        self._limits = limits
+        self._timeouts = timeouts
+        self.waiting = 0
+        self.draining = False
+        self._silent: set[trio.CancelScope] = set()
+        self._emptied = trio.Event()
+
+    async def admit(
+        self, destination: Destination, node_id: int | None, client: socket.socket, *, retired: bool = False
+    ) -> None:
+        """Take a client's socket, which is the entrance's from now on; never raises but for cancellation.
+
+        `retired` when the listener's node is gone: the client gets to any node, by the destination's `retired_table`.
+        """
+        context = Context(destination, node_id, _peer(client), _host(client), retired=retired)
+        destination.counters.connection_opened()
+        self.waiting += 1
+        try:
+            await self._admit(destination, context, client)
+        except Fault as fault:
+            client.close()
+            record(context, fault.reason, fault.detail)
+        except Exception as error:  # one client's failure is never another's
+            client.close()
+            log.error("internal error", client=context.client, exc_info=error)
+            record(context, Reason.INTERNAL_ERROR, repr(error))
+        except BaseException:  # cancelled; while dialling, Trio has it in a group
+            client.close()
+            record(context, Reason.SHUTDOWN, "")
+            raise
+        finally:
+            self.waiting -= 1
+            if not self.waiting:
+                self._emptied.set()
+
+    def drain(self) -> None:
+        """Part from clients that have said nothing yet; those that have are still let in, and then drained."""
+        self.draining = True
+        for scope in self._silent:
+            scope.cancel()
+
+    async def wait_empty(self) -> None:
+        """Wait until no client is on its way in."""
+        while self.waiting:
+            self._emptied = trio.Event()
+            await self._emptied.wait()
+
+    async def _admit(self, destination: Destination, context: Context, client: socket.socket) -> None:
+        most = self._limits.max_connections
+        if most is not None and len(self._pump.connections) + self.waiting > most:
+            raise Fault(Reason.CLIENT_LIMIT, f"limits.max_connections is {most}")
+        client.setblocking(False)
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        unpace(client)
+        await self._first_bytes(client)
+        broker, address = await self._dial(destination, context.node_id)
+        if context.stale:  # what was dialled is of the topology before
+            broker.close()
+            raise Fault(Reason.REBOOTSTRAP, f"the topology changed while {address} was dialled")
+        table = destination.retired_table if context.retired else destination.table
+        connection = self._pump.relay(context, table, self._limits, client, broker, address)
+        if self.draining:
+            self._pump.part(connection)
+
+    async def _first_bytes(self, client: socket.socket) -> None:
+        # Accepted, but not seen here before the drain began: as new as a client that comes now.
+        with trio.move_on_after(0 if self.draining else self._timeouts.first_request) as scope:
+            self._silent.add(scope)
+            try:
+                await trio.lowlevel.wait_readable(client)
+            finally:
+                self._silent.discard(scope)
+        if self.draining and scope.cancelled_caught:
+            raise Fault(Reason.DRAINED, "")
+        if scope.cancelled_caught:
+            raise Fault(Reason.IDLE_TIMEOUT, f"no request in {self._timeouts.first_request:g} s")
+        try:
+            first = client.recv(_SNIFFED_BYTES, socket.MSG_PEEK)
+        except OSError as error:
+            raise Fault(Reason.CLIENT_RESET, error.strerror or "") from error
+        if not first:
+            raise Fault(Reason.CLIENT_CLOSED, "")
+        foreign = foreign_protocol(first)
+        if foreign is not None:
+            raise Fault(foreign, "the client does not speak Kafka in plaintext")
+
+    async def _dial(self, destination: Destination, node_id: int | None) -> tuple[socket.socket, str]:
+        """Connect to the first address that answers; raises `Fault` with the last one's reason."""
+        fault = Fault(Reason.CONNECT_FAILED, f"node {node_id} has no known address")
+        for host, port in destination.upstreams(node_id):
+            failure, error = Reason.CONNECT_TIMEOUT, f"no answer in {self._timeouts.connect:g} s"
+            with trio.move_on_after(self._timeouts.connect):
+                try:
+                    stream = await open_tcp(host, port)
+                except OSError as refused:
+                    failure, error = _failure(refused), reason(refused)
+                else:
+                    destination.dialled(node_id, (host, port), None, "")
+                    return _plain(stream), f"{host}:{port}"
+            destination.dialled(node_id, (host, port), failure, error)
+            fault = Fault(failure, f"{host}:{port}: {error}")
+        raise fault
+
+
+def _failure(error: OSError) -> Reason:
+    if isinstance(error, socket.gaierror):
+        return Reason.RESOLVE_FAILED
+    causes = error.__cause__.exceptions if isinstance(error.__cause__, ExceptionGroup) else (error,)
+    if any(isinstance(cause, OSError) and cause.errno in (errno.EMFILE, errno.ENFILE) for cause in causes):
+        return Reason.OUT_OF_DESCRIPTORS
+    return Reason.CONNECT_FAILED
+
+
+def _plain(stream: trio.abc.Stream) -> socket.socket:
+    """The stream's own socket, out of Trio's hands and non-blocking."""
+    assert isinstance(stream, trio.SocketStream)
+    sock = socket.socket(fileno=stream.socket.detach())
+    sock.setblocking(False)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return sock
+
+
+def _peer(client: socket.socket) -> str:
+    try:
+        host, port = client.getpeername()[:2]
+    except OSError:  # gone before it was looked at
+        return "unknown"
+    return join_host_port(host, port)
+
+
+def _host(client: socket.socket) -> str:
+    host: str = client.getsockname()[0]
+    return host.removeprefix("::ffff:")

@@ -1,0 +1,97 @@
+"""The proxy's own answers on a connection: at once, in their turn, later, or after the broker was asked. Pure."""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Final
+
+from kproxy.protocol.context import Context
+from kproxy.protocol.outcomes import Forward, Parked, Stepwise
+from kproxy.rebootstrap.actions import Ask, Means
+from kproxy.relay.conversation import Conversation, Decision
+from kproxy.relay.flow import Outlet, Owner
+from kproxy.relay.in_flight import Expected, InFlight
+
+_CORRELATION_ID: Final = Struct(">8xi")
+"""Behind size, api key and version of a request."""
+
+
+class OwnAnswers:
+    """Each stands among the requests in flight until all responses before it are out; `count` of them are out too."""
+
+    __slots__ = ("_broker", "_client", "_in_flight", "_owner", "count")
+
+    def __init__(self, in_flight: InFlight, broker: Outlet, client: Outlet, owner: Owner) -> None:
+        self._in_flight = in_flight
+        self._broker = broker
+        self._client = client
+        self._owner = owner
+        self.count = 0
+
+    def decided(self, decision: Decision) -> None:
+        """Do what was decided of the request that is expected last: send it on, or see to its answer."""
+        expected = self._in_flight.last
+        assert expected is not None
+        if isinstance(decision, Forward):
+            self._broker.send(decision.frame)
+        elif isinstance(decision, Conversation):
+            self.ask(expected, decision)
+        elif isinstance(decision, Parked) and decision.frame is None:
+            self.park(expected, decision)
+            if isinstance(decision, Stepwise):
+                self._owner.answered_here()
+                self._owner.work(decision)
+        else:
+            expected.answer = decision.frame
+            self._owner.answered_here()
+            if len(self._in_flight) == 1:
+                self.send_due()
+
+    def ask(self, expected: Expected, conversation: Conversation) -> None:
+        """Send a conversation's request, whose response is the next that comes for what is expected."""
+        expected.answer = conversation
+        (expected.correlation_id,) = _CORRELATION_ID.unpack_from(conversation.request)
+        self._broker.send(conversation.request)
+
+    def park(self, expected: Expected, parked: Parked) -> None:
+        """The answer comes later, from whatever task."""
+        expected.answer = parked
+        parked.wait(self._owner.resolved)
+
+    def dismiss(self, context: Context) -> None:
+        """Answer for the broker, of a topology that is gone, where all that it owes can be answered so; else nothing.
+
+        A JoinGroup, which may wait at its coordinator for minutes, is; a commit is not: it may have been done.
+        """
+        owed = [expected for expected in self._in_flight if not isinstance(expected.answer, bytes)]
+        answers = [_dismissal(expected) for expected in owed]
+        if (
+            not answers
+            or not all(answers)
+            or context.backend.judge(context, Ask.COORDINATOR) is not Means.NOT_COORDINATOR
+        ):
+            return
+        for expected, answer in zip(owed, answers, strict=True):
+            expected.answer = answer
+        self.send_due()
+
+    def send_due(self) -> None:
+        """Send those that are there and whose turn has come."""
+        in_flight = self._in_flight
+        while (expected := in_flight.first) is not None:
+            answer = expected.answer
+            frame = answer.frame if isinstance(answer, Parked) else answer
+            if not isinstance(frame, bytes):
+                return
+            counters = in_flight.pop().route.counters
+            counters.responses += 1
+            counters.response_bytes += len(frame)
+            self.count += 1
+            self._client.send(frame)
+
+
+def _dismissal(expected: Expected) -> bytes | None:
+    """The whole frame; None where the response is the broker's, or comes from somewhere else."""
+    route = expected.route
+    make = None if expected.answer is not None else route.offer.dismissal
+    return None if make is None else make(route.version, expected.correlation_id)

@@ -1,0 +1,154 @@
+"""Client telemetry of one virtual cluster (KIP-714): its offers to the relay, its receivers, what it keeps."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+import structlog
+import trio
+
+from kproxy.delivery.factory import Connect
+from kproxy.errors import ConfigError
+from kproxy.observe.telemetry import TelemetryCounters
+from kproxy.state.interface import StateError
+from kproxy.telemetry.errors import SubscriptionError
+from kproxy.telemetry.policies import offers
+from kproxy.telemetry.receivers.factory import made
+from kproxy.telemetry.receivers.fanout import Fanout
+from kproxy.telemetry.receivers.prometheus import Prometheus
+from kproxy.telemetry.service import Telemetry
+from kproxy.telemetry.subscription import INTERVAL_MS, MATCH, METRICS, Subscription
+from kproxy.telemetry.subscriptions import Subscriptions
+
+if TYPE_CHECKING:
+    from kproxy.config import Config
+    from kproxy.config.telemetry import Subscription as Fixed
+    from kproxy.config.telemetry import Telemetry as Settings
+    from kproxy.state.interface import Store
+    from kproxy.telemetry.apis.conversation import MayAlter
+    from kproxy.telemetry.config_resource import Change
+
+EXPIRY_SECONDS: Final = 10.0
+KEEP_SECONDS: Final = 10.0
+"""For the disk to take a change; whoever made it waits."""
+
+log = structlog.get_logger("kproxy.telemetry")
+
+
+class ClientTelemetry:
+    """`start` it before the first client comes."""
+
+    def __init__(self, cluster: str, index: int, config: Config, connect: Connect) -> None:
+        """Raises `ConfigError` for settings that only libraries can judge: regexes, addresses, plug-ins."""
+        settings = config.clusters[index].telemetry
+        assert settings is not None
+        self._cluster = cluster
+        self._table = f"telemetry/{cluster}"
+        self._key = f"clusters.{index}.telemetry"
+        self._store: Store
+        self._work: trio.Nursery
+        self.max_bytes = settings.max_bytes
+        self.admin: MayAlter = settings.admin
+        subscriptions = Subscriptions(self.fixed(settings), default_interval_ms=_ms(settings.interval))
+        self.core = Telemetry(subscriptions, max_bytes=settings.max_bytes, clock=time.perf_counter)
+        self.fanout = Fanout(made(config, cluster, settings.receivers, connect))
+        self.offers = offers(self)
+
+    async def start(self, work: trio.Nursery, store: Store) -> None:
+        """Remember what was subscribed before, and keep the receivers at work; raises `StateError`."""
+        self._work, self._store = work, store
+        for name, value in await self._store.items(self._table):
+            try:
+                self.core.subscriptions.put(Subscription.from_configs(name, json.loads(value)))
+            except SubscriptionError as error:  # of another release, whose rules were others
+                log.error("subscription not restored", cluster=self._cluster, name=name, reason=error.message)
+        work.start_soon(self.fanout.run)
+        work.start_soon(self._expire)
+
+    def reconfigure(self, settings: Settings) -> None:
+        """Other settings; receivers stay as they are. Raises `ConfigError`."""
+        fixed = self.fixed(settings)
+        self.admin = settings.admin
+        self.core.subscriptions.fix(fixed)
+        self.core.subscriptions.pace(_ms(settings.interval))
+
+    def moved(self) -> None:
+        """The backend is another cluster: receivers that write to it connect anew."""
+        from kproxy.telemetry.receivers.kafka import Kafka  # noqa: PLC0415 - loaded already where there is one
+
+        for receiver in self.fanout.receivers:
+            if isinstance(receiver, Kafka):
+                self.fanout.again(receiver)
+
+    @property
+    def counters(self) -> TelemetryCounters:
+        """For the collector."""
+        return TelemetryCounters(
+            self.core.tally,
+            self.core.instances,
+            queues={receiver.name: receiver.counters for receiver in self.fanout.receivers},
+            series={one.name: one.accumulator.tally for one in self.prometheus},
+        )
+
+    @property
+    def prometheus(self) -> list[Prometheus]:
+        """Receivers whose series are scraped here."""
+        return [receiver for receiver in self.fanout.receivers if isinstance(receiver, Prometheus)]
+
+    def change(self, changes: Sequence[Change], done: Callable[[str | None], None]) -> None:
+        """Keep what was altered and is in effect already; `done` is told why a restart will not know of it, if so."""
+        self._work.start_soon(self._change, changes, done)
+
+    async def _change(self, changes: Sequence[Change], done: Callable[[str | None], None]) -> None:
+        reason = None
+        for change in changes:
+            try:
+                await self.keep(change)
+            except StateError as error:
+                reason = str(error)
+        done(reason)
+
+    async def keep(self, change: Change) -> None:
+        """Have it survive a restart; raises `StateError`, and it is in effect all the same."""
+        about = {"cluster": self._cluster, "name": change.name, "gone": change.subscription is None}
+        log.info("subscription altered", **about)
+        try:
+            with trio.fail_after(KEEP_SECONDS):
+                await self._keep(change)
+        except (StateError, trio.TooSlowError) as error:
+            reason = str(error) or f"the disk has not taken it within {KEEP_SECONDS:g} s; check it"
+            log.error("subscription not kept: a restart will not know of it", **about, reason=reason)
+            raise StateError(reason) from error
+
+    async def _keep(self, change: Change) -> None:
+        if change.subscription is None:
+            await self._store.delete(self._table, change.name)
+        else:
+            await self._store.put(self._table, change.name, json.dumps(change.subscription.configs()).encode())
+
+    async def _expire(self) -> None:
+        while True:
+            await trio.sleep(EXPIRY_SECONDS)
+            self.core.expired(time.time())
+
+    def fixed(self, settings: Settings) -> list[Subscription]:
+        """The subscriptions that the settings make; raises `ConfigError`."""
+        return [self._subscription(index, one, settings.interval) for index, one in enumerate(settings.subscriptions)]
+
+    def _subscription(self, index: int, settings: Fixed, interval: float) -> Subscription:
+        configs = {
+            METRICS: ",".join(settings.metrics),
+            INTERVAL_MS: str(_ms(interval if settings.interval is None else settings.interval)),
+            MATCH: ",".join(f"{key}={pattern}" for key, pattern in settings.match.items()),
+        }
+        try:
+            return Subscription.from_configs(settings.name, {key: value for key, value in configs.items() if value})
+        except SubscriptionError as error:
+            raise ConfigError(f"{self._key}.subscriptions.{index}", error.message) from error
+
+
+def _ms(seconds: float) -> int:
+    return round(seconds * 1000)

@@ -1,0 +1,152 @@
+"""A push as lines of JSON: one for each resource that differs, so that Spark reads columns and not text.
+
+Java's clients name theirs once for every metric; it is one line all the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import _lru_cache_wrapper, lru_cache
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final
+
+from kproxy.observe.events import iso
+from kproxy.telemetry.instance import kafka_text
+from kproxy.telemetry.receivers.otlp_points import attributes_of, number
+from kproxy.telemetry.receivers.resource import MAX_RESOURCES
+
+if TYPE_CHECKING:
+    from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, ResourceMetrics
+
+    from kproxy.telemetry.payload import Push
+
+STEP: Final = 100
+"""Points, and metrics, between two moments at which others get their turn."""
+
+_NO_VALUE: Final = 1
+_MAX_CACHED: Final = 512  # characters
+_TEMPORALITY: Final = {1: "delta", 2: "cumulative"}
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
+def lines(push: Push, constant: Mapping[str, str]) -> Iterator[bytes | None]:
+    """The lines, each with its newline; None is a step in between. ValueError for more resources than may be.
+
+    `constant` columns stand on every line.
+    """
+    if len(push.metrics.resource_metrics) > MAX_RESOURCES:
+        raise ValueError(f"MetricsData with more than {MAX_RESOURCES} resources")
+    head = _encode(_client(push) | dict(constant))[:-1]
+    for resource, alike in _by_resource(push).items():
+        points: list[str] = []
+        metrics = (metric for one in alike for scope in one.scope_metrics for metric in scope.metrics)
+        for step, point in enumerate(_points(metrics), 1):
+            if point is not None:
+                points.append(point)
+            if not step % STEP:
+                yield None
+        # Half of a surrogate pair, which a client's text may hold, is no UTF-8.
+        yield f'{head},"resource":{resource},"metrics":[{",".join(points)}]}}\n'.encode("utf-8", "replace")
+
+
+def _by_resource(push: Push) -> dict[str, list[ResourceMetrics]]:
+    """What the push holds by its resource's attributes, as JSON."""
+    found: dict[str, list[ResourceMetrics]] = {}
+    for one in push.metrics.resource_metrics:
+        found.setdefault(_encode(dict(attributes_of(one.resource.attributes))), []).append(one)
+    return found
+
+
+def _client(push: Push) -> dict[str, Any]:
+    info = push.info
+    return {
+        "received_at": iso(push.received_at),
+        "client_instance_id": kafka_text(info.client_instance_id),
+        "client_id": info.client_id,
+        "client_software_name": info.software_name,
+        "client_software_version": info.software_version,
+        "client_source_address": info.source_address,
+        "client_source_port": info.source_port,
+        "terminating": push.terminating,
+    }
+
+
+def _points(metrics: Iterator[Metric]) -> Iterator[str | None]:
+    for metric in metrics:
+        yield None
+        form = metric.WhichOneof("data")
+        if form is None:
+            continue
+        data = getattr(metric, form)
+        temporality = _TEMPORALITY.get(getattr(data, "aggregation_temporality", 0))
+        monotonic = data.is_monotonic if form == "sum" else None
+        about = _cached(_about, metric.name, form, metric.unit, temporality, monotonic)
+        value = _VALUES[form]
+        for point in data.data_points:
+            if not point.flags & _NO_VALUE:
+                start, end = point.start_time_unix_nano or "null", point.time_unix_nano or "null"
+                attributes = _cached(_attributes, *(text for pair in attributes_of(point.attributes) for text in pair))
+                yield f'{about},"start_unix_nano":{start},"unix_nano":{end},"attributes":{attributes},{value(point)}}}'
+
+
+@lru_cache(8192)
+def _about(name: str, form: str, unit: str, temporality: str | None, monotonic: bool | None) -> str:
+    """The object's begin: clients push the same metrics again and again."""
+    about = {"name": name, "kind": form, "unit": unit, "temporality": temporality, "monotonic": monotonic}
+    return _encode(about)[:-1]
+
+
+@lru_cache(8192)
+def _attributes(*texts: str) -> str:
+    """From names and values in turn."""
+    return _encode(dict(zip(texts[::2], texts[1::2], strict=True)))
+
+
+def _cached(function: _lru_cache_wrapper[str], *arguments: Any) -> str:
+    """From the cache, unless what it would have to keep is longer than anything that Kafka's clients push."""
+    short = sum(len(each) for each in arguments if isinstance(each, str)) <= _MAX_CACHED
+    return function(*arguments) if short else function.__wrapped__(*arguments)
+
+
+def _finite(value: float) -> float | None:
+    # JSON has neither NaN nor infinity.
+    return value if isfinite(value) else None
+
+
+def _numeric(point: Any) -> str:
+    value = number(point)
+    return f'"value":{value!r}' if value is not None and isfinite(value) else '"value":null'
+
+
+def _counted(point: Any) -> dict[str, Any]:
+    return {"count": point.count, "sum": _finite(point.sum)}
+
+
+def _histogram(point: Any) -> str:
+    bounds = [_finite(bound) for bound in point.explicit_bounds]
+    return _inner(_counted(point) | {"bounds": bounds, "buckets": list(point.bucket_counts)})
+
+
+def _exponential(point: Any) -> str:
+    sides = {"positive": point.positive, "negative": point.negative}
+    counts = {side: {"offset": each.offset, "buckets": list(each.bucket_counts)} for side, each in sides.items()}
+    return _inner(_counted(point) | {"scale": point.scale, "zero_count": point.zero_count} | counts)
+
+
+def _summary(point: Any) -> str:
+    quantiles = [{"quantile": _finite(each.quantile), "value": _finite(each.value)} for each in point.quantile_values]
+    return _inner(_counted(point) | {"quantiles": quantiles})
+
+
+def _inner(value: dict[str, Any]) -> str:
+    return _encode(value)[1:-1]
+
+
+_VALUES: Final = {
+    "gauge": _numeric,
+    "sum": _numeric,
+    "histogram": _histogram,
+    "exponential_histogram": _exponential,
+    "summary": _summary,
+}

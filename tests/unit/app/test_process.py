@@ -1,0 +1,251 @@
+"""The process from start to end, as its admin port and its clients see it."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+import trio
+
+from kproxy.app.process import CUT_SHORT, DRAINED
+from kproxy.observe.reasons import Reason
+from tests.unit.app.living import (
+    API_VERSIONS,
+    HOST,
+    METADATA,
+    Client,
+    Living,
+    brokers,
+    living,
+    named_itself,
+    once,
+    settings,
+)
+from tests.unit.relay.sockets import eventually
+from tests.unit.upstream.scripted_broker import ScriptedBroker, silent
+
+
+async def test_starting_ready_degraded_draining() -> None:
+    """Each state is told when it is so, with its reasons."""
+    answers = trio.Event()
+    async with brokers((1, 2147483646)) as (broker,):
+        broker.script[API_VERSIONS] = once(answers)
+        async with living(settings(broker)) as alive:
+            told = await alive.get("/readyz")
+            assert told["state"] == "starting"
+            assert told["reasons"] == [{"cluster": "c0", "node": None, "reason": "the backend was not reached yet"}]
+            answers.set()
+            assert (await alive.until_state("ready"))["reasons"] == []
+            broker.script[METADATA] = silent
+            broker.script[API_VERSIONS] = silent
+            await broker.drop()
+            assert {cause["cluster"] for cause in (await alive.until_state("degraded"))["reasons"]} == {"c0"}
+            del broker.script[METADATA], broker.script[API_VERSIONS]
+            await broker.drop()
+            await alive.until_state("ready")
+            waiting = await _in_flight(alive, broker, answers := trio.Event())
+            alive.signal()
+            assert (await alive.until_state("draining"))["state"] == "draining"
+            answers.set()
+            await waiting.nodes(2)
+            await alive.over.wait()
+            assert alive.code == DRAINED
+
+
+async def _in_flight(alive: Living, broker: ScriptedBroker, answers: trio.Event) -> Client:
+    """A client whose Metadata request is with the broker, which answers when told."""
+    client = await alive.client()
+    await client.introduce("test", "1")
+    broker.script[METADATA] = once(answers)
+    await client.send_metadata(2)
+    (connection,) = alive.life.pump.connections.values()
+    await eventually(lambda: len(connection.in_flight) == 1, "a request in flight")
+    return client
+
+
+async def test_a_drain_answers_and_closes() -> None:
+    """In-flight requests are answered, idle and silent clients go at once, and nobody new gets in."""
+    answers = trio.Event()
+    async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
+        await alive.until_state("ready")
+        waiting = await _in_flight(alive, broker, answers)
+        silent_client = await alive.client()
+        ports = [alive.port(), alive.life.clusters[0].nodes.addresses.nodes[1].port]
+        alive.signal()
+        assert await silent_client.receive_all() == b""
+        for port in ports:
+            with pytest.raises(OSError, match="connect"):  # noqa: PT012 (one that came in the last moment is closed)
+                while True:
+                    await (await alive.client(port)).receive_all()
+        assert not alive.over.is_set()
+        answers.set()
+        assert await waiting.nodes(2) == {1: (HOST, ports[1])}
+        assert await waiting.receive_all() == b""
+        await alive.over.wait()
+        assert alive.code == DRAINED
+        assert alive.life.clusters[0].counters.closed == {Reason.DRAINED: 2}
+
+
+async def test_a_node_first_seen_while_draining() -> None:
+    """The response that names it is passed on; nobody is let in by its port, as by no other."""
+    answers = trio.Event()
+    async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
+        await alive.until_state("ready")
+        waiting = await _in_flight(alive, broker, answers)
+        alive.signal()
+        await eventually(lambda: alive.life.draining, "the drain")
+        named_itself(broker, 1, 2)
+        answers.set()
+        told = await waiting.nodes(2)
+        assert set(told) == {1, 2}
+        with pytest.raises(OSError, match="connect"):
+            await alive.client(told[2][1])
+        await alive.over.wait()
+        assert alive.life.clusters[0].counters.closed == {Reason.DRAINED: 1}
+
+
+async def test_a_second_signal_stops_at_once() -> None:
+    """Whoever sends it twice does not want to wait, and the exit code tells."""
+    async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
+        await alive.until_state("ready")
+        waiting = await _in_flight(alive, broker, answers := trio.Event())
+        alive.signal()
+        await alive.until_state("draining")
+        alive.signal()
+        with trio.fail_after(3):
+            await alive.over.wait()
+        assert alive.code == CUT_SHORT
+        assert await waiting.receive_all() == b""
+        assert alive.life.clusters[0].counters.closed == {Reason.SHUTDOWN: 1}
+        answers.set()
+
+
+async def test_the_deadline_ends_a_drain() -> None:
+    """What is not answered by then is closed, and counted so."""
+    async with brokers((1,)) as (broker,), living(settings(broker, drain={"deadline": "300ms"})) as alive:
+        await alive.until_state("ready")
+        waiting = await _in_flight(alive, broker, answers := trio.Event())
+        alive.signal()
+        await alive.over.wait()
+        assert await waiting.receive_all() == b""
+        assert alive.life.clusters[0].counters.closed == {Reason.DRAIN_DEADLINE: 1}
+        answers.set()
+
+
+async def test_two_virtual_clusters_keep_apart() -> None:
+    """Nodes of the same id, connections, counters and troubles are each cluster's own."""
+    async with brokers((1,), (1, 2)) as (first, second), living(settings(first, second)) as alive:
+        await alive.until_state("ready")
+        told = []
+        for index in (0, 1):
+            client = await alive.client(alive.port(index))
+            await client.introduce(f"client-{index}", "1.0")
+            await client.send_metadata(2)
+            told.append(await client.nodes(2))
+        assert [set(nodes) for nodes in told] == [{1}, {1, 2}]
+        ports = [port for nodes in told for _, port in nodes.values()]
+        assert len(set(ports)) == 3
+        client = await alive.client(told[1][1][1])
+        before = first.accepted
+        await client.introduce("client-1", "1.0")
+        assert first.accepted == before
+        shown = {cluster["name"]: cluster for cluster in (await alive.get("/api/v1/clusters"))["clusters"]}
+        assert [shown[name]["connections"] for name in ("c0", "c1")] == [1, 2]
+        only = (await alive.get("/api/v1/connections?cluster=c1"))["connections"]
+        assert [(each["cluster"], each["node"]) for each in only] == [("c1", None), ("c1", 1)]
+        second.script[API_VERSIONS] = second.script[METADATA] = silent
+        await second.drop()
+        assert {cause["cluster"] for cause in (await alive.until_state("degraded"))["reasons"]} == {"c1"}
+
+
+async def test_what_the_admin_port_shows() -> None:
+    """Clusters with their nodes and addresses, connections with their software, bytes and counts, as they are."""
+    async with brokers((7,)) as (broker,), living(settings(broker)) as alive:
+        await alive.until_state("ready")
+        (cluster,) = (await alive.get("/api/v1/clusters"))["clusters"]
+        port = alive.life.clusters[0].nodes.addresses.nodes[7].port
+        assert cluster["cluster_id"] == "scripted"
+        assert cluster["listen"] == f"{HOST}:{alive.port()}"
+        assert cluster["bootstrap_servers"] == [f"{HOST}:{broker.port}"]
+        (node,) = cluster["nodes"]
+        assert (node["node_id"], node["advertised"], node["reachable"]) == (7, f"{HOST}:{port}", True)
+        assert node["upstream"] == f"{HOST}:{broker.port}"
+        client = await alive.client(port)
+        await client.introduce("apache-kafka-java", "4.3.1", "payments")
+        (shown,) = (await alive.get("/api/v1/connections"))["connections"]
+        assert (shown["software_name"], shown["software_version"]) == ("apache-kafka-java", "4.3.1")
+        assert (shown["client_id"], shown["node"], shown["cluster"]) == ("payments", 7, "c0")
+        assert (shown["requests"], shown["responses"], shown["in_flight"]) == (1, 1, 0)
+        assert shown["bytes_in"] > 30
+        assert shown["bytes_out"] > 20
+        assert shown["client"] == "{}:{}".format(*client.stream.socket.getsockname())
+        assert shown["paused"] == []
+        cluster = (await alive.get("/api/v1/clusters"))["clusters"][0]
+        assert (cluster["connections"], cluster["nodes"][0]["connections"]) == (1, 1)
+        metrics = await alive.text("/metrics")
+        assert 'software_name="apache-kafka-java",software_version="4.3.1"} 1.0' in metrics
+
+
+async def test_held_bytes_are_those_of_this_moment() -> None:
+    """Half a request that must be whole is held; when its rest has come nothing is."""
+    async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
+        await alive.until_state("ready")
+        client = await alive.client()
+        await client.send(b"\0\0\0\x64\0\x12\0\x03\0\0\0\x01" + bytes(38))
+        await eventually(lambda: bool(alive.life.pump.connections), "a connection")
+        with trio.fail_after(10):
+            while 'kproxy_held_bytes{cluster="c0"} 50.0' not in await alive.text("/metrics"):  # noqa: ASYNC110
+                await trio.sleep(0.02)
+        await client.close()
+        await eventually(lambda: not alive.life.pump.connections, "its end")
+        assert 'kproxy_held_bytes{cluster="c0"} 0.0' in await alive.text("/metrics")
+
+
+async def test_an_interrupt_drains_too() -> None:
+    """Ctrl-C is as good as SIGTERM."""
+    async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
+        await alive.until_state("ready")
+        signal.raise_signal(signal.SIGINT)
+        await alive.over.wait()
+        assert alive.code == DRAINED
+
+
+async def test_without_an_admin_port() -> None:
+    """There need not be one."""
+    async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
+        assert alive.life.config.admin is not None
+        alive.signal()
+        await alive.over.wait()
+        bare = settings(broker).model_copy(update={"admin": None})
+        life = type(alive.life)(bare)
+        codes: list[int] = []
+        async with trio.open_nursery() as nursery:
+
+            async def run() -> None:
+                codes.append(await life.live())
+
+            nursery.start_soon(run)
+            await eventually(lambda: life.started, "the start")
+            alive.signal()
+        assert codes == [DRAINED]
+
+
+async def test_addresses_of_ipv6_have_brackets() -> None:
+    """As people and clients write them."""
+    async with brokers((1,)) as (broker,):
+        described = {"name": "six", "bootstrap_servers": f"{HOST}:{broker.port}", "listen": "[::1]:0"}
+        async with living(settings(broker, clusters=[described | {"nodes": {"first_port": 0}}])) as alive:
+            await alive.until_state("ready")
+            (cluster,) = (await alive.get("/api/v1/clusters"))["clusters"]
+            assert cluster["listen"] == f"[::1]:{alive.port()}"
+            assert cluster["nodes"][0]["advertised"].startswith("[::1]:")
+
+
+async def test_a_node_out_of_reach_degrades() -> None:
+    """The one that is gone is named, with its address and the reason."""
+    async with brokers((1,)) as (broker,):
+        broker.name_nodes({1: broker.address, 2: (HOST, 1)})
+        async with living(settings(broker)) as alive:
+            (cause,) = (await alive.until_state("degraded"))["reasons"]
+            assert (cause["cluster"], cause["node"]) == ("c0", 2)
+            assert "refused" in cause["reason"]

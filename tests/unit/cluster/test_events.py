@@ -1,0 +1,300 @@
+"""The event stream of a whole process: who comes, is there and goes, what happens, and where it is written."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import socket
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+import kproxy.app
+from kproxy.app import client_events as presence
+from kproxy.app import happenings
+from kproxy.observe.events import FIELDS, Name
+from kproxy.wire.header import RequestHeader
+from tests.unit.app.living import METADATA, Client, Living, brokers, living, settings
+from tests.unit.cluster.test_epochs import described, two
+from tests.unit.delivery.leader import Leader
+from tests.unit.relay.sockets import eventually
+
+Row = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looks at who has come more often."""
+    monkeypatch.setattr(presence, "LOOK", 0.05)
+
+
+def to(directory: Path, **others: Any) -> Row:
+    """Settings of an event stream to files that appear soon."""
+    lake = {"name": "lake", "type": "files", "directory": str(directory), "file_age": "100ms", "linger": 0}
+    return {"destinations": [lake], "instance": "kproxy-0"} | others
+
+
+def rows(directory: Path) -> list[Row]:
+    """All events in the finished files, each with the fields that are its own and no other."""
+    files = sorted(directory.glob("events-*")) if directory.is_dir() else []
+    found = [json.loads(line) for file in files for line in gzip.decompress(file.read_bytes()).splitlines()]
+    for row in found:
+        assert set(row) == {field.name for field in FIELDS if row["event"] in field.events}, row
+    return found
+
+
+async def told(directory: Path, *names: Name, count: int = 1) -> list[Row]:
+    """The events of these names, once there are so many of the last."""
+    found: list[Row] = []
+
+    def enough() -> bool:
+        found[:] = [row for row in rows(directory) if row["event"] in names]
+        return len([row for row in found if row["event"] == names[-1]]) >= count
+
+    await eventually(enough, f"{count} {names[-1]}")
+    return found
+
+
+def kinds(found: list[Row]) -> list[Name]:
+    return [Name(row["event"]) for row in found]
+
+
+async def hello(alive: Living, client_id: str = "app") -> Client:
+    await alive.until_state("ready")
+    client = await alive.client()
+    await client.introduce("apache-kafka-java", "4.3.1", client_id)
+    return client
+
+
+async def test_a_client_comes_and_goes(tmp_path: Path) -> None:
+    """Who it is, from when to when, what passed, and why it ended; in files that appear by themselves."""
+    async with brokers((1,)) as (broker,), living(settings(broker, events=to(tmp_path))) as alive:
+        client = await hello(alive)
+        (connected,) = await told(tmp_path, Name.CLIENT_CONNECTED)
+        host, port = client.stream.socket.getsockname()[:2]
+        assert (connected["address"], connected["port"], connected["node"]) == (host, port, None)
+        assert connected["broker"] == f"{host}:{broker.port}"
+        assert (connected["proxy"], connected["cluster"], connected["schema"]) == ("kproxy-0", "c0", 1)
+        assert (connected["software_name"], connected["software_version"]) == ("apache-kafka-java", "4.3.1")
+        assert (connected["client_id"], connected["principal"], connected["metadata_version"]) == ("app", None, None)
+        assert connected["rebootstrap"] == "129"
+        assert connected["since"] <= connected["at"]
+        await client.send_metadata(2)
+        await client.nodes(2)
+        await client.close()
+        _, gone = await told(tmp_path, Name.CLIENT_CONNECTED, Name.CLIENT_DISCONNECTED)
+        same = {"connection", "since", "address", "port", "client_id", "software_name", "broker", "proxy", "cluster"}
+        assert {key: gone[key] for key in same} == {key: connected[key] for key in same}
+        assert (gone["metadata_version"], gone["requests"], gone["responses"]) == (8, 2, 2)
+        assert (gone["reason"], gone["detail"]) == ("client_closed", None)
+        assert gone["bytes_in"] > 0 < gone["bytes_out"]
+        assert 0 < gone["seconds"] < 60
+        assert connected["at"] <= gone["at"]
+
+
+async def test_one_that_was_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has both events all the same, in their order; a reset has its reason and what is known of it."""
+    monkeypatch.setattr(presence, "LOOK", 30.0)
+    async with brokers((1,)) as (broker,), living(settings(broker, events=to(tmp_path))) as alive:
+        client = await hello(alive)
+        client.stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        await client.close()
+        found = await told(tmp_path, Name.CLIENT_CONNECTED, Name.CLIENT_DISCONNECTED)
+        assert kinds(found) == [Name.CLIENT_CONNECTED, Name.CLIENT_DISCONNECTED]
+        assert (found[1]["reason"], found[1]["software_name"]) == ("client_reset", "apache-kafka-java")
+
+
+async def test_a_client_of_an_old_kind(tmp_path: Path) -> None:
+    """It sends no ApiVersions, and is seen with what its requests tell."""
+    async with brokers((1,)) as (broker,), living(settings(broker, events=to(tmp_path))) as alive:
+        await alive.until_state("ready")
+        client = await alive.client()
+        await client.send_metadata(1)
+        await client.nodes(1)
+        (connected,) = await told(tmp_path, Name.CLIENT_CONNECTED)
+        assert (connected["software_name"], connected["software_version"]) == (None, None)
+        assert (connected["client_id"], connected["metadata_version"], connected["rebootstrap"]) == (
+            "app",
+            8,
+            "unknown",
+        )
+
+
+async def test_everybody_is_told_anew(tmp_path: Path) -> None:
+    """At each interval, all who are there, with what passed so far; not those who were not told of yet."""
+    config = to(tmp_path, interval="300ms")
+    async with brokers((1,)) as (broker,), living(settings(broker, events=config)) as alive:
+        clients = [await hello(alive, f"app-{number}") for number in range(3)]
+        await told(tmp_path, Name.CLIENT_CONNECTED, count=3)
+        found = await told(tmp_path, Name.CLIENT_PRESENT, count=6)
+        assert {row["client_id"] for row in found[:3]} == {f"app-{number}" for number in range(3)}
+        assert {row["requests"] for row in found} == {1}
+        await clients[1].close()
+        await told(tmp_path, Name.CLIENT_DISCONNECTED)
+        before = len(await told(tmp_path, Name.CLIENT_PRESENT))
+        later = (await told(tmp_path, Name.CLIENT_PRESENT, count=before + 4))[before:]
+        assert {row["client_id"] for row in later} == {"app-0", "app-2"}
+        everything = rows(tmp_path)
+        first: dict[int, Name] = {}
+        for row in everything:
+            first.setdefault(row["connection"], Name(row["event"]))
+        assert set(first.values()) == {Name.CLIENT_CONNECTED}
+
+
+async def test_many_at_once(tmp_path: Path) -> None:
+    """Who comes while the others are told of is told of next; each once."""
+    async with brokers((1,)) as (broker,), living(settings(broker, events=to(tmp_path, interval="500ms"))) as alive:
+        clients = [await hello(alive, str(number)) for number in range(120)]
+        found = await told(tmp_path, Name.CLIENT_CONNECTED, count=len(clients))
+        assert sorted(int(row["client_id"]) for row in found) == list(range(len(clients)))
+        ids = {row["connection"] for row in found}
+
+        def present() -> set[int]:
+            return {row["connection"] for row in rows(tmp_path) if row["event"] == Name.CLIENT_PRESENT}
+
+        await eventually(lambda: present() == ids, "an inventory of all")
+        for client in clients:
+            await client.close()
+        gone = await told(tmp_path, Name.CLIENT_DISCONNECTED, count=len(clients))
+        assert {row["connection"] for row in gone} == ids
+
+
+async def test_a_failover(tmp_path: Path) -> None:
+    """The epoch, its cause, from where to where; then the end of the connections that it closes."""
+    async with two(events=to(tmp_path)) as life:
+        client = await life.client(life.port(1))
+        await told(tmp_path, Name.CLIENT_CONNECTED)
+        await life.post("failover", {"to": "b"})
+        assert await client.receive_all() == b""
+        epoch, gone = await told(tmp_path, Name.CLIENTS_REBOOTSTRAP, Name.CLIENT_DISCONNECTED)
+        assert (epoch["event"], epoch["cause"], epoch["epoch"], epoch["connections"]) == (
+            "clients_rebootstrap", "failover", 1, 1,
+        )  # fmt: skip
+        assert (epoch["upstream"], epoch["previous_upstream"]) == ("b", "a")
+        assert (epoch["cluster_id"], epoch["previous_cluster_id"]) == (None, None)
+        assert (gone["reason"], gone["node"]) == ("rebootstrap", 1)
+
+
+async def test_a_topic_moves_with_its_cluster(nursery: trio.Nursery) -> None:
+    """What happens after a failover, and the failover itself, is written where the clients are now."""
+    a, b = Leader(), Leader()
+    for broker, name in ((a, "A"), (b, "B")):
+        await nursery.start(broker.run)
+        broker.name_nodes({1: broker.address})
+        broker.answer.cluster_id = name
+    topic = {"name": "topic", "type": "kafka", "topic": "t", "compression": "none", "linger": 0}
+    async with living(described(a, b, events={"destinations": [topic]})) as alive:
+        await hello(alive)
+        await eventually(lambda: b"client_connected" in written(a), "an event at the first cluster")
+        await alive.post("/api/v1/clusters/c/failover", {"to": "b"})
+        await eventually(lambda: b"clients_rebootstrap" in written(b), "an event at the second")
+        await eventually(lambda: b"client_disconnected" in written(b), "and what follows")
+        assert b"client_disconnected" not in written(a)
+
+
+def written(leader: Leader) -> bytes:
+    """All batches that it took, not compressed."""
+    return b"".join(batch for _, batch in leader.batches)
+
+
+async def test_a_backend_that_changes(tmp_path: Path) -> None:
+    """Which nodes came and went; another cluster behind the same servers, with both ids."""
+    async with two(events=to(tmp_path)) as life:
+        life.a.name_nodes({2: life.a.address, 3: life.a.address})
+        (changed,) = await told(tmp_path, Name.TOPOLOGY_CHANGED)
+        assert (changed["added"], changed["gone"], changed["moved"], changed["cluster_id"]) == ([3], [1], [], None)
+        life.a.answer.cluster_id = "C"
+        (epoch,) = await told(tmp_path, Name.CLIENTS_REBOOTSTRAP)
+        assert (epoch["cause"], epoch["cluster_id"], epoch["previous_cluster_id"]) == ("cluster_changed", "C", "A")
+        assert (epoch["upstream"], epoch["previous_upstream"]) == ("a", None)
+
+
+async def test_a_drain_delivers_what_is_queued(tmp_path: Path) -> None:
+    """Sent to siblings, connections' ends and all: what happened until the end is in files when the process is over."""
+    events = to(tmp_path)
+    events["destinations"][0] |= {"linger": "60s", "file_age": "1h"}
+    drain = {"rebootstrap": True, "deadline": "1s"}
+    async with brokers((1,)) as (broker,), living(settings(broker, events=events, drain=drain)) as alive:
+        await hello(alive)
+        alive.signal()
+        await alive.over.wait()
+        found = rows(tmp_path)
+        assert kinds(found) == [Name.CLIENT_CONNECTED, Name.CLIENTS_SENT_TO_SIBLINGS, Name.CLIENT_DISCONNECTED] or (
+            kinds(found) == [Name.CLIENTS_SENT_TO_SIBLINGS, Name.CLIENT_CONNECTED, Name.CLIENT_DISCONNECTED]
+        )
+        sent = next(row for row in found if row["event"] == Name.CLIENTS_SENT_TO_SIBLINGS)
+        assert (sent["clients"], sent["seconds"]) == (1, 0.8)
+
+
+async def test_a_queue_that_is_full(tmp_path: Path) -> None:
+    """Drops are counted, at /metrics too, and nobody waits: not the client, not the other destination."""
+    nowhere = socket.create_server(("127.0.0.1", 0))  # takes connections and says nothing
+    topic = {
+        "name": "topic",
+        "type": "kafka",
+        "topic": "t",
+        "bootstrap_servers": f"127.0.0.1:{nowhere.getsockname()[1]}",
+        "max_events": 5,
+    }
+    events = to(tmp_path)
+    events["destinations"].append(topic)
+    async with brokers((1,)) as (broker,), living(settings(broker, events=events)) as alive:
+        for _ in range(6):
+            client = await hello(alive)
+            await client.ask(RequestHeader(METADATA, 8, 2, "app"), b"\0\0\0\0\0")
+            await client.close()
+        await told(tmp_path, Name.CLIENT_DISCONNECTED, count=6)
+        page = await alive.text("/metrics")
+        assert 'kproxy_events_dropped_total{destination="topic",reason="full"} 7.0' in page
+        assert 'kproxy_events_queued{destination="topic"} 5.0' in page
+        assert 'kproxy_events_delivered_total{destination="lake"} 12.0' in page
+        assert 'kproxy_events_dropped_total{destination="lake"' not in page
+    nowhere.close()
+
+
+async def test_without_events_there_is_nothing_of_it() -> None:
+    """No stream, no hook."""
+    async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
+        assert (alive.life.events, alive.life.pump.ended) == (None, None)
+        assert alive.life.clusters[0].events.tell is None
+
+
+async def test_the_name_of_the_host(tmp_path: Path) -> None:
+    """Where none is given."""
+    async with brokers((1,)) as (broker,), living(settings(broker, events=to(tmp_path, instance=None))) as alive:
+        await hello(alive)
+        (connected,) = await told(tmp_path, Name.CLIENT_CONNECTED)
+        assert connected["proxy"] == socket.gethostname()
+
+
+def test_every_event_of_the_log_has_its_name() -> None:
+    """What is recorded anywhere in the application is an event of the stream."""
+    root = Path(kproxy.app.__file__).parent
+    recorded = {
+        text
+        for source in root.glob("*.py")
+        for text in re.findall(r"events\.record\(\s*\"([^\"]+)\"", source.read_text())
+    }
+    assert recorded == happenings.KNOWN
+
+
+@pytest.mark.parametrize(
+    ("event", "fields", "name"),
+    [
+        ("topology changed", {"moved": "1 2"}, Name.TOPOLOGY_CHANGED),
+        ("clients rebootstrap", {"cause": "operator", "epoch": 1, "connections": 0}, Name.CLIENTS_REBOOTSTRAP),
+        ("clients are sent to siblings", {"clients": 1, "seconds": 2}, Name.CLIENTS_SENT_TO_SIBLINGS),
+        ("an upstream cluster is passed over", {"to": "b", "why": "node 7"}, Name.UPSTREAM_PASSED_OVER),
+        ("no upstream cluster answers", {"active": "a"}, Name.NO_UPSTREAM_ANSWERS),
+    ],
+)
+def test_fields_of_what_happens(event: str, fields: Row, name: Name) -> None:
+    """All that the table has, whatever the log says."""
+    found, shown = happenings.told(event, fields, "a")
+    of_all = {"event", "at", "schema", "proxy", "cluster"}
+    assert (found, set(shown) | of_all) == (name, {field.name for field in FIELDS if name in field.events})
+    assert shown.get("upstream", "a") == "a"

@@ -1,0 +1,112 @@
+"""At which clusters clients have been: moves are counted, returns known, and both kept across a restart."""
+
+from __future__ import annotations
+
+from kproxy.cluster.failover_history import STAYS, Stays
+from kproxy.state.interface import Store
+from kproxy.state.memory import MemoryStore
+
+EAST, WEST = ("A", "east"), ("B", "west")
+
+
+def begun(*places: tuple[str | None, str]) -> Stays:
+    """Clients were sent to these clusters, by these upstreams, one after the other."""
+    stays = Stays("orders")
+    for number, (cluster_id, upstream) in enumerate(places):
+        stays.see(cluster_id, upstream, separates=True, moved=bool(number))
+    return stays
+
+
+def found(stays: Stays) -> tuple[int, str, bool]:
+    return stays.stay.failovers, stays.stay.cluster, stays.stay.returned
+
+
+async def restarted(store: Store) -> Stays:
+    stays = Stays("orders")
+    await stays.remember(store)
+    return stays
+
+
+def test_moves_are_counted_and_returns_known() -> None:
+    """By the clusters' ids, whatever the upstreams are called."""
+    assert found(begun(EAST)) == (0, "A", False)
+    assert found(begun(EAST, WEST)) == (1, "B", False)
+    assert found(begun(EAST, WEST, ("A", "renamed"))) == (2, "A", True)
+    assert found(begun(EAST, WEST, EAST, ("C", "south"))) == (3, "C", False)
+
+
+def test_the_same_cluster_is_no_move() -> None:
+    """By another upstream, or other bootstrap servers: its brokers know these producers, and what is a duplicate."""
+    assert found(begun(EAST, ("A", "west"))) == found(begun(EAST, ("A", "west"), EAST)) == (0, "A", False)
+
+
+def test_a_cluster_that_tells_its_id_later() -> None:
+    """The upstream's name stands for it until then; that is no move, and another one is none either."""
+    stays = Stays("orders")
+    assert stays.see(None, "east", separates=True)
+    assert found(stays) == (0, "upstream east", False)
+    assert not stays.see(None, "east", separates=True)
+    assert stays.see("A", "east", separates=True)
+    assert found(stays) == (0, "A", False)
+    assert not stays.see("A", "east", separates=True)
+    assert not stays.see(None, "east", separates=True)
+
+
+def test_forced_to_a_cluster_that_does_not_answer() -> None:
+    """It is another one; when it tells its id, a return is known."""
+    stays = begun(EAST, WEST, (None, "east"))
+    assert found(stays) == (2, "upstream east", False)
+    assert stays.see("A", "east", separates=True)
+    assert found(stays) == (2, "A", True)
+
+
+def test_clusters_that_never_tell_their_ids() -> None:
+    """They ask kproxy for SASL: the upstreams' names are all that is known."""
+    assert found(begun((None, "east"), (None, "west"), (None, "east"))) == (2, "upstream east", True)
+
+
+def test_another_cluster_behind_the_same_name() -> None:
+    """DNS is the failover."""
+    stays = begun(EAST)
+    assert stays.see("B", "east", separates=True)
+    assert stays.see("A", "east", separates=True)
+    assert found(stays) == (2, "A", True)
+
+
+def test_once_ids_were_kept_apart() -> None:
+    """Those that have a cluster in them are still about when it is switched off."""
+    stays = Stays("orders")
+    stays.see("A", "east", separates=False)
+    assert not stays.stay.separates
+    assert stays.see(None, "east", separates=True)
+    assert not stays.see(None, "east", separates=False)
+    assert stays.stay.separates
+
+
+async def test_a_restart_goes_on() -> None:
+    """Each virtual cluster for itself; at another cluster than before it is a move."""
+    store, stays = MemoryStore(), begun(EAST, WEST)
+    await stays.keep(store)
+    await Stays("others").keep(store)
+    again = await restarted(store)
+    assert again.stay == stays.stay
+    assert not again.see("B", "west", separates=True)
+    assert again.see("A", "east", separates=True)
+    assert found(again) == (2, "A", True)
+
+
+async def test_an_older_version_has_kept_the_active_upstream_only() -> None:
+    """Clients are where they were: no move, so that their ids stay what the brokers have issued."""
+    stays = begun((None, "east"))
+    await stays.remember(MemoryStore())
+    stays.see(None, "west", separates=True)
+    stays.see("B", "west", separates=True)
+    assert found(stays) == (0, "B", False)
+
+
+async def test_what_another_version_has_kept_is_no_reason_not_to_start() -> None:
+    """It counts anew."""
+    store = MemoryStore()
+    for kept in (b"?", b"[]", b'{"failovers": "many"}'):
+        await store.put(STAYS, "orders", kept)
+        assert (await restarted(store)).stay == Stays("orders").stay

@@ -1,0 +1,48 @@
+"""What `kproxy config check --connect` finds out, at clusters that answer, and at one that does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kproxy.cluster.preflight import Finding, findings
+from kproxy.config import Config
+from tests.unit.app.living import HOST, brokers
+
+
+def config(*ports: int, nodes: dict[str, Any]) -> Config:
+    """A virtual cluster with an upstream at each of the ports."""
+    upstreams = [{"name": f"u{number}", "bootstrap_servers": f"{HOST}:{port}"} for number, port in enumerate(ports)]
+    return Config.model_validate(
+        {"clusters": [{"name": "c", "listen": f"{HOST}:9092", "upstreams": upstreams, "nodes": nodes}]}
+    )
+
+
+@pytest.mark.parametrize(
+    ("nodes", "problems"),
+    [
+        ({}, []),
+        (
+            {"strategy": "offset", "ranges": "1-3"},
+            ["node 7 is in none of nodes.ranges", "node 8 is in none of nodes.ranges"],
+        ),
+        ({"first_port": 65_534}, ["no port from 65534 on is free for node 8"]),
+    ],
+)
+async def test_every_upstream_is_asked(nodes: dict[str, Any], problems: list[str]) -> None:
+    """In their order, with all of its nodes, and those without a port; who does not answer says why."""
+    async with brokers((1, 2), (3, 7, 8)) as (a, b):
+        first, second, nobody = await findings(config(a.port, b.port, 1, nodes=nodes))
+        assert first == Finding("c", "u0", [1, 2], [])
+        assert second == Finding("c", "u1", [3, 7, 8], problems)
+        assert (nobody.upstream, nobody.nodes) == ("u2", ())
+        assert "connection refused" in nobody.problems[0]
+
+
+async def test_nothing_but_metadata_is_asked() -> None:
+    """And no port is bound: it may be asked beside a kproxy that serves."""
+    async with brokers((1,)) as (a,):
+        await findings(config(a.port, nodes={}))
+        assert {header.api_key for header in a.seen} == {3, 18}
+        assert a.requests(3) == 1

@@ -1,0 +1,80 @@
+"""What handlers know of a connection."""
+
+from __future__ import annotations
+
+import pytest
+
+from kproxy.observe.reasons import Reason
+from kproxy.protocol.context import Context
+from kproxy.protocol.fault import Fault
+from tests.unit.relay.flows import Cluster, port_of
+
+
+def context(cluster: Cluster) -> Context:
+    return Context(cluster, 7, "client:1", "10.9.8.7")
+
+
+@pytest.mark.parametrize("node_id", [0, 7, 1001, 2147483646])
+def test_a_node_is_advertised(node_id: int) -> None:
+    """The backend is asked, and told by which address the client came."""
+    cluster = Cluster()
+    assert context(cluster).advertise(node_id, "b", 9092) == ("proxy.example", port_of(node_id))
+    assert cluster.told == [(node_id, "b", 9092, "10.9.8.7")]
+
+
+@pytest.mark.parametrize(("node_id", "host", "port"), [(-1, "", -1), (-1, "b", 9092), (5, "", 0), (-2147483648, "", 0)])
+def test_an_absent_node_stays_absent(node_id: int, host: str, port: int) -> None:
+    """No id or no host: the backend is not asked, so no port is bound for it."""
+    cluster = Cluster()
+    assert context(cluster).advertise(node_id, host, port) == (host, port)
+    assert cluster.told == []
+
+
+def test_a_client_introduces_itself() -> None:
+    """Which software it says last that it is is kept, what it said first is counted, once; no more than it says."""
+    cluster = Cluster()
+    found = context(cluster)
+    assert (found.client_id, found.principal, found.software, found.software_label) == (None,) * 4
+    found.introduce("librdkafka", "2.12.0")
+    found.introduce("other", "1")
+    assert (found.client_id, found.principal, found.software) == (None, None, ("other", "1"))
+    assert found.software_label == ("librdkafka", "2.12.0")
+    assert cluster.counters.software.total == {("librdkafka", "2.12.0"): 1}
+
+
+def test_a_name_that_is_no_label() -> None:
+    """What KIP-511 does not allow is counted as unknown, and kept as it is for the log."""
+    cluster = Cluster()
+    found = context(cluster)
+    found.introduce("a\nb", "x" * 500)
+    assert found.software == ("a\nb", "x" * 500)
+    assert found.software_label == ("unknown", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("client", "host", "port"),
+    [
+        ("10.0.0.9:1234", "10.0.0.9", 1234),
+        ("[::1]:1234", "::1", 1234),
+        ("[fe80::2%1]:9", "fe80::2%1", 9),
+        ("unknown", "", None),
+    ],
+)
+def test_the_address_of_a_client(client: str, host: str, port: int | None) -> None:
+    """The host without brackets, so that a client that comes again is known by it; one that has gone has none."""
+    found = Context(Cluster(), None, client, "10.9.8.7")
+    assert (found.host, found.port) == (host, port)
+
+
+def test_a_stale_connection_is_told_no_address() -> None:
+    """Its broker is of the topology before: the backend is not asked where such a node is now; an absent one passes."""
+    cluster = Cluster()
+    found = context(cluster)
+    before = found.stale
+    cluster.epoch = 1
+    assert (before, found.stale) == (False, True)
+    with pytest.raises(Fault) as caught:
+        found.advertise(7, "b", 9092)
+    assert (caught.value.reason, cluster.told) == (Reason.REBOOTSTRAP, [])
+    assert found.advertise(-1, "", -1) == ("", -1)
+    assert not context(cluster).stale

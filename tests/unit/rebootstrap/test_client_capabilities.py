@@ -1,0 +1,167 @@
+"""What a client can, by what it says and by what it did."""
+
+from __future__ import annotations
+
+import pytest
+
+from kproxy.rebootstrap.client_capabilities import (
+    RELEASES,
+    Ability,
+    ability,
+    believes_the_body,
+    hides_topic_ids,
+    keeps_leader_epochs,
+)
+
+TELL, RECOVER, OLD, UNKNOWN = Ability.REBOOTSTRAPS, Ability.RECOVERS, Ability.TOO_OLD, Ability.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "can"),
+    [
+        ("apache-kafka-java", "4.4.0", TELL),
+        ("apache-kafka-java", "4.0.0", TELL),
+        ("apache-kafka-java", "10.0.0", TELL),
+        ("apache-kafka-java", "3.9.1", RECOVER),
+        ("apache-kafka-java", "3.8.0", RECOVER),
+        ("apache-kafka-java", "3.7.2", OLD),
+        ("apache-kafka-java", "2.4.0", OLD),
+        ("librdkafka", "2.16.0", TELL),
+        ("librdkafka", "v2.11.1", TELL),
+        ("librdkafka", "2.10.1-RC1", RECOVER),
+        ("librdkafka", "2.9.0", OLD),
+        ("librdkafka", "1.9.2", OLD),
+        ("kgo", "v1.19.0", TELL),
+        ("kgo", "v1.18.1", RECOVER),
+        ("sarama", "v1.45.1", RECOVER),
+        ("kafka-python", "3.0.12", TELL),
+        ("kafka-python", "2.2.15", UNKNOWN),
+    ],
+)
+def test_statement_which_release_can_what(name: str, version: str, can: Ability) -> None:
+    """rebootstrap.md, Clients: Java from 4.0, librdkafka from 2.11 read 129; Java 3.8, librdkafka 2.10 have KIP-899."""
+    assert ability((name, version), -1) is can
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "can"),
+    [
+        ("confluent-kafka-python", "2.16.1-rdkafka-2.16.0", TELL),
+        ("confluent-kafka-python", "2.16.1-rdkafka-2.10.0", RECOVER),
+        ("confluent-kafka-python", "2.16.1-librdkafka-2.9.0", OLD),
+        ("confluent-kafka-javascript", "1.4.0-librdkafka-2.11.0", TELL),
+        ("confluent-kafka-go", "2.8.0", OLD),
+        ("confluent-kafka-dotnet", "2.11.0", TELL),
+    ],
+)
+def test_bindings_are_as_able_as_their_librdkafka(name: str, version: str, can: Ability) -> None:
+    """Its version stands alone or behind the binding's own (the first is what confluent-kafka 2.16.1 sends)."""
+    assert ability((name, version), -1) is can
+
+
+@pytest.mark.parametrize(
+    "software",
+    [
+        None,
+        ("", ""),
+        ("unknown", "unknown"),
+        ("my-own", "4.0"),
+        ("kgo", "unknown"),
+        ("librdkafka", "2"),
+        ("kgo", "٣.٤"),
+    ],
+)
+def test_no_name_or_version_that_is_known(software: tuple[str, str] | None) -> None:
+    """Nothing is guessed, neither from a version without a number nor from digits of another script."""
+    assert ability(software, -1) is UNKNOWN
+
+
+@pytest.mark.parametrize("software", [None, ("apache-kafka-java", "2.4.0"), ("sarama", "1.0"), ("my-own", "1")])
+def test_statement_v13_seen_beats_the_name(software: tuple[str, str] | None) -> None:
+    """rebootstrap.md: v13+ only; whoever sends it can read what it answers."""
+    assert ability(software, 13) is TELL
+    assert ability(software, 14) is TELL
+
+
+@pytest.mark.parametrize(
+    ("software", "can"),
+    [
+        (("apache-kafka-java", "4.4.0"), RECOVER),
+        (("apache-kafka-java", "3.8.0"), RECOVER),
+        (("apache-kafka-java", "3.7.0"), OLD),
+        (None, UNKNOWN),
+    ],
+)
+@pytest.mark.parametrize("version", [0, 12])
+def test_an_older_version_seen_beats_the_name_too(software: tuple[str, str] | None, can: Ability, version: int) -> None:
+    """kproxy offers v13 in front of every broker: a client held below it by its settings cannot be told."""
+    assert ability(software, version) is can
+
+
+def test_every_software_has_a_line_for_every_release() -> None:
+    """Newest first, down to 0.0, so that no version is without an answer."""
+    for releases in RELEASES.values():
+        since = [release for release, _ in releases]
+        assert since == sorted(since, reverse=True)
+        assert since[-1] == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "keeps"),
+    [
+        ("librdkafka", "2.15.0", True),
+        ("librdkafka", "v2.11.1", True),
+        ("librdkafka", "1.9.2", True),
+        ("confluent-kafka-python", "2.16.1-rdkafka-2.15.0", True),
+        ("confluent-kafka-javascript", "1.4.0-librdkafka-2.11.0", True),
+        ("confluent-kafka-dotnet", "2.11.0", True),
+        ("librdkafka", "2.16.0", False),
+        ("confluent-kafka-python", "2.16.1-rdkafka-2.16.1", False),
+        ("librdkafka", "3.0", False),
+        ("librdkafka", "unknown", False),
+        ("apache-kafka-java", "2.4.0", False),
+        ("kgo", "v1.18.0", False),
+    ],
+)
+def test_who_keeps_leader_epochs(name: str, version: str, keeps: bool) -> None:
+    """librdkafka until 2.16, which forgets its brokers when it is told to rebootstrap; nobody else."""
+    assert keeps_leader_epochs((name, version)) is keeps
+
+
+def test_who_says_nothing_keeps_none() -> None:
+    """No release of librdkafka that knows leader epochs says nothing of itself."""
+    assert not keeps_leader_epochs(None)
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "hides"),
+    [
+        ("kgo", "v1.22.2", True),
+        ("kgo", "v1.22.0", True),
+        ("kgo", "v2.0.0", True),
+        ("kgo", "v1.21.7", False),
+        ("kgo", "v1.9.0", False),
+        ("kgo", "unknown", False),
+        ("kgo", "", False),
+        ("own", "unknown", True),
+        ("own", "0.1", True),
+        ("KGO", "v1.22.2", False),
+        ("sarama", "v1.45.1", False),
+    ],
+)
+def test_who_is_told_no_topic_ids(name: str, version: str, hides: bool) -> None:
+    """Who is listed; of franz-go the releases that can do without, of other software every one."""
+    assert hides_topic_ids((name, version), ("kgo", "own")) is hides
+    assert not hides_topic_ids((name, version), ())
+
+
+def test_who_says_nothing_is_told_topic_ids() -> None:
+    """There is no name to be listed."""
+    assert not hides_topic_ids(None, ("kgo", ""))
+
+
+def test_who_believes_the_body() -> None:
+    """kafka-python, of any release; not whoever does not say what it is."""
+    assert believes_the_body(("kafka-python", "3.0.12"))
+    assert not believes_the_body(("apache-kafka-java", "4.4.0"))
+    assert not believes_the_body(None)

@@ -1,0 +1,197 @@
+"""NOT_COORDINATOR (16) on a connection of an earlier epoch: in every group API and version, and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kproxy.errors import NOT_COORDINATOR, MalformedMessageError
+from kproxy.observe.reasons import Reason
+from kproxy.protocol.api_table import OnRequest
+from kproxy.rebootstrap import not_coordinator
+from kproxy.rebootstrap.actions import Ask, Means
+from kproxy.rebootstrap.coordinators import OFFSET_FETCH
+from kproxy.rebootstrap.not_coordinator import AT_THE_TOP, FOR_EACH_PARTITION, JOIN_GROUP, LEAVE_GROUP
+from kproxy.relay.apis import OFFERS
+from kproxy.wire.primitives import INT32
+from tests.unit.relay import frames
+from tests.unit.relay.flows import Cluster, Relay, Script, play, whole
+
+TOP = [(key, version) for key in AT_THE_TOP for version in frames.versions(key)]
+EACH = [(key, version) for key in FOR_EACH_PARTITION for version in frames.versions(key)]
+FETCH = [(OFFSET_FETCH, version) for version in frames.versions(OFFSET_FETCH)]
+TOPICS = {"orders": (3, 0), "payments": (7,)}
+IDS = {name: bytes([number]) * 16 for number, name in enumerate(TOPICS, 1)}
+DECIDES = {Ask.COORDINATOR: Means.NOT_COORDINATOR, Ask.OFFSETS: Means.CLOSE}
+
+
+def make() -> Relay:
+    """A connection of a cluster that decides as the table does where an epoch has ended."""
+    return Relay(Cluster(decides=DECIDES))
+
+
+def commit(key: int, version: int, number: int) -> bytes:
+    """Of one topic's two partitions and another's one."""
+    topics = [
+        {"Name": name, "TopicId": IDS[name], "Partitions": [{"PartitionIndex": each} for each in partitions]}
+        for name, partitions in TOPICS.items()
+    ]
+    return frames.request(key, version, number, {"GroupId": "group", "Topics": topics})
+
+
+def asked(key: int, version: int, number: int = 5) -> bytes:
+    return commit(key, version, number) if key in FOR_EACH_PARTITION else frames.request(key, version, number)
+
+
+def answered(relay: Relay, key: int, version: int, number: int = 5) -> dict[str, Any]:
+    """The only response that the client has, which is the last that it gets; the broker was asked nothing."""
+    (answer,) = frames.split(bytes(relay.client.data))
+    assert INT32.unpack_from(answer) == (number,)
+    assert (relay.reason, relay.requests.last, bytes(relay.broker.data)) == (None, Reason.REBOOTSTRAP, b"")
+    assert relay.cluster.asks == [(Ask.COORDINATOR, 0)]
+    return frames.understood(key, version, answer)
+
+
+@pytest.mark.parametrize(("key", "version"), TOP)
+def test_the_whole_request_is_refused(key: int, version: int) -> None:
+    """Every API that has an error at the top, in every version; kio reads the same."""
+    relay = play([("epoch", b""), ("client", asked(key, version))], make)
+    assert answered(relay, key, version)["ErrorCode"] == NOT_COORDINATOR
+
+
+@pytest.mark.parametrize("version", frames.versions(JOIN_GROUP))
+def test_join_group_names_no_protocol(version: int) -> None:
+    """coordinator.md: "In an error the protocol name is "" below v7 and null from v7"."""
+    said = answered(play([("epoch", b""), ("client", asked(JOIN_GROUP, version))], make), JOIN_GROUP, version)
+    assert said["ProtocolName"] == ("" if version < 7 else None)
+    assert (said["GenerationId"], said["Leader"], said["MemberId"], said["Members"]) == (-1, "", "", [])
+
+
+@pytest.mark.parametrize("version", frames.versions(LEAVE_GROUP, 3))
+def test_leave_group_says_it_once(version: int) -> None:
+    """As Kafka's coordinator: what is wrong with the group is said at the top, of members nothing."""
+    members = {"Members": [{"MemberId": "a"}, {"MemberId": "b"}]}
+    sent = frames.request(LEAVE_GROUP, version, 5, members)
+    said = answered(play([("epoch", b""), ("client", sent)], make), LEAVE_GROUP, version)
+    assert (said["ErrorCode"], said["Members"]) == (NOT_COORDINATOR, [])
+
+
+@pytest.mark.parametrize(("key", "version"), EACH)
+def test_every_partition_is_refused(key: int, version: int) -> None:
+    """By the name or the id that it was asked with, in the order in which they were."""
+    relay = play([("epoch", b""), ("client", asked(key, version))], make)
+    topics = answered(relay, key, version)["Topics"]
+    by_id = "TopicId" in topics[0]
+    assert by_id == (version >= {8: 10, 28: 6}[key])
+    found = {topic["TopicId" if by_id else "Name"]: topic["Partitions"] for topic in topics}
+    assert found == {
+        (IDS[name] if by_id else name): [
+            {"PartitionIndex": each, "ErrorCode": NOT_COORDINATOR} for each in TOPICS[name]
+        ]
+        for name in TOPICS
+    }
+
+
+@pytest.mark.parametrize(("key", "version"), FETCH)
+def test_committed_offsets_of_a_cluster_that_is_gone_are_not_told(key: int, version: int) -> None:
+    """Nor 16 in their place, which strands librdkafka's partitions: the connection ends."""
+    relay = play([("epoch", b""), ("client", asked(key, version))], make)
+    assert (relay.reason, bytes(relay.client.data), bytes(relay.broker.data)) == (Reason.REBOOTSTRAP, b"", b"")
+    assert relay.cluster.asks == [(Ask.OFFSETS, 0)]
+
+
+@pytest.mark.parametrize(("key", "version"), TOP + EACH + FETCH)
+def test_in_the_present_epoch_nothing_is_looked_at(key: int, version: int) -> None:
+    """Requests pass as they are, whatever stands behind their heads; so do responses; and nobody is asked."""
+    sent, said = frames.raw_request(key, version, 5, b"\xff" * 40), frames.raw_response(key, version, 5, b"\xee" * 40)
+    relay = play([("client", sent), ("broker", said)], make)
+    assert (bytes(relay.broker.data), bytes(relay.client.data), relay.cluster.asks) == (sent, said, [])
+    assert relay.table.route(key << 16 | version).on_request is OnRequest.PASS
+
+
+@pytest.mark.parametrize(("key", "version"), TOP + EACH + FETCH)
+def test_where_it_is_to_be_served_it_goes_on(key: int, version: int) -> None:
+    """The decision is the cluster's: what it serves reaches the broker as it was sent."""
+    sent = asked(key, version)
+    relay = play([("epoch", b""), ("client", sent)])
+    assert (bytes(relay.broker.data), bytes(relay.client.data), relay.requests.last) == (sent, b"", None)
+
+
+@pytest.mark.parametrize(("key", "version"), TOP + EACH)
+@pytest.mark.parametrize("size", [1, 4, 11])
+def test_a_request_that_has_hardly_begun_is_refused(key: int, version: int, size: int) -> None:
+    """Nothing of it was sent on when the epoch rose."""
+    hello, sent = frames.request(18, 3, 4), asked(key, version)
+    relay = make()
+    relay.play([("client", hello), ("broker", frames.response(18, 3, 4)), ("client", sent[:size])], whole)
+    to_broker = bytes(relay.broker.data)
+    relay.play([("epoch", b""), ("client", sent[size:])], whole)
+    assert bytes(relay.broker.data) == to_broker
+    *_, answer = frames.split(bytes(relay.client.data))
+    assert INT32.unpack_from(answer) == (5,)
+    assert relay.requests.last is Reason.REBOOTSTRAP
+
+
+@pytest.mark.parametrize(("key", "version"), TOP + EACH)
+def test_a_request_that_is_half_through_goes_on(key: int, version: int) -> None:
+    """Its broker has the first half of it."""
+    sent = asked(key, version)
+    relay = make().play([("client", sent[:-1]), ("epoch", b""), ("client", sent[-1:])], whole)
+    assert (bytes(relay.broker.data), relay.requests.last, relay.cluster.asks) == (sent, None, [])
+
+
+@pytest.mark.parametrize(("key", "version"), [(11, 9), (8, 10), (28, 3), (68, 1)])
+def test_order(key: int, version: int) -> None:
+    """Behind what is in flight; what is behind it is not read, and no broker gets it."""
+    ping, pong = frames.request(1, 12, 4), frames.response(1, 12, 4)
+    script: Script = [
+        ("client", ping),
+        ("epoch", b""),
+        ("client", asked(key, version) + frames.produce(9, 6) + b"\xff" * 20),
+        ("broker", pong),
+    ]
+    relay = play(script, make)
+    numbers = [INT32.unpack_from(answer)[0] for answer in frames.split(bytes(relay.client.data))]
+    assert (numbers, bytes(relay.broker.data), relay.reason) == ([4, 5], ping, None)
+    assert relay.client.data.startswith(pong)
+
+
+@pytest.mark.parametrize(("key", "version"), EACH)
+def test_a_malformed_commit_ends_the_connection(key: int, version: int) -> None:
+    """And is not told 16."""
+    sent = asked(key, version)
+    size = len(sent) - 5
+    relay = play([("epoch", b""), ("client", INT32.pack(size - 4) + sent[4:size])], make)
+    assert (relay.reason, bytes(relay.client.data), relay.cluster.asks) == (Reason.MALFORMED_REQUEST, b"", [])
+
+
+@pytest.mark.parametrize(("key", "version"), EACH)
+@given(junk=st.binary(max_size=60), at=st.integers(0, 60), data=st.data())
+def test_any_bytes_are_refused_or_read(key: int, version: int, junk: bytes, at: int, data: st.DataObject) -> None:
+    """`MalformedMessageError` and nothing else, for bytes of any kind, also such as are nearly right."""
+    body = bytearray(commit(key, version, 5)[14:])
+    for position in data.draw(st.lists(st.integers(0, len(body) - 1), max_size=3)):
+        body[position] ^= data.draw(st.integers(1, 255))
+    for request in (junk, bytes(body), bytes(body[:at])):
+        try:
+            said = not_coordinator.for_each_partition(key, version, request)
+        except MalformedMessageError:
+            continue
+        frames.understood(key, version, frames.raw_response(key, version, 5, said)[4:])
+
+
+def test_all_that_is_refused_is_offered() -> None:
+    """For each API what its stale connections get; the limits of what is held."""
+    keys = {*AT_THE_TOP, *FOR_EACH_PARTITION, OFFSET_FETCH}
+    assert {key for key, offer in OFFERS.items() if offer.stale is not None} == keys
+    assert {key for key, offer in OFFERS.items() if offer.dismissal is not None} == set(AT_THE_TOP)
+    for key in keys:
+        large = make()
+        large.feed("epoch", b"")
+        offer = OFFERS[key].stale
+        assert offer is not None
+        large.feed("client", frames.raw_request(key, 3 if key != 76 else 1, 5, bytes(offer.request_limit)))
+        assert large.reason in (Reason.FRAME_TOO_LARGE, Reason.UNSUPPORTED_VERSION)

@@ -1,0 +1,148 @@
+"""The decision table, every combination, by hand; what it must never say, by statement."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+
+import pytest
+
+from kproxy.rebootstrap.actions import Ask, Means
+from kproxy.rebootstrap.client_capabilities import Ability
+from kproxy.rebootstrap.decisions import RULES, Place, Standing, booked, cases, decide
+
+# One line for each place, freshness, ask and abilities; one column for each standing.
+EXPECTED = """
+                                         untold owed  told   recovered
+bootstrap fresh hello     any            serve  serve serve  serve
+bootstrap fresh elsewhere any            serve  serve serve  serve
+bootstrap fresh metadata  any            serve  serve serve  serve
+bootstrap stale hello     any            close  close close  close
+bootstrap stale elsewhere any            close  close close  close
+bootstrap stale metadata  any            close  close close  close
+bootstrap fresh coordinator any          serve  serve serve  serve
+bootstrap fresh offsets   any            serve  serve serve  serve
+bootstrap stale coordinator any          16     16    16     16
+bootstrap stale offsets   any            close  close close  close
+node      fresh hello     any            serve  serve serve  serve
+node      fresh elsewhere any            129    129   close  129
+node      fresh metadata  any            serve  129   serve  serve
+node      stale hello     any            close  close close  close
+node      stale elsewhere any            129    129   close  close
+node      stale metadata  any            129    129   close  close
+node      fresh coordinator any          serve  serve serve  serve
+node      fresh offsets   any            serve  serve serve  serve
+node      stale coordinator any          16     16    16     16
+node      stale offsets   any            close  close close  close
+retired   fresh hello     rebootstraps   serve  serve refuse serve
+retired   fresh hello     unknown        serve  serve refuse serve
+retired   fresh hello     recovers       refuse refuse refuse refuse
+retired   fresh hello     too_old        refuse refuse refuse refuse
+retired   fresh elsewhere any            129    129   refuse 129
+retired   fresh metadata  any            129    129   refuse 129
+retired   stale hello     any            refuse refuse refuse refuse
+retired   stale elsewhere any            129    129   refuse refuse
+retired   stale metadata  any            129    129   refuse refuse
+retired   fresh coordinator any          refuse refuse refuse refuse
+retired   fresh offsets   any            refuse refuse refuse refuse
+retired   stale coordinator any          16     16    16     16
+retired   stale offsets   any            close  close close  close
+"""
+
+Case = tuple[Place, bool, Ask, Standing, Ability]
+CASES: list[Case] = list(product(Place, (False, True), Ask, Standing, Ability))
+
+
+def expected() -> dict[Case, Means]:
+    """The table above, one entry a combination."""
+    head, *lines = (line.split() for line in EXPECTED.strip().splitlines())
+    table: dict[Case, Means] = {}
+    for place, freshness, ask, able, *means in lines:
+        abilities = list(Ability) if able == "any" else [Ability(able)]
+        for (standing, what), ability in product(zip(head, means, strict=True), abilities):
+            case = (Place(place), freshness == "stale", Ask(ask), Standing(standing), ability)
+            assert case not in table
+            table[case] = Means(what)
+    return table
+
+
+def test_every_combination_is_decided_as_written_above() -> None:
+    """3 places, 2 freshnesses, 5 asks, 4 standings, 4 abilities: 480, none left out."""
+    table = expected()
+    assert set(table) == set(CASES)
+    assert len(CASES) == 480
+    decided = {case: decide(case[0], case[2], case[4], case[3], case[1]) for case in CASES}
+    assert decided == table
+
+
+def test_exactly_one_rule_fits_each_combination() -> None:
+    """So no rule depends on another's place in the list, and each line of the page can be read alone."""
+    fits = Counter(case for rule in RULES for case in cases(rule))
+    assert fits == Counter(CASES)
+
+
+def test_every_rule_gives_its_reason_once() -> None:
+    """A rule without a reason, or one that repeats another of its listener, is one too many."""
+    reasons = [(rule.places, rule.stale, rule.asks, rule.why) for rule in RULES]
+    assert all(rule.why for rule in RULES)
+    assert len(set(reasons)) == len(reasons)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case[0] is Place.BOOTSTRAP])
+def test_statement_never_on_a_listener_that_clients_bootstrap_from(case: Case) -> None:
+    """rebootstrap.md: always-129 on a bootstrap address loops, and a Java admin hangs there."""
+    means = decide(case[0], case[2], case[4], case[3], case[1])
+    assert means in (Means.SERVE, Means.CLOSE) or (means, case[2]) == (Means.NOT_COORDINATOR, Ask.COORDINATOR)
+
+
+def test_statement_v13_and_later_only() -> None:
+    """rebootstrap.md: 129 answers Metadata 13 or the ids of ApiVersions v5, never a plain ApiVersions."""
+    told = {case[2] for case in CASES if decide(case[0], case[2], case[4], case[3], case[1]) is Means.TELL}
+    assert told == {Ask.METADATA, Ask.ELSEWHERE}
+
+
+def test_statement_once_in_an_epoch_then_fresh_metadata() -> None:
+    """rebootstrap.md: one that was told is never told again, and at a node that is there its Metadata is served."""
+    for place, stale, ask, ability in product(Place, (False, True), Ask, Ability):
+        assert decide(place, ask, ability, Standing.TOLD, stale) is not Means.TELL
+    assert all(decide(Place.NODE, Ask.METADATA, ability, Standing.TOLD, False) is Means.SERVE for ability in Ability)
+
+
+def test_statement_a_retired_listener_refuses_older_clients_at_once() -> None:
+    """rebootstrap.md: so that KIP-899 (all known nodes unavailable) sends them back to bootstrap."""
+    for standing, stale, ability in product(Standing, (False, True), (Ability.RECOVERS, Ability.TOO_OLD)):
+        assert decide(Place.RETIRED, Ask.HELLO, ability, standing, stale) is Means.REFUSE
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_statement_coordinator_connections_of_an_earlier_epoch_are_answered_16(case: Case) -> None:
+    """rebootstrap.md: the connection to Java's coordinator survives a 129: "close it, or answer 16 there"."""
+    place, stale, ask, standing, able = case
+    told = decide(place, ask, able, standing, stale) is Means.NOT_COORDINATOR
+    assert told == (stale and ask is Ask.COORDINATOR)
+
+
+@pytest.mark.parametrize(("place", "standing"), list(product(Place, Standing)))
+def test_a_16_leaves_the_standing_as_it_is(place: Place, standing: Standing) -> None:
+    """It says nothing of the topology: who is owed a 129 stays owed, and who was told is not told again."""
+    assert booked(place, Ask.COORDINATOR, standing, Means.NOT_COORDINATOR) is standing
+
+
+def test_what_was_told_stays_told_until_the_epoch_ends() -> None:
+    """Neither the bootstrap listener nor anything else takes it back."""
+    for place, ask, means in product(Place, Ask, Means):
+        assert booked(place, ask, Standing.TOLD, means) is Standing.TOLD
+
+
+@pytest.mark.parametrize("standing", list(Standing))
+def test_a_129_makes_told(standing: Standing) -> None:
+    """Wherever it was given."""
+    assert all(booked(place, ask, standing, Means.TELL) is Standing.TOLD for place, ask in product(Place, Ask))
+
+
+@pytest.mark.parametrize("standing", [Standing.UNTOLD, Standing.OWED, Standing.RECOVERED])
+def test_only_metadata_served_at_the_bootstrap_listener_makes_recovered(standing: Standing) -> None:
+    """A hello is no metadata, a node's metadata came without bootstrap, and one that was closed got nothing."""
+    for place, ask, means in product(Place, Ask, (set(Means) - {Means.TELL})):
+        at_bootstrap = (place, ask, means) == (Place.BOOTSTRAP, Ask.METADATA, Means.SERVE)
+        assert booked(place, ask, standing, means) is (Standing.RECOVERED if at_bootstrap else standing)

@@ -1,0 +1,63 @@
+"""Members whose group the present cluster has never heard of: they join again, and do not stop for good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from kproxy.errors import GROUP_ID_NOT_FOUND, NOT_COORDINATOR, UNKNOWN_MEMBER_ID
+from kproxy.observe.reasons import Reason
+from kproxy.rebootstrap.coordinators import NEWER
+from tests.unit.relay import frames
+from tests.unit.relay.flows import Cluster, Relay, Script, play
+
+HEARTBEATS = [(key, version) for key in NEWER for version in frames.versions(key)]
+
+
+def answered(key: int, version: int, code: int, tags: tuple[tuple[int, bytes], ...] = ()) -> bytes:
+    return frames.response(key, version, 5, {"ErrorCode": code, "ErrorMessage": "Group g not found."}, tags)
+
+
+def exchange(key: int, version: int, said: bytes) -> Script:
+    return [("client", frames.request(key, version, 5)), ("broker", said)]
+
+
+def of_epoch(epoch: int) -> Callable[[], Relay]:
+    """Makes connections that were accepted in this epoch, which is the present one."""
+
+    def make() -> Relay:
+        cluster = Cluster()
+        cluster.epoch = epoch
+        return Relay(cluster)
+
+    return make
+
+
+@pytest.mark.parametrize(("key", "version"), HEARTBEATS)
+@pytest.mark.parametrize("tags", [(), ((7, b"tag"),)])
+def test_a_group_that_is_not_there_is_joined_again(key: int, version: int, tags: tuple[tuple[int, bytes], ...]) -> None:
+    """25 for 69, and not a byte else is changed; what the broker said is counted."""
+    relay = play(exchange(key, version, answered(key, version, GROUP_ID_NOT_FOUND, tags)), of_epoch(1))
+    assert bytes(relay.client.data) == answered(key, version, UNKNOWN_MEMBER_ID, tags)
+    assert relay.errors() == {(key, version): {GROUP_ID_NOT_FOUND: 1}}
+
+
+@pytest.mark.parametrize(("key", "version"), HEARTBEATS)
+@pytest.mark.parametrize(
+    ("epoch", "code"), [(0, GROUP_ID_NOT_FOUND), (0, 0), (1, 0), (1, NOT_COORDINATOR), (2, UNKNOWN_MEMBER_ID)]
+)
+def test_all_else_is_as_the_broker_says(key: int, version: int, epoch: int, code: int) -> None:
+    """Every other error, and where no epoch has ended: there the cluster is the one that the member joined."""
+    said = answered(key, version, code)
+    relay = play(exchange(key, version, said), of_epoch(epoch))
+    assert bytes(relay.client.data) == said
+    assert relay.errors() == ({(key, version): {code: 1}} if code else {})
+
+
+@pytest.mark.parametrize(("key", "version"), HEARTBEATS)
+@pytest.mark.parametrize("size", [0, 1, 5])
+def test_a_response_without_an_error_code(key: int, version: int, size: int) -> None:
+    """It ends the connection, and nothing of it is sent on."""
+    relay = play(exchange(key, version, frames.raw_response(key, version, 5, bytes(size))), of_epoch(1))
+    assert (relay.reason, bytes(relay.client.data)) == (Reason.MALFORMED_RESPONSE, b"")

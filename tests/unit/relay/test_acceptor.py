@@ -1,0 +1,432 @@
+"""A client's way in: who gets a broker connection, who does not and why, and what a drain does to either."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+import pytest
+import trio
+
+from kproxy.config import Limits, Timeouts
+from kproxy.observe.reasons import Reason
+from kproxy.relay.acceptor import Entrance
+from kproxy.relay.pump import Pump
+from tests.unit.relay.sockets import (
+    HOST,
+    RESET,
+    Backend,
+    Peer,
+    black_hole,
+    eventually,
+    open_files,
+    pair,
+    request,
+    response,
+    stays,
+)
+
+
+class Broker:
+    """A listening socket in a broker's place."""
+
+    def __init__(self) -> None:
+        self.listener = socket.create_server((HOST, 0))
+        self.listener.setblocking(False)
+        self.address: tuple[str, int] = self.listener.getsockname()
+        self.peers: list[Peer] = []
+
+    async def accept(self) -> Peer:
+        """The next connection."""
+        await trio.lowlevel.wait_readable(self.listener)
+        sock, _ = self.listener.accept()
+        sock.setblocking(False)
+        self.peers.append(Peer(sock))
+        return self.peers[-1]
+
+    def nobody_came(self) -> bool:
+        try:
+            self.listener.accept()[0].close()
+        except BlockingIOError:
+            return True
+        return False
+
+    async def close(self) -> None:
+        self.listener.close()
+        for peer in self.peers:
+            await peer.close()
+
+
+@dataclass
+class Door:
+    """An entrance, the pump behind it, and the broker that is dialled."""
+
+    nursery: trio.Nursery
+    pump: Pump
+    entrance: Entrance
+    backend: Backend
+    broker: Broker
+    _clients: list[Peer] = field(default_factory=list)
+
+    def come(self, node_id: int | None = None, *, retired: bool = False) -> Peer:
+        """A client that has just been accepted."""
+        far, near = pair()
+        near.setblocking(True)
+        self.nursery.start_soon(partial(self.entrance.admit, self.backend, node_id, near, retired=retired))
+        self._clients.append(Peer(far))
+        return self._clients[-1]
+
+    async def ended(self, *reasons: Reason) -> None:
+        """Wait for so many ends, for these reasons."""
+        expected: dict[str, int] = {}
+        for reason in reasons:
+            expected[reason] = expected.get(reason, 0) + 1
+        await eventually(lambda: sum(self.backend.ended.values()) >= len(reasons), f"ends: {reasons}")
+        assert self.backend.ended == expected
+
+    async def close(self) -> None:
+        for peer in self._clients:
+            await peer.close()
+        await self.broker.close()
+
+
+@asynccontextmanager
+async def door(
+    *, limits: Limits | None = None, servers: list[tuple[str, int]] | None = None, **timeouts: float
+) -> AsyncIterator[Door]:
+    """An entrance that is open; at the end nobody is in it, and no descriptor is left."""
+    before = open_files()
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery:
+            waits = Timeouts(**timeouts)
+            pump, broker = Pump(waits), Broker()
+            backend = Backend(*(servers if servers is not None else [broker.address]))
+            made = Door(nursery, pump, Entrance(pump, limits or Limits(), waits), backend, broker)
+            nursery.start_soon(pump.run)
+            try:
+                yield made
+            finally:
+                if not nursery.cancel_scope.cancel_called:
+                    await made.close()
+                nursery.cancel_scope.cancel()
+        await made.close()
+    assert made.entrance.waiting == 0
+    assert backend.counters.connections_active == 0
+    assert sum(backend.ended.values()) == backend.counters.connections_opened
+    assert open_files() <= before, "descriptors are left open"
+
+
+async def closed(peer: Peer) -> bytes:
+    """What comes until the end, be it FIN or RST."""
+    try:
+        return await peer.receive_all()
+    except trio.BrokenResourceError:
+        return b""
+
+
+async def test_a_client_that_speaks_is_let_in() -> None:
+    """Its first request reaches the broker, and the response the client; the dial is told."""
+    async with door() as opened:
+        client = opened.come(7)
+        await client.send(request(1))
+        broker = await opened.broker.accept()
+        assert await broker.receive(len(request(1))) == request(1)
+        await broker.send(response(1))
+        assert await client.receive(len(response(1))) == response(1)
+        assert opened.backend.dials == [(7, opened.broker.address, None, "")]
+        (connection,) = opened.pump.connections.values()
+        assert connection.context.node_id == 7
+        assert connection.context.client == "{}:{}".format(*client.sock.getsockname())
+        assert connection.context.local_host == HOST
+        assert connection.upstream == "{}:{}".format(*opened.broker.address)
+
+
+async def test_a_silent_client_dials_nobody_and_is_parted_from() -> None:
+    """It costs the brokers nothing, and goes at the timeout."""
+    async with door(first_request=0.2) as opened:
+        client = opened.come()
+        assert await closed(client) == b""
+        await opened.ended(Reason.IDLE_TIMEOUT)
+        assert opened.broker.nobody_came()
+
+
+async def test_health_checks_dial_nobody() -> None:
+    """Connect and close, or connect and reset, as load balancers do."""
+    async with door() as opened:
+        await opened.come().close()
+        await opened.ended(Reason.CLIENT_CLOSED)
+        client = opened.come()
+        client.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        await client.close()
+        await opened.ended(Reason.CLIENT_CLOSED, Reason.CLIENT_RESET)
+        assert opened.broker.nobody_came()
+        assert opened.backend.dials == []
+
+
+@pytest.mark.parametrize(
+    ("first", "reason"),
+    [
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", Reason.TLS_ON_PLAINTEXT),
+        (b"GET / HTTP/1.1\r\nHost: kafka\r\n\r\n", Reason.HTTP_ON_KAFKA_PORT),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", Reason.HTTP_ON_KAFKA_PORT),
+    ],
+)
+async def test_other_protocols_dial_nobody(first: bytes, reason: Reason) -> None:
+    """Each is refused as what it is, and counted as a protocol error."""
+    async with door() as opened:
+        client = opened.come()
+        await client.send(first)
+        await closed(client)
+        await opened.ended(reason)
+        assert opened.broker.nobody_came()
+        assert opened.backend.counters.protocol_errors == {reason: 1}
+
+
+async def test_http_that_comes_byte_by_byte() -> None:
+    """What the first byte does not tell, the next ones do."""
+    async with door() as opened:
+        client = opened.come()
+        await client.send(b"G")
+        await opened.broker.accept()
+        await client.send(b"ET / HTTP/1.1\r\n\r\n")
+        await closed(client)
+        await opened.ended(Reason.HTTP_ON_KAFKA_PORT)
+
+
+async def test_a_broker_that_refuses() -> None:
+    """The client is closed, and the failed dial told with the kernel's word."""
+    with socket.create_server((HOST, 0)) as gone:
+        address = gone.getsockname()
+    async with door(servers=[address]) as opened:
+        client = opened.come()
+        await client.send(request(1))
+        await closed(client)
+        await opened.ended(Reason.CONNECT_FAILED)
+        assert opened.backend.dials == [(None, address, Reason.CONNECT_FAILED, "connection refused")]
+
+
+async def test_a_broker_that_does_not_answer() -> None:
+    """It has `timeouts.connect`, then the client is closed."""
+    async with black_hole() as address, door(servers=[address], connect=0.3) as opened:
+        client = opened.come()
+        await client.send(request(1))
+        began = trio.current_time()
+        await closed(client)
+        assert trio.current_time() - began > 0.2
+        await opened.ended(Reason.CONNECT_TIMEOUT)
+        assert opened.backend.dials == [(None, address, Reason.CONNECT_TIMEOUT, "no answer in 0.3 s")]
+
+
+async def test_bootstrap_servers_are_tried_in_turn() -> None:
+    """A name without an address, a silent host and a closed port are no obstacle while one server answers."""
+    with socket.create_server((HOST, 0)) as gone:
+        refusing = gone.getsockname()
+    unknown = ("no-such-host.invalid", 9092)
+    async with black_hole() as silent, door(connect=0.5) as opened:
+        opened.backend.servers = (unknown, silent, refusing, opened.broker.address)
+        client = opened.come()
+        await client.send(request(1))
+        broker = await opened.broker.accept()
+        assert await broker.receive(len(request(1))) == request(1)
+        assert [(address, failure) for _, address, failure, _ in opened.backend.dials[1:]] == [
+            (silent, Reason.CONNECT_TIMEOUT),
+            (refusing, Reason.CONNECT_FAILED),
+            (opened.broker.address, None),
+        ]
+        assert opened.backend.dials[0][2] in (Reason.RESOLVE_FAILED, Reason.CONNECT_TIMEOUT)
+
+
+async def test_a_name_without_an_address() -> None:
+    """It is told apart from a host that refuses."""
+    async with door(servers=[("no-such-host.invalid", 9092)]) as opened:
+        await opened.come().send(request(1))
+        await opened.ended(Reason.RESOLVE_FAILED)
+
+
+async def test_a_node_without_a_known_address() -> None:
+    """There is nobody to dial."""
+    async with door(servers=[]) as opened:
+        await opened.come(5).send(request(1))
+        await opened.ended(Reason.CONNECT_FAILED)
+        assert opened.backend.dials == []
+
+
+async def test_the_limit_of_connections() -> None:
+    """Those on their way in count too; one that goes makes room."""
+    async with door(limits=Limits(max_connections=2)) as opened:
+        first, _second = opened.come(), opened.come()
+        await first.send(request(1))
+        await opened.broker.accept()
+        await eventually(lambda: len(opened.pump.connections) == 1 == opened.entrance.waiting, "one in, one waiting")
+        assert await closed(opened.come()) == b""
+        await opened.ended(Reason.CLIENT_LIMIT)
+        await first.reset()
+        await opened.ended(Reason.CLIENT_LIMIT, Reason.CLIENT_RESET)
+        await opened.come().send(request(1))
+        await opened.broker.accept()
+
+
+async def test_an_unexpected_exception_ends_one_client() -> None:
+    """A bug in the cluster's own code is one client's end, logged and counted as internal."""
+    async with door() as opened:
+        upstreams = opened.backend.upstreams
+
+        def fail(node_id: int | None) -> list[tuple[str, int]]:
+            raise ZeroDivisionError("a bug")
+
+        opened.backend.upstreams = fail  # type: ignore[method-assign]
+        client = opened.come()
+        await client.send(request(1))
+        await closed(client)
+        await opened.ended(Reason.INTERNAL_ERROR)
+        opened.backend.upstreams = upstreams  # type: ignore[method-assign]
+        await opened.come().send(request(1))
+        await opened.broker.accept()
+
+
+async def test_ipv6_clients_are_named_with_brackets() -> None:
+    """And a client that came over IPv4 to `::` reached an IPv4 address."""
+    async with door() as opened:
+        with socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True) as listener:
+            for host, shown, local in (("::1", "[::1]:", "::1"), (HOST, "[::ffff:127.0.0.1]:", HOST)):
+                with socket.create_connection((host, listener.getsockname()[1])) as client:
+                    near, _ = listener.accept()
+                    opened.nursery.start_soon(opened.entrance.admit, opened.backend, None, near)
+                    client.send(request(1))
+                    await opened.broker.accept()
+                    await eventually(lambda: len(opened.pump.connections) == 1, "a connection")
+                    (connection,) = opened.pump.connections.values()
+                    assert connection.context.client.startswith(shown)
+                    assert connection.context.local_host == local
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+                await eventually(lambda: not opened.pump.connections, "its end")
+
+
+async def test_drain_parts_from_those_who_said_nothing() -> None:
+    """Silent clients go at once, as drained; one that comes later too."""
+    async with door() as opened:
+        silent = [opened.come() for _ in range(3)]
+        await eventually(lambda: len(opened.entrance._silent) == 3, "three silent clients")
+        assert opened.entrance.waiting == 3
+        opened.entrance.drain()
+        with trio.fail_after(2):
+            await opened.entrance.wait_empty()
+            for client in silent:
+                assert await closed(client) == b""
+            assert await closed(opened.come()) == b""
+        await opened.ended(*[Reason.DRAINED] * 4)
+        assert opened.broker.nobody_came()
+
+
+async def test_drain_lets_in_whose_broker_is_being_dialled() -> None:
+    """A client that has asked is let in, answered, and then parted from."""
+    async with black_hole() as silent, door(connect=0.4) as opened:
+        opened.backend.servers = (silent, opened.broker.address)
+        client = opened.come()
+        await client.send(request(1))
+        await eventually(lambda: not opened.entrance._silent and opened.entrance.waiting == 1, "dialling")
+        opened.entrance.drain()
+        broker = await opened.broker.accept()
+        assert await broker.receive(len(request(1))) == request(1)
+        with trio.fail_after(2):
+            await opened.entrance.wait_empty()
+        await broker.send(response(1))
+        assert await client.receive_all() == response(1)
+        await opened.ended(Reason.DRAINED)
+
+
+async def test_drain_of_a_client_that_sent_garbage() -> None:
+    """It ends for its own reason, once, and nobody waits for it."""
+    async with black_hole() as silent, door(connect=0.3) as opened:
+        opened.backend.servers = (silent, opened.broker.address)
+        client = opened.come()
+        await client.send(b"\xff" * 64)
+        await eventually(lambda: not opened.entrance._silent and opened.entrance.waiting == 1, "dialling")
+        opened.entrance.drain()
+        await closed(client)
+        with trio.fail_after(2):
+            await opened.entrance.wait_empty()
+            await opened.pump.wait_empty()
+        await opened.ended(Reason.INVALID_FRAME_SIZE)
+
+
+async def test_cancellation_while_waiting_and_while_dialling() -> None:
+    """Both clients are closed and counted as ended by the shutdown."""
+    async with black_hole() as silent, door(servers=[silent]) as opened:
+        opened.come()
+        await opened.come().send(request(1))
+        entrance = opened.entrance
+        await eventually(lambda: len(entrance._silent) == 1 and entrance.waiting == 2, "both on their way")
+        await stays(lambda: not opened.backend.ended, "an end too soon", 0.05)
+        opened.nursery.cancel_scope.cancel()
+        await trio.lowlevel.checkpoint_if_cancelled()
+    assert opened.backend.ended == {Reason.SHUTDOWN: 2}
+
+
+NO_DESCRIPTOR_FOR_THE_BROKER = """
+import os, resource, socket
+import trio
+from kproxy.config import Limits, Timeouts
+from kproxy.relay.acceptor import Entrance
+from kproxy.relay.pump import Pump
+from tests.unit.relay.sockets import Backend, pair, request
+
+async def main():
+    with socket.create_server(("127.0.0.1", 0)) as broker:
+        backend, pump = Backend(broker.getsockname()), Pump(Timeouts())
+        far, near = pair()
+        far.send(request(1))
+        lowest_free = os.dup(0)
+        os.close(lowest_free)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free, 4096))
+        await Entrance(pump, Limits(), Timeouts()).admit(backend, None, near)
+        print(backend.ended, flush=True)
+
+trio.run(main)
+"""
+
+
+def test_no_descriptor_for_the_broker() -> None:
+    """A shortage is told as what it is: raise the limit, do not look at the broker."""
+    done = subprocess.run(
+        [sys.executable, "-c", NO_DESCRIPTOR_FOR_THE_BROKER], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "OUT_OF_DESCRIPTORS: 'out_of_descriptors'>: 1" in done.stdout, done.stdout + done.stderr
+
+
+async def test_a_retired_listener_leads_to_where_the_destination_says() -> None:
+    """It knows which nodes are gone; the table is the one for such."""
+    async with door() as opened:
+        client = opened.come(7, retired=True)
+        await client.send(request(1))
+        await opened.broker.accept()
+        assert await closed(client) == b""
+        assert opened.backend.dials == [(7, opened.broker.address, None, "")]
+        assert opened.backend.asked == [7]
+        await opened.ended(Reason.RETIRED_NODE)
+        client = opened.come(7, retired=True)
+        hello = request(1, b"\xff\xff", key=18, version=0)
+        await client.send(hello)
+        broker = await opened.broker.accept()
+        assert await broker.receive(len(hello)) == hello
+        (connection,) = opened.pump.connections.values()
+        assert (connection.context.retired, connection.context.node_id) == (True, 7)
+
+
+async def test_a_topology_that_changes_while_its_broker_is_dialled() -> None:
+    """What was dialled is of the topology before: the client is parted from, and the broker's socket closed."""
+    async with black_hole() as silent, door(connect=0.4) as opened:
+        opened.backend.servers = (silent, opened.broker.address)
+        client = opened.come(7)
+        await client.send(request(1))
+        await eventually(lambda: not opened.entrance._silent and opened.entrance.waiting == 1, "dialling")
+        opened.backend.epoch += 1
+        broker = await opened.broker.accept()
+        assert await closed(client) == b""
+        assert await closed(broker) == b""
+        await opened.ended(Reason.REBOOTSTRAP)

@@ -1,0 +1,141 @@
+"""kproxy.telemetry.receivers.json_lines: lines that json reads, of every form of metric."""
+
+from __future__ import annotations
+
+import json
+from math import inf, nan
+from typing import Any
+
+import pytest
+from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
+
+from kproxy.telemetry.instance import ClientInfo, kafka_text
+from kproxy.telemetry.payload import Push
+from kproxy.telemetry.receivers.json_lines import STEP, _about, lines
+from kproxy.telemetry.receivers.resource import MAX_RESOURCES
+from tests.unit.telemetry.receivers.pushes import CUMULATIVE, client, gauge, histogram, push, summary, total
+
+
+def parsed(pushed: Push, **constant: str) -> list[dict[str, Any]]:
+    """The lines as objects; each is one line."""
+    out = [line for line in lines(pushed, constant) if line is not None]
+    assert all(line.endswith(b"\n") and line.count(b"\n") == 1 for line in out)
+    return [json.loads(line) for line in out]
+
+
+def value_of(metric: Metric) -> dict[str, Any]:
+    """The only point of a push of one metric."""
+    [line] = parsed(push(metric))
+    [point] = line["metrics"]
+    return dict(point)
+
+
+def test_who_and_when() -> None:
+    """The client, the time as Spark's timestamps are written, the constant columns, the resource."""
+    [line] = parsed(push(gauge("g", 1.0), resource={"client_rack": "r"}), cluster="main")
+    assert line == {
+        "received_at": "2023-11-14T22:13:20.500Z",
+        "client_instance_id": kafka_text(client().client_instance_id),
+        "client_id": "app",
+        "client_software_name": "apache-kafka-java",
+        "client_software_version": "4.1.0",
+        "client_source_address": "10.0.0.1",
+        "client_source_port": 40001,
+        "terminating": False,
+        "cluster": "main",
+        "resource": {"client_rack": "r"},
+        "metrics": line["metrics"],
+    }
+
+
+def test_numbers() -> None:
+    """Gauges and sums, with what OTLP says of them; a number is the same type in every line."""
+    assert value_of(total("t", 3, start=5, topic="x", partition="0")) == {
+        "name": "t",
+        "kind": "sum",
+        "unit": "",
+        "temporality": "delta",
+        "monotonic": True,
+        "start_unix_nano": 5,
+        "unix_nano": 6,
+        "attributes": {"partition": "0", "topic": "x"},
+        "value": 3.0,
+    }
+    assert value_of(gauge("g", 1.5)) == {
+        "name": "g",
+        "kind": "gauge",
+        "unit": "",
+        "temporality": None,
+        "monotonic": None,
+        "start_unix_nano": None,
+        "unix_nano": None,
+        "attributes": {},
+        "value": 1.5,
+    }
+    assert value_of(total("t", 1, temporality=CUMULATIVE))["temporality"] == "cumulative"
+
+
+@pytest.mark.parametrize("value", [nan, inf, -inf, None])
+def test_what_json_has_no_number_for(value: float | None) -> None:
+    """It is null: no reader stumbles over it."""
+    assert value_of(gauge("g", value))["value"] is None
+
+
+def test_distributions() -> None:
+    """Histograms of both kinds and summaries, with all that they have."""
+    found = value_of(histogram("h", [1.0, inf], [1, 2, 0], 5.0))
+    assert (found["count"], found["sum"], found["bounds"], found["buckets"]) == (3, 5.0, [1.0, None], [1, 2, 0])
+    found = value_of(summary("s", 2, 3.0, {0.5: 1.0}))
+    assert (found["count"], found["sum"], found["quantiles"]) == (2, 3.0, [{"quantile": 0.5, "value": 1.0}])
+    metric = Metric(name="e")
+    point = metric.exponential_histogram.data_points.add(count=3, sum=2.0, scale=1, zero_count=1)
+    point.positive.offset, point.positive.bucket_counts[:] = 4, [2]
+    found = value_of(metric)
+    assert (found["scale"], found["zero_count"]) == (1, 1)
+    assert found["positive"] == {"offset": 4, "buckets": [2]}
+    assert found["negative"] == {"offset": 0, "buckets": []}
+
+
+def test_what_has_no_value() -> None:
+    """Metrics without data and points that are marked as having none are left out."""
+    marked = total("t", 1)
+    marked.sum.data_points[0].flags = 1
+    assert parsed(push(Metric(name="empty"), marked))[0]["metrics"] == []
+
+
+def test_a_line_for_each_resource_that_differs() -> None:
+    """Up to a number; none for a push without any. Java names the same one for each metric: that is one line."""
+    data = MetricsData()
+    for number in range(MAX_RESOURCES):
+        one = data.resource_metrics.add()
+        one.resource.attributes.add(key="rack").value.string_value = "ab"[number % 2]
+        one.scope_metrics.add().metrics.append(total(f"m{number}", number))
+    lines = parsed(Push(client(), 0.0, data.SerializeToString()))
+    assert [line["resource"] for line in lines] == [{"rack": "a"}, {"rack": "b"}]
+    assert [len(line["metrics"]) for line in lines] == [MAX_RESOURCES // 2] * 2
+    data.resource_metrics.add()
+    with pytest.raises(ValueError, match="more than 4096 resources"):
+        parsed(Push(client(), 0.0, data.SerializeToString()))
+    assert parsed(Push(client(), 0.0, b"")) == []
+
+
+def test_text_that_is_no_unicode() -> None:
+    """A client's half surrogate pair and its quotes do no harm to the line."""
+    info = ClientInfo(client().client_instance_id, 'a\ud800"\n\u2028', None, None, "::1", 1)
+    assert parsed(push(gauge("g", 1.0), info=info))[0]["client_id"] == 'a?"\n\u2028'
+
+
+def test_steps() -> None:
+    """A push of many points lets others have their turn."""
+    steps = list(lines(push(*[gauge("g", 1.0)] * (5 * STEP)), {}))
+    assert steps.count(None) == 10
+    assert len(steps) == 11
+
+
+def test_long_names_are_not_kept() -> None:
+    """They are written, but no cache has them: a client can push what it likes."""
+    name = "n" * 1000
+    before = _about.cache_info().currsize
+    assert value_of(gauge(name, 1.0, topic="t" * 1000))["attributes"] == {"topic": "t" * 1000}
+    assert value_of(gauge(name, 1.0))["name"] == name
+    assert _about.cache_info().currsize == before
