@@ -7,18 +7,18 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from kproxy.admin.models import ClientView, ConnectionView, Rebootstrap
-from kproxy.rebootstrap.client_capabilities import Ability, ability
+from kproxy.rebootstrap.client_capabilities import Capability, capability
 from kproxy.rebootstrap.service import identity
 
 if TYPE_CHECKING:
     from kproxy.rebootstrap.notified_clients import Client
     from kproxy.relay.connection import Connection
 
-_REBOOTSTRAP: Final[Mapping[Ability, Rebootstrap]] = {
-    Ability.REBOOTSTRAPS: Rebootstrap.TELL,
-    Ability.RECOVERS: Rebootstrap.ALONE,
-    Ability.TOO_OLD: Rebootstrap.NO,
-    Ability.UNKNOWN: Rebootstrap.UNKNOWN,
+_REBOOTSTRAP: Final[Mapping[Capability, Rebootstrap]] = {
+    Capability.REBOOTSTRAPS: Rebootstrap.TELL,
+    Capability.RECOVERS: Rebootstrap.ALONE,
+    Capability.TOO_OLD: Rebootstrap.NO,
+    Capability.UNKNOWN: Rebootstrap.UNKNOWN,
 }
 
 
@@ -49,8 +49,8 @@ def _client(cluster: str, client: Client, principal: str | None, connections: Se
 
 
 def rebootstrap(software: tuple[str, str] | None, metadata_version: int) -> Rebootstrap:
-    """What brings the client back, as `ability` knows it."""
-    return _REBOOTSTRAP[ability(software, metadata_version)]
+    """What brings the client back, as `capability` knows it."""
+    return _REBOOTSTRAP[capability(software, metadata_version)]
 
 
 def connection_view(connection: Connection) -> ConnectionView:

@@ -26,7 +26,7 @@ _A_SECOND: Final = 5000
 Tell = Callable[[Name, "Connection", dict[str, Any]], None]
 
 
-class Presence:
+class ClientEvents:
     """`connections` are those that are relayed, by their rising numbers; `tell` must not raise nor block."""
 
     def __init__(self, connections: dict[int, Connection], tell: Tell, interval: float) -> None:

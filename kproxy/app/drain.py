@@ -12,7 +12,7 @@ from kproxy.observe.reasons import Reason
 
 if TYPE_CHECKING:
     from kproxy.cluster.cluster import Cluster
-    from kproxy.relay.acceptor import Entrance
+    from kproxy.relay.acceptor import Acceptor
     from kproxy.relay.pump import Pump
 
 SENT_AWAY: Final = 0.8
@@ -24,12 +24,12 @@ log = structlog.get_logger("kproxy")
 class Drain:
     """`deadline` in seconds from its making; `cut_short` once a second signal has come."""
 
-    def __init__(self, deadline: float, pump: Pump, entrance: Entrance, signals: AsyncIterator[int]) -> None:
+    def __init__(self, deadline: float, pump: Pump, acceptor: Acceptor, signals: AsyncIterator[int]) -> None:
         self.cut_short = False
         self._deadline = deadline
         self._ends = trio.current_time() + deadline
         self._pump = pump
-        self._entrance = entrance
+        self._acceptor = acceptor
         self._signals = signals
         log.info("draining", connections=len(pump.connections), deadline=deadline)
 
@@ -47,11 +47,11 @@ class Drain:
         """Wait until all that was received is answered, the deadline, or a second signal, whichever is first."""
 
         async def answered() -> None:
-            self._entrance.drain()
+            self._acceptor.drain()
             self._pump.drain()
-            await self._entrance.wait_empty()
+            await self._acceptor.wait_empty()
             await self._pump.wait_empty()
-            await self._pump.departures.wait_delivered()
+            await self._pump.lingering.wait_delivered()
 
         with trio.move_on_at(self._ends) as scope:
             await self._unless_signalled(answered)

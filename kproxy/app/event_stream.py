@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import trio
 
-from kproxy.app.client_events import Presence
+from kproxy.app.client_events import ClientEvents
 from kproxy.app.happenings import told
 from kproxy.config.events import EventFiles, EventTopic
 from kproxy.delivery import factory as delivering
@@ -44,7 +44,7 @@ class EventStream:
             for each in settings.destinations
             if isinstance(each, EventTopic) and not each.bootstrap_servers
         }
-        self._presence = Presence(pump.connections, self._of_client, settings.interval)
+        self._presence = ClientEvents(pump.connections, self._of_client, settings.interval)
         pump.ended = self._presence.ended
         for cluster in clusters:
             cluster.events.tell = self._of_topology

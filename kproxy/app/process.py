@@ -13,11 +13,11 @@ import trio
 from kproxy.admin.server import serve_admin
 from kproxy.app.drain import Drain
 from kproxy.app.reload import Reload, reload_at_hangup
-from kproxy.app.view import LifeView
+from kproxy.app.view import ProcessView
 from kproxy.cluster.cluster import Cluster
 from kproxy.errors import ConfigError
 from kproxy.observe.counters import Counters
-from kproxy.relay.acceptor import Entrance
+from kproxy.relay.acceptor import Acceptor
 from kproxy.relay.pump import Pump
 from kproxy.state.interface import StateError
 from kproxy.state.memory import MemoryStore
@@ -35,7 +35,7 @@ FLUSH_SECONDS = 5.0
 """For telemetry and events to be delivered, once no client is left."""
 
 
-class Life:
+class Process:
     """One process' parts, and the order in which they come and go."""
 
     def __init__(self, config: Config, read: Reload | None = None) -> None:
@@ -43,7 +43,7 @@ class Life:
         self.config = config
         self.counters = Counters(time.time())
         self.pump = Pump(config.timeouts)
-        self.entrance = Entrance(self.pump, config.limits, config.timeouts)
+        self.acceptor = Acceptor(self.pump, config.limits, config.timeouts)
         self.clusters = [
             Cluster(settings, config, self.counters.cluster(settings.name), self.pump) for settings in config.clusters
         ]
@@ -77,7 +77,7 @@ class Life:
                 work.start_soon(self.pump.run)
                 if self.config.admin is not None:
                     listen = self.config.admin.listen
-                    await work.start(serve_admin, LifeView(self), listen.host, listen.port)
+                    await work.start(serve_admin, ProcessView(self), listen.host, listen.port)
                 if self._read is not None:
                     work.start_soon(reload_at_hangup, self, self._read)
                 store = await self._store()
@@ -122,17 +122,17 @@ class Life:
             raise ConfigError("state.path", str(error)) from error
         if self.events is not None:
             work.start_soon(self.events.run)
-        async with trio.open_nursery() as doors:
+        async with trio.open_nursery() as listeners:
             for cluster in self.clusters:
-                cluster.start(work, doors, self.entrance)
+                cluster.start(work, listeners, self.acceptor)
                 log.info("listening", cluster=cluster.settings.name, address="{}:{}".format(*cluster.listen))
             self.started = True
             await anext(signals)
             self.draining = True
-            drain = Drain(self.config.drain.deadline, self.pump, self.entrance, signals)
+            drain = Drain(self.config.drain.deadline, self.pump, self.acceptor, signals)
             if self.config.drain.rebootstrap:
                 await drain.send_away(self.clusters)
-            doors.cancel_scope.cancel()
+            listeners.cancel_scope.cancel()
         return drain
 
 

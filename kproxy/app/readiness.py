@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 from kproxy.admin.models import Cause, Readiness, State
 
 if TYPE_CHECKING:
-    from kproxy.app.process import Life
+    from kproxy.app.process import Process
     from kproxy.cluster.cluster import Cluster
 
 
-def readiness(life: Life) -> Readiness:
+def readiness(process: Process) -> Readiness:
     """Draining and starting before all else; degraded while a backend or a node of it is out of reach."""
-    if life.draining:
+    if process.draining:
         return Readiness(State.DRAINING)
-    starting = [cause for cluster in life.clusters if (cause := _not_seen(cluster))]
-    if not life.started or starting:
+    starting = [cause for cluster in process.clusters if (cause := _not_seen(cluster))]
+    if not process.started or starting:
         return Readiness(State.STARTING, tuple(starting))
-    causes = tuple(cause for cluster in life.clusters for cause in _troubles(cluster))
+    causes = tuple(cause for cluster in process.clusters for cause in _troubles(cluster))
     return Readiness(State.DEGRADED if causes else State.READY, causes)
 
 

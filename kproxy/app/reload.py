@@ -17,7 +17,7 @@ from kproxy.rebootstrap.actions import Cause
 from kproxy.routing.ports import NoPortError
 
 if TYPE_CHECKING:
-    from kproxy.app.process import Life
+    from kproxy.app.process import Process
     from kproxy.cluster.cluster import Cluster
     from kproxy.cluster.upstream import Upstream
     from kproxy.config import Config, VirtualCluster
@@ -29,39 +29,39 @@ Reload = Callable[[], "Config"]
 log = structlog.get_logger("kproxy")
 
 
-async def reload_at_hangup(life: Life, read: Reload) -> None:
+async def reload_at_hangup(process: Process, read: Reload) -> None:
     """Apply the configuration anew at each SIGHUP; a bad one changes nothing and says why."""
     with trio.open_signal_receiver(signal.SIGHUP) as signals:
         async for _ in signals:
             try:
-                await apply(life, await trio.to_thread.run_sync(read))
+                await apply(process, await trio.to_thread.run_sync(read))
             except KproxyError as error:
                 log.error("reload refused, nothing has changed", reason=str(error))
 
 
-async def apply(life: Life, config: Config) -> None:
+async def apply(process: Process, config: Config) -> None:
     """Apply another configuration; raises `KproxyError` when it cannot be applied as a whole."""
-    differing = changes(life.config, config)
+    differing = changes(process.config, config)
     if differing.restart:
         raise KproxyError(f"{', '.join(differing.restart)}: cannot change while kproxy runs; restart it")
-    plans = await _plans(life, config, differing.clusters)
-    while wait := max(cluster.rebootstrap.wait(trio.current_time()) for cluster in life.clusters):
+    plans = await _plans(process, config, differing.clusters)
+    while wait := max(cluster.rebootstrap.wait(trio.current_time()) for cluster in process.clusters):
         await trio.sleep(wait)
-        plans = await _plans(life, config, differing.clusters)  # anew: another change may have been faster
+        plans = await _plans(process, config, differing.clusters)  # anew: another change may have been faster
     with ExitStack() as ports:
         for plan in plans:
             ports.enter_context(plan.reserved())
-        life.adopt(config)
+        process.adopt(config)
         for plan in plans:
             plan.apply()
     log.info("reloaded", process=sorted(differing.process), clusters=_shown(differing.clusters))
 
 
-async def _plans(life: Life, config: Config, changed: Mapping[str, frozenset[str]]) -> list[Plan]:
+async def _plans(process: Process, config: Config, changed: Mapping[str, frozenset[str]]) -> list[Plan]:
     settings = {cluster.name: cluster for cluster in config.clusters}
     return [
         await planned(cluster, settings[name], config, keys)
-        for cluster in life.clusters
+        for cluster in process.clusters
         if (keys := changed.get(name := cluster.settings.name))
     ]
 
@@ -106,7 +106,7 @@ class Plan:
             cluster.switch(self.active, self.snapshot, Cause.CONFIG)
         elif self.remapped:
             cluster.renew(Cause.CONFIG)
-        cluster.switching.reconfigure()
+        cluster.failover_controller.reconfigure()
 
 
 async def planned(cluster: Cluster, settings: VirtualCluster, config: Config, keys: frozenset[str]) -> Plan:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import trio
 
-from kproxy.app.process import Life
+from kproxy.app.process import Process
 from kproxy.errors import ConfigError
 from kproxy.observe.logs import configure
 
@@ -30,7 +30,7 @@ def run(config: Config, reload: Reload | None = None) -> int:
     configure(config.log.level, _format(config.log))
     sys.setswitchinterval(SWITCH_INTERVAL)
     try:
-        return trio.run(Life(config, reload).live)
+        return trio.run(Process(config, reload).live)
     except BaseExceptionGroup as group:
         mistakes, others = group.split(ConfigError)
         if mistakes is None or others is not None:

@@ -31,39 +31,39 @@ from kproxy.observe.counters import Counters
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from kproxy.app.process import Life
+    from kproxy.app.process import Process
     from kproxy.cluster.cluster import Cluster
     from kproxy.relay.connection import Connection
     from kproxy.telemetry.client_telemetry import ClientTelemetry
 
 
-class LifeView:
+class ProcessView:
     """Implements `kproxy.admin.view.View`."""
 
-    def __init__(self, life: Life) -> None:
-        self._life = life
+    def __init__(self, process: Process) -> None:
+        self._process = process
 
     @property
     def counters(self) -> Counters:
         """As they are counted; what is held is summed up now, because the hot path keeps no account of it."""
-        counters = self._life.counters
+        counters = self._process.counters
         held = dict.fromkeys(counters.clusters, 0)
-        for connection in self._life.pump.connections.values():
+        for connection in self._process.pump.connections.values():
             held[connection.context.backend.counters.name] += connection.held_bytes
         for name, cluster in counters.clusters.items():
             cluster.held_bytes = held[name]
         return counters
 
     def readiness(self) -> Readiness:
-        return readiness(self._life)
+        return readiness(self._process)
 
     def clusters(self) -> Sequence[ClusterView]:
         held: dict[tuple[str, int | None], int] = {}
-        for connection in self._life.pump.connections.values():
+        for connection in self._process.pump.connections.values():
             context = connection.context
             key = context.backend.counters.name, context.node_id
             held[key] = held.get(key, 0) + 1
-        return [_cluster(cluster, held) for cluster in self._life.clusters]
+        return [_cluster(cluster, held) for cluster in self._process.clusters]
 
     def clients(self, cluster: str | None) -> Iterable[ClientView]:
         return clients(self._of(cluster))
@@ -74,14 +74,14 @@ class LifeView:
 
     async def rebootstrap(self, cluster: str) -> Told:
         found = self._cluster(cluster)
-        return _told(found, found.switching.rebootstrap())
+        return _told(found, found.failover_controller.rebootstrap())
 
     async def failover(self, cluster: str, to: str | None, force: bool) -> Told:
         found = self._cluster(cluster)
-        return _told(found, await found.switching.failover(to, force=force))
+        return _told(found, await found.failover_controller.failover(to, force=force))
 
     async def clients_page(self, compress: bool) -> tuple[str, bytes] | None:
-        served = [cluster.telemetry for cluster in self._life.clusters if cluster.telemetry is not None]
+        served = [cluster.telemetry for cluster in self._process.clusters if cluster.telemetry is not None]
         shown: tuple[str, bytes] | None = await _telemetry_view().page(served, compress) if served else None
         return shown
 
@@ -110,7 +110,7 @@ class LifeView:
         return telemetry
 
     def _cluster(self, name: str) -> Cluster:
-        clusters = {cluster.settings.name: cluster for cluster in self._life.clusters}
+        clusters = {cluster.settings.name: cluster for cluster in self._process.clusters}
         if name not in clusters:
             raise UnknownError(f"there is no cluster {name!r}; there are: {', '.join(clusters)}")
         return clusters[name]
@@ -120,7 +120,7 @@ class LifeView:
 
     def _of(self, cluster: str | None) -> Iterator[Connection]:
         # Ids rise and a dict keeps its order, so this is by rising id; the copy lets a page be made lazily.
-        for connection in list(self._life.pump.connections.values()):
+        for connection in list(self._process.pump.connections.values()):
             if cluster in (None, connection.context.backend.counters.name):
                 yield connection
 
@@ -160,9 +160,9 @@ def _cluster(cluster: Cluster, held: dict[tuple[str, int | None], int]) -> Clust
 def _retired(cluster: Cluster) -> list[RetiredView]:
     ends = cluster.config.topology.grace - trio.current_time()
     return [
-        RetiredView(door.node_id, door.port, round(max(0.0, door.retired + ends), 3))
-        for door in cluster.nodes.addresses.retired
-        if door.node_id is not None and door.retired is not None
+        RetiredView(listener.node_id, listener.port, round(max(0.0, listener.retired + ends), 3))
+        for listener in cluster.nodes.addresses.retired
+        if listener.node_id is not None and listener.retired is not None
     ]
 
 

@@ -9,17 +9,17 @@ import trio
 
 from kproxy.cluster.destination import ClusterDestination
 from kproxy.cluster.events import Events
-from kproxy.cluster.failover_controller import Switching
-from kproxy.cluster.failover_history import Stays
-from kproxy.cluster.listeners import Doors
+from kproxy.cluster.failover_controller import FailoverController
+from kproxy.cluster.failover_history import FailoverHistory
+from kproxy.cluster.listeners import Listeners
 from kproxy.cluster.nodes import Nodes
-from kproxy.cluster.topology_reconciler import Following
+from kproxy.cluster.topology_reconciler import TopologyReconciler
 from kproxy.cluster.upstream import Upstream, client_of
 from kproxy.observe.counters import ClusterCounters
 from kproxy.producers.producer_ids import ProducerIds
 from kproxy.rebootstrap.actions import Cause
 from kproxy.rebootstrap.service import Rebootstrap
-from kproxy.relay.acceptor import Entrance
+from kproxy.relay.acceptor import Acceptor
 from kproxy.relay.pump import Pump
 from kproxy.routing.claims import claimed_by_others
 from kproxy.state.memory import MemoryStore
@@ -52,16 +52,16 @@ class Cluster:
         self.siblings: Mapping[str, Cluster] = {}  # all virtual clusters by name, once they are made
         self.telemetry = self._telemetry(index)
         counters.telemetry = None if self.telemetry is None else self.telemetry.counters
-        self.destination = ClusterDestination(self, {} if self.telemetry is None else self.telemetry.offers)
-        self.doors = Doors(settings, index, claimed_by_others(config, index))
-        self.nodes = Nodes(self.doors, counters)
-        self._following = Following(self)
+        self.destination = ClusterDestination(self, {} if self.telemetry is None else self.telemetry.policies)
+        self.listeners = Listeners(settings, index, claimed_by_others(config, index))
+        self.nodes = Nodes(self.listeners, counters)
+        self._following = TopologyReconciler(self)
         self.backends = self.made(settings, config)
         self.active = next(iter(self.backends.values()))
-        self._stays = Stays(settings.name)
+        self._history = FailoverHistory(settings.name)
         self.rebootstrap = Rebootstrap(self, config.topology.epoch_floor, pump.part)
         self._pump = pump
-        self.switching = Switching(self)
+        self.failover_controller = FailoverController(self)
         self.work: trio.Nursery
         self._store: Store = MemoryStore()
         self._key = f"clusters.{index}"
@@ -95,26 +95,26 @@ class Cluster:
         self._store = store
         if (name := await store.get(ACTIVE, self.settings.name)) and name.decode() in self.backends:
             self.active = self.backends[name.decode()]
-            self.switching.reconfigure()
-        await self._stays.remember(store)
+            self.failover_controller.reconfigure()
+        await self._history.remember(store)
         self._locate(None)
         if self.telemetry is not None:
             await self.telemetry.start(work, store)
 
-    def start(self, work: trio.Nursery, doors: trio.Nursery, entrance: Entrance) -> None:
+    def start(self, work: trio.Nursery, listeners: trio.Nursery, acceptor: Acceptor) -> None:
         """Bind what can be bound now, accept clients, and begin to watch the backend; raises `ConfigError`."""
         self.work = work
-        self.doors.start(self.destination, work, doors, entrance)
+        self.listeners.start(self.destination, work, listeners, acceptor)
         self.nodes.bind(self.settings, self._key)
         self._activate(self.active, None)
         work.start_soon(self.nodes.expire, lambda: self.config.topology.grace)
         work.start_soon(self.nodes.seek_ports, lambda: self.watcher.snapshot)
-        work.start_soon(self.switching.watch)
+        work.start_soon(self.failover_controller.watch)
 
     @property
     def listen(self) -> tuple[str, int]:
         """The bootstrap listener's host and port, once it is bound."""
-        return self.doors.listen
+        return self.listeners.listen
 
     @property
     def watcher(self) -> Watcher:
@@ -134,12 +134,12 @@ class Cluster:
     @property
     def serves_retired(self) -> bool:
         """Whether a retired node's port leads to any node of the present topology."""
-        return self.config.topology.retired == "serve" and not self.doors.closing
+        return self.config.topology.retired == "serve" and not self.listeners.closing
 
     @property
     def producer_ids(self) -> ProducerIds | None:
         """How producer ids are kept apart from those of other Kafka clusters; None where they never were."""
-        stay = self._stays.stay
+        stay = self._history.stay
         if not stay.separates:
             return None
         issues = self.settings.separates_producer_ids
@@ -172,12 +172,12 @@ class Cluster:
     def locate(self, snapshot: Snapshot | None, *, moved: bool = False) -> None:
         """Clients are at the snapshot's cluster, None where it is not known; `moved` there from another upstream."""
         if self._locate(snapshot, moved=moved):
-            self.work.start_soon(self._stays.keep, self._store)
+            self.work.start_soon(self._history.keep, self._store)
 
     def _locate(self, snapshot: Snapshot | None, *, moved: bool = False) -> bool:
         cluster_id = None if snapshot is None else snapshot.cluster_id
         separates = self.settings.separates_producer_ids
-        changed = self._stays.see(cluster_id, self.active.name, separates=separates, moved=moved)
+        changed = self._history.see(cluster_id, self.active.name, separates=separates, moved=moved)
         self.serve()
         return changed
 
@@ -186,8 +186,8 @@ class Cluster:
         return self.rebootstrap.begin(cause, self.work, **fields)
 
     async def leave(self, seconds: float) -> None:
-        """Send all clients to sibling replicas in that time; who comes to a node's door meanwhile is sent at once."""
-        self.doors.leave()
+        """Send all clients to sibling replicas in that time; a client that comes to a node meanwhile is sent at once."""
+        self.listeners.leave()
         self.serve()
         await self.rebootstrap.spread(seconds)
 

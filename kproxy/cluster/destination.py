@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from kproxy.observe.reasons import Reason
 from kproxy.producers import policies as producers
-from kproxy.protocol.api_table import Offer, Table
-from kproxy.rebootstrap.actions import Ask, Means
-from kproxy.relay.apis import OFFERS, retired_table
+from kproxy.protocol.api_table import ApiPolicy, ApiTable
+from kproxy.rebootstrap.actions import Action, Trigger
+from kproxy.relay.apis import POLICIES, retired_table
 from kproxy.routing.address_map import UpstreamNode
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 class ClusterDestination:
     """As `kproxy.relay.acceptor.Destination`; what it answers is decided elsewhere, and may change at any time."""
 
-    def __init__(self, cluster: Cluster, offers: Mapping[int, Offer]) -> None:
+    def __init__(self, cluster: Cluster, policies: Mapping[int, ApiPolicy]) -> None:
         self.counters = cluster.counters
-        self._offers = {**OFFERS, **offers}
+        self._policies = {**POLICIES, **policies}
         self._ids: ProducerIds | None = None
-        self.table = Table(cluster.counters, self._offers)
+        self.table = ApiTable(cluster.counters, self._policies)
         self.served, self.own = self.table.served(), self.table.own()
         self.retired_table = self.table
         self._cluster = cluster
@@ -35,7 +35,7 @@ class ClusterDestination:
         ids = self._cluster.producer_ids
         if ids != self._ids:
             self._ids = ids
-            self.table = Table(self.counters, {**self._offers, **({} if ids is None else producers.offers(ids))})
+            self.table = ApiTable(self.counters, {**self._policies, **({} if ids is None else producers.policies(ids))})
         self.retired_table = self.table if retired else retired_table(self.counters)
 
     @property
@@ -48,7 +48,7 @@ class ClusterDestination:
         """As `Cluster.cluster_id`."""
         return self._cluster.cluster_id
 
-    def judge(self, context: Context, ask: Ask) -> Means:
+    def judge(self, context: Context, ask: Trigger) -> Action:
         """As `Rebootstrap.judge`."""
         return self._cluster.rebootstrap.judge(context, ask)
 

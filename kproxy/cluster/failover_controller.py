@@ -26,7 +26,7 @@ LOOK_AGAIN: Final = 1.0
 log = structlog.get_logger("kproxy.cluster")
 
 
-class Switching:
+class FailoverController:
     """Of one virtual cluster; one switch at a time, and never two within the epoch's floor."""
 
     def __init__(self, cluster: Cluster) -> None:

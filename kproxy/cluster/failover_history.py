@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from kproxy.state.interface import Store
 
 STAYS: Final = "stays"
-"""The table of `Stay` as JSON, by virtual cluster."""
+"""The table of `FailoverRecord` as JSON, by virtual cluster."""
 
 log = structlog.get_logger("kproxy.cluster")
 
 
 @dataclass(frozen=True, slots=True)
-class Stay:
+class FailoverRecord:
     """The time from one move to another Kafka cluster to the next.
 
     `failovers` are the moves before it. `cluster` is Kafka's id of the present cluster; as long as that is not known,
@@ -37,7 +37,7 @@ class Stay:
     visited: tuple[str, ...] = ()
     separates: bool = False
 
-    def at(self, cluster: str) -> Stay:
+    def at(self, cluster: str) -> FailoverRecord:
         """The stay at this cluster: the same one, if clients are there already."""
         if cluster == self.cluster:
             return self
@@ -45,29 +45,29 @@ class Stay:
         visited = self.visited if returned else (*self.visited, cluster)
         return replace(self, failovers=self.failovers + 1, cluster=cluster, returned=returned, visited=visited)
 
-    def named(self, cluster: str) -> Stay:
+    def named(self, cluster: str) -> FailoverRecord:
         """The same stay, now that the cluster has a name, or tells its id."""
         others = tuple(one for one in self.visited if one != self.cluster)
         returned = self.returned or cluster in others
         return replace(self, cluster=cluster, returned=returned, visited=tuple(dict.fromkeys((*others, cluster))))
 
 
-_KEPT: Final = TypeAdapter(Stay)
+_KEPT: Final = TypeAdapter(FailoverRecord)
 
 
-class Stays:
+class FailoverHistory:
     """Of one virtual cluster; `stay` is the present one.
 
     Without a `state.path` a restart counts from 0.
     """
 
     def __init__(self, cluster: str) -> None:
-        self.stay = Stay()
+        self.stay = FailoverRecord()
         self._cluster = cluster
 
     async def remember(self, store: Store) -> None:
         """Go on as before a restart; begin anew where nothing is kept. Raises `StateError`."""
-        self.stay = Stay()
+        self.stay = FailoverRecord()
         if kept := await store.get(STAYS, self._cluster):
             try:
                 self.stay = _KEPT.validate_json(kept)

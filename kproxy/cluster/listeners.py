@@ -1,4 +1,4 @@
-"""The listeners of a virtual cluster: one to bootstrap, one for each node, all into the same entrance."""
+"""The listeners of a virtual cluster: one to bootstrap, one for each node, all into the same acceptor."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ import trio
 from kproxy.errors import ConfigError
 from kproxy.observe.reasons import Reason
 from kproxy.routing.address_map import AddressMap
-from kproxy.routing.doors import Door
-from kproxy.routing.listeners import OUT_OF_RESOURCES, listen
+from kproxy.routing.listeners import OUT_OF_RESOURCES, Listener, listen
 from kproxy.routing.ports import NoPortError, PortStrategy, Span
 from kproxy.routing.strategy import port_strategy
 from kproxy.upstream.dial import reason
 
 if TYPE_CHECKING:
     from kproxy.config import VirtualCluster
-    from kproxy.relay.acceptor import Destination, Entrance
+    from kproxy.relay.acceptor import Acceptor, Destination
 
 log = structlog.get_logger("kproxy.cluster")
 
 
-class Doors:
+class Listeners:
     """`listen` is the bootstrap listener's host and port once it is bound.
 
-    `closing`, once set, makes every node's door one of a retired node: clients are told to go elsewhere.
+    `closing`, once set, makes every node's listener one of a retired node: clients are told to go elsewhere.
     """
 
     def __init__(self, settings: VirtualCluster, index: int, claimed: tuple[Span, ...]) -> None:
@@ -36,23 +35,23 @@ class Doors:
         self._settings = settings
         self._index = index
         self._claimed = claimed
-        self._bootstrap: Door
+        self._bootstrap: Listener
         self._work: trio.Nursery
         self._open: trio.Nursery
-        self._entrance: Entrance
+        self._acceptor: Acceptor
         self._destination: Destination
 
-    def start(self, destination: Destination, work: trio.Nursery, doors: trio.Nursery, entrance: Entrance) -> None:
+    def start(self, destination: Destination, work: trio.Nursery, listeners: trio.Nursery, acceptor: Acceptor) -> None:
         """Listen where clients bootstrap; raises `ConfigError`."""
-        self._destination, self._work, self._open, self._entrance = destination, work, doors, entrance
+        self._destination, self._work, self._open, self._acceptor = destination, work, listeners, acceptor
         try:
             listener = listen(*self.listen)
         except OSError as error:
             detail = f"cannot listen on {self._settings.listen}: {reason(error)}"
             raise ConfigError(f"clusters.{self._index}.listen", detail) from error
-        self._bootstrap = Door(listener, None)
+        self._bootstrap = Listener(listener, None)
         self.listen = (self.listen[0], self._bootstrap.port)
-        doors.start_soon(self._bootstrap.serve, work, self._admit)
+        listeners.start_soon(self._bootstrap.serve, work, self._admit)
 
     def address_map(self, settings: VirtualCluster) -> AddressMap:
         """The nodes' addresses as the settings want them."""
@@ -71,26 +70,26 @@ class Doors:
         self.closing = True
         self._bootstrap.close()
 
-    async def _admit(self, door: Door, client: socket.socket) -> None:
-        retired = door.retired is not None or (self.closing and door.node_id is not None)
-        await self._entrance.admit(self._destination, door.node_id, client, retired=retired)
+    async def _admit(self, listener: Listener, client: socket.socket) -> None:
+        retired = listener.retired is not None or (self.closing and listener.node_id is not None)
+        await self._acceptor.admit(self._destination, listener.node_id, client, retired=retired)
 
-    def _bind(self, node_id: int, port: int) -> Door | None:
+    def _bind(self, node_id: int, port: int) -> Listener | None:
         try:
-            listener = listen(self.listen[0], port)
+            sock = listen(self.listen[0], port)
         except OSError as error:
             if error.errno in OUT_OF_RESOURCES:
                 raise NoPortError(Reason.OUT_OF_DESCRIPTORS, f"node {node_id}: {error.strerror}") from error
             return None
-        door = Door(listener, node_id)
-        if self._open.cancel_scope.cancel_called:  # draining: nobody new is let in, by this door neither
-            door.close()
-            return door
-        self._open.start_soon(self._serve, door)
-        return door
+        listener = Listener(sock, node_id)
+        if self._open.cancel_scope.cancel_called:  # draining: nobody new is let in, by this listener neither
+            listener.close()
+            return listener
+        self._open.start_soon(self._serve, listener)
+        return listener
 
-    async def _serve(self, door: Door) -> None:
+    async def _serve(self, listener: Listener) -> None:
         """What was reserved only, and is given up already, was no node's port."""
-        if not door.closed:
-            log.info("node has a port", cluster=self._settings.name, node=door.node_id, port=door.port)
-            await door.serve(self._work, self._admit)
+        if not listener.closed:
+            log.info("node has a port", cluster=self._settings.name, node=listener.node_id, port=listener.port)
+            await listener.serve(self._work, self._admit)

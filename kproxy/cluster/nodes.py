@@ -17,7 +17,7 @@ from kproxy.routing.address_map import AddressMap, UpstreamNode
 from kproxy.routing.ports import NoPortError
 
 if TYPE_CHECKING:
-    from kproxy.cluster.listeners import Doors
+    from kproxy.cluster.listeners import Listeners
     from kproxy.config import VirtualCluster
     from kproxy.topology.snapshot import Change, Snapshot
 
@@ -29,17 +29,17 @@ Address = tuple[str, int]
 
 
 class Nodes:
-    """Each has a door of its own; `addresses`, once `bind` was called, tells which."""
+    """Each has a listener of its own; `addresses`, once `bind` was called, tells which."""
 
-    def __init__(self, doors: Doors, counters: ClusterCounters) -> None:
+    def __init__(self, listeners: Listeners, counters: ClusterCounters) -> None:
         self.addresses: AddressMap
-        self._doors = doors
+        self._listeners = listeners
         self._counters = counters
         self._turn = 0
 
     def bind(self, settings: VirtualCluster, key: str) -> None:
-        """Open the doors that can be opened before any node is known; raises `ConfigError` below `key`."""
-        self.addresses = self._doors.address_map(settings)
+        """Open the listeners that can be opened before any node is known; raises `ConfigError` below `key`."""
+        self.addresses = self._listeners.address_map(settings)
         try:
             self.addresses.bind_known()
         except NoPortError as error:
@@ -65,7 +65,7 @@ class Nodes:
 
         What no node has taken at the end is free again. Nothing else may happen meanwhile: there is no checkpoint.
         """
-        ports = None if settings is None else self._doors.mapping(settings)[0]
+        ports = None if settings is None else self._listeners.mapping(settings)[0]
         try:
             yield self.addresses.reserve(node_ids, ports)
         finally:
@@ -93,8 +93,8 @@ class Nodes:
     def upstreams(self, node_id: int | None, bootstrap: Sequence[Address]) -> Sequence[Address]:
         """Addresses to dial: a node's own; or every bootstrap server in turn, then the nodes that are known.
 
-        A retired door leads to its node, if the topology still has it: any other one its clients would keep, and talk
-        to as if it were theirs.
+        A retired listener leads to its node, if the topology still has it: clients would keep any other one, and talk to it
+        as if it were theirs.
         """
         if node_id is not None and not self._is_gone(node_id):
             address = self.addresses.upstream(node_id)
@@ -105,7 +105,7 @@ class Nodes:
         return [*servers, *(address for address in known if address is not None and address not in servers)]
 
     def _is_gone(self, node_id: int) -> bool:
-        retired = any(door.node_id == node_id for door in self.addresses.retired)
+        retired = any(listener.node_id == node_id for listener in self.addresses.retired)
         return retired and node_id not in self.addresses.nodes
 
     def dialled(self, node_id: int | None, address: Address, failure: Reason | None, error: str) -> None:
@@ -131,12 +131,12 @@ class Nodes:
         self.addresses.miss((node.id for node in change.removed), trio.current_time())
 
     def renew(self, snapshot: Snapshot | None) -> None:
-        """Another topology, of which nothing may be known yet; the doors of the one before are retired."""
+        """Another topology, of which nothing may be known yet; the listeners of the one before are retired."""
         self._change(lambda: self.addresses.renew(_of(snapshot), trio.current_time()))
 
     def remap(self, settings: VirtualCluster) -> None:
-        """Their ports and names as the settings want them now; the doors that they do not are retired."""
-        self._change(lambda: self.addresses.remap(*self._doors.mapping(settings), trio.current_time()))
+        """Their ports and names as the settings want them now; the listeners that they do not are retired."""
+        self._change(lambda: self.addresses.remap(*self._listeners.mapping(settings), trio.current_time()))
 
     def _change(self, act: Callable[[], None]) -> None:
         """Nodes that have no port then are a fault of the configuration, and logged."""
@@ -153,11 +153,13 @@ class Nodes:
             self.addresses.retry(None if snapshot is None else snapshot.nodes)
 
     async def expire(self, grace: Callable[[], float]) -> None:
-        """Close the doors of retired nodes once their grace, in seconds, is over."""
+        """Close the listeners of retired nodes once their grace, in seconds, is over."""
         while True:
             await trio.sleep(EXPIRY_SECONDS)
-            for door in self.addresses.expire(trio.current_time() - grace()):
-                log.info("retired node's port closed", cluster=self._counters.name, node=door.node_id, port=door.port)
+            for listener in self.addresses.expire(trio.current_time() - grace()):
+                log.info(
+                    "retired node's port closed", cluster=self._counters.name, node=listener.node_id, port=listener.port
+                )
 
 
 def _of(snapshot: Snapshot | None) -> list[UpstreamNode]:

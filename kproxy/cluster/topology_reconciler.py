@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kproxy.cluster.cluster import Cluster
 
 
-class Following:
+class TopologyReconciler:
     """Of one virtual cluster. A change that needs a new epoch waits for the floor, and is then looked at again."""
 
     def __init__(self, cluster: Cluster) -> None:

@@ -27,7 +27,7 @@ from typing import Final
 
 from kproxy.errors import MalformedMessageError
 from kproxy.producers.producer_ids import ProducerIds, is_of_a_cluster
-from kproxy.protocol.api_table import Chunk, Forward, Offer, OnRequest, OnResponse, Respond, Route
+from kproxy.protocol.api_table import ApiPolicy, Chunk, Forward, OnRequest, OnResponse, Respond, Route
 from kproxy.protocol.context import Context
 from kproxy.protocol.outcomes import Steps
 from kproxy.protocol.reading import well_formed
@@ -64,18 +64,18 @@ _NOBODY: Final = -1
 _put: Final = INT64.pack_into
 
 
-def offers(ids: ProducerIds) -> Mapping[int, Offer]:
+def policies(ids: ProducerIds) -> Mapping[int, ApiPolicy]:
     """What becomes of them from one failover to the next, by api key."""
-    named = Offer(on_request=OnRequest.WHOLE, before=name_cluster)
+    named = ApiPolicy(on_request=OnRequest.WHOLE, before=name_cluster)
     asked = replace(named, request=partial(ask, ids), request_limit=_HELD)
     told = replace(named, on_response=OnResponse.WHOLE, response=partial(tell, ids))
     return {
-        a00_produce.KEY: replace(a00_produce.OFFER, producer_ids=ids, before=name_cluster_of_transaction),
+        a00_produce.KEY: replace(a00_produce.POLICY, producer_ids=ids, before=name_cluster_of_transaction),
         INIT_PRODUCER_ID: replace(told, request=partial(begin, ids)),
         ADD_PARTITIONS: asked,
         ADD_OFFSETS: asked,
         END_TXN: replace(told, request=partial(ask, ids), response_from=FIRST_NAMING_THE_NEXT),
-        OFFSET_COMMIT: replace(asked, stale=coordinators.OFFERS[OFFSET_COMMIT].stale),
+        OFFSET_COMMIT: replace(asked, stale=coordinators.POLICIES[OFFSET_COMMIT].stale),
     }
 
 

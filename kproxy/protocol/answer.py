@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from typing import TypeAlias, TypeVar
 
 from kproxy.protocol.context import Context
-from kproxy.protocol.outcomes import Stepwise
+from kproxy.protocol.outcomes import Incremental
 from kproxy.wire.frame import frame as framed
 from kproxy.wire.header import RequestHeader, decode_request_header, encode_response_header
 from kproxy.wire.message import WireMessage
@@ -20,13 +20,13 @@ Answering: TypeAlias = Generator[None, None, WireMessage]
 
 def answering(
     decode: Decode[M], answer: Callable[[Context, RequestHeader, M], Answering]
-) -> Callable[[Context, memoryview], Stepwise]:
+) -> Callable[[Context, memoryview], Incremental]:
     """A handler of requests that are answered in steps, between which `answer` yields."""
 
-    def handle(context: Context, frame: memoryview) -> Stepwise:
+    def handle(context: Context, frame: memoryview) -> Incremental:
         header, body = decode_request_header(frame, 0, len(frame))
         request = decode(frame[body:], header.api_version)
-        return Stepwise(_framed(header, answer(context, header, request)))
+        return Incremental(_framed(header, answer(context, header, request)))
 
     return handle
 

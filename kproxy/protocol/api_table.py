@@ -1,6 +1,6 @@
 """What becomes of each API: a table for each virtual cluster, by api key and version; it knows no feature by name.
 
-A room takes part by an `Offer`. Everything that no room claims passes unchanged, if Kafka's schemas know it.
+A room takes part by an `ApiPolicy`. Everything that no room claims passes unchanged, if Kafka's schemas know it.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from kproxy.observe.reasons import Reason
 from kproxy.producers.producer_ids import ProducerIds
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
-from kproxy.protocol.outcomes import Answer, Converse, Forward, Parked, Steps, Verdict
+from kproxy.protocol.outcomes import Answer, AskBroker, Deferred, Forward, Outcome, Steps
 from kproxy.wire.apis import APIS, ApiSpec, response_header_version
 from kproxy.wire.skim import error_offset, response_glance
 
 __all__ = [
     "PASS_UNCHANGED",
     "Answer",
+    "ApiPolicy",
+    "ApiTable",
+    "AskBroker",
     "Chunk",
-    "Converse",
+    "Deferred",
     "Dismissal",
     "Forward",
-    "Offer",
     "OnRequest",
     "OnResponse",
-    "Parked",
+    "Outcome",
     "RequestHandler",
     "Respond",
     "ResponseHandler",
     "Route",
-    "Table",
-    "Verdict",
 ]
 
 Chunk = bytes | memoryview
@@ -63,7 +63,7 @@ class OnResponse(IntEnum):
     """As it arrives; only one that is complete at once goes to the offer like WHOLE."""
 
 
-RequestHandler = Callable[[Context, memoryview], Verdict]
+RequestHandler = Callable[[Context, memoryview], Outcome]
 """Takes a whole request frame without its size."""
 Respond = Callable[[Context, memoryview], Sequence[Chunk] | None]
 """Takes a whole response frame without its size; None leaves it as it is."""
@@ -77,7 +77,7 @@ ResponseHandler = Callable[["Route"], Respond]
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ApiPolicy:
     """What a room does with one API; below `request_from` and `response_from` requests and responses pass as they are.
 
     It `glances` where hardly any response has something to be seen, and so is handed on without a closer look.
@@ -99,13 +99,13 @@ class Offer:
     glances: bool = False
     request_limit: int = 64 << 10
     own: tuple[int, int] | None = None
-    stale: Offer | None = None
+    stale: ApiPolicy | None = None
     dismissal: Dismissal | None = None
     before: Before | None = None
     producer_ids: ProducerIds | None = None
 
 
-PASS_UNCHANGED: Final = Offer()
+PASS_UNCHANGED: Final = ApiPolicy()
 
 
 class Route:
@@ -118,26 +118,26 @@ class Route:
         "error_at",
         "glance",
         "judged",
-        "offer",
         "on_request",
         "on_response",
+        "policy",
         "producer_ids",
         "respond",
         "version",
     )
 
-    def __init__(self, spec: ApiSpec, version: int, offer: Offer, counters: ApiCounters) -> None:
+    def __init__(self, spec: ApiSpec, version: int, policy: ApiPolicy, counters: ApiCounters) -> None:
         self.api_key = spec.key
         self.version = version
-        self.offer = offer
-        self.on_request = OnRequest.PASS if 0 <= version < offer.request_from else offer.on_request
-        self.on_response = offer.on_response if version >= offer.response_from else OnResponse.PASS
-        self.before = offer.before
-        self.producer_ids = offer.producer_ids
+        self.policy = policy
+        self.on_request = OnRequest.PASS if 0 <= version < policy.request_from else policy.on_request
+        self.on_response = policy.on_response if version >= policy.response_from else OnResponse.PASS
+        self.before = policy.before
+        self.producer_ids = policy.producer_ids
         self.counters = counters
-        rewritten_by = None if self.on_response is OnResponse.PASS else offer.response
+        rewritten_by = None if self.on_response is OnResponse.PASS else policy.response
         self.respond: Respond = _leave if rewritten_by is None else rewritten_by(self)
-        self.glance = response_glance(spec.key, version) if rewritten_by is not None and offer.glances else None
+        self.glance = response_glance(spec.key, version) if rewritten_by is not None and policy.glances else None
         known = spec.min_version <= version <= spec.max_version
         offset = error_offset(spec.key, version) if known else None
         # A flexible header carries tagged fields after the correlation id: one byte, zero, from every broker there is.
@@ -146,29 +146,29 @@ class Route:
         self.judged = 8 if self.error_at is None else self.error_at + 2
 
 
-class Table:
+class ApiTable:
     """The routes of one virtual cluster, each made at its first use; `only` the APIs that a retired listener serves."""
 
     def __init__(
         self,
         counters: ClusterCounters,
-        offers: Mapping[int, Offer],
+        policies: Mapping[int, ApiPolicy],
         apis: Mapping[int, ApiSpec] = APIS,
         only: frozenset[int] | None = None,
     ) -> None:
         self.counters = counters
         self.routes: dict[int, Route] = {}
-        self._offers = offers
+        self._policies = policies
         self._apis = apis
         self._only = only
-        self._stale: Table | None = None
+        self._stale: ApiTable | None = None
 
     @property
-    def stale(self) -> Table:
+    def stale(self) -> ApiTable:
         """The table of connections of an earlier epoch, made when the first epoch ends."""
         if self._stale is None:
-            offers = {key: offer.stale or offer for key, offer in self._offers.items()}
-            self._stale = Table(self.counters, offers, self._apis, self._only)
+            policies = {key: policy.stale or policy for key, policy in self._policies.items()}
+            self._stale = ApiTable(self.counters, policies, self._apis, self._only)
             self._stale._stale = self._stale
         return self._stale
 
@@ -194,12 +194,12 @@ class Table:
         return spec
 
     def _make(self, spec: ApiSpec, version: int) -> Route:
-        offer = self._offers.get(spec.key, PASS_UNCHANGED)
-        lowest = max(spec.min_version, offer.refuse_below)
+        policy = self._policies.get(spec.key, PASS_UNCHANGED)
+        lowest = max(spec.min_version, policy.refuse_below)
         if lowest <= version <= spec.max_version:
-            return Route(spec, version, offer, self.counters.api(spec.key, version))
-        if offer.any_version:
-            return Route(spec, version, offer, self.counters.api(spec.key, OTHER))
+            return Route(spec, version, policy, self.counters.api(spec.key, version))
+        if policy.any_version:
+            return Route(spec, version, policy, self.counters.api(spec.key, OTHER))
         detail = f"{spec.name} v{version} is outside {lowest}..{spec.max_version}"
         raise self._refused(spec.key, Reason.UNSUPPORTED_VERSION, detail)
 
@@ -209,12 +209,12 @@ class Table:
 
     def own(self) -> tuple[tuple[int, int, int], ...]:
         """What clients may use whatever the broker knows: api key, lowest and highest version."""
-        return tuple((key, *offer.own) for key, offer in sorted(self._offers.items()) if offer.own is not None)
+        return tuple((key, *policy.own) for key, policy in sorted(self._policies.items()) if policy.own is not None)
 
     def served(self) -> tuple[tuple[int, int, int], ...]:
         """What clients may use: api key, lowest and highest version."""
         return tuple(
-            (key, max(spec.min_version, self._offers.get(key, PASS_UNCHANGED).refuse_below), spec.max_version)
+            (key, max(spec.min_version, self._policies.get(key, PASS_UNCHANGED).refuse_below), spec.max_version)
             for key, spec in self._apis.items()
             if spec.broker and (self._only is None or key in self._only)
         )

@@ -7,7 +7,7 @@ from typing import Final
 
 from kproxy.errors import MalformedMessageError
 from kproxy.protocol.answer import Decode, M, response_frame
-from kproxy.protocol.api_table import Converse, Forward, Parked
+from kproxy.protocol.api_table import AskBroker, Deferred, Forward
 from kproxy.protocol.context import Context
 from kproxy.protocol.outcomes import Steps
 from kproxy.telemetry.apis.altering import told
@@ -42,16 +42,16 @@ def conversing(
     concerns: Callable[[M], bool],
     converse: Callable[[M, int], Conversation[Outcome]],
     keep: Keep,
-) -> Callable[[Context, memoryview], Converse | Forward]:
+) -> Callable[[Context, memoryview], AskBroker | Forward]:
     """A handler of requests that may need the broker's word first; those that are all the broker's pass as they are."""
 
-    def handle(context: Context, frame: memoryview) -> Converse | Forward:
+    def handle(context: Context, frame: memoryview) -> AskBroker | Forward:
         del context
         header, body = decode_request_header(frame, 0, len(frame))
         request = decode(frame[body:], header.api_version)
         if not concerns(request):
             return Forward(framed(frame))
-        return Converse(_steps(header, converse(request, header.api_version), keep))
+        return AskBroker(_steps(header, converse(request, header.api_version), keep))
 
     return handle
 
@@ -67,7 +67,7 @@ def _steps(header: RequestHeader, conversation: Conversation[Outcome], keep: Kee
         outcome: Outcome = end.value
     if not outcome.changes:
         return response_frame(header, outcome.response)
-    parked = Parked()
+    parked = Deferred()
     keep(outcome.changes, lambda reason: parked.resolve(response_frame(header, told(outcome, reason))))
     return parked
 

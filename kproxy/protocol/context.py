@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.fault import Fault
-from kproxy.rebootstrap.actions import Ask, Means
+from kproxy.rebootstrap.actions import Action, Trigger
 
 if TYPE_CHECKING:
     from kproxy.relay.sasl import Exchanges
@@ -44,7 +44,7 @@ class Backend(Protocol):
     def epoch(self) -> int:
         """The number of the cluster's topology; connections of an earlier one are stale."""
 
-    def judge(self, context: Context, ask: Ask) -> Means:
+    def judge(self, context: Context, ask: Trigger) -> Action:
         """What a client gets for what it asks; a decision other than SERVE is counted, so ask once for each request."""
 
     def forgets_leader_epochs(self, context: Context, cluster_id: str | None) -> bool:

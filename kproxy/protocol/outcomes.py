@@ -28,7 +28,7 @@ class Answer:
     last: Reason | None = None
 
 
-class Parked:
+class Deferred:
     """The proxy's own response, which comes later. The client is read on; responses behind this one wait for it.
 
     Nothing that the client sends must be needed to `resolve` it: behind a conversation the client is not read.
@@ -65,12 +65,12 @@ class Parked:
             on_abandoned()
 
 
-Steps = Generator[bytes, bytes, bytes | Parked]
+Steps = Generator[bytes, bytes, bytes | Deferred]
 """Yields requests, gets the response to each, returns the client's response."""
 
 
 @dataclass(frozen=True, slots=True)
-class Converse:
+class AskBroker:
     """Ask the broker, on this connection, before the client is answered.
 
     `steps` yields whole request frames with their size, of any correlation id, is sent each one's response without its
@@ -82,7 +82,7 @@ class Converse:
     steps: Steps
 
 
-class Stepwise(Parked):
+class Incremental(Deferred):
     """The proxy's own response, worked out in steps: what is there to be relayed goes first between any two.
 
     `steps` yields between them and returns a whole frame with its size. It goes on when the connection has ended: what
@@ -113,4 +113,4 @@ class Stepwise(Parked):
             self.step()
 
 
-Verdict = Forward | Answer | Converse | Parked
+Outcome = Forward | Answer | AskBroker | Deferred

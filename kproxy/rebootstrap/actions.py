@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Ask(StrEnum):
+class Trigger(StrEnum):
     """What a client does that may be the moment to tell it."""
 
     HELLO = "hello"
@@ -20,7 +20,7 @@ class Ask(StrEnum):
     """OffsetFetch: the offsets that a group has committed."""
 
 
-class Means(StrEnum):
+class Action(StrEnum):
     """What a client gets; all but SERVE are counted and end its connection."""
 
     SERVE = "serve"

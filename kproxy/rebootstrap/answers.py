@@ -14,25 +14,25 @@ from kproxy.errors import REBOOTSTRAP_REQUIRED
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.context import NEWEST_METADATA, Context
 from kproxy.protocol.fault import Fault
-from kproxy.rebootstrap.actions import Ask, Means
+from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.rebootstrap.topics import with_topics
 from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker
 
 
-def is_told(context: Context, ask: Ask) -> bool:
+def is_told(context: Context, ask: Trigger) -> bool:
     """Whether 129 is the answer, False for what was asked for; raises `Fault` where the connection is to end.
 
-    For `Ask.COORDINATOR` the answer is 16, at any listener.
+    For `Trigger.COORDINATOR` the answer is 16, at any listener.
     """
     means = context.backend.judge(context, ask)
-    if means is Means.SERVE:
+    if means is Action.SERVE:
         return False
-    if means is Means.NOT_COORDINATOR and ask is Ask.COORDINATOR:
+    if means is Action.NOT_COORDINATOR and ask is Trigger.COORDINATOR:
         return True
-    if means is Means.TELL and ask is not Ask.COORDINATOR and context.node_id is not None:
+    if means is Action.TELL and ask is not Trigger.COORDINATOR and context.node_id is not None:
         context.told_in = context.backend.epoch
         return True
-    if means is Means.REFUSE:
+    if means is Action.REFUSE:
         raise Fault(Reason.RETIRED_NODE, f"node {context.node_id} is gone")
     raise Fault(Reason.REBOOTSTRAP, "the topology has changed")
 

@@ -12,7 +12,7 @@ FIRST_TO_TELL: Final = 13
 """The first version of Metadata whose response has room for 129 (KIP-1102)."""
 
 
-class Ability(StrEnum):
+class Capability(StrEnum):
     """How a client finds its way back to the bootstrap servers."""
 
     REBOOTSTRAPS = "rebootstraps"
@@ -28,7 +28,7 @@ class Ability(StrEnum):
 _LIBRDKAFKA: Final = "librdkafka"
 _FORGETS: Final = (2, 16)
 
-_Releases = tuple[tuple[tuple[int, int], Ability], ...]
+_Releases = tuple[tuple[tuple[int, int], Capability], ...]
 
 # Newest first: the first line that is not newer than the client holds. Java 3.8 and 3.9 have KIP-899 switched off
 # unless metadata.recovery.strategy says otherwise. kafka-python 3 has no KIP-1102, but takes the brokers of a
@@ -36,34 +36,34 @@ _Releases = tuple[tuple[tuple[int, int], Ability], ...]
 RELEASES: Final[Mapping[str, _Releases]] = MappingProxyType(
     {
         "apache-kafka-java": (
-            ((4, 0), Ability.REBOOTSTRAPS),
-            ((3, 8), Ability.RECOVERS),
-            ((0, 0), Ability.TOO_OLD),
+            ((4, 0), Capability.REBOOTSTRAPS),
+            ((3, 8), Capability.RECOVERS),
+            ((0, 0), Capability.TOO_OLD),
         ),
         _LIBRDKAFKA: (
-            ((2, 11), Ability.REBOOTSTRAPS),
-            ((2, 10), Ability.RECOVERS),
-            ((0, 0), Ability.TOO_OLD),
+            ((2, 11), Capability.REBOOTSTRAPS),
+            ((2, 10), Capability.RECOVERS),
+            ((0, 0), Capability.TOO_OLD),
         ),
-        "kgo": (((1, 19), Ability.REBOOTSTRAPS), ((0, 0), Ability.RECOVERS)),
-        "sarama": (((0, 0), Ability.RECOVERS),),
-        "kafka-python": (((3, 0), Ability.REBOOTSTRAPS), ((0, 0), Ability.UNKNOWN)),
+        "kgo": (((1, 19), Capability.REBOOTSTRAPS), ((0, 0), Capability.RECOVERS)),
+        "sarama": (((0, 0), Capability.RECOVERS),),
+        "kafka-python": (((3, 0), Capability.REBOOTSTRAPS), ((0, 0), Capability.UNKNOWN)),
     }
 )
 
 _VERSION: Final = re.compile(r"(?:.*rdkafka-)?v?([0-9]{1,6})\.([0-9]{1,6})")
 
 
-def ability(software: tuple[str, str] | None, metadata_version: int) -> Ability:
+def capability(software: tuple[str, str] | None, metadata_version: int) -> Capability:
     """What the client of this software (name, version; KIP-511) can do.
 
     `metadata_version` is the highest that it used, -1 before. What it did beats what it says: kproxy offers v13 before
     every broker, so a client that knows v13 uses it, and one that stays below cannot be told.
     """
     if metadata_version >= FIRST_TO_TELL:
-        return Ability.REBOOTSTRAPS
-    said = _by_name(*software) if software is not None else Ability.UNKNOWN
-    return Ability.RECOVERS if metadata_version >= 0 and said is Ability.REBOOTSTRAPS else said
+        return Capability.REBOOTSTRAPS
+    said = _by_name(*software) if software is not None else Capability.UNKNOWN
+    return Capability.RECOVERS if metadata_version >= 0 and said is Capability.REBOOTSTRAPS else said
 
 
 def keeps_leader_epochs(software: tuple[str, str] | None) -> bool:
@@ -104,10 +104,10 @@ def believes_the_body(software: tuple[str, str] | None) -> bool:
     return software is not None and software[0] == "kafka-python"
 
 
-def _by_name(name: str, version: str) -> Ability:
+def _by_name(name: str, version: str) -> Capability:
     releases, release = RELEASES.get(_library(name)), _release(version)
     if releases is None or release is None:
-        return Ability.UNKNOWN
+        return Capability.UNKNOWN
     return next(what for since, what in releases if release >= since)
 
 

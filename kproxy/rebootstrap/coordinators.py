@@ -19,10 +19,10 @@ from types import MappingProxyType
 from typing import Final
 
 from kproxy.observe.reasons import Reason
-from kproxy.protocol.api_table import Answer, Forward, Offer, OnRequest, OnResponse
+from kproxy.protocol.api_table import Answer, ApiPolicy, Forward, OnRequest, OnResponse
 from kproxy.protocol.context import Context
 from kproxy.rebootstrap import not_coordinator
-from kproxy.rebootstrap.actions import Ask
+from kproxy.rebootstrap.actions import Trigger
 from kproxy.rebootstrap.answers import is_told
 from kproxy.rebootstrap.not_coordinator import (
     AT_THE_TOP,
@@ -65,25 +65,25 @@ def refuse_commits(context: Context, frame: memoryview) -> Forward | Answer:
 
 
 def _told(context: Context, frame: memoryview, answer: bytes) -> Forward | Answer:
-    if not is_told(context, Ask.COORDINATOR):
+    if not is_told(context, Trigger.COORDINATOR):
         return Forward(framed(frame))
     return Answer(answer, last=Reason.REBOOTSTRAP)
 
 
 def part(context: Context, frame: memoryview) -> Forward:
     """End the connection, by a `Fault`: the offsets would be those of a cluster that is gone."""
-    is_told(context, Ask.OFFSETS)
+    is_told(context, Trigger.OFFSETS)
     return Forward(framed(frame))
 
 
-_REFUSED: Final = Offer(on_request=OnRequest.WHOLE, request=refuse, request_limit=_HELD)
-_REFUSED_COMMITS: Final = Offer(on_request=OnRequest.WHOLE, request=refuse_commits, request_limit=_DECODED)
-_PARTED: Final = Offer(on_request=OnRequest.WHOLE, request=part, request_limit=_HELD)
-_AT_THE_TOP: Final = {key: Offer(stale=_REFUSED, dismissal=partial(refusal, key)) for key in AT_THE_TOP}
-OFFERS: Final[Mapping[int, Offer]] = MappingProxyType(
+_REFUSED: Final = ApiPolicy(on_request=OnRequest.WHOLE, request=refuse, request_limit=_HELD)
+_REFUSED_COMMITS: Final = ApiPolicy(on_request=OnRequest.WHOLE, request=refuse_commits, request_limit=_DECODED)
+_PARTED: Final = ApiPolicy(on_request=OnRequest.WHOLE, request=part, request_limit=_HELD)
+_AT_THE_TOP: Final = {key: ApiPolicy(stale=_REFUSED, dismissal=partial(refusal, key)) for key in AT_THE_TOP}
+POLICIES: Final[Mapping[int, ApiPolicy]] = MappingProxyType(
     _AT_THE_TOP
     | {key: replace(_AT_THE_TOP[key], on_response=OnResponse.WHOLE, response=readmit) for key in NEWER}
-    | dict.fromkeys(FOR_EACH_PARTITION, Offer(stale=_REFUSED_COMMITS))
-    | {OFFSET_FETCH: Offer(stale=_PARTED)}
+    | dict.fromkeys(FOR_EACH_PARTITION, ApiPolicy(stale=_REFUSED_COMMITS))
+    | {OFFSET_FETCH: ApiPolicy(stale=_PARTED)}
 )
 """By api key."""

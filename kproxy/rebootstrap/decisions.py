@@ -11,8 +11,8 @@ from itertools import product
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from kproxy.rebootstrap.actions import Ask, Means
-from kproxy.rebootstrap.client_capabilities import Ability
+from kproxy.rebootstrap.actions import Action, Trigger
+from kproxy.rebootstrap.client_capabilities import Capability
 
 
 class Place(StrEnum):
@@ -43,10 +43,10 @@ class Rule(NamedTuple):
 
     places: frozenset[Place]
     stale: frozenset[bool]
-    asks: frozenset[Ask]
+    asks: frozenset[Trigger]
     standings: frozenset[Standing]
-    abilities: frozenset[Ability]
-    means: Means
+    abilities: frozenset[Capability]
+    means: Action
     why: str
 
 
@@ -56,106 +56,106 @@ _EITHER: Final = frozenset({False, True})
 _BOOTSTRAP: Final = frozenset({Place.BOOTSTRAP})
 _NODE: Final = frozenset({Place.NODE})
 _RETIRED: Final = frozenset({Place.RETIRED})
-_HELLO: Final = frozenset({Ask.HELLO})
-_ELSEWHERE: Final = frozenset({Ask.ELSEWHERE})
-_METADATA: Final = frozenset({Ask.METADATA})
-_COORDINATOR: Final = frozenset({Ask.COORDINATOR})
-_OFFSETS: Final = frozenset({Ask.OFFSETS})
+_HELLO: Final = frozenset({Trigger.HELLO})
+_ELSEWHERE: Final = frozenset({Trigger.ELSEWHERE})
+_METADATA: Final = frozenset({Trigger.METADATA})
+_COORDINATOR: Final = frozenset({Trigger.COORDINATOR})
+_OFFSETS: Final = frozenset({Trigger.OFFSETS})
 _GROUP: Final = _COORDINATOR | _OFFSETS
 _TELLABLE: Final = _ELSEWHERE | _METADATA
 _TOLD: Final = frozenset({Standing.TOLD})
 _OWED: Final = frozenset({Standing.OWED})
 _BEHIND: Final = frozenset({Standing.UNTOLD, Standing.OWED})
 _NOT_TOLD: Final = frozenset(Standing) - _TOLD
-_REFUSABLE: Final = frozenset({Ability.RECOVERS, Ability.TOO_OLD})
-_ASKS: Final = frozenset(Ask)
+_REFUSABLE: Final = frozenset({Capability.RECOVERS, Capability.TOO_OLD})
+_ASKS: Final = frozenset(Trigger)
 TOPOLOGY: Final = _ASKS - _GROUP
 """What is asked of the topology itself, not of what its nodes serve."""
 _PLACES: Final = frozenset(Place)
 _STANDINGS: Final = frozenset(Standing)
-_ANY: Final = frozenset(Ability)
+_ANY: Final = frozenset(Capability)
 
 # fmt: off
 RULES: Final = (
     Rule(
-        _BOOTSTRAP, _FRESH, _ASKS, _STANDINGS, _ANY, Means.SERVE,
+        _BOOTSTRAP, _FRESH, _ASKS, _STANDINGS, _ANY, Action.SERVE,
         "whoever bootstraps is to find the cluster: a 129 here would loop, and hang a Java admin",
     ),
     Rule(
-        _BOOTSTRAP, _STALE, TOPOLOGY, _STANDINGS, _ANY, Means.CLOSE,
+        _BOOTSTRAP, _STALE, TOPOLOGY, _STANDINGS, _ANY, Action.CLOSE,
         "its broker may be of the cluster that is gone; the client's next connection is a fresh one",
     ),
-    Rule(_NODE, _FRESH, _HELLO, _STANDINGS, _ANY, Means.SERVE, "the client means this cluster and this node"),
-    Rule(_NODE, _FRESH, _GROUP, _STANDINGS, _ANY, Means.SERVE, "its broker is of this cluster"),
+    Rule(_NODE, _FRESH, _HELLO, _STANDINGS, _ANY, Action.SERVE, "the client means this cluster and this node"),
+    Rule(_NODE, _FRESH, _GROUP, _STANDINGS, _ANY, Action.SERVE, "its broker is of this cluster"),
     Rule(
-        _NODE, _FRESH, _METADATA, _OWED, _ANY, Means.TELL,
+        _NODE, _FRESH, _METADATA, _OWED, _ANY, Action.TELL,
         "its earlier connection was closed before it could be told; now it can be",
     ),
     Rule(
-        _NODE, _FRESH, _METADATA, _STANDINGS - _OWED, _ANY, Means.SERVE,
+        _NODE, _FRESH, _METADATA, _STANDINGS - _OWED, _ANY, Action.SERVE,
         "fresh metadata is all that it needs",
     ),
     Rule(
-        _NODE, _FRESH, _ELSEWHERE, _NOT_TOLD, _ANY, Means.TELL,
+        _NODE, _FRESH, _ELSEWHERE, _NOT_TOLD, _ANY, Action.TELL,
         "what it believes of the topology is wrong, and it says so itself (KIP-1242)",
     ),
     Rule(
-        _NODE, _FRESH, _ELSEWHERE, _TOLD, _ANY, Means.CLOSE,
+        _NODE, _FRESH, _ELSEWHERE, _TOLD, _ANY, Action.CLOSE,
         "no second 129; whoever sends these ids has KIP-899 switched on",
     ),
-    Rule(_NODE, _STALE, _HELLO, _STANDINGS, _ANY, Means.CLOSE, "its broker may be of the cluster that is gone"),
+    Rule(_NODE, _STALE, _HELLO, _STANDINGS, _ANY, Action.CLOSE, "its broker may be of the cluster that is gone"),
     Rule(
-        _NODE, _STALE, _TELLABLE, _BEHIND, _ANY, Means.TELL,
+        _NODE, _STALE, _TELLABLE, _BEHIND, _ANY, Action.TELL,
         "the last words on a connection that ends anyway",
     ),
     Rule(
-        _NODE, _STALE, _TELLABLE, _STANDINGS - _BEHIND, _ANY, Means.CLOSE,
+        _NODE, _STALE, _TELLABLE, _STANDINGS - _BEHIND, _ANY, Action.CLOSE,
         "no second 129; one that was at the bootstrap listener already has fresh metadata",
     ),
     Rule(
-        _RETIRED, _FRESH, _HELLO, _NOT_TOLD, _ANY - _REFUSABLE, Means.SERVE,
+        _RETIRED, _FRESH, _HELLO, _NOT_TOLD, _ANY - _REFUSABLE, Action.SERVE,
         "its Metadata comes next, and can be answered by 129",
     ),
     Rule(
-        _RETIRED, _FRESH, _HELLO, _NOT_TOLD, _REFUSABLE, Means.REFUSE,
+        _RETIRED, _FRESH, _HELLO, _NOT_TOLD, _REFUSABLE, Action.REFUSE,
         "it cannot read 129; refused at once, its backoff grows and KIP-899 acts the sooner",
     ),
     Rule(
-        _RETIRED, _FRESH, _TELLABLE, _NOT_TOLD, _ANY, Means.TELL,
+        _RETIRED, _FRESH, _TELLABLE, _NOT_TOLD, _ANY, Action.TELL,
         "the node is gone; the body names those that are there",
     ),
     Rule(
-        _RETIRED, _FRESH, TOPOLOGY, _TOLD, _ANY, Means.REFUSE,
+        _RETIRED, _FRESH, TOPOLOGY, _TOLD, _ANY, Action.REFUSE,
         "no second 129; a connection that is never ready lets the backoff grow",
     ),
     Rule(
-        _RETIRED, _FRESH, _GROUP, _STANDINGS, _ANY, Means.REFUSE,
+        _RETIRED, _FRESH, _GROUP, _STANDINGS, _ANY, Action.REFUSE,
         "the node is gone, and coordinates nothing",
     ),
     Rule(
-        _RETIRED, _STALE, _HELLO, _STANDINGS, _ANY, Means.REFUSE,
+        _RETIRED, _STALE, _HELLO, _STANDINGS, _ANY, Action.REFUSE,
         "neither the node nor the connection's topology is there any more",
     ),
     Rule(
-        _RETIRED, _STALE, _TELLABLE, _BEHIND, _ANY, Means.TELL,
+        _RETIRED, _STALE, _TELLABLE, _BEHIND, _ANY, Action.TELL,
         "the last words on a connection that ends anyway",
     ),
     Rule(
-        _RETIRED, _STALE, _TELLABLE, _STANDINGS - _BEHIND, _ANY, Means.REFUSE,
+        _RETIRED, _STALE, _TELLABLE, _STANDINGS - _BEHIND, _ANY, Action.REFUSE,
         "no second 129; one that was at the bootstrap listener already has fresh metadata",
     ),
     Rule(
-        _PLACES, _STALE, _COORDINATOR, _STANDINGS, _ANY, Means.NOT_COORDINATOR,
+        _PLACES, _STALE, _COORDINATOR, _STANDINGS, _ANY, Action.NOT_COORDINATOR,
         "nothing is committed at a cluster that is gone; the client finds its coordinator anew, and asks there",
     ),
     Rule(
-        _PLACES, _STALE, _OFFSETS, _STANDINGS, _ANY, Means.CLOSE,
+        _PLACES, _STALE, _OFFSETS, _STANDINGS, _ANY, Action.CLOSE,
         "librdkafka asks no more where 16 is the answer, and asks again where there is none",
     ),
 )
 # fmt: on
 
-_Case = tuple[Place, bool, Ask, Standing, Ability]
+_Case = tuple[Place, bool, Trigger, Standing, Capability]
 
 
 def cases(rule: Rule) -> Iterator[_Case]:
@@ -163,18 +163,18 @@ def cases(rule: Rule) -> Iterator[_Case]:
     return product(rule.places, rule.stale, rule.asks, rule.standings, rule.abilities)
 
 
-_DECIDED: Final[Mapping[_Case, Means]] = MappingProxyType({case: rule.means for rule in RULES for case in cases(rule)})
+_DECIDED: Final[Mapping[_Case, Action]] = MappingProxyType({case: rule.means for rule in RULES for case in cases(rule)})
 
 
-def decide(place: Place, ask: Ask, ability: Ability, standing: Standing, stale: bool) -> Means:
+def decide(place: Place, ask: Trigger, ability: Capability, standing: Standing, stale: bool) -> Action:
     """What a client gets; `stale` when its connection was accepted in an earlier epoch."""
     return _DECIDED[place, stale, ask, standing, ability]
 
 
-def booked(place: Place, ask: Ask, standing: Standing, means: Means) -> Standing:
+def booked(place: Place, ask: Trigger, standing: Standing, means: Action) -> Standing:
     """The client's standing once it got `means`."""
-    if means is Means.TELL:
+    if means is Action.TELL:
         return Standing.TOLD
-    if means is Means.SERVE and place is Place.BOOTSTRAP and ask is Ask.METADATA and standing is not Standing.TOLD:
+    if means is Action.SERVE and place is Place.BOOTSTRAP and ask is Trigger.METADATA and standing is not Standing.TOLD:
         return Standing.RECOVERED
     return standing

@@ -7,8 +7,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from kproxy.rebootstrap.actions import Ask, Means
-from kproxy.rebootstrap.client_capabilities import RELEASES, Ability
+from kproxy.rebootstrap.actions import Action, Trigger
+from kproxy.rebootstrap.client_capabilities import RELEASES, Capability
 from kproxy.rebootstrap.decisions import RULES, Place, Rule, Standing
 
 PAGE: Final = Path("docs", "rebootstrap-table.md")
@@ -20,18 +20,18 @@ Written by `python -m kproxy.rebootstrap.docs_table` from the table that kproxy 
 Exactly one line fits each combination. *Earlier* connections were accepted before the cluster's epoch last rose.
 """
 _ASKS: Final = {
-    Ask.HELLO: "ApiVersions",
-    Ask.ELSEWHERE: "ApiVersions v5 for another cluster or node",
-    Ask.METADATA: "Metadata ≥ 13",
-    Ask.COORDINATOR: "its group's coordinator",
-    Ask.OFFSETS: "OffsetFetch",
+    Trigger.HELLO: "ApiVersions",
+    Trigger.ELSEWHERE: "ApiVersions v5 for another cluster or node",
+    Trigger.METADATA: "Metadata ≥ 13",
+    Trigger.COORDINATOR: "its group's coordinator",
+    Trigger.OFFSETS: "OffsetFetch",
 }
 _MEANS: Final = {
-    Means.SERVE: "what it asked for",
-    Means.TELL: "**129**, then closed",
-    Means.CLOSE: "closed",
-    Means.REFUSE: "refused",
-    Means.NOT_COORDINATOR: "**16**, then closed",
+    Action.SERVE: "what it asked for",
+    Action.TELL: "**129**, then closed",
+    Action.CLOSE: "closed",
+    Action.REFUSE: "refused",
+    Action.NOT_COORDINATOR: "**16**, then closed",
 }
 _STANDINGS: Final = {
     Standing.UNTOLD: "nothing is known of the client in this epoch",
@@ -40,10 +40,10 @@ _STANDINGS: Final = {
     Standing.RECOVERED: "it got fresh metadata at the bootstrap listener, without a 129",
 }
 _ABILITIES: Final = {
-    Ability.REBOOTSTRAPS: "knows Metadata 13, or is a release that does",
-    Ability.RECOVERS: "bootstraps again once no node that it knows can be reached (KIP-899)",
-    Ability.TOO_OLD: "keeps the nodes that it knows until it is restarted",
-    Ability.UNKNOWN: "does not name its software, or one that is not in the list",
+    Capability.REBOOTSTRAPS: "knows Metadata 13, or is a release that does",
+    Capability.RECOVERS: "bootstraps again once no node that it knows can be reached (KIP-899)",
+    Capability.TOO_OLD: "keeps the nodes that it knows until it is restarted",
+    Capability.UNKNOWN: "does not name its software, or one that is not in the list",
 }
 
 
@@ -55,7 +55,7 @@ def page() -> str:
         ["\n## What a client is\n"],
         _rows(("It is", "Meaning"), ((each.value, _STANDINGS[each]) for each in Standing)),
         ["\n## What a client can\n"],
-        _rows(("It can", "Meaning"), ((each.value, _ABILITIES[each]) for each in Ability)),
+        _rows(("It can", "Meaning"), ((each.value, _ABILITIES[each]) for each in Capability)),
         ["\nBy the name that it gives (KIP-511), until a Metadata request shows it:\n"],
         _rows(("Software", "From release", "It can"), _releases()),
     )
@@ -66,9 +66,11 @@ def _rule(rule: Rule) -> tuple[str, ...]:
     return (
         _names(rule.places, Place),
         "any" if len(rule.stale) > 1 else "earlier" if True in rule.stale else "present",
-        "anything" if len(rule.asks) == len(Ask) else ", ".join(_ASKS[each] for each in Ask if each in rule.asks),
+        "anything"
+        if len(rule.asks) == len(Trigger)
+        else ", ".join(_ASKS[each] for each in Trigger if each in rule.asks),
         _names(rule.standings, Standing),
-        _names(rule.abilities, Ability),
+        _names(rule.abilities, Capability),
         _MEANS[rule.means],
         rule.why,
     )

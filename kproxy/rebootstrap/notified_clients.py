@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from kproxy.rebootstrap.actions import Ask, Means
-from kproxy.rebootstrap.client_capabilities import Ability
+from kproxy.rebootstrap.actions import Action, Trigger
+from kproxy.rebootstrap.client_capabilities import Capability
 from kproxy.rebootstrap.decisions import Place, Standing, booked, decide
 
 CAPACITY: Final = 16_384
@@ -24,7 +24,7 @@ class Client(NamedTuple):
     software_version: str | None = None
 
 
-class Ledger:
+class NotifiedClients:
     """The standing of each client in the present epoch, in bounded memory.
 
     When it is full, those who were not told are forgotten first, oldest first: they get fresh metadata in place of a
@@ -61,7 +61,7 @@ class Ledger:
         if self.standing(client) is Standing.UNTOLD:
             self._book(client, Standing.OWED)
 
-    def judge(self, client: Client, place: Place, ask: Ask, ability: Ability, stale: bool) -> Means:
+    def judge(self, client: Client, place: Place, ask: Trigger, ability: Capability, stale: bool) -> Action:
         """What the client gets; booked at once, so call this once for each request."""
         standing = self.standing(client)
         means = decide(place, ask, ability, standing, stale)

@@ -9,11 +9,11 @@ from zlib import crc32
 import trio
 
 from kproxy.observe.reasons import Reason
-from kproxy.rebootstrap.actions import Ask, Cause, Means
-from kproxy.rebootstrap.client_capabilities import ability, believes_the_body, hides_topic_ids, keeps_leader_epochs
+from kproxy.rebootstrap.actions import Action, Cause, Trigger
+from kproxy.rebootstrap.client_capabilities import believes_the_body, capability, hides_topic_ids, keeps_leader_epochs
 from kproxy.rebootstrap.decisions import TOPOLOGY, Place
 from kproxy.rebootstrap.epoch import Epoch
-from kproxy.rebootstrap.notified_clients import Client, Ledger
+from kproxy.rebootstrap.notified_clients import Client, NotifiedClients
 
 if TYPE_CHECKING:
     from kproxy.cluster.cluster import Cluster
@@ -40,21 +40,21 @@ class Rebootstrap:
         self._counters = cluster.counters
         self._events = cluster.events
         self._part = part
-        self._ledger = Ledger()
+        self._ledger = NotifiedClients()
         self._told: set[Context] = set()
         self._epochs_of: str | None = None  # the cluster whose leader epochs were told first
         self._epochs_differ = False
         # As kproxy began: a client that was told ids ignores metadata without them until it is restarted.
         self._hides_topic_ids_from = cluster.settings.hides_topic_ids_from
 
-    def judge(self, context: Context, ask: Ask) -> Means:
+    def judge(self, context: Context, ask: Trigger) -> Action:
         """What a client gets for what it asks; booked and counted."""
         if context.stale and ask in TOPOLOGY and believes_the_body(context.software):
-            means = Means.CLOSE
+            means = Action.CLOSE
         else:
-            able = ability(context.software, context.metadata_version)
+            able = capability(context.software, context.metadata_version)
             means = self._ledger.judge(identity(context), self._place(context), ask, able, context.stale)
-        if means is not Means.SERVE and not (means is Means.NOT_COORDINATOR and context in self._told):
+        if means is not Action.SERVE and not (means is Action.NOT_COORDINATOR and context in self._told):
             self._counters.count_told(means, context.software)
             if context.stale:
                 self._told.add(context)
@@ -146,7 +146,7 @@ class Rebootstrap:
         if not connection.closed:
             connection.close(Reason.REBOOTSTRAP, f"not answered within {PATIENCE:g} s")
         if connection.context not in self._told:
-            self._counters.count_told(Means.CLOSE, connection.context.software)
+            self._counters.count_told(Action.CLOSE, connection.context.software)
         self._told.discard(connection.context)
 
 

@@ -25,7 +25,7 @@ from kproxy.upstream.dial import open_tcp, reason
 
 if TYPE_CHECKING:
     from kproxy.config import Limits, Timeouts
-    from kproxy.protocol.api_table import Table
+    from kproxy.protocol.api_table import ApiTable
     from kproxy.relay.pump import Pump
 
 _SNIFFED_BYTES: Final = 16
@@ -36,8 +36,8 @@ log = structlog.get_logger("kproxy.relay")
 class Destination(Backend, Protocol):
     """A virtual cluster that connections can be made to."""
 
-    table: Table
-    retired_table: Table
+    table: ApiTable
+    retired_table: ApiTable
     """For listeners whose node is gone."""
 
     def upstreams(self, node_id: int | None) -> Sequence[tuple[str, int]]:
@@ -50,7 +50,7 @@ class Destination(Backend, Protocol):
         """How dialling an address went; `failure` None when it was reached."""
 
 
-class Entrance:
+class Acceptor:
     """Admits clients to the pump; `waiting` of them are not there yet."""
 
     def __init__(self, pump: Pump, limits: Limits, timeouts: Timeouts) -> None:
@@ -65,7 +65,7 @@ class Entrance:
     async def admit(
         self, destination: Destination, node_id: int | None, client: socket.socket, *, retired: bool = False
     ) -> None:
-        """Take a client's socket, which is the entrance's from now on; never raises but for cancellation.
+        """Take a client's socket, which is the acceptor's from now on; never raises but for cancellation.
 
         `retired` when the listener's node is gone: the client gets to any node, by the destination's `retired_table`.
         """

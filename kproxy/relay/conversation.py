@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kproxy.protocol.outcomes import Answer, Forward, Parked
+from kproxy.protocol.outcomes import Answer, Deferred, Forward
 
 if TYPE_CHECKING:
-    from kproxy.protocol.outcomes import Converse, Steps
+    from kproxy.protocol.outcomes import AskBroker, Steps
     from kproxy.relay.requests import RequestFlow
 
 
@@ -21,12 +21,12 @@ class Conversation:
         self.requests = requests
         self.request = b""
 
-    def step(self, response: bytes | None) -> Answer | Parked | None:
+    def step(self, response: bytes | None) -> Answer | Deferred | None:
         """The broker's response in, None to begin; the client's answer out, None where there is another `request`."""
         try:
             self.request = next(self._steps) if response is None else self._steps.send(response)
         except StopIteration as over:
-            return over.value if isinstance(over.value, Parked) else Answer(over.value)
+            return over.value if isinstance(over.value, Deferred) else Answer(over.value)
         return None
 
     def abandon(self) -> None:
@@ -34,11 +34,11 @@ class Conversation:
         self._steps.close()
 
 
-Decision = Forward | Answer | Parked | Conversation
+Decision = Forward | Answer | Deferred | Conversation
 """What becomes of a request, once it is known whether the broker must be asked."""
 
 
-def begun(converse: Converse, requests: RequestFlow) -> Decision:
+def begun(converse: AskBroker, requests: RequestFlow) -> Decision:
     """The conversation with its first request made; the client's answer where the broker has not to be asked."""
     conversation = Conversation(converse.steps, requests)
     answer = conversation.step(None)

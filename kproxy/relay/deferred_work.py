@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Final, Protocol
 
-from kproxy.protocol.outcomes import Stepwise
+from kproxy.protocol.outcomes import Incremental
 
 SHARE: Final = 16
 """One of so many clients that wait for an answer of the proxy's own has its turn between two looks at epoll, so that
@@ -25,7 +25,7 @@ class Asking(Protocol):
         """A step raised it; not to raise."""
 
 
-class Backlog:
+class DeferredWork:
     """The oldest first, each to its end: they are answered, and take effect, in the order in which they came.
 
     `waiting` are those of which a step is left, by their connection's id.
@@ -33,9 +33,9 @@ class Backlog:
 
     def __init__(self) -> None:
         # No dict: it finds its first more slowly the more were taken out in front of it.
-        self.waiting: OrderedDict[int, tuple[Asking, Stepwise]] = OrderedDict()
+        self.waiting: OrderedDict[int, tuple[Asking, Incremental]] = OrderedDict()
 
-    def add(self, connection: Asking, stepwise: Stepwise) -> None:
+    def add(self, connection: Asking, stepwise: Incremental) -> None:
         """Answer the connection's request when its turn has come; the one before it, now: it has one held at most."""
         if (before := self.waiting.pop(connection.id, None)) is not None:
             before[1].finish()
@@ -52,7 +52,7 @@ class Backlog:
             if stepwise.done:
                 self._let_go(connection, stepwise)
 
-    def _let_go(self, connection: Asking, stepwise: Stepwise) -> None:
+    def _let_go(self, connection: Asking, stepwise: Incremental) -> None:
         """Unless what was held behind its answer, which is out, has brought in the client's next already."""
         held = self.waiting.get(connection.id)
         if held is not None and held[1] is stepwise:

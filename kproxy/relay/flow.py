@@ -12,7 +12,7 @@ from kproxy.protocol.api_table import Chunk
 from kproxy.protocol.fault import Fault
 
 if TYPE_CHECKING:
-    from kproxy.protocol.outcomes import Stepwise
+    from kproxy.protocol.outcomes import Incremental
 
 UNTIL_TOLD: Final = 1 << 62
 """Bytes to be held that never come: what is behind waits for something else."""
@@ -40,7 +40,7 @@ class Owner(Protocol):
     def answered_here(self) -> None:
         """A request is answered by the proxy itself, at once or in steps."""
 
-    def work(self, stepwise: Stepwise) -> None:
+    def work(self, stepwise: Incremental) -> None:
         """A request is answered in steps, of which none is taken yet."""
 
 

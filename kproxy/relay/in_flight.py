@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from kproxy.protocol.api_table import Route
-    from kproxy.protocol.outcomes import Parked
+    from kproxy.protocol.outcomes import Deferred
     from kproxy.relay.conversation import Conversation
 
 MAX_IN_FLIGHT: Final = 1000
@@ -29,7 +29,7 @@ class Expected:
         self.received = received
         self.sent = received
         self.first_byte = received
-        self.answer: bytes | Parked | Conversation | None = None
+        self.answer: bytes | Deferred | Conversation | None = None
         self.behind: Expected | None = None
 
     def abandon(self) -> None:

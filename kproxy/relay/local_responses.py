@@ -6,8 +6,8 @@ from struct import Struct
 from typing import Final
 
 from kproxy.protocol.context import Context
-from kproxy.protocol.outcomes import Forward, Parked, Stepwise
-from kproxy.rebootstrap.actions import Ask, Means
+from kproxy.protocol.outcomes import Deferred, Forward, Incremental
+from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.relay.conversation import Conversation, Decision
 from kproxy.relay.flow import Outlet, Owner
 from kproxy.relay.in_flight import Expected, InFlight
@@ -16,7 +16,7 @@ _CORRELATION_ID: Final = Struct(">8xi")
 """Behind size, api key and version of a request."""
 
 
-class OwnAnswers:
+class LocalResponses:
     """Each stands among the requests in flight until all responses before it are out; `count` of them are out too."""
 
     __slots__ = ("_broker", "_client", "_in_flight", "_owner", "count")
@@ -36,9 +36,9 @@ class OwnAnswers:
             self._broker.send(decision.frame)
         elif isinstance(decision, Conversation):
             self.ask(expected, decision)
-        elif isinstance(decision, Parked) and decision.frame is None:
+        elif isinstance(decision, Deferred) and decision.frame is None:
             self.park(expected, decision)
-            if isinstance(decision, Stepwise):
+            if isinstance(decision, Incremental):
                 self._owner.answered_here()
                 self._owner.work(decision)
         else:
@@ -53,7 +53,7 @@ class OwnAnswers:
         (expected.correlation_id,) = _CORRELATION_ID.unpack_from(conversation.request)
         self._broker.send(conversation.request)
 
-    def park(self, expected: Expected, parked: Parked) -> None:
+    def park(self, expected: Expected, parked: Deferred) -> None:
         """The answer comes later, from whatever task."""
         expected.answer = parked
         parked.wait(self._owner.resolved)
@@ -68,7 +68,7 @@ class OwnAnswers:
         if (
             not answers
             or not all(answers)
-            or context.backend.judge(context, Ask.COORDINATOR) is not Means.NOT_COORDINATOR
+            or context.backend.judge(context, Trigger.COORDINATOR) is not Action.NOT_COORDINATOR
         ):
             return
         for expected, answer in zip(owed, answers, strict=True):
@@ -80,7 +80,7 @@ class OwnAnswers:
         in_flight = self._in_flight
         while (expected := in_flight.first) is not None:
             answer = expected.answer
-            frame = answer.frame if isinstance(answer, Parked) else answer
+            frame = answer.frame if isinstance(answer, Deferred) else answer
             if not isinstance(frame, bytes):
                 return
             counters = in_flight.pop().route.counters
@@ -93,5 +93,5 @@ class OwnAnswers:
 def _dismissal(expected: Expected) -> bytes | None:
     """The whole frame; None where the response is the broker's, or comes from somewhere else."""
     route = expected.route
-    make = None if expected.answer is not None else route.offer.dismissal
+    make = None if expected.answer is not None else route.policy.dismissal
     return None if make is None else make(route.version, expected.correlation_id)

@@ -16,17 +16,16 @@ from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.fault import Fault
 from kproxy.relay.connection import Connection
-from kproxy.relay.deferred_work import SHARE, Backlog
-from kproxy.relay.departures import Departures
+from kproxy.relay.deferred_work import SHARE, DeferredWork
 from kproxy.relay.endpoint import Endpoint
-from kproxy.relay.lingering import PAUSE_SECONDS
+from kproxy.relay.lingering_close import PAUSE_SECONDS, LingeringSockets
 from kproxy.relay.record import record_end
 from kproxy.relay.splice import PipePool
-from kproxy.relay.turns import watched
+from kproxy.relay.trio_epoll import watched
 
 if TYPE_CHECKING:
     from kproxy.config import Limits, Timeouts
-    from kproxy.protocol.api_table import Table
+    from kproxy.protocol.api_table import ApiTable
     from kproxy.protocol.context import Context
 
 SCRATCH_BYTES: Final = 128 << 10
@@ -65,8 +64,8 @@ class Pump:
         self._asking: frozenset[int] = frozenset()
         self._asked = False
         self._endpoints: dict[int, Endpoint] = {}
-        self.departures = Departures(self._epoll)
-        self.backlog = Backlog()
+        self.lingering = LingeringSockets(self._epoll)
+        self.deferred_work = DeferredWork()
         self._pipes = PipePool()
         self._ids = count(1)
         self.ended: Ended | None = None
@@ -90,7 +89,7 @@ class Pump:
     def relay(
         self,
         context: Context,
-        table: Table,
+        table: ApiTable,
         limits: Limits,
         client: socket.socket,
         broker: socket.socket,
@@ -113,13 +112,13 @@ class Pump:
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._sweep)
-                nursery.start_soon(self.departures.run)
+                nursery.start_soon(self.lingering.run)
                 await self._serve()
         finally:
             self._close_everything()
 
     async def _serve(self) -> None:
-        poll, waiting = self._epoll.poll, self.backlog.waiting
+        poll, waiting = self._epoll.poll, self.deferred_work.waiting
         async with watched(self._epoll) as turns:
             self._asking, runnable = turns.asking, turns.runnable
             while True:
@@ -158,7 +157,7 @@ class Pump:
             elif fd in self._asking:
                 self._asked = True
             else:
-                self.departures.event(fd)
+                self.lingering.event(fd)
         if costly is not None:
             self._costly(costly, now)
 
@@ -171,8 +170,8 @@ class Pump:
         self._round(chosen, now)
 
     def _work(self) -> None:
-        self.backlog.take()
-        if not self.backlog.waiting and not self.connections:
+        self.deferred_work.take()
+        if not self.deferred_work.waiting and not self.connections:
             self._emptied.set()
 
     def failed(self, endpoint: Endpoint, error: Exception) -> None:
@@ -199,7 +198,7 @@ class Pump:
             client.close()
         else:
             quiet = time.monotonic() - connection.progress > PAUSE_SECONDS
-            self.departures.add(client, at_once=quiet or not connection.client.sent)
+            self.lingering.add(client, at_once=quiet or not connection.client.sent)
         record_end(connection, reason, detail)
         if self.ended is not None:
             self.ended(connection, reason, detail)
@@ -208,7 +207,7 @@ class Pump:
 
     async def wait_empty(self) -> None:
         """Wait until no connection is relayed, and all that was said on one has taken effect."""
-        while self.connections or self.backlog.waiting:
+        while self.connections or self.deferred_work.waiting:
             self._emptied = trio.Event()
             await self._emptied.wait()
 
@@ -221,7 +220,7 @@ class Pump:
                     connection.close(Reason.STALLED_FRAME, f"nothing moved for {self._stalled_after:g} s in mid-frame")
                 elif connection.end is not None and now - connection.progress > HALF_CLOSED_SECONDS:
                     connection.close(connection.end, "the broker did not answer what was in flight")
-            self.departures.sweep()
+            self.lingering.sweep()
 
     def drain(self) -> None:
         """Have every connection answer what it received, take no more, and close."""
@@ -242,6 +241,6 @@ class Pump:
 
     def _close_everything(self) -> None:
         self.close_all(Reason.SHUTDOWN)
-        self.departures.close()
+        self.lingering.close()
         self._pipes.close()
         self._epoll.close()

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from struct import Struct
 from typing import Final
 
 from kproxy.observe.reasons import Reason
 from kproxy.producers.produce_rewrite import ProduceRewrite
-from kproxy.protocol.api_table import Chunk, OnRequest, Route, Table
+from kproxy.protocol.api_table import ApiTable, Chunk, OnRequest, Route
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
-from kproxy.protocol.outcomes import Converse, Parked
+from kproxy.protocol.outcomes import AskBroker, Deferred
 from kproxy.relay.conversation import Conversation, begun
-from kproxy.relay.expecting import Expecting
-from kproxy.relay.flow import UNTIL_TOLD, Outlet, Owner
-from kproxy.relay.in_flight import Expected, InFlight
-from kproxy.relay.local_responses import OwnAnswers
+from kproxy.relay.flow import UNTIL_TOLD, Flow, Outlet, Owner
+from kproxy.relay.in_flight import MAX_IN_FLIGHT, Expected, InFlight
+from kproxy.relay.local_responses import LocalResponses
 from kproxy.relay.sniff import no_request
 from kproxy.wire.header import client_id_in
 from kproxy.wire.skim import acks, is_transactional
@@ -32,21 +32,33 @@ _ACKS: Final = OnRequest.ACKS
 _WHOLE: Final = OnRequest.WHOLE
 
 
-class RequestFlow(Expecting):
-    """What one client sends.
+class RequestFlow(Flow):
+    """What one client sends. Each request is counted, timed, and expected to be answered in its turn.
 
     With `last` set the client has had its last request answered: what it sends after that is ignored, and its
     connection ends for that reason. While it is `conversing` what comes behind is held, and the client is not to be
-    read. `handling` while an offer decides.
+    read. `handling` while a policy decides.
+
+    The last request of what was fed is noted when it is out: the broker has it the sooner, by what noting takes when
+    nothing of it is in the processor's caches.
     """
 
     __slots__ = (
         "_asked_last",
+        "_fresh",
+        "_highest",
+        "_id",
+        "_in_flight",
         "_limit",
         "_own",
         "_owner",
+        "_received",
+        "_responds",
+        "_rewrite",
+        "_route",
         "_route_last",
         "_routes",
+        "_size",
         "_table",
         "context",
         "conversing",
@@ -56,15 +68,24 @@ class RequestFlow(Expecting):
 
     def __init__(
         self,
-        table: Table,
+        table: ApiTable,
         in_flight: InFlight,
         context: Context,
         broker: Outlet,
-        own: OwnAnswers,
+        own: LocalResponses,
         limit: int,
         owner: Owner,
     ) -> None:
-        super().__init__(in_flight, broker)
+        super().__init__(sink=broker)
+        self._in_flight = in_flight
+        self._highest = 0  # correlation id since nothing was in flight
+        self._fresh: list[Expected] = []  # of what was fed last
+        self._rewrite: ProduceRewrite | None = None  # of the frame that is under way
+        self._route: Route | None = None  # of a request that is not noted yet, as all that follows
+        self._id = 0
+        self._size = 0
+        self._received = 0.0
+        self._responds = False
         self._table = table
         self._asked_last = -1  # api key and version in one; most requests of a connection are alike
         self._route_last: Route
@@ -165,6 +186,57 @@ class RequestFlow(Expecting):
             return buf[start:pos] if start else buf
         return None
 
+    def _found(self, route: Route, correlation_id: int, size: int, now: float, responds: bool) -> None:
+        """There is a request: note the one before; raises `Fault` where its response could not be told from another."""
+        if self._route is not None:
+            self.note()
+        if responds:
+            if correlation_id <= self._highest and self._in_flight.first is not None:
+                self._check_new(correlation_id, route)
+            else:
+                self._highest = correlation_id
+        self._route = route
+        self._id = correlation_id
+        self._size = size
+        self._received = now
+        self._responds = responds
+
+    def note(self) -> None:
+        """Count the request that was found last, and wait for its response."""
+        route = self._route
+        if route is None:
+            return
+        self._route = None
+        counters = route.counters
+        counters.requests += 1
+        self.count += 1
+        counters.request_bytes += self._size + 4
+        expected = Expected(self._id, route, self._received)
+        self._fresh.append(expected)  # with acks=0 too: the last of them is the frame that may be under way
+        if self._responds:
+            self._in_flight.append(expected)
+
+    def _check_new(self, correlation_id: int, route: Route) -> None:
+        """A client that has an id twice in flight could not tell the responses apart.
+
+        Clients count upwards, so hardly any id comes here; one that does not costs a bounded search.
+        """
+        for expected in islice(self._in_flight, MAX_IN_FLIGHT):
+            if expected.correlation_id == correlation_id:
+                detail = f"correlation id {correlation_id} is still in flight"
+                raise Fault(Reason.CORRELATION_REUSED, detail, route.api_key)
+
+    def settle(self, done: float) -> None:
+        """What was fed last is out at `done`: from then on the time is the broker's."""
+        self.note()
+        fresh = self._fresh
+        for expected in fresh:
+            expected.sent = done
+        if not self.passing and self._rewrite is None:
+            fresh.clear()
+        elif len(fresh) > 1:
+            del fresh[:-1]
+
     def _rewrites(self, route: Route, buf: Chunk, pos: int, size: int) -> bool:
         """Whether batches of a Produce request that begins at `pos` may have to change: the rewrite has begun then."""
         ids = route.producer_ids
@@ -232,28 +304,28 @@ class RequestFlow(Expecting):
 
     def _to_hold(self, route: Route, size: int) -> int:
         """The bytes of a request that must be whole; raises `Fault` where they are too many."""
-        limit = route.offer.request_limit
+        limit = route.policy.request_limit
         if size > limit:
             detail = f"a request of {size} bytes must be held, the limit is {limit}"
             raise Fault(Reason.FRAME_TOO_LARGE, detail, route.api_key)
         return size + 4
 
     def _whole(self, route: Route, frame: memoryview, correlation_id: int, now: float) -> None:
-        handler = route.offer.request
+        handler = route.policy.request
         assert handler is not None
         self.handling = True
         verdict = handler(self.context, frame)
-        decision = begun(verdict, self) if isinstance(verdict, Converse) else verdict
+        decision = begun(verdict, self) if isinstance(verdict, AskBroker) else verdict
         try:
             self._found(route, correlation_id, len(frame), now, responds=True)
         except Fault:
-            if isinstance(decision, Conversation | Parked):
+            if isinstance(decision, Conversation | Deferred):
                 decision.abandon()
             raise
         self.note()
         if isinstance(decision, Conversation):
             self.conversing = True
-        elif not isinstance(decision, Parked):
+        elif not isinstance(decision, Deferred):
             self.last = decision.last
         if self.conversing or self.last is not None:
             self._owner.unsteady()

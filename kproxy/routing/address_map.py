@@ -36,20 +36,20 @@ Raises `NoPortError` when no other port could be had either.
 
 @dataclass(slots=True)
 class NodeAddress:
-    """A node: `upstream` is where its broker was last said to be, None until a broker said so; `door` is kproxy's.
+    """A node: `upstream` is where its broker was last said to be, None until a broker said so; `listener` is kproxy's.
 
     `gone_since` is when (seconds) the cluster ceased to name it: a broker that restarts is gone for a moment, too.
     """
 
     node_id: int
-    door: Listening
+    listener: Listening
     upstream: Address | None = None
     gone_since: float | None = None
 
     @property
     def port(self) -> int:
         """Where kproxy listens for it."""
-        return self.door.port
+        return self.listener.port
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class AddressMap:
 
     @property
     def retired(self) -> Sequence[Listening]:
-        """The doors of nodes that the topology no longer has, as long as they are open."""
+        """The listeners of nodes that the topology no longer has, as long as they are open."""
         return tuple(self._retired.values())
 
     @property
@@ -122,20 +122,20 @@ class AddressMap:
         self._place(named)
 
     def miss(self, node_ids: Iterable[int], now: float) -> None:
-        """Nodes that the cluster does not name at the moment; they keep their doors."""
+        """Nodes that the cluster does not name at the moment; they keep their listeners."""
         for node_id in node_ids:
             node = self._nodes.get(node_id)
             if node is not None and node.gone_since is None:
                 node.gone_since = now
 
     def renew(self, nodes: Sequence[UpstreamNode], now: float) -> None:
-        """A new topology: the doors of all nodes that it does not have are retired; otherwise as `learn`."""
+        """A new topology: the listeners of all nodes that it does not have are retired; otherwise as `learn`."""
         for node_id in self._nodes.keys() - {node_id for node_id, _, _ in nodes}:
             self._retire(node_id, now)
         self.learn(nodes)
 
     def remap(self, ports: PortStrategy, host: str | None, shift: int, now: float) -> None:
-        """Another mapping: doors at other ports than it gives are retired, and their nodes get new ones.
+        """Another mapping: listeners at other ports than it gives are retired, and their nodes get new ones.
 
         Raises `NoPortError`, which names each node that has no port in it, once the others have theirs.
         """
@@ -166,8 +166,8 @@ class AddressMap:
 
     def release(self) -> None:
         """Listen no more at what was reserved, and has been taken by no node."""
-        for door in self._reserved.values():
-            door.close()
+        for listener in self._reserved.values():
+            listener.close()
         self._reserved.clear()
 
     def retry(self, named: Container[int] | None) -> None:
@@ -180,13 +180,13 @@ class AddressMap:
                     self._place({node_id: node.upstream})
 
     def expire(self, before: float) -> list[Listening]:
-        """Close the doors of nodes that were retired, or not named any more, at `before` or earlier; returns them."""
+        """Close, and return, the listeners of nodes that were retired, or last named, at `before` or earlier."""
         for node in [node for node in self._nodes.values() if _past(node.gone_since, before)]:
             self._retire(node.node_id, before)
-        closed = [door for door in self._retired.values() if _past(door.retired, before)]
-        for door in closed:
-            del self._retired[door.port]
-            door.close()
+        closed = [listener for listener in self._retired.values() if _past(listener.retired, before)]
+        for listener in closed:
+            del self._retired[listener.port]
+            listener.close()
         return closed
 
     def upstream(self, node_id: int) -> Address | None:
@@ -195,9 +195,9 @@ class AddressMap:
         return None if node is None else node.upstream
 
     def _retire(self, node_id: int, now: float) -> None:
-        door = self._nodes.pop(node_id).door
-        door.retired = now
-        self._retired[door.port] = door
+        listener = self._nodes.pop(node_id).listener
+        listener.retired = now
+        self._retired[listener.port] = listener
 
     def _place(self, nodes: Mapping[int, Address]) -> None:
         """Each has a port then, or is noted as one that has none: the error names all of these."""
@@ -221,20 +221,20 @@ class AddressMap:
         return node
 
     def _reserve(self, node_id: int, ports: PortStrategy) -> None:
-        known = self._doors()
-        door = self._door(node_id, ports)
-        if door.port not in known:
-            self._reserved[door.port] = door
+        known = self._listeners()
+        listener = self._door(node_id, ports)
+        if listener.port not in known:
+            self._reserved[listener.port] = listener
 
     def _door(self, node_id: int, ports: PortStrategy) -> Listening:
         """The node's own if it has one, also from before it was retired; else a new one, bound.
 
         With one port to each node, whatever stands there from an earlier mapping becomes the node's.
         """
-        known = self._doors()
-        for door in known.values():
-            if door.node_id == node_id and ports.allows(node_id, door.port):
-                return door
+        known = self._listeners()
+        for listener in known.values():
+            if listener.node_id == node_id and ports.allows(node_id, listener.port):
+                return listener
         for candidate in ports.candidates(node_id):
             bound = self._bind(node_id, candidate) if candidate not in known else None
             if bound is not None:
@@ -243,16 +243,16 @@ class AddressMap:
                 return known[candidate]
         raise NoPortError(Reason.NO_FREE_PORT, ports.exhausted(node_id))
 
-    def _doors(self) -> dict[int, Listening]:
+    def _listeners(self) -> dict[int, Listening]:
         """Every open one by its port."""
-        return {node.port: node.door for node in self._nodes.values()} | self._retired | self._reserved
+        return {node.port: node.listener for node in self._nodes.values()} | self._retired | self._reserved
 
-    def _taken(self, door: Listening, node_id: int) -> Listening:
-        """The door, which stands for the node from now on and is nothing else any more."""
-        self._retired.pop(door.port, None)
-        self._reserved.pop(door.port, None)
-        door.node_id, door.retired = node_id, None
-        return door
+    def _taken(self, listener: Listening, node_id: int) -> Listening:
+        """The listener, which stands for the node from now on and is nothing else any more."""
+        self._retired.pop(listener.port, None)
+        self._reserved.pop(listener.port, None)
+        listener.node_id, listener.retired = node_id, None
+        return listener
 
 
 def _past(moment: float | None, before: float) -> bool:

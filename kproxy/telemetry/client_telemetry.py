@@ -15,7 +15,7 @@ from kproxy.errors import ConfigError
 from kproxy.observe.telemetry import TelemetryCounters
 from kproxy.state.interface import StateError
 from kproxy.telemetry.errors import SubscriptionError
-from kproxy.telemetry.policies import offers
+from kproxy.telemetry.policies import policies
 from kproxy.telemetry.receivers.factory import made
 from kproxy.telemetry.receivers.fanout import Fanout
 from kproxy.telemetry.receivers.prometheus import Prometheus
@@ -55,7 +55,7 @@ class ClientTelemetry:
         subscriptions = Subscriptions(self.fixed(settings), default_interval_ms=_ms(settings.interval))
         self.core = Telemetry(subscriptions, max_bytes=settings.max_bytes, clock=time.perf_counter)
         self.fanout = Fanout(made(config, cluster, settings.receivers, connect))
-        self.offers = offers(self)
+        self.policies = policies(self)
 
     async def start(self, work: trio.Nursery, store: Store) -> None:
         """Remember what was subscribed before, and keep the receivers at work; raises `StateError`."""

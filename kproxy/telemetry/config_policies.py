@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from kproxy.protocol.api_table import Converse, Forward
+from kproxy.protocol.api_table import AskBroker, Forward
 from kproxy.protocol.ask_broker import conversing
 from kproxy.protocol.context import Context
 from kproxy.telemetry.apis import (
@@ -34,7 +34,7 @@ _CONFIGS: Final[dict[int, tuple[Any, type[Any]]]] = {
 """Module and its request, by api key."""
 
 
-def handler(telemetry: ClientTelemetry, key: int) -> Callable[[Context, memoryview], Converse | Forward]:
+def handler(telemetry: ClientTelemetry, key: int) -> Callable[[Context, memoryview], AskBroker | Forward]:
     """What the relay hands requests of that api to."""
     api, request_type = _CONFIGS[key]
 

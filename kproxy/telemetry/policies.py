@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from kproxy.protocol.answer import Answering, answering
-from kproxy.protocol.api_table import Converse, Forward, Offer, OnRequest
+from kproxy.protocol.api_table import ApiPolicy, AskBroker, Forward, OnRequest
 from kproxy.protocol.context import Context
 from kproxy.telemetry.apis import (
     a71_get_telemetry_subscriptions,
@@ -34,15 +34,15 @@ _CONFIGS: Final[Mapping[int, tuple[int, int] | None]] = {32: None, 33: None, 44:
 """The versions that are served whether the broker knows them or not, of DescribeConfigs and its kin by api key."""
 
 
-def offers(telemetry: ClientTelemetry) -> Mapping[int, Offer]:
+def policies(telemetry: ClientTelemetry) -> Mapping[int, ApiPolicy]:
     """What the relay hands to telemetry, by api key."""
     return {
-        a71_get_telemetry_subscriptions.KEY: Offer(
+        a71_get_telemetry_subscriptions.KEY: ApiPolicy(
             on_request=OnRequest.WHOLE,
             request=answering(GetTelemetrySubscriptionsRequest.decode, partial(_get, telemetry)),
             own=(0, 0),
         ),
-        a72_push_telemetry.KEY: Offer(
+        a72_push_telemetry.KEY: ApiPolicy(
             on_request=OnRequest.WHOLE,
             request=answering(a72_push_telemetry.decode, partial(_push, telemetry)),
             request_limit=REFUSED_AT * telemetry.max_bytes + ENVELOPE,
@@ -52,13 +52,13 @@ def offers(telemetry: ClientTelemetry) -> Mapping[int, Offer]:
     }
 
 
-def _of_configs(telemetry: ClientTelemetry, key: int, own: tuple[int, int] | None) -> Offer:
-    def handle(context: Context, frame: memoryview) -> Converse | Forward:
+def _of_configs(telemetry: ClientTelemetry, key: int, own: tuple[int, int] | None) -> ApiPolicy:
+    def handle(context: Context, frame: memoryview) -> AskBroker | Forward:
         from kproxy.telemetry.config_policies import handler  # noqa: PLC0415 - it says why
 
         return handler(telemetry, key)(context, frame)
 
-    return Offer(on_request=OnRequest.WHOLE, request=handle, request_limit=CONFIGS_LIMIT, own=own)
+    return ApiPolicy(on_request=OnRequest.WHOLE, request=handle, request_limit=CONFIGS_LIMIT, own=own)
 
 
 def _get(

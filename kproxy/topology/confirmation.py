@@ -10,7 +10,7 @@ CALM: Final = 10
 """Polls in a row without a doubt, after which the next one is news again."""
 
 
-class Doubt:
+class Confirmation:
     """`of`: the cause that the last poll showed, and the cluster id with it, when it was not believed yet.
 
     `news`: whether this doubt came after a calm, so that a name that leads to two clusters in turn is logged once.

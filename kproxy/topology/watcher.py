@@ -16,7 +16,7 @@ import trio
 from kproxy.errors import UpstreamError
 from kproxy.rebootstrap.epoch import cause_of
 from kproxy.topology.answers import from_metadata
-from kproxy.topology.confirmation import Doubt
+from kproxy.topology.confirmation import Confirmation
 from kproxy.topology.guard import attempted, tell
 from kproxy.topology.probe import OnReachability, Prober
 from kproxy.topology.reachability import Reachability, flipped, observed
@@ -74,7 +74,7 @@ class Watcher:
         self._prober = Prober(client, probe_timeout, on_reachability)
         self._failures = 0
         self._hinted = trio.Event()
-        self._doubt = Doubt()
+        self._doubt = Confirmation()
         self._odd: tuple[str | None, _Nodes] | None = None
         if initial is not None:
             client.set_nodes(_addresses(initial))

@@ -28,7 +28,7 @@ _SETTINGS: Final = {
     "num.network.threads": 3,
     "num.io.threads": 8,
     "file.delete.delay.ms": 100,  # deleted topics give their space back at once
-    "socket.listen.backlog.size": 1024,  # Kafka's 50 drops the bursts that open 10,000 connections
+    "socket.listen.deferred_work.size": 1024,  # Kafka's 50 drops the bursts that open 10,000 connections
     "connections.max.idle.ms": 1_800_000,
 }
 

@@ -9,9 +9,9 @@ from typing import Final
 from uuid import UUID
 
 from kproxy.protocol.api_table import Chunk
-from kproxy.protocol.outcomes import Stepwise
+from kproxy.protocol.outcomes import Incremental
 from kproxy.relay.in_flight import Expected, InFlight
-from kproxy.relay.local_responses import OwnAnswers
+from kproxy.relay.local_responses import LocalResponses
 from kproxy.relay.responses import ResponseFlow
 from kproxy.wire.generated.metadata_response import (
     MetadataResponse,
@@ -76,7 +76,7 @@ class _Client:
     def unsteady(self) -> None:
         """Nothing is paused here."""
 
-    def work(self, stepwise: Stepwise) -> None:
+    def work(self, stepwise: Incremental) -> None:
         """As `Owner`: nothing is asked here."""
 
     def answered_here(self) -> None:
@@ -93,7 +93,7 @@ def milliseconds(topics: int = 1000, partitions: int = 10, brokers: int = 12) ->
     frame = memoryview(len(body).to_bytes(4, "big") + body)
     cluster, client = VirtualCluster(), _Client()
     in_flight = InFlight()
-    own = OwnAnswers(in_flight, client, client, client)
+    own = LocalResponses(in_flight, client, client, client)
     flow = ResponseFlow(in_flight, cluster.context(), client, own, 1 << 30, 1 << 30, client)
     route = cluster.table.route(_METADATA << 16 | version)
 

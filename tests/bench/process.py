@@ -1,4 +1,4 @@
-"""A process under measurement: its life, the CPU time and the memory that it and its children take."""
+"""A process under measurement: its process, the CPU time and the memory that it and its children take."""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from kproxy.observe.counters import ClusterCounters
-from kproxy.protocol.api_table import Table
+from kproxy.protocol.api_table import ApiTable
 from kproxy.protocol.context import Context
-from kproxy.rebootstrap.actions import Ask, Means
-from kproxy.relay.apis import OFFERS
+from kproxy.rebootstrap.actions import Action, Trigger
+from kproxy.relay.apis import POLICIES
 from kproxy.routing.address_map import AddressMap
 from kproxy.routing.ports import AutomaticPorts
 
@@ -37,7 +37,7 @@ class VirtualCluster:
         self.own: tuple[tuple[int, int, int], ...] = ()
         self.counters = ClusterCounters("bench")
         self.cluster_id = "bench"
-        self.table = Table(self.counters, OFFERS)
+        self.table = ApiTable(self.counters, POLICIES)
         self.served = self.table.served()
         self._addresses = AddressMap(AutomaticPorts(20_000), _Door, PROXY_HOST)
 
@@ -45,10 +45,10 @@ class VirtualCluster:
         """As `kproxy.protocol.context.Backend` says."""
         return self._addresses.advertise(node_id, host, port, local_host)
 
-    def judge(self, context: Context, ask: Ask) -> Means:
+    def judge(self, context: Context, ask: Trigger) -> Action:
         """As `kproxy.protocol.context.Backend` says."""
         del context, ask
-        return Means.SERVE
+        return Action.SERVE
 
     def forgets_leader_epochs(self, context: Context, cluster_id: str | None) -> bool:
         """As `kproxy.protocol.context.Backend` says."""

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.apis import OFFERS
+from kproxy.relay.apis import POLICIES
 from kproxy.relay.record import PROTOCOL_ERRORS
 from kproxy.wire.apis import APIS, response_header_version
 from kproxy.wire.header import decode_response_header
@@ -27,7 +27,7 @@ _STEPS = st.lists(st.integers(1, 700), min_size=1, max_size=30)
 
 def lowest(key: int) -> int:
     """The lowest version that is let through."""
-    return max(APIS[key].min_version, OFFERS[key].refuse_below if key in OFFERS else 0)
+    return max(APIS[key].min_version, POLICIES[key].refuse_below if key in POLICIES else 0)
 
 
 OPEN = sorted(

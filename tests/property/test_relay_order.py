@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kproxy.config import Limits, Timeouts
-from kproxy.protocol.api_table import Answer, Forward, Offer, OnRequest, Table
+from kproxy.protocol.api_table import Answer, ApiPolicy, ApiTable, Forward, OnRequest
 from kproxy.protocol.context import Context
 from kproxy.relay.pump import Pump
 from kproxy.wire.frame import frame as framed
@@ -38,11 +38,11 @@ class Room:
         self.handled: list[int] = []
         self.looks = 0
         self._backend = Backend()
-        offers = {
-            OWN: Offer(on_request=OnRequest.WHOLE, request=self._own),
-            RELAYED: Offer(on_request=OnRequest.WHOLE, request=self._relayed),
+        policies = {
+            OWN: ApiPolicy(on_request=OnRequest.WHOLE, request=self._own),
+            RELAYED: ApiPolicy(on_request=OnRequest.WHOLE, request=self._relayed),
         }
-        self._table = Table(self._backend.counters, offers)
+        self._table = ApiTable(self._backend.counters, policies)
         self._far: list[tuple[socket.socket, socket.socket]] = []
 
     def _own(self, context: Context, frame: memoryview) -> Answer:

@@ -9,7 +9,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kproxy.protocol.outcomes import Stepwise
+from kproxy.protocol.outcomes import Incremental
 from kproxy.relay.in_flight import MAX_IN_FLIGHT
 from kproxy.wire.primitives import INT32
 from tests.unit.relay import frames
@@ -163,7 +163,7 @@ def _answered(script: list[Request], paused: bool, data: st.DataObject) -> None:
     relay = play.relay
     assert bytes(relay.client.data) == play.expected
     assert bytes(relay.broker.data) == b"".join(asked for one in script for asked in one.asked)
-    assert not relay.backlog.waiting
+    assert not relay.deferred_work.waiting
     assert (list(relay.in_flight), relay.requests.conversing, relay.responses.waiting) == ([], False, False)
     assert (relay.requests.held_bytes, relay.responses.held_bytes, relay.room.abandoned) == (0, 0, [])
     assert not relay.requests.under_way
@@ -193,7 +193,7 @@ def test_an_end_at_any_moment(script: list[Request], steps: int, paused: bool, d
     relay, unresolved = play.relay, play.unresolved()
     begun = relay.cluster.counters.apis[CONVERSE, 1].requests if (CONVERSE, 1) in relay.cluster.counters.apis else 0
     relay.end()
-    told = [number for number in unresolved if not isinstance(relay.room.parked[number], Stepwise)]
+    told = [number for number in unresolved if not isinstance(relay.room.parked[number], Incremental)]
     assert sorted(relay.room.abandoned) == sorted(told)
     assert len(relay.room.over) == len(set(relay.room.over)) == begun
     sent = bytes(relay.client.data)

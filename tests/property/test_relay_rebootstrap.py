@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from kproxy.errors import NOT_COORDINATOR, REBOOTSTRAP_REQUIRED
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.context import Context
-from kproxy.rebootstrap.actions import Ask, Means
-from kproxy.rebootstrap.client_capabilities import ability
+from kproxy.rebootstrap.actions import Action, Trigger
+from kproxy.rebootstrap.client_capabilities import capability
 from kproxy.rebootstrap.decisions import Place
-from kproxy.rebootstrap.notified_clients import Client, Ledger
+from kproxy.rebootstrap.notified_clients import Client, NotifiedClients
 from kproxy.wire.primitives import INT32
 from tests.property.test_relay_flows import pieces
 from tests.unit.relay import frames
@@ -31,13 +31,13 @@ class Told(Cluster):
 
     def __init__(self) -> None:
         super().__init__()
-        self.ledger = Ledger()
+        self.ledger = NotifiedClients()
         self.present(0)
 
-    def judge(self, context: Context, ask: Ask) -> Means:
+    def judge(self, context: Context, ask: Trigger) -> Action:
         place = Place.RETIRED if context.retired else Place.BOOTSTRAP if context.node_id is None else Place.NODE
         return self.ledger.judge(
-            client(context), place, ask, ability(context.software, context.metadata_version), context.stale
+            client(context), place, ask, capability(context.software, context.metadata_version), context.stale
         )
 
     def present(self, epoch: int) -> None:
@@ -258,7 +258,7 @@ def test_a_change_between_any_two_frames_for_any_cut(
     requests: list[Request], data: st.DataObject, asks: list[int], says: list[int]
 ) -> None:
     """It does not matter in which pieces the frames before and after it come, nor what is sent behind the last one."""
-    decides = data.draw(st.fixed_dictionaries({ask: st.sampled_from(Means) for ask in Ask}))
+    decides = data.draw(st.fixed_dictionaries({ask: st.sampled_from(Action) for ask in Trigger}))
     node_id, retired = data.draw(st.sampled_from([(None, False), (7, False), (7, True)]))
     at = data.draw(st.integers(0, len(requests)))
     back = data.draw(st.integers(0, len(requests)))

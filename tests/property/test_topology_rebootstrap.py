@@ -15,18 +15,18 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from kproxy.rebootstrap.actions import Ask, Cause, Means
-from kproxy.rebootstrap.client_capabilities import Ability, ability
+from kproxy.rebootstrap.actions import Action, Cause, Trigger
+from kproxy.rebootstrap.client_capabilities import Capability, capability
 from kproxy.rebootstrap.decisions import Place, Standing
 from kproxy.rebootstrap.epoch import Epoch
-from kproxy.rebootstrap.notified_clients import Client, Ledger
+from kproxy.rebootstrap.notified_clients import Client, NotifiedClients
 
 CAPACITY: Final = 4
 FLOOR: Final = 10.0
 MOST_NODES: Final = 3
 NODES: Final = st.frozensets(st.integers(0, 4), min_size=1, max_size=MOST_NODES)
 CLIENTS: Final = st.integers(0, 8)
-ASKS: Final = st.lists(st.sampled_from(Ask), min_size=1, max_size=4)
+ASKS: Final = st.lists(st.sampled_from(Trigger), min_size=1, max_size=4)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Rebootstrap(RuleBasedStateMachine):
         super().__init__()
         self.now = 0.0
         self.epoch = Epoch(FLOOR)
-        self.ledger = Ledger(CAPACITY)
+        self.ledger = NotifiedClients(CAPACITY)
         self.cluster = 0
         self.nodes = frozenset({0, 1, 2})
         self.retired: frozenset[int] = frozenset()
@@ -110,20 +110,20 @@ class Rebootstrap(RuleBasedStateMachine):
 
     # The proxy.
 
-    def judge(self, connection: Connection, ask: Ask) -> Means:
+    def judge(self, connection: Connection, ask: Trigger) -> Action:
         """What `app` decides for a request; the connection is gone unless it is served."""
         client = connection.owner
-        if ask is Ask.METADATA:
+        if ask is Trigger.METADATA:
             connection.metadata_version = 13
         stale = connection.epoch < self.epoch.number
-        able = ability(client.kind.software, connection.metadata_version)
+        able = capability(client.kind.software, connection.metadata_version)
         means = self.ledger.judge(client.identity, connection.place, ask, able, stale)
-        assert (means is Means.NOT_COORDINATOR) == (stale and ask is Ask.COORDINATOR)
-        if means is Means.TELL:
+        assert (means is Action.NOT_COORDINATOR) == (stale and ask is Trigger.COORDINATOR)
+        if means is Action.TELL:
             assert connection.place is not Place.BOOTSTRAP
-            assert ask in (Ask.ELSEWHERE, Ask.METADATA)
+            assert ask in (Trigger.ELSEWHERE, Trigger.METADATA)
             self.told[self.epoch.number, client.identity] += 1
-        if means is not Means.SERVE:
+        if means is not Action.SERVE:
             self.connections.remove(connection)
         return means
 
@@ -160,29 +160,29 @@ class Rebootstrap(RuleBasedStateMachine):
         self.connections.append(connection)
         return connection
 
-    def exchange(self, client: Application, connection: Connection) -> Means:
+    def exchange(self, client: Application, connection: Connection) -> Action:
         """ApiVersions, then Metadata, each as this client's software sends it."""
         elsewhere = client.kind.ids and connection.node is not None and client.cluster != self.cluster
-        means = self.judge(connection, Ask.ELSEWHERE if elsewhere else Ask.HELLO)
-        return self.refresh(client, connection) if means is Means.SERVE else means
+        means = self.judge(connection, Trigger.ELSEWHERE if elsewhere else Trigger.HELLO)
+        return self.refresh(client, connection) if means is Action.SERVE else means
 
-    def refresh(self, client: Application, connection: Connection) -> Means:
+    def refresh(self, client: Application, connection: Connection) -> Action:
         """Metadata on a connection: judged from v13 on, relayed below, and not let in at a retired listener."""
         if client.kind.metadata >= 13:
-            means = self.judge(connection, Ask.METADATA)
+            means = self.judge(connection, Trigger.METADATA)
         elif connection.place is Place.RETIRED:
             self.connections.remove(connection)
-            means = Means.REFUSE
+            means = Action.REFUSE
         else:
-            means = Means.SERVE
+            means = Action.SERVE
         return means
 
-    def react(self, client: Application, node: int | None, means: Means) -> None:
+    def react(self, client: Application, node: int | None, means: Action) -> None:
         """129: drop every connection and bootstrap. A close: not this node now."""
-        if means is Means.TELL:
+        if means is Action.TELL:
             self.connections = [each for each in self.connections if each.owner is not client]
             client.to_bootstrap = True
-        elif means is Means.SERVE:
+        elif means is Action.SERVE:
             client.learn(self.cluster, self.nodes)
         elif node is not None:
             client.failed.add(node)
@@ -191,9 +191,9 @@ class Rebootstrap(RuleBasedStateMachine):
         """One connection where the client means to go next; whether a node served it."""
         node = client.next_node()
         connection = self.connect(client, node)
-        means = Means.REFUSE if connection is None else self.exchange(client, connection)
+        means = Action.REFUSE if connection is None else self.exchange(client, connection)
         self.react(client, node, means)
-        return means is Means.SERVE and node is not None
+        return means is Action.SERVE and node is not None
 
     # What happens.
 
@@ -239,20 +239,20 @@ class Rebootstrap(RuleBasedStateMachine):
         self.react(connection.owner, connection.node, self.refresh(connection.owner, connection))
 
     @precondition(lambda self: self.connections)
-    @rule(data=st.data(), ask=st.sampled_from([Ask.COORDINATOR, Ask.OFFSETS]))
-    def member_asks_its_coordinator(self, data: st.DataObject, ask: Ask) -> None:
+    @rule(data=st.data(), ask=st.sampled_from([Trigger.COORDINATOR, Trigger.OFFSETS]))
+    def member_asks_its_coordinator(self, data: st.DataObject, ask: Trigger) -> None:
         """On a connection that it has: what it is owed, or was told, is the same after that; 16 is its last answer."""
         connection = data.draw(st.sampled_from(self.connections))
         identity = connection.owner.identity
         standing = self.ledger.standing(identity)
         stale = connection.epoch < self.epoch.number
         means = self.judge(connection, ask)
-        assert (connection in self.connections) == (means is Means.SERVE)
-        assert means is not Means.SERVE or not stale
+        assert (connection in self.connections) == (means is Action.SERVE)
+        assert means is not Action.SERVE or not stale
         assert self.ledger.standing(identity) is standing
 
     @rule(which=CLIENTS, data=st.data(), asks=ASKS)
-    def client_misbehaves(self, which: int, data: st.DataObject, asks: list[Ask]) -> None:
+    def client_misbehaves(self, which: int, data: st.DataObject, asks: list[Trigger]) -> None:
         """Asks whatever it likes at any listener there is, and heeds no answer: comes back after each close."""
         node = data.draw(st.sampled_from([None, *sorted(self.nodes | self.retired)]))
         for ask in asks:
@@ -262,7 +262,7 @@ class Rebootstrap(RuleBasedStateMachine):
 
     @precondition(lambda self: self.connections)
     @rule(data=st.data(), asks=ASKS)
-    def client_misbehaves_on_a_connection(self, data: st.DataObject, asks: list[Ask]) -> None:
+    def client_misbehaves_on_a_connection(self, data: st.DataObject, asks: list[Trigger]) -> None:
         """One that it has, which may be stale."""
         connection = data.draw(st.sampled_from(self.stale() or self.connections))
         for ask in asks:
@@ -280,7 +280,7 @@ class Rebootstrap(RuleBasedStateMachine):
         assert self.serve(client) <= MOST_NODES + 2
         served = self.connections[-1]
         for _ in range(3):
-            assert self.refresh(client, served) is Means.SERVE
+            assert self.refresh(client, served) is Action.SERVE
 
     def serve(self, client: Application) -> int:
         """How many attempts it takes until a node serves the client; a loop ends well beyond what any may need."""
@@ -316,7 +316,7 @@ class Rebootstrap(RuleBasedStateMachine):
     @invariant()
     def abilities_fit_the_kinds(self) -> None:
         """The model's clients are those that the table tells apart."""
-        assert {ability(client.kind.software, -1) for client in self.clients} == set(Ability)
+        assert {capability(client.kind.software, -1) for client in self.clients} == set(Capability)
 
 
 TestRebootstrap = Rebootstrap.TestCase

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Final
 
 from kproxy.observe.counters import ClusterCounters
-from kproxy.protocol.api_table import Offer, Table
+from kproxy.protocol.api_table import ApiPolicy, ApiTable
 from kproxy.rebootstrap import coordinators
 from kproxy.relay.apis import (
     a00_produce,
@@ -21,11 +21,11 @@ from kproxy.relay.apis import (
     a79_share_acknowledge,
 )
 
-OFFERS: Final[Mapping[int, Offer]] = MappingProxyType(
+POLICIES: Final[Mapping[int, ApiPolicy]] = MappingProxyType(
     {
-        **coordinators.OFFERS,
+        **coordinators.POLICIES,
         **{
-            module.KEY: module.OFFER
+            module.KEY: module.POLICY
             for module in (
                 a00_produce,
                 a01_fetch,
@@ -43,13 +43,15 @@ OFFERS: Final[Mapping[int, Offer]] = MappingProxyType(
     }
 )
 """The relay's own offers by api key; other rooms' offers join them in the composition root."""
-RETIRED_OFFERS: Final[Mapping[int, Offer]] = MappingProxyType({**OFFERS, a03_metadata.KEY: a03_metadata.RETIRED})
+RETIRED_POLICIES: Final[Mapping[int, ApiPolicy]] = MappingProxyType(
+    {**POLICIES, a03_metadata.KEY: a03_metadata.RETIRED}
+)
 RETIRED_KEYS: Final = frozenset(
     api.KEY for api in (a03_metadata, a17_sasl_handshake, a18_api_versions, a36_sasl_authenticate)
 )
 """What a client needs to ask until it hears that the node it came to is gone."""
 
 
-def retired_table(counters: ClusterCounters) -> Table:
+def retired_table(counters: ClusterCounters) -> ApiTable:
     """The table of listeners whose node is gone: all but the way to being told ends the connection."""
-    return Table(counters, RETIRED_OFFERS, only=RETIRED_KEYS)
+    return ApiTable(counters, RETIRED_POLICIES, only=RETIRED_KEYS)

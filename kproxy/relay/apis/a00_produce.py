@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from kproxy.protocol.api_table import Chunk, Offer, OnRequest, OnResponse, Respond, Route
+from kproxy.protocol.api_table import ApiPolicy, Chunk, OnRequest, OnResponse, Respond, Route
 from kproxy.protocol.context import Context
 from kproxy.relay.apis.addresses import each, replaced
 from kproxy.wire.skim import Skimmed
@@ -44,6 +44,6 @@ def _without_leaders(body: memoryview, version: int) -> bytes:
     return response.encode(version)
 
 
-OFFER: Final = Offer(
+POLICY: Final = ApiPolicy(
     on_request=OnRequest.ACKS, on_response=OnResponse.WHOLE, glances=True, response=rewrite, response_from=10
 )

@@ -8,8 +8,8 @@ Version notes: v12 is the first flexible one; v13 replaces topic names by ids; v
 
 from typing import Final
 
-from kproxy.protocol.api_table import Offer, OnResponse
+from kproxy.protocol.api_table import ApiPolicy, OnResponse
 from kproxy.relay.apis.addresses import replace_all
 
 KEY: Final = 1
-OFFER: Final = Offer(on_response=OnResponse.STREAM, glances=True, response=replace_all, response_from=16)
+POLICY: Final = ApiPolicy(on_response=OnResponse.STREAM, glances=True, response=replace_all, response_from=16)

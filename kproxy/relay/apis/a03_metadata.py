@@ -28,11 +28,11 @@ from typing import Final
 
 from kproxy.errors import REBOOTSTRAP_REQUIRED
 from kproxy.observe.reasons import Reason
-from kproxy.protocol.api_table import Answer, Chunk, Forward, Offer, OnRequest, OnResponse, Respond, Route
+from kproxy.protocol.api_table import Answer, ApiPolicy, Chunk, Forward, OnRequest, OnResponse, Respond, Route
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
 from kproxy.protocol.reading import well_formed
-from kproxy.rebootstrap.actions import Ask
+from kproxy.rebootstrap.actions import Trigger
 from kproxy.rebootstrap.answers import is_told, metadata
 from kproxy.rebootstrap.leader_epochs import FIRST_LEADER_EPOCH, forget
 from kproxy.rebootstrap.topics import answered, asked, asks_by_id, error_code_at
@@ -67,7 +67,7 @@ def ask(context: Context, frame: memoryview) -> Forward | Answer:
         raise Fault(Reason.REBOOTSTRAP, "all topics are asked for, and the topology has changed", KEY)
     if context.backend.hides_topic_ids(context) and _by_id(frame):
         context.by_topic_id |= {correlation_id}
-    if not is_told(context, Ask.METADATA):
+    if not is_told(context, Trigger.METADATA):
         return Forward(_upstream(context, frame))
     if topics is not None:
         return Answer(framed(frame[4:8], _NO_TAGS, metadata(context, topics)), last=Reason.REBOOTSTRAP)
@@ -160,7 +160,7 @@ def _correlation_id(frame: memoryview) -> int:
 
 def outdated(context: Context, frame: memoryview, version: int) -> Sequence[Chunk]:
     """What the client gets in place of a response that a broker of the topology before has sent; or `Fault`."""
-    if version < TELLING or not is_told(context, Ask.METADATA):
+    if version < TELLING or not is_told(context, Trigger.METADATA):
         raise Fault(Reason.REBOOTSTRAP, "the topology changed before the broker answered", KEY)
     skim = response_skim(KEY, version)
     assert skim is not None
@@ -171,7 +171,7 @@ def outdated(context: Context, frame: memoryview, version: int) -> Sequence[Chun
     return [frame[:4], _NO_TAGS, metadata(context, topics)]
 
 
-OFFER: Final = Offer(
+POLICY: Final = ApiPolicy(
     on_request=OnRequest.WHOLE,
     request=ask,
     request_from=TELLING,
@@ -179,5 +179,5 @@ OFFER: Final = Offer(
     on_response=OnResponse.WHOLE,
     response=rewrite,
 )
-RETIRED: Final = replace(OFFER, request_from=0)
+RETIRED: Final = replace(POLICY, request_from=0)
 """At a listener whose node is gone: versions that cannot be told end the connection."""

@@ -5,8 +5,8 @@ Version notes: up to v3 one coordinator at the top level; from v4 on a list, one
 
 from typing import Final
 
-from kproxy.protocol.api_table import Offer, OnResponse
+from kproxy.protocol.api_table import ApiPolicy, OnResponse
 from kproxy.relay.apis.addresses import replace_all
 
 KEY: Final = 10
-OFFER: Final = Offer(on_response=OnResponse.WHOLE, response=replace_all)
+POLICY: Final = ApiPolicy(on_response=OnResponse.WHOLE, response=replace_all)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from kproxy.errors import MalformedMessageError
-from kproxy.protocol.api_table import Forward, Offer, OnRequest
+from kproxy.protocol.api_table import ApiPolicy, Forward, OnRequest
 from kproxy.protocol.context import Context
 from kproxy.relay.sasl import Exchanges
 from kproxy.wire.frame import frame as framed
@@ -35,4 +35,4 @@ def _mechanism(frame: memoryview) -> str | None:
         return None
 
 
-OFFER: Final = Offer(on_request=OnRequest.WHOLE, request=ask, refuse_below=1)
+POLICY: Final = ApiPolicy(on_request=OnRequest.WHOLE, request=ask, refuse_below=1)

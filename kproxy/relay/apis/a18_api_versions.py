@@ -22,10 +22,10 @@ from typing import Final
 
 from kproxy.errors import NONE, REBOOTSTRAP_REQUIRED, UNSUPPORTED_VERSION
 from kproxy.observe.reasons import Reason
-from kproxy.protocol.api_table import Answer, Chunk, Forward, Offer, OnRequest, OnResponse, Respond, Route
+from kproxy.protocol.api_table import Answer, ApiPolicy, Chunk, Forward, OnRequest, OnResponse, Respond, Route
 from kproxy.protocol.context import NEWEST_METADATA, Context
 from kproxy.protocol.fault import Fault
-from kproxy.rebootstrap.actions import Ask
+from kproxy.rebootstrap.actions import Trigger
 from kproxy.rebootstrap.answers import is_told
 from kproxy.wire.frame import frame as framed
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
@@ -63,11 +63,11 @@ def ask(context: Context, frame: memoryview) -> Forward | Answer:
     return Forward(framed(head, request.encode(NEWEST_UPSTREAM)))
 
 
-def _judged(context: Context, request: ApiVersionsRequest, version: int) -> Ask | None:
+def _judged(context: Context, request: ApiVersionsRequest, version: int) -> Trigger | None:
     """What the backend is to decide about; None where the client is where it means to be."""
     if version == NEWEST and _elsewhere(context, request):
-        return Ask.ELSEWHERE
-    return Ask.HELLO if context.retired or context.stale else None
+        return Trigger.ELSEWHERE
+    return Trigger.HELLO if context.retired or context.stale else None
 
 
 def _elsewhere(context: Context, request: ApiVersionsRequest) -> bool:
@@ -143,6 +143,6 @@ def _cut(theirs: ApiVersion, ours: tuple[int, int] | None) -> ApiVersion | None:
     return theirs
 
 
-OFFER: Final = Offer(
+POLICY: Final = ApiPolicy(
     on_request=OnRequest.WHOLE, request=ask, on_response=OnResponse.WHOLE, response=intersect, any_version=True
 )

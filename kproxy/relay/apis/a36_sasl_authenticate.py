@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from kproxy.errors import NONE, MalformedMessageError
-from kproxy.protocol.api_table import Chunk, Forward, Offer, OnRequest, OnResponse, Respond, Route
+from kproxy.protocol.api_table import ApiPolicy, Chunk, Forward, OnRequest, OnResponse, Respond, Route
 from kproxy.protocol.context import Context
 from kproxy.relay.sasl import Exchanges
 from kproxy.wire.frame import frame as framed
@@ -74,7 +74,7 @@ def _answer(frame: memoryview, version: int) -> SaslAuthenticateResponse | None:
         return None
 
 
-OFFER: Final = Offer(
+POLICY: Final = ApiPolicy(
     on_request=OnRequest.WHOLE,
     request=ask,
     request_limit=MAX_REQUEST,

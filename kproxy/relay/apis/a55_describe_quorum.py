@@ -5,8 +5,8 @@ Version notes: v2 adds the nodes with their listeners (KIP-853).
 
 from typing import Final
 
-from kproxy.protocol.api_table import Offer, OnResponse
+from kproxy.protocol.api_table import ApiPolicy, OnResponse
 from kproxy.relay.apis.addresses import replace_all
 
 KEY: Final = 55
-OFFER: Final = Offer(on_response=OnResponse.WHOLE, response=replace_all, response_from=2)
+POLICY: Final = ApiPolicy(on_response=OnResponse.WHOLE, response=replace_all, response_from=2)

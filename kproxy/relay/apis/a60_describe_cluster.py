@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from kproxy.protocol.api_table import Chunk, Offer, OnResponse, Respond, Route
+from kproxy.protocol.api_table import ApiPolicy, Chunk, OnResponse, Respond, Route
 from kproxy.protocol.context import Context
 from kproxy.protocol.reading import well_formed
 from kproxy.relay.apis.addresses import each, replaced
@@ -30,4 +30,4 @@ def rewrite(route: Route) -> Respond:
     return each(route, replace)
 
 
-OFFER: Final = Offer(on_response=OnResponse.WHOLE, response=rewrite)
+POLICY: Final = ApiPolicy(on_response=OnResponse.WHOLE, response=rewrite)

@@ -5,8 +5,8 @@ Version notes: v1 is the first stable one, in Kafka 4.1.
 
 from typing import Final
 
-from kproxy.protocol.api_table import Offer, OnResponse
+from kproxy.protocol.api_table import ApiPolicy, OnResponse
 from kproxy.relay.apis.addresses import replace_all
 
 KEY: Final = 78
-OFFER: Final = Offer(on_response=OnResponse.STREAM, glances=True, response=replace_all)
+POLICY: Final = ApiPolicy(on_response=OnResponse.STREAM, glances=True, response=replace_all)

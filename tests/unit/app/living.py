@@ -1,4 +1,4 @@
-"""A life under test, in this process: its admin port asked over HTTP, its ports used by clients that speak frames."""
+"""A process under test, in this process: its admin port asked over HTTP, its ports used by clients of frames."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import trio
 
-from kproxy.app.process import Life
+from kproxy.app.process import Process
 from kproxy.config import Config
 from kproxy.local_kafka.ports import free_port
 from kproxy.wire.frame import frame
@@ -104,28 +104,28 @@ class Client(Peer):
 
 
 class Living:
-    """A life that has begun; `code` is its exit code once it is over."""
+    """A process that has begun; `code` is its exit code once it is over."""
 
-    def __init__(self, life: Life) -> None:
-        self.life = life
+    def __init__(self, process: Process) -> None:
+        self.process = process
         self.code: int | None = None
         self.over = trio.Event()
-        admin = life.config.admin
+        admin = process.config.admin
         assert admin is not None
         self.listens = str(admin.listen)
         self.admin = admin.listen.port
-        self.config = life.config
+        self.config = process.config
         self._clients: list[Client] = []
 
     async def run(self) -> None:
         try:
-            self.code = await self.life.live()
+            self.code = await self.process.live()
         finally:
             self.over.set()
 
     def port(self, index: int = 0) -> int:
         """Where clients of a cluster bootstrap."""
-        return self.life.clusters[index].listen[1]
+        return self.process.clusters[index].listen[1]
 
     async def client(self, port: int | None = None) -> Client:
         """A client, at the first cluster's bootstrap port unless told otherwise."""
@@ -166,15 +166,15 @@ class Living:
 
 @asynccontextmanager
 async def living(config: Config) -> AsyncIterator[Living]:
-    """A life that has started; at the end it is over, and no descriptor is left."""
+    """A process that has started; at the end it is over, and no descriptor is left."""
     before = open_files()
     made: Living
-    made = Living(Life(config, lambda: made.config))
+    made = Living(Process(config, lambda: made.config))
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(made.run)
             try:
-                await eventually(lambda: made.life.started or made.over.is_set(), "the start")
+                await eventually(lambda: made.process.started or made.over.is_set(), "the start")
                 yield made
             finally:
                 with trio.CancelScope(shield=True):

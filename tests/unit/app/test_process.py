@@ -58,7 +58,7 @@ async def _in_flight(alive: Living, broker: ScriptedBroker, answers: trio.Event)
     await client.introduce("test", "1")
     broker.script[METADATA] = once(answers)
     await client.send_metadata(2)
-    (connection,) = alive.life.pump.connections.values()
+    (connection,) = alive.process.pump.connections.values()
     await eventually(lambda: len(connection.in_flight) == 1, "a request in flight")
     return client
 
@@ -70,7 +70,7 @@ async def test_a_drain_answers_and_closes() -> None:
         await alive.until_state("ready")
         waiting = await _in_flight(alive, broker, answers)
         silent_client = await alive.client()
-        ports = [alive.port(), alive.life.clusters[0].nodes.addresses.nodes[1].port]
+        ports = [alive.port(), alive.process.clusters[0].nodes.addresses.nodes[1].port]
         alive.signal()
         assert await silent_client.receive_all() == b""
         for port in ports:
@@ -83,7 +83,7 @@ async def test_a_drain_answers_and_closes() -> None:
         assert await waiting.receive_all() == b""
         await alive.over.wait()
         assert alive.code == DRAINED
-        assert alive.life.clusters[0].counters.closed == {Reason.DRAINED: 2}
+        assert alive.process.clusters[0].counters.closed == {Reason.DRAINED: 2}
 
 
 async def test_a_node_first_seen_while_draining() -> None:
@@ -93,7 +93,7 @@ async def test_a_node_first_seen_while_draining() -> None:
         await alive.until_state("ready")
         waiting = await _in_flight(alive, broker, answers)
         alive.signal()
-        await eventually(lambda: alive.life.draining, "the drain")
+        await eventually(lambda: alive.process.draining, "the drain")
         named_itself(broker, 1, 2)
         answers.set()
         told = await waiting.nodes(2)
@@ -101,7 +101,7 @@ async def test_a_node_first_seen_while_draining() -> None:
         with pytest.raises(OSError, match="connect"):
             await alive.client(told[2][1])
         await alive.over.wait()
-        assert alive.life.clusters[0].counters.closed == {Reason.DRAINED: 1}
+        assert alive.process.clusters[0].counters.closed == {Reason.DRAINED: 1}
 
 
 async def test_a_second_signal_stops_at_once() -> None:
@@ -116,7 +116,7 @@ async def test_a_second_signal_stops_at_once() -> None:
             await alive.over.wait()
         assert alive.code == CUT_SHORT
         assert await waiting.receive_all() == b""
-        assert alive.life.clusters[0].counters.closed == {Reason.SHUTDOWN: 1}
+        assert alive.process.clusters[0].counters.closed == {Reason.SHUTDOWN: 1}
         answers.set()
 
 
@@ -128,7 +128,7 @@ async def test_the_deadline_ends_a_drain() -> None:
         alive.signal()
         await alive.over.wait()
         assert await waiting.receive_all() == b""
-        assert alive.life.clusters[0].counters.closed == {Reason.DRAIN_DEADLINE: 1}
+        assert alive.process.clusters[0].counters.closed == {Reason.DRAIN_DEADLINE: 1}
         answers.set()
 
 
@@ -163,7 +163,7 @@ async def test_what_the_admin_port_shows() -> None:
     async with brokers((7,)) as (broker,), living(settings(broker)) as alive:
         await alive.until_state("ready")
         (cluster,) = (await alive.get("/api/v1/clusters"))["clusters"]
-        port = alive.life.clusters[0].nodes.addresses.nodes[7].port
+        port = alive.process.clusters[0].nodes.addresses.nodes[7].port
         assert cluster["cluster_id"] == "scripted"
         assert cluster["listen"] == f"{HOST}:{alive.port()}"
         assert cluster["bootstrap_servers"] == [f"{HOST}:{broker.port}"]
@@ -192,12 +192,12 @@ async def test_held_bytes_are_those_of_this_moment() -> None:
         await alive.until_state("ready")
         client = await alive.client()
         await client.send(b"\0\0\0\x64\0\x12\0\x03\0\0\0\x01" + bytes(38))
-        await eventually(lambda: bool(alive.life.pump.connections), "a connection")
+        await eventually(lambda: bool(alive.process.pump.connections), "a connection")
         with trio.fail_after(10):
             while 'kproxy_held_bytes{cluster="c0"} 50.0' not in await alive.text("/metrics"):  # noqa: ASYNC110
                 await trio.sleep(0.02)
         await client.close()
-        await eventually(lambda: not alive.life.pump.connections, "its end")
+        await eventually(lambda: not alive.process.pump.connections, "its end")
         assert 'kproxy_held_bytes{cluster="c0"} 0.0' in await alive.text("/metrics")
 
 
@@ -213,19 +213,19 @@ async def test_an_interrupt_drains_too() -> None:
 async def test_without_an_admin_port() -> None:
     """There need not be one."""
     async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
-        assert alive.life.config.admin is not None
+        assert alive.process.config.admin is not None
         alive.signal()
         await alive.over.wait()
         bare = settings(broker).model_copy(update={"admin": None})
-        life = type(alive.life)(bare)
+        process = type(alive.process)(bare)
         codes: list[int] = []
         async with trio.open_nursery() as nursery:
 
             async def run() -> None:
-                codes.append(await life.live())
+                codes.append(await process.live())
 
             nursery.start_soon(run)
-            await eventually(lambda: life.started, "the start")
+            await eventually(lambda: process.started, "the start")
             alive.signal()
         assert codes == [DRAINED]
 

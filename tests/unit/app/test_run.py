@@ -18,7 +18,7 @@ import pytest
 import structlog
 import yaml
 
-from kproxy.app.process import Life
+from kproxy.app.process import Process
 from kproxy.app.run import CONFIGURATION_ERROR, SWITCH_INTERVAL, run
 from kproxy.config import load
 from kproxy.errors import ConfigError
@@ -215,10 +215,10 @@ def test_a_fault_of_its_own_is_no_wrong_setting(ports: range, monkeypatch: pytes
     """A bug keeps its traceback, also when a wrong setting was met at the same time."""
     settings = load(None, {"bootstrap_servers": f"{HOST}:1", "listen": f"{HOST}:{ports[0]}"}, {})
 
-    async def fail(life: Life) -> int:
+    async def fail(process: Process) -> int:
         raise ExceptionGroup("both", [ConfigError("listen", "is wrong"), ZeroDivisionError("a bug")])
 
-    monkeypatch.setattr(Life, "live", fail)
+    monkeypatch.setattr(Process, "live", fail)
     with pytest.raises(ExceptionGroup) as caught:
         run(settings)
     assert caught.group_contains(ZeroDivisionError)

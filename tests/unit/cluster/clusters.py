@@ -11,7 +11,7 @@ import trio
 from kproxy.cluster.cluster import Cluster
 from kproxy.config import Config
 from kproxy.observe.counters import Counters
-from kproxy.relay.acceptor import Entrance
+from kproxy.relay.acceptor import Acceptor
 from kproxy.relay.pump import Pump
 from tests.unit.app.living import HOST
 
@@ -22,14 +22,14 @@ NOBODY = f"{HOST}:1"
 async def started(
     *, servers: str = NOBODY, listen: int = 0, admin: str | None = None, **nodes: Any
 ) -> AsyncIterator[Cluster]:
-    """A cluster that listens, without a pump behind its entrance."""
+    """A cluster that listens, without a pump behind its acceptor."""
     described = {"name": "c", "bootstrap_servers": servers, "listen": f"{HOST}:{listen}", "nodes": nodes}
     config = Config.model_validate({"clusters": [described], "admin": admin})
     pump = Pump(config.timeouts)
     cluster = Cluster(config.clusters[0], config, Counters(0.0).cluster("c"), pump)
-    entrance = Entrance(pump, config.limits, config.timeouts)
+    acceptor = Acceptor(pump, config.limits, config.timeouts)
     async with trio.open_nursery() as work:
-        cluster.start(work, work, entrance)
+        cluster.start(work, work, acceptor)
         try:
             yield cluster
         finally:

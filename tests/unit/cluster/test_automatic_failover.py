@@ -15,9 +15,9 @@ from tests.unit.upstream.scripted_broker import ScriptedBroker, closing
 AWAY = {"automatic": True, "after": "500ms", "floor": "60s"}
 
 
-def events(life: Two, event: str) -> list[dict[str, Any]]:
+def events(process: Two, event: str) -> list[dict[str, Any]]:
     """The fields of what happened by that name."""
-    return [happened.fields for happened in life.cluster.events.kept if happened.event == event]
+    return [happened.fields for happened in process.cluster.events.kept if happened.event == event]
 
 
 @asynccontextmanager
@@ -35,37 +35,37 @@ async def three(b_nodes: tuple[int, ...], c_nodes: tuple[int, ...]) -> AsyncIter
 
 async def test_an_automatic_failover_passes_over_a_cluster_with_a_node_without_a_port() -> None:
     """It goes to the next one, and tells why it did not go to this one."""
-    async with three((7,), (3,)) as (life, _):
-        life.a.script[METADATA] = closing
-        await life.a.drop()
-        await eventually(lambda: life.cluster.active.name == "c", "the failover", 20)
-        assert events(life, "an upstream cluster is passed over") == [{"to": "b", "why": NOT_IN_RANGES.format(7)}]
+    async with three((7,), (3,)) as (process, _):
+        process.a.script[METADATA] = closing
+        await process.a.drop()
+        await eventually(lambda: process.cluster.active.name == "c", "the failover", 20)
+        assert events(process, "an upstream cluster is passed over") == [{"to": "b", "why": NOT_IN_RANGES.format(7)}]
 
 
 async def test_no_automatic_failover_while_no_cluster_has_ports() -> None:
     """An event for each cluster and outage, not for each attempt; another outage is told again."""
-    async with three((7,), (8,)) as (life, c):
+    async with three((7,), (8,)) as (process, c):
         for outage in (1, 2):
-            life.a.script[METADATA] = closing
-            await life.a.drop()
+            process.a.script[METADATA] = closing
+            await process.a.drop()
             c.seen.clear()
             await eventually(lambda: c.requests(METADATA) > 2, "several attempts", 20)
-            passed = [fields["to"] for fields in events(life, "an upstream cluster is passed over")]
+            passed = [fields["to"] for fields in events(process, "an upstream cluster is passed over")]
             assert passed == ["b", "c"] * outage
-            del life.a.script[METADATA]
-            await eventually(lambda: life.cluster.watcher.reachable is True, "the active one is back", 20)
-            await eventually(lambda: not life.cluster.switching._told, "the outage is over")
-        assert not events(life, "no upstream cluster answers")
-        assert (life.cluster.active.name, life.cluster.epoch) == ("a", 0)
+            del process.a.script[METADATA]
+            await eventually(lambda: process.cluster.watcher.reachable is True, "the active one is back", 20)
+            await eventually(lambda: not process.cluster.failover_controller._told, "the outage is over")
+        assert not events(process, "no upstream cluster answers")
+        assert (process.cluster.active.name, process.cluster.epoch) == ("a", 0)
 
 
 async def test_no_upstream_answers() -> None:
     """An event for each outage; whoever answers first takes over."""
-    async with three((2,), (3,)) as (life, c):
-        for broker in (life.a, life.b, c):
+    async with three((2,), (3,)) as (process, c):
+        for broker in (process.a, process.b, c):
             broker.script[METADATA] = closing
             await broker.drop()
         await eventually(lambda: c.requests(METADATA) > 2, "several attempts", 20)
-        assert events(life, "no upstream cluster answers") == [{"active": "a"}]
+        assert events(process, "no upstream cluster answers") == [{"active": "a"}]
         del c.script[METADATA]
-        await eventually(lambda: life.cluster.active.name == "c", "the failover", 20)
+        await eventually(lambda: process.cluster.active.name == "c", "the failover", 20)

@@ -21,7 +21,7 @@ from kproxy.config import Config
 from kproxy.errors import NOT_COORDINATOR, REBOOTSTRAP_REQUIRED
 from kproxy.local_kafka.ports import free_port
 from kproxy.observe.reasons import Reason
-from kproxy.rebootstrap.actions import Means
+from kproxy.rebootstrap.actions import Action
 from kproxy.rebootstrap.service import PATIENCE
 from kproxy.wire.frame import frame
 from kproxy.wire.generated.heartbeat_request import HeartbeatRequest
@@ -43,7 +43,7 @@ FLOOR = 0.5
 
 @dataclass
 class Two:
-    """A life with two upstream clusters, `a` first, each of one broker that is all of its nodes."""
+    """A process with two upstream clusters, `a` first, each of one broker that is all of its nodes."""
 
     alive: Living
     a: ScriptedBroker
@@ -51,7 +51,7 @@ class Two:
 
     @property
     def cluster(self) -> Any:
-        return self.alive.life.clusters[0]
+        return self.alive.process.clusters[0]
 
     def port(self, node_id: int) -> int:
         port: int = self.cluster.nodes.addresses.nodes[node_id].port
@@ -102,36 +102,36 @@ async def metadata(client: Client, correlation_id: int, version: int = 13) -> Me
 
 async def test_a_switch_closes_what_was_there_and_leads_to_the_other_cluster() -> None:
     """Old connections end for that reason; who bootstraps then finds the other cluster's nodes."""
-    async with two() as life:
-        node, bootstrap = await life.client(life.port(1)), await life.client()
+    async with two() as process:
+        node, bootstrap = await process.client(process.port(1)), await process.client()
         assert {broker.node_id for broker in (await metadata(bootstrap, 2, 12)).brokers} == {1, 2}
-        status, told = await life.post("failover", {"to": "b"})
+        status, told = await process.post("failover", {"to": "b"})
         assert (status, told["upstream"], told["epoch"], told["connections"]) == (200, "b", 1, 2)
         assert await node.receive_all() == await bootstrap.receive_all() == b""
-        assert life.cluster.counters.closed[Reason.REBOOTSTRAP] == 2
-        fresh = await metadata(await life.client(), 2, 12)
+        assert process.cluster.counters.closed[Reason.REBOOTSTRAP] == 2
+        fresh = await metadata(await process.client(), 2, 12)
         assert {broker.node_id for broker in fresh.brokers} == {11, 12}
         assert fresh.cluster_id == "B"
-        assert {broker.port for broker in fresh.brokers} == {life.port(11), life.port(12)}
+        assert {broker.port for broker in fresh.brokers} == {process.port(11), process.port(12)}
 
 
 async def test_a_retired_node_tells_a_client_once_and_then_refuses() -> None:
     """129 with the present brokers, flushed, then closed; then it refuses; after the grace it is gone."""
-    async with two(topology={"retired": "refuse"}) as life:
-        retired = life.port(1)
-        await life.post("failover", {"to": "b"})
-        client = await life.client(retired)
+    async with two(topology={"retired": "refuse"}) as process:
+        retired = process.port(1)
+        await process.post("failover", {"to": "b"})
+        client = await process.client(retired)
         told = await metadata(client, 2)
         assert told.error_code == REBOOTSTRAP_REQUIRED
-        assert {broker.node_id: broker.port for broker in told.brokers} == {11: life.port(11), 12: life.port(12)}
+        assert {broker.node_id: broker.port for broker in told.brokers} == {11: process.port(11), 12: process.port(12)}
         assert await client.receive_all() == b""
-        again = await life.alive.client(retired)
+        again = await process.alive.client(retired)
         await again.say_hello("apache-kafka-java", "4.3.1", "app")
         assert await again.receive_all() == b""
         with trio.fail_after(10):
             while True:
                 try:
-                    await (await life.alive.client(retired)).close()
+                    await (await process.alive.client(retired)).close()
                 except OSError:
                     break
                 await trio.sleep(0.05)
@@ -139,29 +139,29 @@ async def test_a_retired_node_tells_a_client_once_and_then_refuses() -> None:
 
 async def test_a_client_that_was_closed_is_told_at_a_node_that_both_clusters_have() -> None:
     """Once; then the same node serves it, and another client was never told."""
-    async with two((1, 2), (1, 2)) as life:
-        first = await life.client(life.port(1))
+    async with two((1, 2), (1, 2)) as process:
+        first = await process.client(process.port(1))
         await metadata(first, 2)
-        await life.post("failover", {"to": "b"})
+        await process.post("failover", {"to": "b"})
         assert await first.receive_all() == b""
-        back = await life.client(life.port(1))
+        back = await process.client(process.port(1))
         assert (await metadata(back, 2)).error_code == REBOOTSTRAP_REQUIRED
         assert await back.receive_all() == b""
-        served = await metadata(await life.client(life.port(1)), 2)
+        served = await metadata(await process.client(process.port(1)), 2)
         assert (served.error_code, served.cluster_id) == (0, "B")
-        assert (await metadata(await life.client(life.port(2), "other"), 2)).error_code == 0
+        assert (await metadata(await process.client(process.port(2), "other"), 2)).error_code == 0
 
 
 async def test_metadata_in_flight_at_the_switch_is_answered_by_129() -> None:
     """Never by the old cluster's nodes."""
-    async with two() as life:
-        client = await life.client(life.port(1))
-        life.a.script[METADATA] = once(answers := trio.Event())
+    async with two() as process:
+        client = await process.client(process.port(1))
+        process.a.script[METADATA] = once(answers := trio.Event())
         head = encode_request_header(RequestHeader(METADATA, 13, 2, "app"))
         await client.send(frame(head, MetadataRequest(topics=[]).encode(13)))
-        (connection,) = life.alive.life.pump.connections.values()
+        (connection,) = process.alive.process.pump.connections.values()
         await eventually(lambda: len(connection.in_flight) == 1, "a request in flight")
-        await life.post("failover", {"to": "b"})
+        await process.post("failover", {"to": "b"})
         answers.set()
         told = MetadataResponse.decode((await client.answer(2))[1:], 13)
         assert (told.error_code, {broker.node_id for broker in told.brokers}) == (REBOOTSTRAP_REQUIRED, {11, 12})
@@ -170,18 +170,18 @@ async def test_metadata_in_flight_at_the_switch_is_answered_by_129() -> None:
 
 async def test_a_client_that_believes_what_129_says_is_closed_instead() -> None:
     """kafka-python with Metadata in flight at the switch: told on its next connection, by the new cluster itself."""
-    async with two((1,), (1,)) as life:
-        client = await life.alive.client(life.port(1))
+    async with two((1,), (1,)) as process:
+        client = await process.alive.client(process.port(1))
         await client.introduce("kafka-python", "3.0.12")
-        life.a.script[METADATA] = once(answers := trio.Event())
+        process.a.script[METADATA] = once(answers := trio.Event())
         head = encode_request_header(RequestHeader(METADATA, 13, 2, "app"))
         await client.send(frame(head, MetadataRequest(topics=[]).encode(13)))
-        (connection,) = life.alive.life.pump.connections.values()
+        (connection,) = process.alive.process.pump.connections.values()
         await eventually(lambda: len(connection.in_flight) == 1, "a request in flight")
-        await life.post("failover", {"to": "b"})
+        await process.post("failover", {"to": "b"})
         answers.set()
         assert await client.receive_all() == b""
-        back = await life.alive.client(life.port(1))
+        back = await process.alive.client(process.port(1))
         await back.introduce("kafka-python", "3.0.12")
         told = await metadata(back, 2)
         assert (told.error_code, told.cluster_id) == (REBOOTSTRAP_REQUIRED, "B")
@@ -195,50 +195,50 @@ def heartbeat(correlation_id: int) -> bytes:
 @pytest.mark.parametrize("software", [("apache-kafka-java", "4.3.1"), ("kafka-python", "3.0.12")])
 async def test_what_waits_at_the_old_coordinator_is_told_16(software: tuple[str, str]) -> None:
     """At once, at any port, also those who are not told by 129; counted once, and still owed a 129 afterwards."""
-    async with two((1,), (1,)) as life:
-        life.a.script[HEARTBEAT] = silent
-        members = [await life.alive.client(port) for port in (life.port(1), life.port(1), None)]
+    async with two((1,), (1,)) as process:
+        process.a.script[HEARTBEAT] = silent
+        members = [await process.alive.client(port) for port in (process.port(1), process.port(1), None)]
         for member in members:
             await member.introduce(*software)
             await member.send(heartbeat(2) + heartbeat(3))
-        connections = life.alive.life.pump.connections.values()
+        connections = process.alive.process.pump.connections.values()
         await eventually(lambda: [len(one.in_flight) for one in connections] == [2, 2, 2], "heartbeats in flight")
         begun = trio.current_time()
-        await life.post("failover", {"to": "b"})
+        await process.post("failover", {"to": "b"})
         for member in members:
             for number in (2, 3):
                 assert HeartbeatResponse.decode((await member.answer(number))[1:], 4).error_code == NOT_COORDINATOR
             assert await member.receive_all() == b""
         assert trio.current_time() - begun < PATIENCE
-        told = life.cluster.counters.told
-        assert told == {(Means.NOT_COORDINATOR, *software): 3}
-        back = await life.alive.client(life.port(1))
+        told = process.cluster.counters.told
+        assert told == {(Action.NOT_COORDINATOR, *software): 3}
+        back = await process.alive.client(process.port(1))
         await back.introduce(*software)
         assert (await metadata(back, 2)).error_code == REBOOTSTRAP_REQUIRED
 
 
 async def test_a_drain_tells_members_of_groups_16() -> None:
     """Each when its turn has come: it finds its coordinator by a sibling."""
-    async with two(drain={"rebootstrap": True, "deadline": "1s"}) as life:
-        life.a.script[HEARTBEAT] = silent
-        member = await life.client(life.port(1))
+    async with two(drain={"rebootstrap": True, "deadline": "1s"}) as process:
+        process.a.script[HEARTBEAT] = silent
+        member = await process.client(process.port(1))
         await member.send(heartbeat(2))
-        await eventually(lambda: life.a.requests(HEARTBEAT) == 1, "a heartbeat in flight")
+        await eventually(lambda: process.a.requests(HEARTBEAT) == 1, "a heartbeat in flight")
         os.kill(os.getpid(), signal.SIGTERM)
         assert HeartbeatResponse.decode((await member.answer(2))[1:], 4).error_code == NOT_COORDINATOR
         assert await member.receive_all() == b""
-        await life.alive.over.wait()
+        await process.alive.over.wait()
 
 
 async def test_what_the_old_cluster_never_answers_is_not_waited_for() -> None:
     """A dead cluster is the usual reason for a switch."""
-    async with two() as life:
-        client = await life.client(life.port(1))
-        life.a.script[METADATA] = silent
+    async with two() as process:
+        client = await process.client(process.port(1))
+        process.a.script[METADATA] = silent
         await client.send_metadata(2)
-        (connection,) = life.alive.life.pump.connections.values()
+        (connection,) = process.alive.process.pump.connections.values()
         await eventually(lambda: len(connection.in_flight) == 1, "a request in flight")
-        await life.post("failover", {"to": "b"})
+        await process.post("failover", {"to": "b"})
         with trio.fail_after(3):
             assert await client.receive_all() == b""
 
@@ -253,76 +253,76 @@ async def test_a_restart_stays_with_the_active_upstream(tmp_path: Path) -> None:
             assert (await Two(alive, a, b).post("failover"))[1]["upstream"] == "b"
         async with living(described(a, b, **state)) as alive:
             await alive.until_state("ready")
-            life = Two(alive, a, b)
-            assert (life.cluster.active.name, life.cluster.cluster_id) == ("b", "B")
-            assert (await life.post("failover"))[1]["upstream"] == "a"
+            process = Two(alive, a, b)
+            assert (process.cluster.active.name, process.cluster.cluster_id) == ("b", "B")
+            assert (await process.post("failover"))[1]["upstream"] == "a"
 
 
 async def test_refused_switches() -> None:
     """An unknown target, the active one, one that does not answer; the epoch stays."""
-    async with two() as life:
-        assert (await life.post("failover", {"to": "x"}))[0] == 404
-        assert (await life.post("failover", {"to": "a"}))[0] == 409
-        life.b.script[METADATA] = silent
-        life.b.answer.brokers = []
-        del life.b.script[METADATA]
-        status, told = await life.post("failover", {"to": "b"})
-        assert (status, life.cluster.epoch) == (409, 0)
+    async with two() as process:
+        assert (await process.post("failover", {"to": "x"}))[0] == 404
+        assert (await process.post("failover", {"to": "a"}))[0] == 409
+        process.b.script[METADATA] = silent
+        process.b.answer.brokers = []
+        del process.b.script[METADATA]
+        status, told = await process.post("failover", {"to": "b"})
+        assert (status, process.cluster.epoch) == (409, 0)
         assert "b cannot take over" in told["error"]
-        status, told = await life.post("failover", {"to": "b", "force": True})
+        status, told = await process.post("failover", {"to": "b", "force": True})
         assert (status, told["epoch"]) == (200, 1)
 
 
 async def test_the_floor_between_two_epochs() -> None:
     """Sooner it says how long to wait; then it works."""
-    async with two(topology={"epoch_floor": "30s"}) as life:
-        assert (await life.post("rebootstrap"))[0] == 200
-        status, told = await life.post("rebootstrap")
-        assert (status, life.cluster.epoch) == (429, 1)
+    async with two(topology={"epoch_floor": "30s"}) as process:
+        assert (await process.post("rebootstrap"))[0] == 200
+        status, told = await process.post("rebootstrap")
+        assert (status, process.cluster.epoch) == (429, 1)
         assert "epoch_floor" in told["error"]
-        assert (await life.post("failover"))[0] == 429
+        assert (await process.post("failover"))[0] == 429
 
 
 async def test_another_cluster_behind_the_same_servers() -> None:
     """Seen in two polls one after the other, it is a new epoch; for a moment only, it is none."""
-    async with two() as life:
-        client = await life.client(life.port(1))
-        life.a.answer.cluster_id = "A2"
-        named_itself(life.a, 21)
-        await eventually(lambda: life.cluster.epoch == 1, "a new epoch")
+    async with two() as process:
+        client = await process.client(process.port(1))
+        process.a.answer.cluster_id = "A2"
+        named_itself(process.a, 21)
+        await eventually(lambda: process.cluster.epoch == 1, "a new epoch")
         assert await client.receive_all() == b""
-        assert life.cluster.counters.epochs["cluster_changed"] == 1
-        assert {broker.node_id for broker in (await metadata(await life.client(), 2, 12)).brokers} == {21}
+        assert process.cluster.counters.epochs["cluster_changed"] == 1
+        assert {broker.node_id for broker in (await metadata(await process.client(), 2, 12)).brokers} == {21}
 
 
 async def test_all_nodes_replaced() -> None:
     """No node that a client can know is left: a new epoch. One of two is not that."""
-    async with two() as life:
-        named_itself(life.a, 2, 3)
-        await eventually(lambda: 3 in life.cluster.nodes.addresses.nodes, "the new node")
-        assert life.cluster.epoch == 0
-        named_itself(life.a, 4, 5)
-        await eventually(lambda: life.cluster.epoch == 1, "a new epoch")
-        assert life.cluster.counters.epochs["all_nodes_replaced"] == 1
-        assert {door.node_id for door in life.cluster.nodes.addresses.retired} >= {2, 3}
+    async with two() as process:
+        named_itself(process.a, 2, 3)
+        await eventually(lambda: 3 in process.cluster.nodes.addresses.nodes, "the new node")
+        assert process.cluster.epoch == 0
+        named_itself(process.a, 4, 5)
+        await eventually(lambda: process.cluster.epoch == 1, "a new epoch")
+        assert process.cluster.counters.epochs["all_nodes_replaced"] == 1
+        assert {listener.node_id for listener in process.cluster.nodes.addresses.retired} >= {2, 3}
 
 
 async def test_a_retired_node_that_serves() -> None:
     """A client that can only ask finds the new nodes at the old port."""
-    async with two() as life:
-        retired = life.port(1)
-        await life.post("failover", {"to": "b"})
-        client = await life.client(retired)
+    async with two() as process:
+        retired = process.port(1)
+        await process.post("failover", {"to": "b"})
+        client = await process.client(retired)
         assert {broker.node_id for broker in (await metadata(client, 2, 12)).brokers} == {11, 12}
         assert {broker.node_id for broker in (await metadata(client, 3, 12)).brokers} == {11, 12}
 
 
 async def test_a_retired_node_refuses_who_cannot_be_told() -> None:
     """A Java client of 3.7 is closed at its first words, one of unknown make at its first Metadata."""
-    async with two(topology={"retired": "refuse"}) as life:
-        retired = life.port(1)
-        await life.post("failover", {"to": "b"})
-        old, unknown = await life.alive.client(retired), await life.alive.client(retired)
+    async with two(topology={"retired": "refuse"}) as process:
+        retired = process.port(1)
+        await process.post("failover", {"to": "b"})
+        old, unknown = await process.alive.client(retired), await process.alive.client(retired)
         await old.say_hello("apache-kafka-java", "3.7.2", "old")
         await unknown.introduce("mystery", "1", "unknown")
         await unknown.send_metadata(2)
@@ -331,128 +331,132 @@ async def test_a_retired_node_refuses_who_cannot_be_told() -> None:
 
 async def test_two_upstreams_that_are_one_cluster() -> None:
     """The switch is made, since the operator may know why; the log says what it looks like."""
-    async with two((1,), (1,)) as life:
-        life.b.answer.cluster_id = "A"
-        status, told = await life.post("failover", {"to": "b"})
-        assert (status, told["epoch"], life.cluster.cluster_id) == (200, 1, "A")
-        assert (await metadata(await life.client(), 2, 12)).cluster_id == "A"
+    async with two((1,), (1,)) as process:
+        process.b.answer.cluster_id = "A"
+        status, told = await process.post("failover", {"to": "b"})
+        assert (status, told["epoch"], process.cluster.cluster_id) == (200, 1, "A")
+        assert (await metadata(await process.client(), 2, 12)).cluster_id == "A"
 
 
 async def test_another_cluster_for_a_moment() -> None:
     """One poll that says so, and the next that does not: nobody moves."""
-    async with two() as life:
-        client = await life.client(life.port(1))
-        polls = life.a.requests(METADATA)
-        life.a.answer.cluster_id = "elsewhere"
-        await eventually(lambda: life.a.requests(METADATA) > polls, "a poll")
-        life.a.answer.cluster_id = "A"
-        await eventually(lambda: life.a.requests(METADATA) > polls + 3, "more polls")
-        assert life.cluster.epoch == 0
+    async with two() as process:
+        client = await process.client(process.port(1))
+        polls = process.a.requests(METADATA)
+        process.a.answer.cluster_id = "elsewhere"
+        await eventually(lambda: process.a.requests(METADATA) > polls, "a poll")
+        process.a.answer.cluster_id = "A"
+        await eventually(lambda: process.a.requests(METADATA) > polls + 3, "more polls")
+        assert process.cluster.epoch == 0
         await client.introduce("apache-kafka-java", "4.3.1")
 
 
 async def test_automatic_failover() -> None:
     """Only once the active one was away for as long as the settings say; and there it stays."""
     failover = {"automatic": True, "after": "500ms", "floor": "60s"}
-    async with two(cluster={"failover": failover}) as life:
-        life.a.script[METADATA] = silent
-        await life.a.drop()
-        await eventually(lambda: life.cluster.active.name == "b", "the failover", 20)
-        assert life.cluster.epoch == 1
-        del life.a.script[METADATA]
-        life.b.script[METADATA] = silent
-        await life.b.drop()
+    async with two(cluster={"failover": failover}) as process:
+        process.a.script[METADATA] = silent
+        await process.a.drop()
+        await eventually(lambda: process.cluster.active.name == "b", "the failover", 20)
+        assert process.cluster.epoch == 1
+        del process.a.script[METADATA]
+        process.b.script[METADATA] = silent
+        await process.b.drop()
         await trio.sleep(2.5)
-        assert (life.cluster.active.name, life.cluster.epoch) == ("b", 1)
+        assert (process.cluster.active.name, process.cluster.epoch) == ("b", 1)
 
 
 async def test_a_drain_sends_clients_to_siblings() -> None:
     """The bootstrap port closes, nodes' ports answer 129, connections end over the deadline, exit code 0."""
-    async with two(drain={"deadline": "2s", "rebootstrap": True}) as life:
-        node, port, bootstrap = await life.client(life.port(1)), life.port(2), life.alive.port()
-        life.alive.signal()
-        await life.alive.until_state("draining")
+    async with two(drain={"deadline": "2s", "rebootstrap": True}) as process:
+        node, port, bootstrap = await process.client(process.port(1)), process.port(2), process.alive.port()
+        process.alive.signal()
+        await process.alive.until_state("draining")
         with pytest.raises(OSError, match="connect"):  # noqa: PT012 (one that came in the last moment is closed)
             while True:
-                await (await life.alive.client(bootstrap)).receive_all()
-        late = await life.client(port, "late")
+                await (await process.alive.client(bootstrap)).receive_all()
+        late = await process.client(port, "late")
         assert (await metadata(late, 2)).error_code == REBOOTSTRAP_REQUIRED
         assert await node.receive_all() == b""
-        await life.alive.over.wait()
-        assert life.alive.code == DRAINED
-        assert set(life.cluster.counters.closed) == {Reason.REBOOTSTRAP}
+        await process.alive.over.wait()
+        assert process.alive.code == DRAINED
+        assert set(process.cluster.counters.closed) == {Reason.REBOOTSTRAP}
 
 
 async def test_a_reload_that_maps_nodes_elsewhere() -> None:
     """Clients are told the new host, those from before are parted from; a bad reload changes nothing."""
-    async with two() as life:
-        client = await life.client(life.port(1))
-        life.alive.config = described(
-            life.a, life.b, cluster={"advertised_host": "localhost"}, admin=life.alive.listens
+    async with two() as process:
+        client = await process.client(process.port(1))
+        process.alive.config = described(
+            process.a, process.b, cluster={"advertised_host": "localhost"}, admin=process.alive.listens
         )
         os.kill(os.getpid(), signal.SIGHUP)
         assert await client.receive_all() == b""
-        told = await metadata(await life.client(), 2, 12)
+        told = await metadata(await process.client(), 2, 12)
         assert {broker.host for broker in told.brokers} == {"localhost"}
-        assert life.cluster.counters.epochs["config"] == 1
-        life.alive.config = described(life.a, life.b, limits={"max_connections": 5}, admin=life.alive.listens)
+        assert process.cluster.counters.epochs["config"] == 1
+        process.alive.config = described(
+            process.a, process.b, limits={"max_connections": 5}, admin=process.alive.listens
+        )
         os.kill(os.getpid(), signal.SIGHUP)
         await trio.sleep(0.3)
-        assert life.alive.life.config.limits.max_connections is None
+        assert process.alive.process.config.limits.max_connections is None
 
 
 async def test_a_reload_that_a_failover_overtakes() -> None:
     """While it waits for the epoch's floor the other upstream becomes the active one: so it stays."""
-    async with two() as life:
-        await life.post("rebootstrap", {})
-        config = described(life.a, life.b, cluster={"advertised_host": "localhost"}, admin=life.alive.listens)
+    async with two() as process:
+        await process.post("rebootstrap", {})
+        config = described(process.a, process.b, cluster={"advertised_host": "localhost"}, admin=process.alive.listens)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(apply, life.alive.life, config)
+            nursery.start_soon(apply, process.alive.process, config)
             for _ in range(2):  # up to its wait
                 await trio.lowlevel.checkpoint()
-            epoch = life.cluster.rebootstrap.epoch
+            epoch = process.cluster.rebootstrap.epoch
             epoch.floor = 0.0
-            assert (await life.post("failover", {"to": "b"}))[0] == 200
+            assert (await process.post("failover", {"to": "b"}))[0] == 200
             epoch.floor = FLOOR
-        assert life.cluster.active.name == "b"
-        told = await metadata(await life.client(), 2, 12)
+        assert process.cluster.active.name == "b"
+        told = await metadata(await process.client(), 2, 12)
         assert (told.cluster_id, {broker.host for broker in told.brokers}) == ("B", {"localhost"})
 
 
 async def test_a_reload_with_other_bootstrap_servers() -> None:
     """They must answer; then clients are sent there."""
-    async with two() as life:
-        client = await life.client(life.port(1))
-        upstreams = [{"name": "a", "bootstrap_servers": f"{HOST}:{life.b.port}"}]
-        life.alive.config = described(life.a, life.b, cluster={"upstreams": upstreams}, admin=life.alive.listens)
+    async with two() as process:
+        client = await process.client(process.port(1))
+        upstreams = [{"name": "a", "bootstrap_servers": f"{HOST}:{process.b.port}"}]
+        process.alive.config = described(
+            process.a, process.b, cluster={"upstreams": upstreams}, admin=process.alive.listens
+        )
         os.kill(os.getpid(), signal.SIGHUP)
         assert await client.receive_all() == b""
-        assert (await metadata(await life.client(), 2, 12)).cluster_id == "B"
-        shown = await life.alive.get("/api/v1/clusters/c/events")
+        assert (await metadata(await process.client(), 2, 12)).cluster_id == "B"
+        shown = await process.alive.get("/api/v1/clusters/c/events")
         assert [event["event"] for event in shown["events"]][-1] == "clients rebootstrap"
         assert json.dumps(shown)
 
 
 async def test_leader_epochs_of_another_cluster() -> None:
     """A librdkafka that would believe no lower ones is told none, from the first Metadata of the other cluster on."""
-    async with two() as life:
-        for broker, epoch in ((life.a, 5), (life.b, 2)):
+    async with two() as process:
+        for broker, epoch in ((process.a, 5), (process.b, 2)):
             broker.answer.topics = [
                 MetadataResponseTopic(name="t", partitions=[MetadataResponsePartition(0, 0, 1, epoch)])
             ]
 
         async def told(software: tuple[str, str], version: int) -> int:
-            client = await life.alive.client()
+            client = await process.alive.client()
             await client.introduce(*software)
             return (await metadata(client, 2, version)).topics[0].partitions[0].leader_epoch
 
         old, new, java = ("librdkafka", "2.15.0"), ("librdkafka", "2.16.0"), ("apache-kafka-java", "3.9.0")
         assert [await told(software, 12) for software in (old, new, java)] == [5, 5, 5]
-        await life.post("failover", {"to": "b"})
+        await process.post("failover", {"to": "b"})
         assert [await told(software, 12) for software in (old, new, java)] == [-1, 2, 2]
         assert [await told(old, version) for version in (7, 8, 9)] == [-1, -1, -1]
         await trio.sleep(FLOOR)
-        await life.post("failover", {"to": "a"})
+        await process.post("failover", {"to": "a"})
         assert [await told(software, 13) for software in (old, new)] == [-1, 5]
 
 
@@ -460,13 +464,13 @@ async def test_topic_ids_are_hidden_at_every_cluster() -> None:
     """From a franz-go of 1.22, and from nobody else, from its first Metadata on; not where the settings say nobody."""
     topic_id = UUID(int=7)
     for named, shown in (({}, (ZERO_UUID, -1)), ({"hide_topic_ids_from": ""}, (topic_id, 5))):
-        async with two(cluster={"failover": named}) as life:
-            for broker in (life.a, life.b):
+        async with two(cluster={"failover": named}) as process:
+            for broker in (process.a, process.b):
                 partition = MetadataResponsePartition(0, 0, 1, 5)
                 broker.answer.topics = [MetadataResponseTopic(name="t", topic_id=topic_id, partitions=[partition])]
 
             async def told(software: tuple[str, str]) -> tuple[UUID, int]:
-                client = await life.alive.client()
+                client = await process.alive.client()
                 await client.introduce(*software)
                 (topic,) = (await metadata(client, 2, 12)).topics
                 return topic.topic_id, topic.partitions[0].leader_epoch
@@ -474,20 +478,20 @@ async def test_topic_ids_are_hidden_at_every_cluster() -> None:
             everyone = (("kgo", "v1.22.2"), ("kgo", "v1.21.7"), ("apache-kafka-java", "4.4.0"))
             expected = [shown, (topic_id, 5), (topic_id, 5)]
             assert [await told(software) for software in everyone] == expected
-            await life.post("failover", {"to": "b"})
+            await process.post("failover", {"to": "b"})
             assert [await told(software) for software in everyone] == expected
 
 
 async def test_leader_epochs_of_the_same_cluster() -> None:
     """Behind another upstream, or after an order to rebootstrap, they go on to be told."""
-    async with two() as life:
-        life.b.answer.cluster_id = "A"
-        client = await life.alive.client()
+    async with two() as process:
+        process.b.answer.cluster_id = "A"
+        client = await process.alive.client()
         await client.introduce("librdkafka", "2.11.0")
-        for broker in (life.a, life.b):
+        for broker in (process.a, process.b):
             broker.answer.topics = [MetadataResponseTopic(name="t", partitions=[MetadataResponsePartition(0, 0, 1, 5)])]
         assert (await metadata(client, 2, 12)).topics[0].partitions[0].leader_epoch == 5
-        await life.post("failover", {"to": "b"})
-        again = await life.alive.client()
+        await process.post("failover", {"to": "b"})
+        again = await process.alive.client()
         await again.introduce("librdkafka", "2.11.0")
         assert (await metadata(again, 2, 12)).topics[0].partitions[0].leader_epoch == 5

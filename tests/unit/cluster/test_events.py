@@ -165,10 +165,10 @@ async def test_many_at_once(tmp_path: Path) -> None:
 
 async def test_a_failover(tmp_path: Path) -> None:
     """The epoch, its cause, from where to where; then the end of the connections that it closes."""
-    async with two(events=to(tmp_path)) as life:
-        client = await life.client(life.port(1))
+    async with two(events=to(tmp_path)) as process:
+        client = await process.client(process.port(1))
         await told(tmp_path, Name.CLIENT_CONNECTED)
-        await life.post("failover", {"to": "b"})
+        await process.post("failover", {"to": "b"})
         assert await client.receive_all() == b""
         epoch, gone = await told(tmp_path, Name.CLIENTS_REBOOTSTRAP, Name.CLIENT_DISCONNECTED)
         assert (epoch["event"], epoch["cause"], epoch["epoch"], epoch["connections"]) == (
@@ -203,11 +203,11 @@ def written(leader: Leader) -> bytes:
 
 async def test_a_backend_that_changes(tmp_path: Path) -> None:
     """Which nodes came and went; another cluster behind the same servers, with both ids."""
-    async with two(events=to(tmp_path)) as life:
-        life.a.name_nodes({2: life.a.address, 3: life.a.address})
+    async with two(events=to(tmp_path)) as process:
+        process.a.name_nodes({2: process.a.address, 3: process.a.address})
         (changed,) = await told(tmp_path, Name.TOPOLOGY_CHANGED)
         assert (changed["added"], changed["gone"], changed["moved"], changed["cluster_id"]) == ([3], [1], [], None)
-        life.a.answer.cluster_id = "C"
+        process.a.answer.cluster_id = "C"
         (epoch,) = await told(tmp_path, Name.CLIENTS_REBOOTSTRAP)
         assert (epoch["cause"], epoch["cluster_id"], epoch["previous_cluster_id"]) == ("cluster_changed", "C", "A")
         assert (epoch["upstream"], epoch["previous_upstream"]) == ("a", None)
@@ -259,8 +259,8 @@ async def test_a_queue_that_is_full(tmp_path: Path) -> None:
 async def test_without_events_there_is_nothing_of_it() -> None:
     """No stream, no hook."""
     async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
-        assert (alive.life.events, alive.life.pump.ended) == (None, None)
-        assert alive.life.clusters[0].events.tell is None
+        assert (alive.process.events, alive.process.pump.ended) == (None, None)
+        assert alive.process.clusters[0].events.tell is None
 
 
 async def test_the_name_of_the_host(tmp_path: Path) -> None:

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from kproxy.cluster.failover_history import STAYS, Stays
+from kproxy.cluster.failover_history import STAYS, FailoverHistory
 from kproxy.state.interface import Store
 from kproxy.state.memory import MemoryStore
 
 EAST, WEST = ("A", "east"), ("B", "west")
 
 
-def begun(*places: tuple[str | None, str]) -> Stays:
+def begun(*places: tuple[str | None, str]) -> FailoverHistory:
     """Clients were sent to these clusters, by these upstreams, one after the other."""
-    stays = Stays("orders")
+    stays = FailoverHistory("orders")
     for number, (cluster_id, upstream) in enumerate(places):
         stays.see(cluster_id, upstream, separates=True, moved=bool(number))
     return stays
 
 
-def found(stays: Stays) -> tuple[int, str, bool]:
+def found(stays: FailoverHistory) -> tuple[int, str, bool]:
     return stays.stay.failovers, stays.stay.cluster, stays.stay.returned
 
 
-async def restarted(store: Store) -> Stays:
-    stays = Stays("orders")
+async def restarted(store: Store) -> FailoverHistory:
+    stays = FailoverHistory("orders")
     await stays.remember(store)
     return stays
 
@@ -42,7 +42,7 @@ def test_the_same_cluster_is_no_move() -> None:
 
 def test_a_cluster_that_tells_its_id_later() -> None:
     """The upstream's name stands for it until then; that is no move, and another one is none either."""
-    stays = Stays("orders")
+    stays = FailoverHistory("orders")
     assert stays.see(None, "east", separates=True)
     assert found(stays) == (0, "upstream east", False)
     assert not stays.see(None, "east", separates=True)
@@ -75,7 +75,7 @@ def test_another_cluster_behind_the_same_name() -> None:
 
 def test_once_ids_were_kept_apart() -> None:
     """Those that have a cluster in them are still about when it is switched off."""
-    stays = Stays("orders")
+    stays = FailoverHistory("orders")
     stays.see("A", "east", separates=False)
     assert not stays.stay.separates
     assert stays.see(None, "east", separates=True)
@@ -87,7 +87,7 @@ async def test_a_restart_goes_on() -> None:
     """Each virtual cluster for itself; at another cluster than before it is a move."""
     store, stays = MemoryStore(), begun(EAST, WEST)
     await stays.keep(store)
-    await Stays("others").keep(store)
+    await FailoverHistory("others").keep(store)
     again = await restarted(store)
     assert again.stay == stays.stay
     assert not again.see("B", "west", separates=True)
@@ -109,4 +109,4 @@ async def test_what_another_version_has_kept_is_no_reason_not_to_start() -> None
     store = MemoryStore()
     for kept in (b"?", b"[]", b'{"failovers": "many"}'):
         await store.put(STAYS, "orders", kept)
-        assert (await restarted(store)).stay == Stays("orders").stay
+        assert (await restarted(store)).stay == FailoverHistory("orders").stay

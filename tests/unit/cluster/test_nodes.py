@@ -1,4 +1,4 @@
-"""The nodes of a virtual cluster: their doors, what clients are told for them, whether they answer."""
+"""The nodes of a virtual cluster: their listeners, what clients are told for them, whether they answer."""
 
 from __future__ import annotations
 

@@ -76,36 +76,36 @@ async def write(client: Client, number: int, producer_id: int) -> None:
     await client.send(frame(encode_request_header(RequestHeader(PRODUCE, 8, number, "app")), request.encode(8)))
 
 
-async def switch(life: Two, to: str) -> None:
+async def switch(process: Two, to: str) -> None:
     """As soon as the floor allows."""
     with trio.fail_after(5):
-        while (await life.post("failover", {"to": to}))[0] != 200:  # noqa: ASYNC110 (asked over HTTP)
+        while (await process.post("failover", {"to": to}))[0] != 200:  # noqa: ASYNC110 (asked over HTTP)
             await trio.sleep(FLOOR / 5)
 
 
 async def test_each_cluster_has_ids_of_its_own() -> None:
     """Both brokers issue 7, clients get two ids; a broker is asked for its cluster once on each connection."""
-    async with two() as life:
-        life.a.script[INIT] = life.b.script[INIT] = issues(7)
-        before = life.a.requests(METADATA)
-        client = await life.client()
+    async with two() as process:
+        process.a.script[INIT] = process.b.script[INIT] = issues(7)
+        before = process.a.requests(METADATA)
+        client = await process.client()
         ids = [(await init(client)).producer_id for _ in range(3)]
         assert ids == [ProducerIds("a").issued(7, "A")] * 3
-        assert life.a.requests(METADATA) - before <= 1 + 10  # kproxy's own polls, ten a second, are among them
-        await switch(life, "b")
-        assert (await init(await life.client())).producer_id == ProducerIds("b", 1).issued(7, "B")
+        assert process.a.requests(METADATA) - before <= 1 + 10  # kproxy's own polls, ten a second, are among them
+        await switch(process, "b")
+        assert (await init(await process.client())).producer_id == ProducerIds("b", 1).issued(7, "B")
 
 
 async def test_batches_of_a_producer_that_moves() -> None:
     """As they are at first and at a new cluster; back at the first, under another id; one from before kproxy, too."""
-    async with two() as life:
-        life.a.script[INIT] = issues(7)
-        at_a, at_b = Written(life.a), Written(life.b)
-        moved = (await init(await life.client())).producer_id
+    async with two() as process:
+        process.a.script[INIT] = issues(7)
+        at_a, at_b = Written(process.a), Written(process.b)
+        moved = (await init(await process.client())).producer_id
         for upstream, written, count in (("a", at_a, 2), ("b", at_b, 2), ("a", at_a, 4)):
-            if upstream != life.cluster.active.name:
-                await switch(life, upstream)
-            client = await life.client()
+            if upstream != process.cluster.active.name:
+                await switch(process, upstream)
+            client = await process.client()
             for number, producer_id in enumerate((moved, 7), 2):
                 await write(client, number, producer_id)
             await eventually(partial(_holds, written, count), f"{count} batches at {upstream}")
@@ -123,13 +123,13 @@ async def test_another_cluster_behind_the_same_servers_is_a_move() -> None:
         cluster["bootstrap_servers"] = f"{HOST}:{broker.port}"
         async with living(described(broker, broker, cluster=cluster)) as alive:
             await alive.until_state("ready")
-            life = Two(alive, broker, broker)
+            process = Two(alive, broker, broker)
             broker.script[INIT] = issues(7)
-            assert (await init(await life.client())).producer_id == ProducerIds("main").issued(7, "A")
+            assert (await init(await process.client())).producer_id == ProducerIds("main").issued(7, "A")
             broker.answer.cluster_id = "A2"
             named_itself(broker, 21)
-            await eventually(lambda: life.cluster.epoch == 1, "a new epoch")
-            assert (await init(await life.client())).producer_id == ProducerIds("main", 1).issued(7, "A2")
+            await eventually(lambda: process.cluster.epoch == 1, "a new epoch")
+            assert (await init(await process.client())).producer_id == ProducerIds("main", 1).issued(7, "A2")
 
 
 async def test_a_restart_goes_on_in_the_same_stay(tmp_path: Path) -> None:
@@ -148,14 +148,14 @@ async def test_a_restart_goes_on_in_the_same_stay(tmp_path: Path) -> None:
 
 async def test_a_reload_switches_it_off() -> None:
     """For brokers that take only ids which they have issued. The ids from before are still understood."""
-    async with two() as life:
-        life.a.script[INIT] = issues(7)
-        client = await life.client()
+    async with two() as process:
+        process.a.script[INIT] = issues(7)
+        client = await process.client()
         assert (await init(client)).producer_id != 7
         off = {"failover": {"separate_producer_ids": False}}
-        await apply(life.alive.life, described(life.a, life.b, cluster=off, admin=life.alive.listens))
-        assert (await init(await life.client())).producer_id == 7
-        assert life.cluster.producer_ids == ProducerIds("a", issues=False)
+        await apply(process.alive.process, described(process.a, process.b, cluster=off, admin=process.alive.listens))
+        assert (await init(await process.client())).producer_id == 7
+        assert process.cluster.producer_ids == ProducerIds("a", issues=False)
 
 
 @pytest.mark.parametrize("second", [True, False])
@@ -166,61 +166,61 @@ async def test_a_reload_that_leads_to_the_same_cluster_is_no_move(second: bool) 
         alone = {"upstreams": [], "bootstrap_servers": f"{HOST}:{a.port}"}
         async with living(described(a, b, cluster={} if second else alone)) as alive:
             await alive.until_state("ready")
-            life = Two(alive, a, b)
+            process = Two(alive, a, b)
             servers = f"{HOST}:{a.port},localhost:{a.port}" if second else f"{HOST}:{a.port}"
             upstreams = [
                 {"name": "a", "bootstrap_servers": servers},
                 {"name": "b", "bootstrap_servers": f"{HOST}:{b.port}"},
             ]
-            await apply(alive.life, described(a, b, cluster={"upstreams": upstreams}, admin=alive.listens))
-            assert life.cluster.epoch == 1
-            assert life.cluster.producer_ids == ProducerIds("a")
+            await apply(alive.process, described(a, b, cluster={"upstreams": upstreams}, admin=alive.listens))
+            assert process.cluster.epoch == 1
+            assert process.cluster.producer_ids == ProducerIds("a")
 
 
 async def test_an_error_passes() -> None:
     """The client decides whether it asks again, and may."""
-    async with two() as life:
-        life.a.script[INIT] = issues(-1, AUTHORIZATION_FAILED)
-        client = await life.client()
+    async with two() as process:
+        process.a.script[INIT] = issues(-1, AUTHORIZATION_FAILED)
+        client = await process.client()
         answer = await init(client)
         assert (answer.error_code, answer.producer_id) == (AUTHORIZATION_FAILED, -1)
-        life.a.script[INIT] = issues(7)
+        process.a.script[INIT] = issues(7)
         assert (await init(client)).producer_id == ProducerIds("a").issued(7, "A")
 
 
 @pytest.mark.parametrize("api_key", [INIT, METADATA])
 async def test_a_broker_that_closes(api_key: int) -> None:
     """At the client's request, or at kproxy's own: the client's connection ends, and the next one is served."""
-    async with two() as life:
-        life.a.script |= {INIT: issues(7), api_key: closing}
-        client = await life.client()
+    async with two() as process:
+        process.a.script |= {INIT: issues(7), api_key: closing}
+        client = await process.client()
         await client.send(
             frame(encode_request_header(HEADER), InitProducerIdRequest(transactional_id=None).encode(VERSION))
         )
         with trio.fail_after(5):
             assert await client.receive_all() == b""
-        del life.a.script[api_key]
-        life.a.script[INIT] = issues(7)
-        assert (await init(await life.client())).producer_id == ProducerIds("a").issued(7, "A")
+        del process.a.script[api_key]
+        process.a.script[INIT] = issues(7)
+        assert (await init(await process.client())).producer_id == ProducerIds("a").issued(7, "A")
 
 
 @pytest.mark.parametrize("api_key", [INIT, METADATA])
 async def test_a_broker_that_does_not_answer(api_key: int) -> None:
     """Only that client waits, with what it has sent behind; another one does not, and the switch waits a second."""
-    async with two() as life:
-        life.a.script |= {INIT: issues(7), api_key: silent}
-        waiting, other = await life.client(), await life.client()
+    async with two() as process:
+        process.a.script |= {INIT: issues(7), api_key: silent}
+        waiting, other = await process.client(), await process.client()
         request = InitProducerIdRequest(transactional_id=None).encode(VERSION)
         await waiting.send(frame(encode_request_header(HEADER), request))
         await waiting.send_metadata(6)
         asked = (api_key, VERSION, "app")  # what is asked in the client's name; the versions happen to be the same
         await eventually(
-            lambda: asked in [(one.api_key, one.api_version, one.client_id) for one in life.a.seen], "the request"
+            lambda: asked in [(one.api_key, one.api_version, one.client_id) for one in process.a.seen], "the request"
         )
-        life.a.script[METADATA] = ScriptedBroker.good
+        process.a.script[METADATA] = ScriptedBroker.good
         await other.send_metadata(7)
         with trio.fail_after(2):
             assert set(await other.nodes(7)) == {1, 2}
-        await switch(life, "b")
+        await switch(process, "b")
         with trio.fail_after(3):
             assert await waiting.receive_all() == b""

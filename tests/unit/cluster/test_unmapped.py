@@ -27,11 +27,11 @@ def offset(ranges: str) -> dict[str, Any]:
     return {"nodes": {"strategy": "offset", "first_port": free_ports(8)[0], "ranges": ranges}}
 
 
-def moved(life: Two, cluster: dict[str, Any], **upstreams: ScriptedBroker) -> Any:
+def moved(process: Two, cluster: dict[str, Any], **upstreams: ScriptedBroker) -> Any:
     """A configuration to reload."""
     servers = [{"name": name, "bootstrap_servers": f"{HOST}:{one.port}"} for name, one in upstreams.items()]
     described_so = cluster | ({"upstreams": servers} if servers else {})
-    return described(life.a, life.b, cluster=described_so, admin=life.alive.listens)
+    return described(process.a, process.b, cluster=described_so, admin=process.alive.listens)
 
 
 def is_bound(port: int) -> bool:
@@ -46,64 +46,64 @@ def is_bound(port: int) -> bool:
 async def test_a_switch_to_a_cluster_with_nodes_without_a_port_is_refused() -> None:
     """All of them are named; clients are served as before, and no port or descriptor is left of the attempt."""
     cluster = offset("1-3")
-    async with two((1, 2), (3, 7, 8), cluster=cluster) as life:
-        client = await life.client(life.port(1))
-        life.cluster.nodes.addresses.renew([(1, *life.a.address), (2, *life.a.address)], -1000.0)
+    async with two((1, 2), (3, 7, 8), cluster=cluster) as process:
+        client = await process.client(process.port(1))
+        process.cluster.nodes.addresses.renew([(1, *process.a.address), (2, *process.a.address)], -1000.0)
         await eventually(
-            lambda: not life.cluster.nodes.addresses.retired, "node 3, which only the ranges name, is gone"
+            lambda: not process.cluster.nodes.addresses.retired, "node 3, which only the ranges name, is gone"
         )
         await eventually(lambda: not is_bound(cluster["nodes"]["first_port"] + 2), "its port is free")
         before = {one for one in descriptors() if "socket" in one[1]}
-        status, said = await life.post("failover", {"to": "b"})
+        status, said = await process.post("failover", {"to": "b"})
         assert status == 409
         assert said["error"] == (
             f"b cannot take over: {NOT_IN_RANGES.format(7)}; {NOT_IN_RANGES.format(8)}; force it to switch all the same"
         )
-        assert (life.cluster.active.name, life.cluster.epoch) == ("a", 0)
+        assert (process.cluster.active.name, process.cluster.epoch) == ("a", 0)
         assert not is_bound(cluster["nodes"]["first_port"] + 2)
         assert len({one for one in descriptors() if "socket" in one[1]}) <= len(before) + 1  # the next poll's
         assert {broker.node_id for broker in (await metadata(client, 2)).brokers} == {1, 2}
-        assert await life.alive.get("/readyz") == {"state": "ready", "reasons": []}
+        assert await process.alive.get("/readyz") == {"state": "ready", "reasons": []}
 
 
 async def test_a_forced_switch_says_what_has_no_port() -> None:
     """In its answer, at /readyz and in the API, until the way back."""
-    async with two((1, 2), (3, 7), cluster=offset("1-3")) as life:
-        status, told = await life.post("failover", {"to": "b", "force": True})
+    async with two((1, 2), (3, 7), cluster=offset("1-3")) as process:
+        status, told = await process.post("failover", {"to": "b", "force": True})
         unmapped = [{"node_id": 7, "reason": NOT_IN_RANGES.format(7)}]
         assert (status, told["upstream"], told["unmapped"]) == (200, "b", unmapped)
         reasons = [{"cluster": "c", "node": 7, "reason": f"has no port: {NOT_IN_RANGES.format(7)}"}]
-        assert await life.alive.get("/readyz") == {"state": "degraded", "reasons": reasons}
-        shown = await life.alive.get("/api/v1/clusters/c")
+        assert await process.alive.get("/readyz") == {"state": "degraded", "reasons": reasons}
+        shown = await process.alive.get("/api/v1/clusters/c")
         assert ([node["node_id"] for node in shown["nodes"]], shown["unmapped"]) == ([3], unmapped)
-        await trio.sleep(life.cluster.rebootstrap.wait(trio.current_time()))
-        status, told = await life.post("failover", {"to": "a"})
+        await trio.sleep(process.cluster.rebootstrap.wait(trio.current_time()))
+        status, told = await process.post("failover", {"to": "a"})
         assert (status, told["unmapped"]) == (200, [])
-        assert (await life.alive.until_state("ready"))["reasons"] == []
+        assert (await process.alive.until_state("ready"))["reasons"] == []
 
 
 async def test_a_port_that_another_process_has_taken() -> None:
     """Offset: the switch is refused while it has; then the node gets it."""
     cluster = offset("1-2")
-    async with two((1,), (2,), cluster=cluster) as life:
-        life.cluster.nodes.addresses.renew([(1, *life.a.address)], -1000.0)
+    async with two((1,), (2,), cluster=cluster) as process:
+        process.cluster.nodes.addresses.renew([(1, *process.a.address)], -1000.0)
         port = cluster["nodes"]["first_port"] + 1
         await eventually(lambda: not is_bound(port), "the port of node 2, which only the ranges name, is free")
         with socket.create_server((HOST, port)):
-            status, said = await life.post("failover", {"to": "b"})
+            status, said = await process.post("failover", {"to": "b"})
             assert status == 409
             assert f"port {port} of node 2 is taken by another process" in said["error"]
-        assert (await life.post("failover", {"to": "b"}))[0] == 200
-        assert life.port(2) == port
+        assert (await process.post("failover", {"to": "b"}))[0] == 200
+        assert process.port(2) == port
 
 
 async def test_no_automatic_port_is_free() -> None:
     """The highest port there is belongs to the first cluster's node: there is none for the other one's."""
-    async with two((1,), (2,), cluster={"nodes": {"first_port": 65535}}) as life:
-        status, said = await life.post("failover", {"to": "b"})
+    async with two((1,), (2,), cluster={"nodes": {"first_port": 65535}}) as process:
+        status, said = await process.post("failover", {"to": "b"})
         assert status == 409
         assert "no port from 65535 on is free for node 2" in said["error"]
-        assert (life.port(1), life.cluster.epoch) == (65535, 0)
+        assert (process.port(1), process.cluster.epoch) == (65535, 0)
 
 
 async def test_no_descriptor_for_nodes_to_be() -> None:
@@ -122,57 +122,61 @@ async def test_no_descriptor_for_nodes_to_be() -> None:
 async def test_a_reload_without_a_port_for_a_node_is_refused() -> None:
     """As a whole: the ports that there are stay, and nobody is told anything."""
     cluster = offset("1-3")
-    async with two((1, 2), (3,), cluster=cluster) as life:
-        client = await life.client(life.port(1))
+    async with two((1, 2), (3,), cluster=cluster) as process:
+        client = await process.client(process.port(1))
         narrow = {"nodes": cluster["nodes"] | {"ranges": "2-3"}, "advertised_host": "localhost"}
-        life.alive.config = moved(life, narrow)
+        process.alive.config = moved(process, narrow)
         with pytest.raises(KproxyError, match=rf"^clusters\.c: a: {NOT_IN_RANGES.format(1)}$"):
-            await apply(life.alive.life, life.alive.config)
+            await apply(process.alive.process, process.alive.config)
         os.kill(os.getpid(), signal.SIGHUP)
-        await stays(lambda: life.cluster.epoch == 0, "nothing has changed", 0.3)
-        assert life.cluster.settings.advertised_host is None
-        assert {broker.port for broker in (await metadata(client, 2)).brokers} == {life.port(1), life.port(2)}
+        await stays(lambda: process.cluster.epoch == 0, "nothing has changed", 0.3)
+        assert process.cluster.settings.advertised_host is None
+        assert {broker.port for broker in (await metadata(client, 2)).brokers} == {process.port(1), process.port(2)}
 
 
 async def test_a_reload_that_leads_to_a_cluster_without_ports_is_refused() -> None:
     """The upstream that would be active answers, and has a node without a port."""
-    async with two((1,), (7,), cluster=(cluster := offset("1-3"))) as life:
+    async with two((1,), (7,), cluster=(cluster := offset("1-3"))) as process:
         with pytest.raises(KproxyError, match=rf"^clusters\.c: other: {NOT_IN_RANGES.format(7)}$"):
-            await apply(life.alive.life, moved(life, cluster, other=life.b))
-        assert (life.cluster.active.name, life.cluster.epoch, list(life.cluster.backends)) == ("a", 0, ["a", "b"])
+            await apply(process.alive.process, moved(process, cluster, other=process.b))
+        assert (process.cluster.active.name, process.cluster.epoch, list(process.cluster.backends)) == (
+            "a",
+            0,
+            ["a", "b"],
+        )
 
 
 async def test_a_reload_of_ranges_and_upstreams_at_once() -> None:
     """What counts is the new cluster by the new ranges: the old one's nodes need no ports in them."""
-    async with two((1,), (7,), cluster=(cluster := offset("1-3"))) as life:
+    async with two((1,), (7,), cluster=(cluster := offset("1-3"))) as process:
         ranged = {"nodes": cluster["nodes"] | {"ranges": "7-8"}}
-        await apply(life.alive.life, moved(life, ranged, other=life.b))
-        assert (life.cluster.active.name, life.port(7)) == ("other", cluster["nodes"]["first_port"])
-        assert await life.alive.get("/readyz") == {"state": "ready", "reasons": []}
-        assert {broker.port for broker in (await metadata(await life.client(), 2, 12)).brokers} == {life.port(7)}
+        await apply(process.alive.process, moved(process, ranged, other=process.b))
+        assert (process.cluster.active.name, process.port(7)) == ("other", cluster["nodes"]["first_port"])
+        assert await process.alive.get("/readyz") == {"state": "ready", "reasons": []}
+        assert {broker.port for broker in (await metadata(await process.client(), 2, 12)).brokers} == {process.port(7)}
 
 
 async def test_a_reload_gives_a_port_to_a_node_without_one() -> None:
     """The proxy was degraded until then; other settings could be reloaded meanwhile."""
-    async with two((1,), (7,), cluster=(cluster := offset("1-3"))) as life:
-        assert (await life.post("failover", {"to": "b", "force": True}))[0] == 200
-        await life.alive.until_state("degraded")
-        await apply(life.alive.life, moved(life, cluster | {"advertised_host": "localhost"}))
-        assert list(life.cluster.nodes.unmapped) == [7]
-        await apply(life.alive.life, moved(life, {"nodes": cluster["nodes"] | {"ranges": "7-8"}}))
-        assert life.port(7) == cluster["nodes"]["first_port"]
-        await life.alive.until_state("ready")
+    async with two((1,), (7,), cluster=(cluster := offset("1-3"))) as process:
+        assert (await process.post("failover", {"to": "b", "force": True}))[0] == 200
+        await process.alive.until_state("degraded")
+        await apply(process.alive.process, moved(process, cluster | {"advertised_host": "localhost"}))
+        assert list(process.cluster.nodes.unmapped) == [7]
+        await apply(process.alive.process, moved(process, {"nodes": cluster["nodes"] | {"ranges": "7-8"}}))
+        assert process.port(7) == cluster["nodes"]["first_port"]
+        await process.alive.until_state("ready")
 
 
 async def test_a_new_node_without_a_port() -> None:
     """The watcher sees it: the proxy is degraded, and a node beside it has its port; it goes, and all is well."""
-    async with two((2,), (3,), cluster=offset("1-3")) as life:
-        named_itself(life.a, 9, 2, 1)
-        told = await life.alive.until_state("degraded")
+    async with two((2,), (3,), cluster=offset("1-3")) as process:
+        named_itself(process.a, 9, 2, 1)
+        told = await process.alive.until_state("degraded")
         assert told["reasons"] == [{"cluster": "c", "node": 9, "reason": f"has no port: {NOT_IN_RANGES.format(9)}"}]
-        assert life.cluster.nodes.addresses.upstream(1) == life.a.address
-        named_itself(life.a, 2, 1)
-        assert (await life.alive.until_state("ready"))["reasons"] == []
+        assert process.cluster.nodes.addresses.upstream(1) == process.a.address
+        named_itself(process.a, 2, 1)
+        assert (await process.alive.until_state("ready"))["reasons"] == []
 
 
 async def test_metadata_that_names_a_node_without_a_port() -> None:
@@ -188,12 +192,12 @@ async def test_metadata_that_names_a_node_without_a_port() -> None:
 async def test_a_port_that_another_process_gives_up() -> None:
     """It is tried again, whether or not anybody asks for metadata."""
     cluster = offset("1-2")
-    async with two((1,), (2,), cluster=cluster) as life:
-        life.cluster.nodes.addresses.renew([(1, *life.a.address)], -1000.0)
+    async with two((1,), (2,), cluster=cluster) as process:
+        process.cluster.nodes.addresses.renew([(1, *process.a.address)], -1000.0)
         port = cluster["nodes"]["first_port"] + 1
         await eventually(lambda: not is_bound(port), "the port of node 2 is free")
         with socket.create_server((HOST, port)):
-            assert (await life.post("failover", {"to": "b", "force": True}))[1]["unmapped"][0]["node_id"] == 2
-            await life.alive.until_state("degraded")
-        await life.alive.until_state("ready")
-        assert life.port(2) == port
+            assert (await process.post("failover", {"to": "b", "force": True}))[1]["unmapped"][0]["node_id"] == 2
+            await process.alive.until_state("degraded")
+        await process.alive.until_state("ready")
+        assert process.port(2) == port

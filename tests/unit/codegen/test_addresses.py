@@ -7,7 +7,7 @@ import pytest
 from codegen.addresses import LEFT_ALONE, is_host, left_alone, looks_like_address, paths
 from codegen.schema import Field, Message, Versions, load
 from codegen.skims import carries_addresses
-from kproxy.relay.apis import OFFERS
+from kproxy.relay.apis import POLICIES
 from kproxy.wire.generated.skims import IN_BYTES, SKIMS
 
 SCHEMAS = load()
@@ -50,7 +50,7 @@ def test_every_version_with_an_address_has_a_skim(message: Message) -> None:
 
 def test_what_is_glanced_at_can_be_walked_as_plain_bytes() -> None:
     """Each version of these responses, and of no other: a walk that nobody takes is only there to be compiled."""
-    glanced = {key for key, offer in OFFERS.items() if offer.glances}
+    glanced = {key for key, offer in POLICIES.items() if offer.glances}
     assert set(IN_BYTES) == {where for where in SKIMS if where[0] in glanced}
 
 

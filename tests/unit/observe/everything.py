@@ -8,7 +8,7 @@ from kproxy.delivery.interface import Counters as Queue
 from kproxy.observe.counters import BOOTSTRAP, Counters
 from kproxy.observe.reasons import Reason
 from kproxy.observe.telemetry import TelemetryCounters
-from kproxy.rebootstrap.actions import Cause, Means
+from kproxy.rebootstrap.actions import Action, Cause
 from kproxy.telemetry.receivers.interface import ReceiverCounters
 from kproxy.telemetry.receivers.registry import Tally as Series
 from kproxy.telemetry.service import Tally
@@ -38,7 +38,7 @@ def everything() -> Counters:
     cluster.node(1001, "broker:9092").failed(Reason.CONNECT_FAILED, "connection refused")
     cluster.raise_epoch(Cause.FAILOVER)
     cluster.changes["moved"] += 2
-    cluster.count_told(Means.TELL, ("apache-kafka-java", "4.3.1"))
+    cluster.count_told(Action.TELL, ("apache-kafka-java", "4.3.1"))
     cluster.upstreams |= {"east": True, "west": False}
     cluster.telemetry = telemetry()
     counters.events = {"lake": Queue(offered=3, delivered=1, delivered_bytes=300, dropped={"full": 1}, queued=1)}

@@ -9,7 +9,7 @@ import pytest
 from kproxy.observe import counters as module
 from kproxy.observe.counters import BOUNDS, OTHER, ClusterCounters, Counters, Histogram
 from kproxy.observe.reasons import Reason
-from kproxy.rebootstrap.actions import Cause, Means
+from kproxy.rebootstrap.actions import Action, Cause
 
 
 def test_bounds_are_geometric_from_50_us_to_a_minute() -> None:
@@ -134,10 +134,10 @@ def test_an_epoch_rises_for_a_cause() -> None:
 def test_clients_are_told_by_means_and_software() -> None:
     """A client that did not say what it is, or not as KIP-511 allows, is unknown."""
     cluster = ClusterCounters("main")
-    cluster.count_told(Means.TELL, ("librdkafka", "2.16.0"))
-    cluster.count_told(Means.TELL, ("librdkafka", "2.16.0"))
-    cluster.count_told(Means.CLOSE, None)
-    cluster.count_told(Means.REFUSE, ("a b", "1"))
+    cluster.count_told(Action.TELL, ("librdkafka", "2.16.0"))
+    cluster.count_told(Action.TELL, ("librdkafka", "2.16.0"))
+    cluster.count_told(Action.CLOSE, None)
+    cluster.count_told(Action.REFUSE, ("a b", "1"))
     assert cluster.told == {
         ("129", "librdkafka", "2.16.0"): 2,
         ("close", "unknown", "unknown"): 1,
@@ -150,8 +150,8 @@ def test_told_clients_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_TOLD", 2)
     cluster = ClusterCounters("main")
     for version in ("1", "2", "3", "4", "1"):
-        cluster.count_told(Means.TELL, ("x", version))
-    cluster.count_told(Means.CLOSE, ("x", "1"))
+        cluster.count_told(Action.TELL, ("x", version))
+    cluster.count_told(Action.CLOSE, ("x", "1"))
     assert cluster.told == {
         ("129", "x", "1"): 2,
         ("129", "x", "2"): 1,

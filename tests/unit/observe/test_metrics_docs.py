@@ -11,7 +11,7 @@ from kproxy.errors import ErrorClass
 from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.prometheus import registry_for, render
 from kproxy.observe.reasons import EXPLAINED
-from kproxy.rebootstrap.actions import Cause, Means
+from kproxy.rebootstrap.actions import Action, Cause
 from tests.unit.observe.everything import everything
 
 DOCS = (Path(__file__).parents[3] / "docs" / "metrics.md").read_text()
@@ -79,7 +79,7 @@ def test_words_of_rebootstrap_are_described() -> None:
     """Every cause, every change, and every means that is counted."""
     described = {row[0].strip("`"): set(re.findall("`([a-z0-9_]+)`", row[1])) for row in rows("Labels")}
     assert described["cause"] == set(Cause)
-    assert described["means"] == set(Means) - {Means.SERVE}
+    assert described["means"] == set(Action) - {Action.SERVE}
     assert described["change"] == ClusterCounters("main").changes.keys()
 
 

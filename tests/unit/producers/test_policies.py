@@ -19,7 +19,7 @@ from kproxy.producers.policies import (
     OFFSET_COMMIT,
 )
 from kproxy.producers.producer_ids import ProducerIds
-from kproxy.relay.apis import OFFERS
+from kproxy.relay.apis import POLICIES
 from kproxy.wire.apis import APIS
 from kproxy.wire.generated.metadata_request import MetadataRequest
 from kproxy.wire.header import decode_request_header
@@ -39,13 +39,13 @@ METADATA, INIT, DESCRIBE_CLUSTER = 3, 22, 60
 
 
 def at_west() -> Relay:
-    relay = Relay(offers={**OFFERS, **producers.offers(IDS)})
+    relay = Relay(policies={**POLICIES, **producers.policies(IDS)})
     relay.context.cluster_id = "west-1"
     return relay
 
 
 def unnamed() -> Relay:
-    return Relay(offers={**OFFERS, **producers.offers(IDS)})
+    return Relay(policies={**POLICIES, **producers.policies(IDS)})
 
 
 def init(version: int, **fields: Any) -> bytes:

@@ -6,10 +6,10 @@ import pytest
 
 from kproxy.observe.counters import MAX_REFUSED, OTHER, ApiCounters, ClusterCounters
 from kproxy.observe.reasons import Reason
-from kproxy.protocol.api_table import PASS_UNCHANGED, Answer, Offer, OnRequest, OnResponse, Respond, Route, Table
+from kproxy.protocol.api_table import PASS_UNCHANGED, Answer, ApiPolicy, ApiTable, OnRequest, OnResponse, Respond, Route
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
-from kproxy.relay.apis import OFFERS
+from kproxy.relay.apis import POLICIES
 from kproxy.wire.apis import APIS, ApiSpec, response_header_version
 
 SPECS = {
@@ -25,11 +25,11 @@ def answer(context: Context, frame: memoryview) -> Answer:
     return Answer(bytes(frame))
 
 
-OWN = {3: Offer(refuse_below=2), 8: Offer(on_request=OnRequest.WHOLE, request=answer, any_version=True)}
+OWN = {3: ApiPolicy(refuse_below=2), 8: ApiPolicy(on_request=OnRequest.WHOLE, request=answer, any_version=True)}
 
 
-def table(counters: ClusterCounters | None = None) -> Table:
-    return Table(counters or ClusterCounters("test"), OWN, SPECS)
+def table(counters: ClusterCounters | None = None) -> ApiTable:
+    return ApiTable(counters or ClusterCounters("test"), OWN, SPECS)
 
 
 def word(key: int, version: int) -> int:
@@ -48,7 +48,7 @@ def test_a_known_version_has_one_route(version: int) -> None:
     """Made at its first use, then the same object."""
     found = table()
     route = found.route(word(1, version))
-    assert (route.api_key, route.version, route.offer) == (1, version, PASS_UNCHANGED)
+    assert (route.api_key, route.version, route.policy) == (1, version, PASS_UNCHANGED)
     assert (route.on_request, route.on_response) == (OnRequest.PASS, OnResponse.PASS)
     assert found.route(word(1, version)) is route
     assert found.routes == {word(1, version): route}
@@ -57,10 +57,10 @@ def test_a_known_version_has_one_route(version: int) -> None:
 
 def test_a_stale_table_has_its_own_offers_and_the_same_counters() -> None:
     """What has none for connections of an earlier epoch is treated as ever; further epochs change nothing."""
-    held = Offer(on_request=OnRequest.WHOLE, request=answer)
-    fresh = Table(ClusterCounters("test"), {1: Offer(stale=held), **OWN}, SPECS, only=frozenset({1, 3}))
+    held = ApiPolicy(on_request=OnRequest.WHOLE, request=answer)
+    fresh = ApiTable(ClusterCounters("test"), {1: ApiPolicy(stale=held), **OWN}, SPECS, only=frozenset({1, 3}))
     stale = fresh.stale
-    assert (stale.route(word(1, 2)).offer, stale.route(word(3, 2)).offer) == (held, OWN[3])
+    assert (stale.route(word(1, 2)).policy, stale.route(word(3, 2)).policy) == (held, OWN[3])
     assert stale.route(word(1, 2)).counters is fresh.route(word(1, 2)).counters
     assert fresh.route(word(1, 2)).on_request is OnRequest.PASS
     assert fresh.stale is stale is stale.stale
@@ -108,7 +108,7 @@ def test_an_offer_for_any_version(version: int) -> None:
     assert found.routes == {}
     assert found.route(word(8, 1)).counters.api_version == 1
     assert found.routes.keys() == {word(8, 1)}
-    handler = route.offer.request
+    handler = route.policy.request
     assert handler is not None
     assert handler(None, memoryview(b"frame")) == Answer(b"frame")  # type: ignore[arg-type]
 
@@ -119,8 +119,8 @@ def test_what_is_served() -> None:
 
 
 def test_what_is_served_is_what_is_let_through() -> None:
-    """For Kafka's own table and the relay's offers, at both ends of each range."""
-    found = Table(ClusterCounters("test"), OFFERS)
+    """For Kafka's own table and the relay's policies, at both ends of each range."""
+    found = ApiTable(ClusterCounters("test"), POLICIES)
     assert {key for key, _, _ in found.served()} == {spec.key for spec in APIS.values() if spec.broker}
     for key, low, high in found.served():
         assert found.route(word(key, low)).version == low
@@ -139,8 +139,8 @@ def test_responses_before_a_version_pass() -> None:
         made.append(route.version)
         return lambda context, frame: [frame]
 
-    offer = Offer(on_response=OnResponse.WHOLE, response=handler, response_from=4)
-    old, new = (Route(SPECS[1], version, offer, ApiCounters(1, version)) for version in (3, 4))
+    policy = ApiPolicy(on_response=OnResponse.WHOLE, response=handler, response_from=4)
+    old, new = (Route(SPECS[1], version, policy, ApiCounters(1, version)) for version in (3, 4))
     assert (old.on_response, new.on_response, made) == (OnResponse.PASS, OnResponse.WHOLE, [4])
     frame = memoryview(b"frame")
     assert old.respond(None, frame) is None  # type: ignore[arg-type]
@@ -178,22 +178,22 @@ def test_a_flexible_header_moves_the_error_code() -> None:
 
 
 def test_the_table_of_kafka_is_the_default() -> None:
-    """All APIs of Kafka's, none of them with an offer."""
-    found = Table(ClusterCounters("test"), {})
+    """All APIs of Kafka's, none of them with an policy."""
+    found = ApiTable(ClusterCounters("test"), {})
     assert {key: (low, high) for key, low, high in found.served()}[17] == (0, 1)
 
 
 def test_requests_before_a_version_pass() -> None:
     """`request_from` is the first version whose requests are looked at; what nobody knows is looked at too."""
-    offer = Offer(on_request=OnRequest.WHOLE, request=answer, request_from=3, any_version=True)
-    found = [Route(SPECS[1], version, offer, ApiCounters(1, version)).on_request for version in (-1, 2, 3, 4)]
+    policy = ApiPolicy(on_request=OnRequest.WHOLE, request=answer, request_from=3, any_version=True)
+    found = [Route(SPECS[1], version, policy, ApiCounters(1, version)).on_request for version in (-1, 2, 3, 4)]
     assert found == [OnRequest.WHOLE, OnRequest.PASS, OnRequest.WHOLE, OnRequest.WHOLE]
 
 
 def test_a_table_of_some_apis_only() -> None:
     """All others are refused as of a node that is gone; what nobody or no client may ask keeps its own reason."""
     counters = ClusterCounters("test")
-    found = Table(counters, OWN, SPECS, only=frozenset({1, 2}))
+    found = ApiTable(counters, OWN, SPECS, only=frozenset({1, 2}))
     assert found.route(word(1, 4)).version == 4
     assert found.served() == ((1, 2, 5),)
     for key, reason in ((3, Reason.RETIRED_NODE), (8, Reason.RETIRED_NODE), (2, Reason.REFUSED_API)):

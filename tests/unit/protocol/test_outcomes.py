@@ -9,7 +9,7 @@ import pytest
 
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.fault import Fault
-from kproxy.protocol.outcomes import Parked, Stepwise
+from kproxy.protocol.outcomes import Deferred, Incremental
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cut, Script, bytewise, play, whole
 from tests.unit.relay.own import PARK, Own, conversation, conversed, park, parked_response, refused, step_response
@@ -25,7 +25,7 @@ def sent(relay: Own) -> bytes:
 def test_the_first_answer_counts() -> None:
     """Whoever waits is told once; before anybody waits, and after, nobody is."""
     told: list[str] = []
-    parked, early = Parked(lambda: told.append("abandoned")), Parked()
+    parked, early = Deferred(lambda: told.append("abandoned")), Deferred()
     early.resolve(b"a")
     early.abandon()
     parked.wait(lambda: told.append("resolved"))
@@ -38,7 +38,7 @@ def test_the_first_answer_counts() -> None:
 def test_nobody_waits_any_more() -> None:
     """Who would have answered hears it once; what it says after that is not kept."""
     told: list[str] = []
-    parked = Parked(lambda: told.append("abandoned"))
+    parked = Deferred(lambda: told.append("abandoned"))
     parked.wait(lambda: told.append("resolved"))
     parked.abandon()
     parked.abandon()
@@ -57,7 +57,7 @@ def test_an_answer_in_steps() -> None:
         return b"worked out"
 
     told: list[str] = []
-    stepwise, left, at_once = (Stepwise(steps()) for _ in range(3))
+    stepwise, left, at_once = (Incremental(steps()) for _ in range(3))
     stepwise.wait(lambda: told.append("resolved"))
     for count in range(1, 5):
         assert not stepwise.done
@@ -79,7 +79,7 @@ def test_a_step_that_raises_is_the_last() -> None:
         yield
         raise ZeroDivisionError
 
-    stepwise = Stepwise(steps())
+    stepwise = Incremental(steps())
     with pytest.raises(ZeroDivisionError):
         stepwise.finish()
     stepwise.finish()
@@ -213,7 +213,7 @@ def test_an_answer_that_a_later_request_brings() -> None:
         relay.room.within = partial(resolved_within, relay)
         relay.feed("client", late + TWO[0])
         assert sent(relay).startswith(parked_response(5) + ONE[1])
-        relay.room.parked.get(6, Parked()).resolve(parked_response(6))
+        relay.room.parked.get(6, Deferred()).resolve(parked_response(6))
         relay.feed("broker", (step_response(6, 0) if late == conversation(6, 1) else b"") + TWO[1])
         answer = {conversation(6, 0): conversed(6, 0), conversation(6, 1): conversed(6, 1)}
         assert sent(relay) == parked_response(5) + ONE[1] + answer.get(late, parked_response(6)) + TWO[1]

@@ -6,14 +6,14 @@ import pytest
 
 from kproxy.rebootstrap.client_capabilities import (
     RELEASES,
-    Ability,
-    ability,
+    Capability,
     believes_the_body,
+    capability,
     hides_topic_ids,
     keeps_leader_epochs,
 )
 
-TELL, RECOVER, OLD, UNKNOWN = Ability.REBOOTSTRAPS, Ability.RECOVERS, Ability.TOO_OLD, Ability.UNKNOWN
+TELL, RECOVER, OLD, UNKNOWN = Capability.REBOOTSTRAPS, Capability.RECOVERS, Capability.TOO_OLD, Capability.UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ TELL, RECOVER, OLD, UNKNOWN = Ability.REBOOTSTRAPS, Ability.RECOVERS, Ability.TO
         ("kafka-python", "2.2.15", UNKNOWN),
     ],
 )
-def test_statement_which_release_can_what(name: str, version: str, can: Ability) -> None:
+def test_statement_which_release_can_what(name: str, version: str, can: Capability) -> None:
     """rebootstrap.md, Clients: Java from 4.0, librdkafka from 2.11 read 129; Java 3.8, librdkafka 2.10 have KIP-899."""
-    assert ability((name, version), -1) is can
+    assert capability((name, version), -1) is can
 
 
 @pytest.mark.parametrize(
@@ -54,9 +54,9 @@ def test_statement_which_release_can_what(name: str, version: str, can: Ability)
         ("confluent-kafka-dotnet", "2.11.0", TELL),
     ],
 )
-def test_bindings_are_as_able_as_their_librdkafka(name: str, version: str, can: Ability) -> None:
+def test_bindings_are_as_able_as_their_librdkafka(name: str, version: str, can: Capability) -> None:
     """Its version stands alone or behind the binding's own (the first is what confluent-kafka 2.16.1 sends)."""
-    assert ability((name, version), -1) is can
+    assert capability((name, version), -1) is can
 
 
 @pytest.mark.parametrize(
@@ -73,14 +73,14 @@ def test_bindings_are_as_able_as_their_librdkafka(name: str, version: str, can: 
 )
 def test_no_name_or_version_that_is_known(software: tuple[str, str] | None) -> None:
     """Nothing is guessed, neither from a version without a number nor from digits of another script."""
-    assert ability(software, -1) is UNKNOWN
+    assert capability(software, -1) is UNKNOWN
 
 
 @pytest.mark.parametrize("software", [None, ("apache-kafka-java", "2.4.0"), ("sarama", "1.0"), ("my-own", "1")])
 def test_statement_v13_seen_beats_the_name(software: tuple[str, str] | None) -> None:
     """rebootstrap.md: v13+ only; whoever sends it can read what it answers."""
-    assert ability(software, 13) is TELL
-    assert ability(software, 14) is TELL
+    assert capability(software, 13) is TELL
+    assert capability(software, 14) is TELL
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,11 @@ def test_statement_v13_seen_beats_the_name(software: tuple[str, str] | None) -> 
     ],
 )
 @pytest.mark.parametrize("version", [0, 12])
-def test_an_older_version_seen_beats_the_name_too(software: tuple[str, str] | None, can: Ability, version: int) -> None:
-    """kproxy offers v13 in front of every broker: a client held below it by its settings cannot be told."""
-    assert ability(software, version) is can
+def test_an_older_version_seen_beats_the_name_too(
+    software: tuple[str, str] | None, can: Capability, version: int
+) -> None:
+    """kproxy policies v13 in front of every broker: a client held below it by its settings cannot be told."""
+    assert capability(software, version) is can
 
 
 def test_every_software_has_a_line_for_every_release() -> None:

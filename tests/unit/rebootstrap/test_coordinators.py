@@ -12,10 +12,10 @@ from kproxy.errors import NOT_COORDINATOR, MalformedMessageError
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import OnRequest
 from kproxy.rebootstrap import not_coordinator
-from kproxy.rebootstrap.actions import Ask, Means
+from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.rebootstrap.coordinators import OFFSET_FETCH
 from kproxy.rebootstrap.not_coordinator import AT_THE_TOP, FOR_EACH_PARTITION, JOIN_GROUP, LEAVE_GROUP
-from kproxy.relay.apis import OFFERS
+from kproxy.relay.apis import POLICIES
 from kproxy.wire.primitives import INT32
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Relay, Script, play, whole
@@ -25,7 +25,7 @@ EACH = [(key, version) for key in FOR_EACH_PARTITION for version in frames.versi
 FETCH = [(OFFSET_FETCH, version) for version in frames.versions(OFFSET_FETCH)]
 TOPICS = {"orders": (3, 0), "payments": (7,)}
 IDS = {name: bytes([number]) * 16 for number, name in enumerate(TOPICS, 1)}
-DECIDES = {Ask.COORDINATOR: Means.NOT_COORDINATOR, Ask.OFFSETS: Means.CLOSE}
+DECIDES = {Trigger.COORDINATOR: Action.NOT_COORDINATOR, Trigger.OFFSETS: Action.CLOSE}
 
 
 def make() -> Relay:
@@ -51,7 +51,7 @@ def answered(relay: Relay, key: int, version: int, number: int = 5) -> dict[str,
     (answer,) = frames.split(bytes(relay.client.data))
     assert INT32.unpack_from(answer) == (number,)
     assert (relay.reason, relay.requests.last, bytes(relay.broker.data)) == (None, Reason.REBOOTSTRAP, b"")
-    assert relay.cluster.asks == [(Ask.COORDINATOR, 0)]
+    assert relay.cluster.asks == [(Trigger.COORDINATOR, 0)]
     return frames.understood(key, version, answer)
 
 
@@ -100,7 +100,7 @@ def test_committed_offsets_of_a_cluster_that_is_gone_are_not_told(key: int, vers
     """Nor 16 in their place, which strands librdkafka's partitions: the connection ends."""
     relay = play([("epoch", b""), ("client", asked(key, version))], make)
     assert (relay.reason, bytes(relay.client.data), bytes(relay.broker.data)) == (Reason.REBOOTSTRAP, b"", b"")
-    assert relay.cluster.asks == [(Ask.OFFSETS, 0)]
+    assert relay.cluster.asks == [(Trigger.OFFSETS, 0)]
 
 
 @pytest.mark.parametrize(("key", "version"), TOP + EACH + FETCH)
@@ -186,12 +186,12 @@ def test_any_bytes_are_refused_or_read(key: int, version: int, junk: bytes, at: 
 def test_all_that_is_refused_is_offered() -> None:
     """For each API what its stale connections get; the limits of what is held."""
     keys = {*AT_THE_TOP, *FOR_EACH_PARTITION, OFFSET_FETCH}
-    assert {key for key, offer in OFFERS.items() if offer.stale is not None} == keys
-    assert {key for key, offer in OFFERS.items() if offer.dismissal is not None} == set(AT_THE_TOP)
+    assert {key for key, policy in POLICIES.items() if policy.stale is not None} == keys
+    assert {key for key, policy in POLICIES.items() if policy.dismissal is not None} == set(AT_THE_TOP)
     for key in keys:
         large = make()
         large.feed("epoch", b"")
-        offer = OFFERS[key].stale
-        assert offer is not None
-        large.feed("client", frames.raw_request(key, 3 if key != 76 else 1, 5, bytes(offer.request_limit)))
+        policy = POLICIES[key].stale
+        assert policy is not None
+        large.feed("client", frames.raw_request(key, 3 if key != 76 else 1, 5, bytes(policy.request_limit)))
         assert large.reason in (Reason.FRAME_TOO_LARGE, Reason.UNSUPPORTED_VERSION)

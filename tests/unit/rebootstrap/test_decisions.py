@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
-from kproxy.rebootstrap.actions import Ask, Means
-from kproxy.rebootstrap.client_capabilities import Ability
+from kproxy.rebootstrap.actions import Action, Trigger
+from kproxy.rebootstrap.client_capabilities import Capability
 from kproxy.rebootstrap.decisions import RULES, Place, Standing, booked, cases, decide
 
 # One line for each place, freshness, ask and abilities; one column for each standing.
@@ -49,20 +49,20 @@ retired   stale coordinator any          16     16    16     16
 retired   stale offsets   any            close  close close  close
 """
 
-Case = tuple[Place, bool, Ask, Standing, Ability]
-CASES: list[Case] = list(product(Place, (False, True), Ask, Standing, Ability))
+Case = tuple[Place, bool, Trigger, Standing, Capability]
+CASES: list[Case] = list(product(Place, (False, True), Trigger, Standing, Capability))
 
 
-def expected() -> dict[Case, Means]:
+def expected() -> dict[Case, Action]:
     """The table above, one entry a combination."""
     head, *lines = (line.split() for line in EXPECTED.strip().splitlines())
-    table: dict[Case, Means] = {}
+    table: dict[Case, Action] = {}
     for place, freshness, ask, able, *means in lines:
-        abilities = list(Ability) if able == "any" else [Ability(able)]
+        abilities = list(Capability) if able == "any" else [Capability(able)]
         for (standing, what), ability in product(zip(head, means, strict=True), abilities):
-            case = (Place(place), freshness == "stale", Ask(ask), Standing(standing), ability)
+            case = (Place(place), freshness == "stale", Trigger(ask), Standing(standing), ability)
             assert case not in table
-            table[case] = Means(what)
+            table[case] = Action(what)
     return table
 
 
@@ -92,57 +92,59 @@ def test_every_rule_gives_its_reason_once() -> None:
 def test_statement_never_on_a_listener_that_clients_bootstrap_from(case: Case) -> None:
     """rebootstrap.md: always-129 on a bootstrap address loops, and a Java admin hangs there."""
     means = decide(case[0], case[2], case[4], case[3], case[1])
-    assert means in (Means.SERVE, Means.CLOSE) or (means, case[2]) == (Means.NOT_COORDINATOR, Ask.COORDINATOR)
+    assert means in (Action.SERVE, Action.CLOSE) or (means, case[2]) == (Action.NOT_COORDINATOR, Trigger.COORDINATOR)
 
 
 def test_statement_v13_and_later_only() -> None:
     """rebootstrap.md: 129 answers Metadata 13 or the ids of ApiVersions v5, never a plain ApiVersions."""
-    told = {case[2] for case in CASES if decide(case[0], case[2], case[4], case[3], case[1]) is Means.TELL}
-    assert told == {Ask.METADATA, Ask.ELSEWHERE}
+    told = {case[2] for case in CASES if decide(case[0], case[2], case[4], case[3], case[1]) is Action.TELL}
+    assert told == {Trigger.METADATA, Trigger.ELSEWHERE}
 
 
 def test_statement_once_in_an_epoch_then_fresh_metadata() -> None:
     """rebootstrap.md: one that was told is never told again, and at a node that is there its Metadata is served."""
-    for place, stale, ask, ability in product(Place, (False, True), Ask, Ability):
-        assert decide(place, ask, ability, Standing.TOLD, stale) is not Means.TELL
-    assert all(decide(Place.NODE, Ask.METADATA, ability, Standing.TOLD, False) is Means.SERVE for ability in Ability)
+    for place, stale, ask, ability in product(Place, (False, True), Trigger, Capability):
+        assert decide(place, ask, ability, Standing.TOLD, stale) is not Action.TELL
+    assert all(
+        decide(Place.NODE, Trigger.METADATA, ability, Standing.TOLD, False) is Action.SERVE for ability in Capability
+    )
 
 
 def test_statement_a_retired_listener_refuses_older_clients_at_once() -> None:
     """rebootstrap.md: so that KIP-899 (all known nodes unavailable) sends them back to bootstrap."""
-    for standing, stale, ability in product(Standing, (False, True), (Ability.RECOVERS, Ability.TOO_OLD)):
-        assert decide(Place.RETIRED, Ask.HELLO, ability, standing, stale) is Means.REFUSE
+    for standing, stale, ability in product(Standing, (False, True), (Capability.RECOVERS, Capability.TOO_OLD)):
+        assert decide(Place.RETIRED, Trigger.HELLO, ability, standing, stale) is Action.REFUSE
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_statement_coordinator_connections_of_an_earlier_epoch_are_answered_16(case: Case) -> None:
     """rebootstrap.md: the connection to Java's coordinator survives a 129: "close it, or answer 16 there"."""
     place, stale, ask, standing, able = case
-    told = decide(place, ask, able, standing, stale) is Means.NOT_COORDINATOR
-    assert told == (stale and ask is Ask.COORDINATOR)
+    told = decide(place, ask, able, standing, stale) is Action.NOT_COORDINATOR
+    assert told == (stale and ask is Trigger.COORDINATOR)
 
 
 @pytest.mark.parametrize(("place", "standing"), list(product(Place, Standing)))
 def test_a_16_leaves_the_standing_as_it_is(place: Place, standing: Standing) -> None:
     """It says nothing of the topology: who is owed a 129 stays owed, and who was told is not told again."""
-    assert booked(place, Ask.COORDINATOR, standing, Means.NOT_COORDINATOR) is standing
+    assert booked(place, Trigger.COORDINATOR, standing, Action.NOT_COORDINATOR) is standing
 
 
 def test_what_was_told_stays_told_until_the_epoch_ends() -> None:
     """Neither the bootstrap listener nor anything else takes it back."""
-    for place, ask, means in product(Place, Ask, Means):
+    for place, ask, means in product(Place, Trigger, Action):
         assert booked(place, ask, Standing.TOLD, means) is Standing.TOLD
 
 
 @pytest.mark.parametrize("standing", list(Standing))
 def test_a_129_makes_told(standing: Standing) -> None:
     """Wherever it was given."""
-    assert all(booked(place, ask, standing, Means.TELL) is Standing.TOLD for place, ask in product(Place, Ask))
+    assert all(booked(place, ask, standing, Action.TELL) is Standing.TOLD for place, ask in product(Place, Trigger))
 
 
 @pytest.mark.parametrize("standing", [Standing.UNTOLD, Standing.OWED, Standing.RECOVERED])
 def test_only_metadata_served_at_the_bootstrap_listener_makes_recovered(standing: Standing) -> None:
     """A hello is no metadata, a node's metadata came without bootstrap, and one that was closed got nothing."""
-    for place, ask, means in product(Place, Ask, (set(Means) - {Means.TELL})):
-        at_bootstrap = (place, ask, means) == (Place.BOOTSTRAP, Ask.METADATA, Means.SERVE)
+    for place, ask, means in product(Place, Trigger, (set(Action) - {Action.TELL})):
+        at_bootstrap = (place, ask, means) == (Place.BOOTSTRAP, Trigger.METADATA, Action.SERVE)
         assert booked(place, ask, standing, means) is (Standing.RECOVERED if at_bootstrap else standing)

@@ -10,14 +10,14 @@ from typing import Literal, Self, TypeVar, overload
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.reasons import Reason
-from kproxy.protocol.api_table import Chunk, Offer, Table
+from kproxy.protocol.api_table import ApiPolicy, ApiTable, Chunk
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
-from kproxy.protocol.outcomes import Stepwise
-from kproxy.rebootstrap.actions import Ask, Means
-from kproxy.relay.apis import OFFERS, retired_table
+from kproxy.protocol.outcomes import Incremental
+from kproxy.rebootstrap.actions import Action, Trigger
+from kproxy.relay.apis import POLICIES, retired_table
 from kproxy.relay.in_flight import Expected, InFlight
-from kproxy.relay.local_responses import OwnAnswers
+from kproxy.relay.local_responses import LocalResponses
 from kproxy.relay.requests import RequestFlow
 from kproxy.relay.responses import ResponseFlow
 from tests.unit.relay import frames
@@ -60,7 +60,7 @@ class Cluster:
         self,
         host: str = "proxy.example",
         cluster_id: str | None = "cluster-1",
-        decides: Mapping[Ask, Means] = MappingProxyType({}),
+        decides: Mapping[Trigger, Action] = MappingProxyType({}),
         nodes: Sequence[Node] = (),
     ) -> None:
         self.epoch = 0
@@ -70,7 +70,7 @@ class Cluster:
         self.epochs_of: list[str | None] = []
         self.decides = decides
         self.nodes = nodes
-        self.asks: list[tuple[Ask, int]] = []
+        self.asks: list[tuple[Trigger, int]] = []
         self.learnt_ids: list[str | None] = []
         self.counters = ClusterCounters("test")
         self.cluster_id = cluster_id
@@ -80,16 +80,16 @@ class Cluster:
 
     @property
     def served(self) -> tuple[tuple[int, int, int], ...]:
-        return Table(self.counters, OFFERS).served()
+        return ApiTable(self.counters, POLICIES).served()
 
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
         self.told.append((node_id, host, port, local_host))
         return self.host, port_of(node_id)
 
-    def judge(self, context: Context, ask: Ask) -> Means:
+    def judge(self, context: Context, ask: Trigger) -> Action:
         """As `kproxy.protocol.context.Backend` says."""
         self.asks.append((ask, context.epoch))
-        return self.decides.get(ask, Means.SERVE)
+        return self.decides.get(ask, Action.SERVE)
 
     def forgets_leader_epochs(self, context: Context, cluster_id: str | None) -> bool:
         """As `kproxy.protocol.context.Backend` says."""
@@ -133,7 +133,7 @@ class Outcome:
     learnt: tuple[object, ...]
     last: Reason | None
     """Set when the client has had its last request answered."""
-    asks: tuple[tuple[Ask, int], ...]
+    asks: tuple[tuple[Trigger, int], ...]
 
 
 class Relay:
@@ -148,15 +148,15 @@ class Relay:
         limit: int = LIMIT,
         response_limit: int = LIMIT,
         held_limit: int = LIMIT,
-        offers: Mapping[int, Offer] = OFFERS,
+        policies: Mapping[int, ApiPolicy] = POLICIES,
     ) -> None:
         self.cluster = cluster or Cluster()
         counters = self.cluster.counters
-        self.table = retired_table(counters) if retired else Table(counters, offers)
+        self.table = retired_table(counters) if retired else ApiTable(counters, policies)
         self.context = Context(self.cluster, node_id, "client:1", LOCAL_HOST, retired=retired)
         self.in_flight = InFlight()
         self.broker, self.client = Wire(), Wire()
-        self.own = OwnAnswers(self.in_flight, self.broker, self.client, self)
+        self.own = LocalResponses(self.in_flight, self.broker, self.client, self)
         self.requests = RequestFlow(self.table, self.in_flight, self.context, self.broker, self.own, limit, self)
         self.responses = ResponseFlow(
             self.in_flight, self.context, self.client, self.own, response_limit, held_limit, self
@@ -204,7 +204,7 @@ class Relay:
     def answered_here(self) -> None:
         """As `Owner` says: there are no others here that could come first."""
 
-    def work(self, stepwise: Stepwise) -> None:
+    def work(self, stepwise: Incremental) -> None:
         """As `Owner` says: whoever made the steps takes them."""
 
     def resolved(self) -> None:

@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager
 from struct import Struct
 
-from kproxy.protocol.api_table import Converse, Offer, OnRequest, Parked, Table
+from kproxy.protocol.api_table import ApiPolicy, ApiTable, AskBroker, Deferred, OnRequest
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
-from kproxy.protocol.outcomes import Steps, Stepwise
-from kproxy.relay.apis import OFFERS
-from kproxy.relay.deferred_work import Backlog
+from kproxy.protocol.outcomes import Incremental, Steps
+from kproxy.relay.apis import POLICIES
+from kproxy.relay.deferred_work import DeferredWork
 from kproxy.wire.frame import frame as framed
 from kproxy.wire.primitives import INT32
 from tests.unit.relay import frames
@@ -34,7 +34,7 @@ class Room:
     """
 
     def __init__(self) -> None:
-        self.parked: dict[int, Parked] = {}
+        self.parked: dict[int, Deferred] = {}
         self.abandoned: list[int] = []
         self.over: list[int] = []
         self.steps: list[tuple[int, int]] = []
@@ -43,16 +43,21 @@ class Room:
         """What a conversation, or an answer in steps, raises at its last one."""
 
     @property
-    def offers(self) -> Mapping[int, Offer]:
-        converse = Offer(on_request=OnRequest.WHOLE, request=self._converse)
-        park = Offer(on_request=OnRequest.WHOLE, request=self._park)
-        return {**OFFERS, CONVERSE: converse, PARK: park, WORK: Offer(on_request=OnRequest.WHOLE, request=self._work)}
+    def policies(self) -> Mapping[int, ApiPolicy]:
+        converse = ApiPolicy(on_request=OnRequest.WHOLE, request=self._converse)
+        park = ApiPolicy(on_request=OnRequest.WHOLE, request=self._park)
+        return {
+            **POLICIES,
+            CONVERSE: converse,
+            PARK: park,
+            WORK: ApiPolicy(on_request=OnRequest.WHOLE, request=self._work),
+        }
 
-    def _converse(self, context: Context, frame: memoryview) -> Converse:
+    def _converse(self, context: Context, frame: memoryview) -> AskBroker:
         del context
         (number,) = _ID.unpack_from(frame)
         self.within(number)
-        return Converse(self._steps(number, frame[-1]))
+        return AskBroker(self._steps(number, frame[-1]))
 
     def _steps(self, number: int, count: int) -> Steps:
         told = []
@@ -66,10 +71,10 @@ class Room:
         answer = framed(INT32.pack(number), *told)
         return self._parked(number, answer if count & AT_ONCE else None) if count & ENDS_PARKED else answer
 
-    def _work(self, context: Context, frame: memoryview) -> Stepwise:
+    def _work(self, context: Context, frame: memoryview) -> Incremental:
         del context
         (number,) = _ID.unpack_from(frame)
-        stepwise = Stepwise(self._worked(number, frame[-1]))
+        stepwise = Incremental(self._worked(number, frame[-1]))
         self.parked[number] = stepwise
         return stepwise
 
@@ -82,14 +87,14 @@ class Room:
             raise self.fault
         return parked_response(number)
 
-    def _park(self, context: Context, frame: memoryview) -> Parked:
+    def _park(self, context: Context, frame: memoryview) -> Deferred:
         del context
         (number,) = _ID.unpack_from(frame)
         self.within(number)
         return self._parked(number, parked_response(number) if frame[-1] else None)
 
-    def _parked(self, number: int, answer: bytes | None) -> Parked:
-        parked = Parked(lambda: self.abandoned.append(number))
+    def _parked(self, number: int, answer: bytes | None) -> Deferred:
+        parked = Deferred(lambda: self.abandoned.append(number))
         self.parked[number] = parked
         if answer is not None:
             parked.resolve(answer)
@@ -139,12 +144,12 @@ class Own(Relay):
     def __init__(self, *, held_limit: int = 1 << 20) -> None:
         self.room = Room()
         self.id = 1
-        self.backlog = Backlog()
-        super().__init__(offers=self.room.offers, held_limit=held_limit)
+        self.deferred_work = DeferredWork()
+        super().__init__(policies=self.room.policies, held_limit=held_limit)
 
-    def work(self, stepwise: Stepwise) -> None:
+    def work(self, stepwise: Incremental) -> None:
         """As `Owner` says."""
-        self.backlog.add(self, stepwise)
+        self.deferred_work.add(self, stepwise)
 
     def failed(self, error: Exception) -> None:
         """As `Asking` says."""
@@ -153,8 +158,8 @@ class Own(Relay):
     def feed(self, side: Side, data: bytes) -> None:
         if side == "answer":
             parked = self.room.parked[INT32.unpack_from(data, 4)[0]]
-            while isinstance(parked, Stepwise) and not parked.done:
-                self.backlog.take()
+            while isinstance(parked, Incremental) and not parked.done:
+                self.deferred_work.take()
             parked.resolve(data)
         else:
             super().feed(side, data)
@@ -175,5 +180,5 @@ async def talking(*, stalled_frame: float = 30.0) -> AsyncIterator[tuple[Stage, 
     """A running pump whose connections lead to a room."""
     async with stage(stalled_frame=stalled_frame) as running:
         room = Room()
-        running.backend.table = Table(running.backend.counters, room.offers)
+        running.backend.table = ApiTable(running.backend.counters, room.policies)
         yield running, room

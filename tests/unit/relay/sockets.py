@@ -16,10 +16,10 @@ import trio
 from kproxy.config import Limits, Timeouts
 from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.reasons import Reason
-from kproxy.protocol.api_table import Table
+from kproxy.protocol.api_table import ApiTable
 from kproxy.protocol.context import Context
-from kproxy.rebootstrap.actions import Ask, Means
-from kproxy.relay.apis import OFFERS, retired_table
+from kproxy.rebootstrap.actions import Action, Trigger
+from kproxy.relay.apis import POLICIES, retired_table
 from kproxy.relay.connection import Connection
 from kproxy.relay.pump import Pump
 from kproxy.wire.frame import frame
@@ -55,9 +55,9 @@ class Backend:
         self.own: tuple[tuple[int, int, int], ...] = ()
         self.counters = ClusterCounters("test")
         self.cluster_id: str | None = None
-        self.table = Table(self.counters, OFFERS)
+        self.table = ApiTable(self.counters, POLICIES)
         self.retired_table = retired_table(self.counters)
-        self.means = Means.SERVE
+        self.means = Action.SERVE
         self.served = self.table.served()
         self.servers = servers
         self.asked: list[int | None] = []
@@ -66,7 +66,7 @@ class Backend:
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
         return local_host, 19092 + node_id
 
-    def judge(self, context: Context, ask: Ask) -> Means:
+    def judge(self, context: Context, ask: Trigger) -> Action:
         """As `kproxy.protocol.context.Backend` says."""
         del context, ask
         return self.means

@@ -15,7 +15,7 @@ import trio
 
 from kproxy.config import Limits, Timeouts
 from kproxy.observe.reasons import Reason
-from kproxy.relay.acceptor import Entrance
+from kproxy.relay.acceptor import Acceptor
 from kproxy.relay.pump import Pump
 from tests.unit.relay.sockets import (
     HOST,
@@ -63,12 +63,12 @@ class Broker:
 
 
 @dataclass
-class Door:
-    """An entrance, the pump behind it, and the broker that is dialled."""
+class Listener:
+    """An acceptor, the pump behind it, and the broker that is dialled."""
 
     nursery: trio.Nursery
     pump: Pump
-    entrance: Entrance
+    acceptor: Acceptor
     backend: Backend
     broker: Broker
     _clients: list[Peer] = field(default_factory=list)
@@ -77,7 +77,7 @@ class Door:
         """A client that has just been accepted."""
         far, near = pair()
         near.setblocking(True)
-        self.nursery.start_soon(partial(self.entrance.admit, self.backend, node_id, near, retired=retired))
+        self.nursery.start_soon(partial(self.acceptor.admit, self.backend, node_id, near, retired=retired))
         self._clients.append(Peer(far))
         return self._clients[-1]
 
@@ -98,15 +98,15 @@ class Door:
 @asynccontextmanager
 async def door(
     *, limits: Limits | None = None, servers: list[tuple[str, int]] | None = None, **timeouts: float
-) -> AsyncIterator[Door]:
-    """An entrance that is open; at the end nobody is in it, and no descriptor is left."""
+) -> AsyncIterator[Listener]:
+    """An acceptor that is open; at the end nobody is in it, and no descriptor is left."""
     before = open_files()
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             waits = Timeouts(**timeouts)
             pump, broker = Pump(waits), Broker()
             backend = Backend(*(servers if servers is not None else [broker.address]))
-            made = Door(nursery, pump, Entrance(pump, limits or Limits(), waits), backend, broker)
+            made = Listener(nursery, pump, Acceptor(pump, limits or Limits(), waits), backend, broker)
             nursery.start_soon(pump.run)
             try:
                 yield made
@@ -115,7 +115,7 @@ async def door(
                     await made.close()
                 nursery.cancel_scope.cancel()
         await made.close()
-    assert made.entrance.waiting == 0
+    assert made.acceptor.waiting == 0
     assert backend.counters.connections_active == 0
     assert sum(backend.ended.values()) == backend.counters.connections_opened
     assert open_files() <= before, "descriptors are left open"
@@ -262,7 +262,7 @@ async def test_the_limit_of_connections() -> None:
         first, _second = opened.come(), opened.come()
         await first.send(request(1))
         await opened.broker.accept()
-        await eventually(lambda: len(opened.pump.connections) == 1 == opened.entrance.waiting, "one in, one waiting")
+        await eventually(lambda: len(opened.pump.connections) == 1 == opened.acceptor.waiting, "one in, one waiting")
         assert await closed(opened.come()) == b""
         await opened.ended(Reason.CLIENT_LIMIT)
         await first.reset()
@@ -296,7 +296,7 @@ async def test_ipv6_clients_are_named_with_brackets() -> None:
             for host, shown, local in (("::1", "[::1]:", "::1"), (HOST, "[::ffff:127.0.0.1]:", HOST)):
                 with socket.create_connection((host, listener.getsockname()[1])) as client:
                     near, _ = listener.accept()
-                    opened.nursery.start_soon(opened.entrance.admit, opened.backend, None, near)
+                    opened.nursery.start_soon(opened.acceptor.admit, opened.backend, None, near)
                     client.send(request(1))
                     await opened.broker.accept()
                     await eventually(lambda: len(opened.pump.connections) == 1, "a connection")
@@ -311,11 +311,11 @@ async def test_drain_parts_from_those_who_said_nothing() -> None:
     """Silent clients go at once, as drained; one that comes later too."""
     async with door() as opened:
         silent = [opened.come() for _ in range(3)]
-        await eventually(lambda: len(opened.entrance._silent) == 3, "three silent clients")
-        assert opened.entrance.waiting == 3
-        opened.entrance.drain()
+        await eventually(lambda: len(opened.acceptor._silent) == 3, "three silent clients")
+        assert opened.acceptor.waiting == 3
+        opened.acceptor.drain()
         with trio.fail_after(2):
-            await opened.entrance.wait_empty()
+            await opened.acceptor.wait_empty()
             for client in silent:
                 assert await closed(client) == b""
             assert await closed(opened.come()) == b""
@@ -329,12 +329,12 @@ async def test_drain_lets_in_whose_broker_is_being_dialled() -> None:
         opened.backend.servers = (silent, opened.broker.address)
         client = opened.come()
         await client.send(request(1))
-        await eventually(lambda: not opened.entrance._silent and opened.entrance.waiting == 1, "dialling")
-        opened.entrance.drain()
+        await eventually(lambda: not opened.acceptor._silent and opened.acceptor.waiting == 1, "dialling")
+        opened.acceptor.drain()
         broker = await opened.broker.accept()
         assert await broker.receive(len(request(1))) == request(1)
         with trio.fail_after(2):
-            await opened.entrance.wait_empty()
+            await opened.acceptor.wait_empty()
         await broker.send(response(1))
         assert await client.receive_all() == response(1)
         await opened.ended(Reason.DRAINED)
@@ -346,11 +346,11 @@ async def test_drain_of_a_client_that_sent_garbage() -> None:
         opened.backend.servers = (silent, opened.broker.address)
         client = opened.come()
         await client.send(b"\xff" * 64)
-        await eventually(lambda: not opened.entrance._silent and opened.entrance.waiting == 1, "dialling")
-        opened.entrance.drain()
+        await eventually(lambda: not opened.acceptor._silent and opened.acceptor.waiting == 1, "dialling")
+        opened.acceptor.drain()
         await closed(client)
         with trio.fail_after(2):
-            await opened.entrance.wait_empty()
+            await opened.acceptor.wait_empty()
             await opened.pump.wait_empty()
         await opened.ended(Reason.INVALID_FRAME_SIZE)
 
@@ -360,8 +360,8 @@ async def test_cancellation_while_waiting_and_while_dialling() -> None:
     async with black_hole() as silent, door(servers=[silent]) as opened:
         opened.come()
         await opened.come().send(request(1))
-        entrance = opened.entrance
-        await eventually(lambda: len(entrance._silent) == 1 and entrance.waiting == 2, "both on their way")
+        acceptor = opened.acceptor
+        await eventually(lambda: len(acceptor._silent) == 1 and acceptor.waiting == 2, "both on their way")
         await stays(lambda: not opened.backend.ended, "an end too soon", 0.05)
         opened.nursery.cancel_scope.cancel()
         await trio.lowlevel.checkpoint_if_cancelled()
@@ -372,7 +372,7 @@ NO_DESCRIPTOR_FOR_THE_BROKER = """
 import os, resource, socket
 import trio
 from kproxy.config import Limits, Timeouts
-from kproxy.relay.acceptor import Entrance
+from kproxy.relay.acceptor import Acceptor
 from kproxy.relay.pump import Pump
 from tests.unit.relay.sockets import Backend, pair, request
 
@@ -384,7 +384,7 @@ async def main():
         lowest_free = os.dup(0)
         os.close(lowest_free)
         resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free, 4096))
-        await Entrance(pump, Limits(), Timeouts()).admit(backend, None, near)
+        await Acceptor(pump, Limits(), Timeouts()).admit(backend, None, near)
         print(backend.ended, flush=True)
 
 trio.run(main)
@@ -424,7 +424,7 @@ async def test_a_topology_that_changes_while_its_broker_is_dialled() -> None:
         opened.backend.servers = (silent, opened.broker.address)
         client = opened.come(7)
         await client.send(request(1))
-        await eventually(lambda: not opened.entrance._silent and opened.entrance.waiting == 1, "dialling")
+        await eventually(lambda: not opened.acceptor._silent and opened.acceptor.waiting == 1, "dialling")
         opened.backend.epoch += 1
         broker = await opened.broker.accept()
         assert await closed(client) == b""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from kproxy.relay.alarm import Alarm
+from kproxy.relay.trio_epoll import Alarm
 
 SECONDS = 0.02
 

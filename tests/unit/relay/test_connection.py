@@ -13,7 +13,7 @@ from kproxy.config import Limits
 from kproxy.errors import REBOOTSTRAP_REQUIRED
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.fault import Fault
-from kproxy.rebootstrap.actions import Means
+from kproxy.rebootstrap.actions import Action
 from kproxy.relay.connection import Connection
 from kproxy.relay.in_flight import MAX_IN_FLIGHT
 from kproxy.wire.frame import frame
@@ -686,7 +686,7 @@ def told(correlation_id: int) -> bytes:
 async def test_a_last_answer_goes_out_then_the_connection_closes() -> None:
     """rebootstrap.md: "flush, then close"; with nothing in flight at once."""
     async with stage() as running:
-        running.backend.means = Means.TELL
+        running.backend.means = Action.TELL
         relayed = running.relay(node_id=7)
         await relayed.client.send(elsewhere(1))
         assert await relayed.client.receive_all() == told(1)
@@ -697,7 +697,7 @@ async def test_a_last_answer_goes_out_then_the_connection_closes() -> None:
 async def test_a_last_answer_goes_out_behind_what_is_in_flight() -> None:
     """Earlier responses first, in their order; what the client sends behind it is not read."""
     async with stage() as running:
-        running.backend.means = Means.TELL
+        running.backend.means = Action.TELL
         relayed = running.relay(node_id=7)
         await relayed.client.send(request(1) + request(2) + elsewhere(3) + request(4))
         assert await relayed.broker.receive(2 * len(request(1))) == request(1) + request(2)
@@ -716,7 +716,7 @@ async def test_a_last_answer_goes_out_behind_what_is_in_flight() -> None:
 async def test_a_last_answer_waits_for_a_slow_client() -> None:
     """What it was owed before is large and it takes its time: it gets everything, and the answer behind it."""
     async with stage() as running:
-        running.backend.means = Means.TELL
+        running.backend.means = Action.TELL
         relayed = running.relay(node_id=7, buffer=SMALL)
         await relayed.client.send(request(1) + elsewhere(2))
         await relayed.broker.receive(len(request(1)))
@@ -731,7 +731,7 @@ async def test_a_last_answer_waits_for_a_slow_client() -> None:
 async def test_the_broker_ends_before_a_last_answer() -> None:
     """What was in flight has no response, so the answer behind it cannot be given: the client is closed."""
     async with stage() as running:
-        running.backend.means = Means.TELL
+        running.backend.means = Action.TELL
         relayed = running.relay(node_id=7)
         await relayed.client.send(request(1) + elsewhere(2))
         await relayed.broker.receive(len(request(1)))
@@ -743,7 +743,7 @@ async def test_the_broker_ends_before_a_last_answer() -> None:
 async def test_a_last_answer_that_waits_when_the_topology_changes_again() -> None:
     """It would be a 129 too many: its client is to be told of the present change. Told of that, it is not closed."""
     async with stage() as running:
-        running.backend.means = Means.TELL
+        running.backend.means = Action.TELL
         outdated, present, drained = (running.relay(node_id=7) for _ in range(3))
         for relayed in (outdated, drained):
             await relayed.client.send(request(1) + elsewhere(2))
@@ -766,7 +766,7 @@ async def test_a_last_answer_that_waits_when_the_topology_changes_again() -> Non
 async def test_parting_has_a_reason() -> None:
     """It is the connection's, and a last answer that comes in meanwhile is given."""
     async with stage() as running:
-        running.backend.means = Means.TELL
+        running.backend.means = Action.TELL
         idle, asking, waits = (running.relay(node_id=7) for _ in range(3))
         await in_flight(waits)
         running.pump.part(idle.connection, Reason.REBOOTSTRAP)

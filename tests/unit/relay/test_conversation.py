@@ -7,7 +7,7 @@ import pytest
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.fault import Fault
-from kproxy.protocol.outcomes import Answer, Converse
+from kproxy.protocol.outcomes import Answer, AskBroker
 from kproxy.relay.conversation import Conversation, begun
 from tests.unit.relay import frames
 from tests.unit.relay.flows import KIB, Script, play, whole
@@ -196,4 +196,4 @@ def test_steps_and_an_answer() -> None:
 def test_an_answer_that_is_to_come() -> None:
     """It is what the steps return."""
     relay = Own()
-    assert begun(Converse(relay.room._steps(5, ENDS_PARKED)), relay.requests) is relay.room.parked[5]
+    assert begun(AskBroker(relay.room._steps(5, ENDS_PARKED)), relay.requests) is relay.room.parked[5]

@@ -66,7 +66,7 @@ async def test_a_client_has_one_waiting_at_most() -> None:
 
         def within(number: int) -> None:
             nonlocal most
-            most = max(most, sum(not one.done for _, one in running.pump.backlog.waiting.values()))
+            most = max(most, sum(not one.done for _, one in running.pump.deferred_work.waiting.values()))
 
         room.within = within
         await relayed.client.send(*(work(number, 2) for number in range(1, 50)), request(50), park(51, at_once=True))
@@ -93,7 +93,7 @@ async def test_one_that_comes_with_the_last_step_of_another() -> None:
         await relayed.client.send(request(1) + work(2, 9) + conversation(3, 1) + work(4, 2))
         expected = response(1) + parked_response(2) + conversed(3, 1) + parked_response(4)
         assert await relayed.client.receive(len(expected)) == expected
-        assert not running.pump.backlog.waiting
+        assert not running.pump.deferred_work.waiting
 
 
 async def test_one_that_fails_with_the_last_step_of_another() -> None:
@@ -112,7 +112,7 @@ async def test_one_that_fails_with_the_last_step_of_another() -> None:
         await relayed.ended(Reason.MALFORMED_REQUEST)
         await other.client.send(work(6, 2))
         await answered(other, 6)
-        assert not running.pump.backlog.waiting
+        assert not running.pump.deferred_work.waiting
 
 
 @pytest.mark.parametrize("left", [Relayed.close_client, Relayed.reset_client], ids=["closed", "reset"])
@@ -148,7 +148,7 @@ async def test_a_step_that_fails(error: Exception, reason: Reason) -> None:
             await other.client.send(work(6, 2))
             await answered(other, 6)
             await failing.client.close()
-            assert not running.pump.backlog.waiting
+            assert not running.pump.deferred_work.waiting
 
 
 async def test_many_that_wait() -> None:

@@ -10,9 +10,9 @@ import trio
 
 from kproxy.errors import NOT_COORDINATOR
 from kproxy.observe.reasons import Reason
-from kproxy.rebootstrap.actions import Means
+from kproxy.rebootstrap.actions import Action
 from kproxy.relay.connection import Connection
-from kproxy.relay.lingering import PAUSE_SECONDS
+from kproxy.relay.lingering_close import PAUSE_SECONDS
 from tests.unit.relay import frames
 from tests.unit.relay.sockets import KIB, MIB, Relayed, Stage, eventually, noise, request, response, stage
 
@@ -25,7 +25,7 @@ COMMIT, COMMITTED = frames.request(OFFSET_COMMIT, 7, 4), frames.response(OFFSET_
 
 def rise(running: Stage, *relayed: Relayed) -> None:
     """As `app` raises an epoch; these are parted from."""
-    running.backend.means = Means.NOT_COORDINATOR
+    running.backend.means = Action.NOT_COORDINATOR
     running.backend.epoch += 1
     for one in relayed:
         one.connection.requests.outdate()
@@ -162,7 +162,7 @@ async def test_a_commit_that_has_just_arrived_is_refused() -> None:
 async def test_a_drain_refuses_nobody() -> None:
     """The topology is there: who waits at its coordinator is answered by it."""
     async with asking(JOIN) as (running, relayed):
-        running.backend.means = Means.NOT_COORDINATOR
+        running.backend.means = Action.NOT_COORDINATOR
         running.pump.part(relayed.connection)
         await relayed.broker.send(JOINED)
         assert await relayed.client.receive_all() == JOINED

@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.apis import OFFERS
+from kproxy.relay.apis import POLICIES
 from kproxy.wire.apis import APIS, ApiSpec, response_header_version
 from kproxy.wire.generated.skims import ERROR_OFFSETS
 from kproxy.wire.primitives import INT32
@@ -22,8 +22,8 @@ STREAMED = [(FETCH, 16), (FETCH, 17), (FETCH, 18), (SHARE_FETCH, 1), (SHARE_FETC
 
 
 def lowest(spec: ApiSpec) -> int:
-    offer = OFFERS.get(spec.key)
-    return max(spec.min_version, offer.refuse_below if offer else 0)
+    policy = POLICIES.get(spec.key)
+    return max(spec.min_version, policy.refuse_below if policy else 0)
 
 
 @pytest.mark.parametrize("spec", OPEN, ids=lambda spec: spec.name)

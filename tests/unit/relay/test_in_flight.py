@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kproxy.observe.counters import ClusterCounters
-from kproxy.protocol.api_table import Table
+from kproxy.protocol.api_table import ApiTable
 from kproxy.relay.in_flight import Expected, InFlight
 
 
 def _expected(correlation_id: int) -> Expected:
-    return Expected(correlation_id, Table(ClusterCounters("test"), {}).route(12 << 16 | 4), 3.5)
+    return Expected(correlation_id, ApiTable(ClusterCounters("test"), {}).route(12 << 16 | 4), 3.5)
 
 
 def test_the_first_that_came_is_the_first_that_goes() -> None:

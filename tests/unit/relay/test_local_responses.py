@@ -6,7 +6,7 @@ import pytest
 
 from kproxy.errors import NOT_COORDINATOR
 from kproxy.observe.counters import Histogram
-from kproxy.rebootstrap.actions import Ask, Means
+from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.rebootstrap.not_coordinator import AT_THE_TOP
 from kproxy.wire.primitives import INT32
 from tests.property.wire_contents import TAGS
@@ -105,9 +105,9 @@ def test_nothing_to_answer() -> None:
     assert len(relay.in_flight) == 2
 
 
-def dismissed(*requests: bytes, before: Script = (), decides: Means = Means.NOT_COORDINATOR) -> Relay:
+def dismissed(*requests: bytes, before: Script = (), decides: Action = Action.NOT_COORDINATOR) -> Relay:
     """A connection with these requests in flight, dismissed when the epoch has risen."""
-    relay = Relay(Cluster(decides={Ask.COORDINATOR: decides}))
+    relay = Relay(Cluster(decides={Trigger.COORDINATOR: decides}))
     relay.play([("client", b"".join(requests)), *before, ("epoch", b"")], whole)
     relay.own.dismiss(relay.context)
     return relay
@@ -121,7 +121,7 @@ def test_what_waits_at_a_coordinator_is_dismissed(key: int, version: int) -> Non
     assert ids(relay) == [5]
     assert frames.understood(key, version, answer)["ErrorCode"] == NOT_COORDINATOR
     assert (list(relay.in_flight), relay.own.count, relay.responses.count) == ([], 1, 0)
-    assert relay.cluster.asks == [(Ask.COORDINATOR, 0)]
+    assert relay.cluster.asks == [(Trigger.COORDINATOR, 0)]
     assert relay.errors() == {}
 
 
@@ -130,7 +130,7 @@ def test_several_are_dismissed_in_order() -> None:
     join, beat = frames.request(11, 9, 5), frames.request(12, 4, 7)
     relay = dismissed(join, own(6), beat)
     assert ids(relay) == [5, 6, 7]
-    assert relay.cluster.asks == [(Ask.COORDINATOR, 0)]
+    assert relay.cluster.asks == [(Trigger.COORDINATOR, 0)]
 
 
 @pytest.mark.parametrize("other", [frames.request(8, 8, 6), frames.produce(9, 6), frames.request(9, 8, 6)])
@@ -159,5 +159,5 @@ def test_nothing_is_dismissed_where_nothing_waits() -> None:
 
 def test_what_is_to_be_served_is_waited_for() -> None:
     """The decision is the cluster's."""
-    relay = dismissed(frames.request(11, 9, 5), decides=Means.SERVE)
+    relay = dismissed(frames.request(11, 9, 5), decides=Action.SERVE)
     assert (bytes(relay.client.data), len(relay.in_flight)) == (b"", 1)

@@ -16,12 +16,12 @@ import trio
 from kproxy.config import Limits, Timeouts
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.context import Context
-from kproxy.rebootstrap.actions import Means
+from kproxy.rebootstrap.actions import Action
 from kproxy.relay import pump as pump_module
-from kproxy.relay.alarm import Alarm
 from kproxy.relay.endpoint import Endpoint
-from kproxy.relay.lingering import Lingering
+from kproxy.relay.lingering_close import LingeringSocket
 from kproxy.relay.pump import Pump
+from kproxy.relay.trio_epoll import Alarm
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker
 from tests.unit.relay.exchanges import own
@@ -94,16 +94,16 @@ async def test_a_bug_in_a_closing_socket_is_survived() -> None:
 
         met: list[bytes] = []
 
-        class Broken(Lingering):
+        class Broken(LingeringSocket):
             def event(self) -> None:
                 met.append(near.recv(1))
                 raise ZeroDivisionError("a bug")
 
-        running.pump.departures._lingering[near.fileno()] = Broken(near, running.pump._epoll, trio.current_time() + 60)
+        running.pump.lingering._lingering[near.fileno()] = Broken(near, running.pump._epoll, trio.current_time() + 60)
         far.send(b"x")
         await eventually(lambda: met == [b"x"], "the bug")
         await running.relay().exchange(1)
-        running.pump.departures._forget(running.pump.departures._lingering[near.fileno()])
+        running.pump.lingering._forget(running.pump.lingering._lingering[near.fileno()])
         far.close()
 
 
@@ -376,7 +376,7 @@ async def test_cancellation_closes_everything() -> None:
         far[2].send(request(1))
         far[3].send(response(1, noise(MIB))[: 200 * KIB])
         await eventually(lambda: len(pump.connections) == 2, "one connection's end")
-        assert len(pump.departures)
+        assert len(pump.lingering)
         await trio.sleep(0.05)
         nursery.cancel_scope.cancel()
     assert backend.ended == {Reason.INVALID_FRAME_SIZE: 1, Reason.SHUTDOWN: 2}
@@ -414,7 +414,7 @@ async def test_a_last_answer_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPa
     """A broker that never answers what is in flight before it, and a client that takes nothing, are parted from."""
     monkeypatch.setattr(pump_module, "HALF_CLOSED_SECONDS", 0.3)
     async with stage() as running:
-        running.backend.means = Means.TELL
+        running.backend.means = Action.TELL
         silent, stuck = running.relay(node_id=7), running.relay(node_id=7, buffer=32 * KIB)
         hello = ApiVersionsRequest(client_software_name="n", client_software_version="1", node_id=8).encode(5)
         for relayed in (silent, stuck):

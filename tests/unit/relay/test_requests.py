@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from kproxy.observe.reasons import Reason
-from kproxy.protocol.api_table import Answer, Forward, Offer, OnRequest
+from kproxy.protocol.api_table import Answer, ApiPolicy, Forward, OnRequest
 from kproxy.protocol.context import Context
-from kproxy.relay.apis import OFFERS
+from kproxy.relay.apis import POLICIES
 from kproxy.relay.requests import HEAD_BYTES
 from kproxy.wire.apis import APIS, ApiSpec
 from kproxy.wire.frame import frame
@@ -26,8 +26,8 @@ NO_CLIENT_ID = b"\xff\xff"
 
 def lowest(key: int) -> int:
     """The lowest version that is let through."""
-    offer = OFFERS.get(key)
-    return max(APIS[key].min_version, offer.refuse_below if offer else 0)
+    policy = POLICIES.get(key)
+    return max(APIS[key].min_version, policy.refuse_below if policy else 0)
 
 
 def waiting(relay: Relay) -> list[tuple[int, int, int]]:
@@ -345,14 +345,14 @@ def ending(context: Context, frame: memoryview) -> Answer | Forward:
     return own[1](frames.raw_request(10, 4, frame[7], bytes(frame[-3:])), last=own[0])
 
 
-LAST = {10: Offer(on_request=OnRequest.WHOLE, request=ending)}
+LAST = {10: ApiPolicy(on_request=OnRequest.WHOLE, request=ending)}
 
 
 class Ending(Relay):
     """A connection whose FindCoordinator is its last request."""
 
     def __init__(self) -> None:
-        super().__init__(offers=LAST)
+        super().__init__(policies=LAST)
 
 
 @pytest.mark.parametrize("pending", [0, 1, 3])

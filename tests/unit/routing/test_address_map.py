@@ -12,7 +12,7 @@ from kproxy.routing.ports import AutomaticPorts, NoPortError, OffsetPorts, PortS
 
 
 @dataclass
-class Door:
+class Listener:
     """A listener that is none."""
 
     ports: Ports
@@ -34,7 +34,7 @@ class Ports:
         self.closed: list[tuple[int | None, int]] = []
         self.ephemeral = 40_000
 
-    def bind(self, node_id: int, port: int) -> Door | None:
+    def bind(self, node_id: int, port: int) -> Listener | None:
         if not port:
             self.ephemeral += 1
             port = self.ephemeral
@@ -42,7 +42,7 @@ class Ports:
             return None
         self.taken.add(port)
         self.bound.append((node_id, port))
-        return Door(self, node_id, port)
+        return Listener(self, node_id, port)
 
 
 def mapped(strategy: PortStrategy, *taken: int, host: str | None = None, shift: int = 0) -> tuple[AddressMap, Ports]:
@@ -139,7 +139,7 @@ def test_a_new_topology_retires_the_doors_of_nodes_that_it_does_not_have() -> No
     addresses.renew([(2, "elsewhere", 1), C], now=10.0)
     assert {node_id: node.port for node_id, node in addresses.nodes.items()} == {2: 9094, 3: 9095}
     assert addresses.upstream(2) == ("elsewhere", 1)
-    assert [(door.node_id, door.port, door.retired) for door in addresses.retired] == [(1, 9093, 10.0)]
+    assert [(listener.node_id, listener.port, listener.retired) for listener in addresses.retired] == [(1, 9093, 10.0)]
     assert ports.closed == []
 
 
@@ -150,7 +150,7 @@ def test_a_retired_node_that_comes_back_has_its_door_again() -> None:
     addresses.renew([C], now=10.0)
     addresses.renew([A, B], now=20.0)
     assert {node_id: node.port for node_id, node in addresses.nodes.items()} == {1: 9093, 2: 9094}
-    assert [(door.node_id, door.retired) for door in addresses.retired] == [(3, 20.0)]
+    assert [(listener.node_id, listener.retired) for listener in addresses.retired] == [(3, 20.0)]
     assert len(ports.bound) == 3
 
 
@@ -160,7 +160,7 @@ def test_a_retired_door_closes_when_its_grace_is_over() -> None:
     addresses.learn([A, B])
     addresses.renew([B], now=10.0)
     assert addresses.expire(9.9) == []
-    assert [door.port for door in addresses.expire(10.0)] == [9093]
+    assert [listener.port for listener in addresses.expire(10.0)] == [9093]
     assert (addresses.retired, ports.closed) == ((), [(1, 9093)])
     assert addresses.advertise(7, "n", 1, "p") == ("p", 9093)
 
@@ -182,7 +182,7 @@ def test_a_node_that_is_missed_keeps_its_door_for_the_grace() -> None:
     addresses.learn([B])
     assert addresses.expire(9.0) == []
     assert addresses.upstream(1) == ("a", 9092)
-    assert [door.node_id for door in addresses.expire(10.0)] == [1]
+    assert [listener.node_id for listener in addresses.expire(10.0)] == [1]
     assert (list(addresses.nodes), ports.closed) == ([2], [(1, 9093)])
 
 
@@ -194,16 +194,16 @@ def test_another_mapping_moves_only_what_it_must() -> None:
     assert {node_id: node.port for node_id, node in addresses.nodes.items()} == {1: 9096, 2: 9097, 3: 9095}
     assert addresses.upstream(1) == ("a", 9092)
     assert addresses.advertise(3, "c", 9092, "p") == ("kafka.example", 9095)
-    assert [door.port for door in addresses.retired] == [9093, 9094]
+    assert [listener.port for listener in addresses.retired] == [9093, 9094]
     assert ports.closed == []
 
 
 def test_nodes_that_change_places_share_their_doors() -> None:
-    """With an offset a node has one port, so a door that stood for another node stands for it from now on."""
+    """With an offset a node has one port, so a listener that stood for another node stands for it from now on."""
     addresses, ports = mapped(OffsetPorts(9093, ((1, 1), (2, 2))))
     addresses.learn([A, B])
     addresses.remap(OffsetPorts(9093, ((2, 2), (1, 1))), None, 0, now=5.0)
-    assert {node_id: (node.port, node.door.node_id) for node_id, node in addresses.nodes.items()} == {
+    assert {node_id: (node.port, node.listener.node_id) for node_id, node in addresses.nodes.items()} == {
         1: (9094, 1),
         2: (9093, 2),
     }
@@ -211,13 +211,13 @@ def test_nodes_that_change_places_share_their_doors() -> None:
 
 
 def test_a_mapping_that_has_no_port_for_a_node() -> None:
-    """Its door is retired, the others have theirs, and the reason is told."""
+    """Its listener is retired, the others have theirs, and the reason is told."""
     addresses, _ = mapped(OffsetPorts(9093))
     addresses.learn([A, B, C])
     with pytest.raises(NoPortError, match=r"node 2 is in none of nodes\.ranges"):
         addresses.remap(OffsetPorts(9093, ((1, 1), (3, 3))), None, 0, now=5.0)
     assert {node_id: node.port for node_id, node in addresses.nodes.items()} == {1: 9093, 3: 9094}
-    assert [door.port for door in addresses.retired] == [9095, 9096]
+    assert [listener.port for listener in addresses.retired] == [9095, 9096]
 
 
 def test_any_free_port_stays_through_a_new_mapping() -> None:
@@ -301,7 +301,7 @@ def test_nodes_that_nobody_hears_of_need_no_port() -> None:
 
 
 def test_a_missed_node_stays_missed_by_another_mapping() -> None:
-    """Its new door is closed when its grace is over, as its old one would be."""
+    """Its new listener is closed when its grace is over, as its old one would be."""
     addresses, _ = mapped(OffsetPorts(9093))
     addresses.learn([A])
     addresses.miss([1], now=4.0)
@@ -326,7 +326,7 @@ def test_what_is_reserved_is_taken_by_its_nodes(strategy: PortStrategy, ports: d
 
 
 def test_a_reservation_that_is_given_up_leaves_nothing() -> None:
-    """All that have no port are told; the doors of nodes that are there, or were, stay as they are."""
+    """All that have no port are told; the listeners of nodes that are there, or were, stay as they are."""
     addresses, machine = mapped(OffsetPorts(9093, ((1, 4),)), 9096)
     addresses.learn([A, B])
     addresses.renew([B], now=1.0)
@@ -337,11 +337,15 @@ def test_a_reservation_that_is_given_up_leaves_nothing() -> None:
     ]
     addresses.release()
     assert machine.closed == [(3, 9095)]
-    assert (list(addresses.nodes), [door.node_id for door in addresses.retired], whys(addresses)) == ([2], [1], {})
+    assert (list(addresses.nodes), [listener.node_id for listener in addresses.retired], whys(addresses)) == (
+        [2],
+        [1],
+        {},
+    )
 
 
 def test_a_reservation_for_another_mapping() -> None:
-    """With one port to each node, a door that stands there for another one will do; ports that moved are new."""
+    """With one port to each node, a listener that stands there for another one will do; ports that moved are new."""
     addresses, machine = mapped(OffsetPorts(9093, ((1, 2),)))
     addresses.learn([A, B])
     ranges = OffsetPorts(9093, ((2, 3), (1, 1)))

@@ -77,11 +77,11 @@ async def test_every_client_is_admitted_in_a_task_of_its_own() -> None:
 
     with trio.fail_after(20):
         async with trio.open_nursery() as work:
-            async with trio.open_nursery() as doors:
-                doors.start_soon(accept, listener, work, admit)
+            async with trio.open_nursery() as listeners:
+                listeners.start_soon(accept, listener, work, admit)
                 clients = [await trio.open_tcp_stream(*address) for _ in range(50)]
                 await everyone.wait()
-                doors.cancel_scope.cancel()
+                listeners.cancel_scope.cancel()
             assert listener.fileno() == -1
             with pytest.raises(OSError, match="connect"):
                 await trio.open_tcp_stream(*address)

@@ -15,7 +15,7 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import AggregationTemporality, M
 
 from kproxy.config import Config
 from kproxy.local_kafka.ports import free_port
-from kproxy.protocol.outcomes import Stepwise
+from kproxy.protocol.outcomes import Incremental
 from kproxy.state.sqlite import SqliteStore
 from kproxy.wire.frame import frame
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
@@ -109,7 +109,7 @@ async def test_a_push_arrives_where_prometheus_scrapes(tmp_path: Path) -> None:
         assert await pushed(client, told, 5) == 0
         await trio.sleep(0.15)
         assert await pushed(client, told, 7) == 0
-        prometheus = alive.life.clusters[0].telemetry
+        prometheus = alive.process.clusters[0].telemetry
         assert prometheus is not None
         await eventually(lambda: prometheus.fanout.receivers[0].counters.delivered == 2, "both pushes")
         (line,) = [line for line in (await alive.text("/metrics/clients")).splitlines() if line[0] != "#"]
@@ -125,14 +125,14 @@ async def test_a_push_takes_effect_in_steps(tmp_path: Path) -> None:
     async with brokers((1,)) as (broker,), living(described(broker, tmp_path)) as alive:
         client = await client_of(alive)
         told = await got(client)
-        telemetry = alive.life.clusters[0].telemetry
+        telemetry = alive.process.clusters[0].telemetry
         assert telemetry is not None
-        handle = telemetry.offers[PUSH].request
+        handle = telemetry.policies[PUSH].request
         assert handle is not None
-        (connection,) = alive.life.pump.connections.values()
+        (connection,) = alive.process.pump.connections.values()
         head = encode_request_header(RequestHeader(PUSH, 0, 3, "app"))
         stepwise = handle(connection.context, memoryview(head + push_of(told, 5).encode(0)))
-        assert isinstance(stepwise, Stepwise)
+        assert isinstance(stepwise, Incremental)
         (counters,) = [receiver.counters for receiver in telemetry.fanout.receivers]
         found = [(telemetry.core.tally.pushes[0], counters.offered, stepwise.frame)]
         while not stepwise.done:
@@ -178,7 +178,7 @@ async def altered(client: Client) -> tuple[int, str | None]:
 
 
 def store_of(alive: Living) -> SqliteStore:
-    telemetry = alive.life.clusters[0].telemetry
+    telemetry = alive.process.clusters[0].telemetry
     assert telemetry is not None
     store = telemetry._store
     assert isinstance(store, SqliteStore)
@@ -225,7 +225,7 @@ async def test_a_reload_changes_subscriptions(tmp_path: Path) -> None:
         others = [{"name": "all", "metrics": ["org.apache.kafka.producer."], "interval": "100ms"}]
         alive.config = described(broker, tmp_path, alive.listens, subscriptions=others, admin="none")
         os.kill(os.getpid(), signal.SIGHUP)
-        telemetry = alive.life.clusters[0].telemetry
+        telemetry = alive.process.clusters[0].telemetry
         assert telemetry is not None
         await eventually(lambda: telemetry.admin == "none", "the reload")
         assert await pushed(client, told, 1) == 117

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from kproxy.rebootstrap.actions import Cause
-from kproxy.topology.confirmation import CALM, Doubt
+from kproxy.topology.confirmation import CALM, Confirmation
 
 OTHER, REPLACED = Cause.CLUSTER_CHANGED, Cause.ALL_NODES_REPLACED
 
 
 def test_what_sends_nobody_away_is_believed_at_once() -> None:
     """A node added or moved waits for nothing."""
-    doubt = Doubt()
+    doubt = Confirmation()
     assert doubt.admits(None, "x")
     assert (doubt.of, doubt.cluster_id, doubt.news) == (None, None, False)
 
@@ -22,7 +22,7 @@ def test_what_would_send_all_away_is_believed_the_second_time(
     cause: Cause, cluster_id: str | None, shown: str | None
 ) -> None:
     """Two polls in a row that show the same; only another cluster's id is one to ask for."""
-    doubt = Doubt()
+    doubt = Confirmation()
     assert not doubt.admits(cause, cluster_id)
     assert (doubt.of, doubt.cluster_id, doubt.news) == ((cause, cluster_id), shown, True)
     assert doubt.admits(cause, cluster_id)
@@ -31,14 +31,14 @@ def test_what_would_send_all_away_is_believed_the_second_time(
 
 def test_a_moment_is_not_believed() -> None:
     """The old cluster in between ends the doubt."""
-    doubt = Doubt()
+    doubt = Confirmation()
     assert [doubt.admits(*seen) for seen in [(OTHER, "y"), (None, "x"), (OTHER, "y")]] == [False, True, False]
 
 
 @pytest.mark.parametrize("second", [(OTHER, "z"), (REPLACED, "y")])
 def test_another_doubt_confirms_nothing(second: tuple[Cause, str]) -> None:
     """A third cluster, or another cause, begins anew."""
-    doubt = Doubt()
+    doubt = Confirmation()
     assert not doubt.admits(OTHER, "y")
     assert not doubt.admits(*second)
     assert doubt.admits(*second)
@@ -46,7 +46,7 @@ def test_another_doubt_confirms_nothing(second: tuple[Cause, str]) -> None:
 
 def test_flapping_is_news_once() -> None:
     """Between two clusters or among many; after a calm it is news again."""
-    doubt = Doubt()
+    doubt = Confirmation()
     news = []
     for seen in [(OTHER, "y"), (None, "x"), (OTHER, "y"), (OTHER, "z"), (None, "x"), (OTHER, "y")]:
         if not doubt.admits(*seen):
@@ -60,7 +60,7 @@ def test_flapping_is_news_once() -> None:
 
 def test_the_next_change_after_one_that_was_believed_is_news() -> None:
     """The first of a new cluster's doubts is told as that of the old one was."""
-    doubt = Doubt()
+    doubt = Confirmation()
     doubt.admits(OTHER, "y")
     doubt.admits(OTHER, "y")
     assert not doubt.admits(OTHER, "x")

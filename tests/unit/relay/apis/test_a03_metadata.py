@@ -10,7 +10,7 @@ import pytest
 
 from kproxy.errors import REBOOTSTRAP_REQUIRED
 from kproxy.observe.reasons import Reason
-from kproxy.rebootstrap.actions import Ask, Means
+from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.rebootstrap.topics import LEADER_NOT_AVAILABLE
 from kproxy.wire.apis import APIS
 from kproxy.wire.frame import frame
@@ -24,7 +24,7 @@ from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Node, Relay, Script, bytewise, play, port_of, whole
 
 NODES: Sequence[Node] = ((5, "proxy.example", 19097, "rack-1"), (6, "proxy.example", 19098, None))
-TELLING = {Ask.METADATA: Means.TELL}
+TELLING = {Trigger.METADATA: Action.TELL}
 PRESENT = [MetadataResponseBroker(*node) for node in NODES]
 ALL_TOPICS = MetadataRequest(topics=None)
 
@@ -99,8 +99,8 @@ def over_v12() -> Relay:
     return relay
 
 
-def teller(means: Means = Means.TELL, nodes: Sequence[Node] = NODES) -> Cluster:
-    return Cluster(decides={Ask.METADATA: means}, nodes=nodes)
+def teller(means: Action = Action.TELL, nodes: Sequence[Node] = NODES) -> Cluster:
+    return Cluster(decides={Trigger.METADATA: means}, nodes=nodes)
 
 
 def advertised(response: MetadataResponse) -> MetadataResponse:
@@ -124,7 +124,7 @@ def test_v13_is_judged_and_goes_on(node_id: int | None, tags: Tags) -> None:
     """As it came; also where clients bootstrap, so that the backend knows who came. Below v13 it is not asked."""
     sent = asked(named("orders"), tags=tags)
     relay = play([("client", sent)], lambda: Relay(node_id=node_id))
-    assert (bytes(relay.broker.data), relay.cluster.asks) == (sent, [(Ask.METADATA, 0)])
+    assert (bytes(relay.broker.data), relay.cluster.asks) == (sent, [(Trigger.METADATA, 0)])
     assert relay.context.metadata_version == 13
     for version in range(13):
         assert play([("client", frames.request(3, version, 5))], lambda: Relay(teller())).cluster.asks == []
@@ -173,7 +173,7 @@ def test_a_client_is_told_on_a_stale_connection(names: tuple[str, ...], retired:
     topics = [MetadataResponseTopic(LEADER_NOT_AVAILABLE, name) for name in names]
     assert got(relay) == MetadataResponse(0, PRESENT, "cluster-1", 5, topics, error_code=REBOOTSTRAP_REQUIRED)
     assert (bytes(relay.broker.data), relay.requests.last) == (b"", Reason.REBOOTSTRAP)
-    assert relay.cluster.asks == [(Ask.METADATA, 0)]
+    assert relay.cluster.asks == [(Trigger.METADATA, 0)]
     assert relay.context.metadata_version == 13
 
 
@@ -233,9 +233,11 @@ def test_who_asks_for_all_topics_on_a_stale_connection() -> None:
         assert (relay.reason, relay.cluster.asks, bytes(relay.client.data)) == (Reason.REBOOTSTRAP, [], b"")
 
 
-@pytest.mark.parametrize(("means", "reason"), [(Means.CLOSE, Reason.REBOOTSTRAP), (Means.REFUSE, Reason.RETIRED_NODE)])
+@pytest.mark.parametrize(
+    ("means", "reason"), [(Action.CLOSE, Reason.REBOOTSTRAP), (Action.REFUSE, Reason.RETIRED_NODE)]
+)
 @pytest.mark.parametrize("request_", [ALL_TOPICS, named("orders")])
-def test_who_was_told_already_is_parted_from(request_: MetadataRequest, means: Means, reason: Reason) -> None:
+def test_who_was_told_already_is_parted_from(request_: MetadataRequest, means: Action, reason: Reason) -> None:
     """rebootstrap.md: "once for a connection in an epoch"; never a second 129."""
     relay = play([("client", asked(request_))], lambda: Relay(teller(means)))
     assert (relay.reason, bytes(relay.client.data), bytes(relay.broker.data)) == (reason, b"", b"")
@@ -271,24 +273,24 @@ def test_an_answer_that_comes_when_the_topology_is_gone(kind: str, make: type[Re
     ]
     assert got(relay) == MetadataResponse(0, PRESENT, "cluster-1", 5, topics, error_code=REBOOTSTRAP_REQUIRED)
     assert (relay.reason, relay.cluster.learnt, relay.cluster.told) == (None, [], [])
-    assert relay.cluster.asks == [(Ask.METADATA, 0)] * 2
+    assert relay.cluster.asks == [(Trigger.METADATA, 0)] * 2
 
 
 @pytest.mark.parametrize(
     ("means", "nodes", "reason"),
     [
-        (Means.SERVE, NODES, Reason.REBOOTSTRAP),
-        (Means.CLOSE, NODES, Reason.REBOOTSTRAP),
-        (Means.REFUSE, NODES, Reason.RETIRED_NODE),
-        (Means.TELL, (), Reason.REBOOTSTRAP),
+        (Action.SERVE, NODES, Reason.REBOOTSTRAP),
+        (Action.CLOSE, NODES, Reason.REBOOTSTRAP),
+        (Action.REFUSE, NODES, Reason.RETIRED_NODE),
+        (Action.TELL, (), Reason.REBOOTSTRAP),
     ],
 )
-def test_an_old_answer_is_never_served(means: Means, nodes: Sequence[Node], reason: Reason) -> None:
+def test_an_old_answer_is_never_served(means: Action, nodes: Sequence[Node], reason: Reason) -> None:
     """Whatever the backend decides; below v13 it is not even asked, and an answer without brokers is none either."""
     for response in (MESSAGES["no topic"], MetadataResponse()):
         relay = Relay()
         relay.feed("client", asked(ALL_TOPICS))
-        relay.cluster.epoch, relay.cluster.nodes, relay.cluster.decides = 1, nodes, {Ask.METADATA: means}
+        relay.cluster.epoch, relay.cluster.nodes, relay.cluster.decides = 1, nodes, {Trigger.METADATA: means}
         relay.feed("broker", answer(response))
         assert (relay.reason, bytes(relay.client.data)) == (reason, b"")
         relay = play([("client", frames.request(3, 12, 5)), ("epoch", b""), ("broker", answer(response, 12))])

@@ -1,4 +1,4 @@
-"""ApiVersions: what clients say of themselves goes on, what brokers offer is cut down to what kproxy serves."""
+"""ApiVersions: what clients say of themselves goes on, what brokers policy is cut down to what kproxy serves."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 
 from kproxy.errors import NONE, REBOOTSTRAP_REQUIRED, UNSUPPORTED_VERSION
 from kproxy.observe.reasons import Reason
-from kproxy.protocol.api_table import Table
-from kproxy.rebootstrap.actions import Ask, Means
-from kproxy.relay.apis import OFFERS
+from kproxy.protocol.api_table import ApiTable
+from kproxy.rebootstrap.actions import Action, Trigger
+from kproxy.relay.apis import POLICIES
 from kproxy.wire.apis import APIS
 from kproxy.wire.frame import frame
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
@@ -27,7 +27,7 @@ from tests.unit.relay.flows import Cluster, Relay, Script, bytewise, play, whole
 
 KEY = 18
 VERSIONS = frames.versions(KEY)
-SERVED = {key: (low, high) for key, low, high in Table(Cluster().counters, OFFERS).served()}
+SERVED = {key: (low, high) for key, low, high in ApiTable(Cluster().counters, POLICIES).served()}
 Ranges = dict[int, tuple[int, int]]
 
 
@@ -57,7 +57,7 @@ def ranges(response: ApiVersionsResponse) -> Ranges:
 
 
 def negotiated(version: int, theirs: Ranges) -> Ranges:
-    """What a client is told when the broker offers `theirs`."""
+    """What a client is told when the broker policies `theirs`."""
     relay = play([("client", asked(version)), ("broker", offered(version, theirs))])
     assert relay.reason is None
     return ranges(told(relay, version))
@@ -130,13 +130,13 @@ def test_v5_with_other_ids_is_told_to_rebootstrap(node_id: int, cluster_id: str 
     relay = play([("client", asked(5, **says))], lambda: Relay(telling(cluster_id), node_id=node_id))
     answer = told(relay, 5)
     assert (answer.error_code, answer.api_keys, bytes(relay.broker.data)) == (REBOOTSTRAP_REQUIRED, [], b"")
-    assert (relay.cluster.asks, relay.requests.last) == ([(Ask.ELSEWHERE, 0)], Reason.REBOOTSTRAP)
+    assert (relay.cluster.asks, relay.requests.last) == ([(Trigger.ELSEWHERE, 0)], Reason.REBOOTSTRAP)
     assert not relay.in_flight
 
 
 def telling(cluster_id: str | None = "cluster-1") -> Cluster:
     """A cluster that tells whoever means another."""
-    return Cluster(cluster_id=cluster_id, decides={Ask.ELSEWHERE: Means.TELL})
+    return Cluster(cluster_id=cluster_id, decides={Trigger.ELSEWHERE: Action.TELL})
 
 
 def test_a_mismatch_waits_its_turn() -> None:
@@ -150,11 +150,12 @@ def test_a_mismatch_waits_its_turn() -> None:
 
 
 @pytest.mark.parametrize(
-    ("means", "reason"), [(Means.CLOSE, Reason.REBOOTSTRAP), (Means.REFUSE, Reason.RETIRED_NODE), (Means.SERVE, None)]
+    ("means", "reason"),
+    [(Action.CLOSE, Reason.REBOOTSTRAP), (Action.REFUSE, Reason.RETIRED_NODE), (Action.SERVE, None)],
 )
-def test_a_mismatch_is_what_the_backend_makes_of_it(means: Means, reason: Reason | None) -> None:
+def test_a_mismatch_is_what_the_backend_makes_of_it(means: Action, reason: Reason | None) -> None:
     """Somebody who was told already is closed, and where nothing has changed the request goes on."""
-    relay = play([("client", asked(5, node_id=8))], lambda: Relay(Cluster(decides={Ask.ELSEWHERE: means})))
+    relay = play([("client", asked(5, node_id=8))], lambda: Relay(Cluster(decides={Trigger.ELSEWHERE: means})))
     assert (relay.reason, bytes(relay.client.data)) == (reason, b"")
     assert relay.broker.data == (asked(4) if reason is None else b"")
 
@@ -162,7 +163,7 @@ def test_a_mismatch_is_what_the_backend_makes_of_it(means: Means, reason: Reason
 @pytest.mark.parametrize("retired", [False, True])
 def test_never_129_where_clients_bootstrap(retired: bool) -> None:
     """rebootstrap.md: "never on a listener that clients bootstrap from". Not even if the backend should say so."""
-    everything = dict.fromkeys(Ask, Means.TELL)
+    everything = dict.fromkeys(Trigger, Action.TELL)
     script: Script = [("client", asked(5, node_id=8, cluster_id="x")), ("broker", offered(5, {}))]
     relay = play(script, lambda: Relay(Cluster(decides=everything), node_id=None))
     assert told(relay, 5).error_code == NONE
@@ -175,7 +176,7 @@ def test_never_129_where_clients_bootstrap(retired: bool) -> None:
 def test_where_the_node_is_gone_any_id_is_a_mismatch(says: dict[str, Any]) -> None:
     """The client means a node that is not there, though it is the listener's."""
     relay = play([("client", asked(5, **says))], lambda: Relay(telling(), retired=True))
-    assert (told(relay, 5).error_code, relay.cluster.asks) == (REBOOTSTRAP_REQUIRED, [(Ask.ELSEWHERE, 0)])
+    assert (told(relay, 5).error_code, relay.cluster.asks) == (REBOOTSTRAP_REQUIRED, [(Trigger.ELSEWHERE, 0)])
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -186,10 +187,10 @@ def test_hello_is_judged_where_the_node_or_the_topology_is_gone(version: int, st
     hello: Script = [("client", asked(version))]
     script: Script = [("epoch", b""), *hello] if stale else hello
     served = play(script, lambda: Relay(retired=retired))
-    assert served.cluster.asks == ([(Ask.HELLO, 0)] if stale or retired else [])
+    assert served.cluster.asks == ([(Trigger.HELLO, 0)] if stale or retired else [])
     assert served.broker.data == asked(min(version, 4))
-    for means, reason in ((Means.CLOSE, Reason.REBOOTSTRAP), (Means.REFUSE, Reason.RETIRED_NODE)):
-        parted = play(script, lambda: Relay(Cluster(decides={Ask.HELLO: means}), retired=retired))  # noqa: B023
+    for means, reason in ((Action.CLOSE, Reason.REBOOTSTRAP), (Action.REFUSE, Reason.RETIRED_NODE)):
+        parted = play(script, lambda: Relay(Cluster(decides={Trigger.HELLO: means}), retired=retired))  # noqa: B023
         assert parted.reason is (reason if stale or retired else None)
         assert parted.context.client_id == "c1"
 
@@ -197,7 +198,7 @@ def test_hello_is_judged_where_the_node_or_the_topology_is_gone(version: int, st
 @pytest.mark.parametrize("version", VERSIONS)
 def test_only_v5_can_say_129(version: int) -> None:
     """rebootstrap.md: "v13+ only", and v5 of ApiVersions; a client of an older version is closed in its place."""
-    make = lambda: Relay(Cluster(decides={Ask.HELLO: Means.TELL}), retired=True)  # noqa: E731
+    make = lambda: Relay(Cluster(decides={Trigger.HELLO: Action.TELL}), retired=True)  # noqa: E731
     relay = play([("client", asked(version))], make)
     if version == 5:
         assert (told(relay, 5).error_code, relay.requests.last) == (REBOOTSTRAP_REQUIRED, Reason.REBOOTSTRAP)

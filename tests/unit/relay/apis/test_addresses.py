@@ -6,7 +6,7 @@ import pytest
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.counters import ApiCounters
-from kproxy.protocol.api_table import PASS_UNCHANGED, Offer, OnResponse, Route
+from kproxy.protocol.api_table import PASS_UNCHANGED, ApiPolicy, OnResponse, Route
 from kproxy.protocol.context import Context
 from kproxy.relay.apis.addresses import replace_all
 from kproxy.wire.apis import APIS
@@ -16,8 +16,8 @@ from tests.unit.relay.flows import Cluster, port_of
 
 
 def route(key: int, version: int) -> Route:
-    offer = Offer(on_response=OnResponse.WHOLE, response=replace_all)
-    return Route(APIS[key], version, offer, ApiCounters(key, version))
+    policy = ApiPolicy(on_response=OnResponse.WHOLE, response=replace_all)
+    return Route(APIS[key], version, policy, ApiCounters(key, version))
 
 
 def context(cluster: Cluster) -> Context:

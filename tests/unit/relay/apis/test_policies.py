@@ -1,4 +1,4 @@
-"""All offers together, against Kafka's schemas: no response with an address gets by."""
+"""All policies together, against Kafka's schemas: no response with an address gets by."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import pytest
 
 from codegen.schema import Struct
 from kproxy.observe.counters import ClusterCounters
-from kproxy.protocol.api_table import PASS_UNCHANGED, OnRequest, OnResponse, Route, Table
+from kproxy.protocol.api_table import PASS_UNCHANGED, ApiTable, OnRequest, OnResponse, Route
 from kproxy.protocol.fault import Fault
-from kproxy.relay.apis import OFFERS
+from kproxy.relay.apis import POLICIES
 from kproxy.wire.apis import APIS
 from kproxy.wire.skim import response_skim, response_stream
 from tests.property.wire_contents import RESPONSES
@@ -20,7 +20,7 @@ HOSTS = ("host", "address", "listener", "endpoint")
 def route(key: int, version: int) -> Route | None:
     """What becomes of an API in a version; None where it is refused."""
     try:
-        return Table(ClusterCounters("test"), OFFERS).route(key << 16 | version)
+        return ApiTable(ClusterCounters("test"), POLICIES).route(key << 16 | version)
     except Fault:
         return None
 
@@ -53,10 +53,10 @@ def test_addresses_are_rewritten_or_refused(key: int, version: int) -> None:
     """Where a skim exists there is a handler of the response, or the API is refused."""
     found = route(key, version)
     if response_skim(key, version) is None or found is None:
-        assert found is not None or not APIS[key].broker or OFFERS[key].refuse_below > version
+        assert found is not None or not APIS[key].broker or POLICIES[key].refuse_below > version
         return
     assert found.on_response is not OnResponse.PASS
-    assert found.offer.response is not None
+    assert found.policy.response is not None
     assert any(maker in repr(found.respond) for maker in ("each", "rewrite"))  # compiled, it has no __qualname__
 
 
@@ -90,7 +90,7 @@ def test_what_is_looked_at_has_a_handler(key: int, version: int) -> None:
     found = route(key, version)
     if found is None:
         return
-    held = found.offer.request is not None and version >= found.offer.request_from
+    held = found.policy.request is not None and version >= found.policy.request_from
     assert (found.on_request is OnRequest.WHOLE) == held
     assert found.on_request is not OnRequest.ACKS or key == 0
     if found.on_response is OnResponse.PASS:
@@ -98,12 +98,12 @@ def test_what_is_looked_at_has_a_handler(key: int, version: int) -> None:
 
 
 def test_offers_cannot_be_changed() -> None:
-    """One table of offers serves all virtual clusters."""
+    """One table of policies serves all virtual clusters."""
     with pytest.raises(TypeError):
-        OFFERS[0] = PASS_UNCHANGED  # type: ignore[index]
+        POLICIES[0] = PASS_UNCHANGED  # type: ignore[index]
 
 
 def test_each_offer_stands_under_its_key() -> None:
     """The keys are of APIs that brokers serve."""
-    assert sorted(OFFERS) == [0, 1, 3, 8, 9, 10, 11, 12, 13, 14, 17, 18, 28, 36, 55, 60, 68, 76, 78, 79, 88]
-    assert all(APIS[key].broker for key in OFFERS)
+    assert sorted(POLICIES) == [0, 1, 3, 8, 9, 10, 11, 12, 13, 14, 17, 18, 28, 36, 55, 60, 68, 76, 78, 79, 88]
+    assert all(APIS[key].broker for key in POLICIES)

@@ -6,8 +6,8 @@ import pytest
 import trio
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay import departures, pump
-from kproxy.relay.lingering import LINGER_SECONDS, PAUSE_SECONDS
+from kproxy.relay import lingering_close, pump
+from kproxy.relay.lingering_close import LINGER_SECONDS, PAUSE_SECONDS
 from tests.unit.relay.sockets import KIB, MIB, eventually, noise, request, response, stage
 
 
@@ -25,7 +25,7 @@ async def test_the_last_response_arrives_although_the_client_sends_on() -> None:
             await relayed.ended(Reason.INVALID_FRAME_SIZE)
             assert await relayed.client.receive_all() == answered
         await relayed.client.close()
-        await eventually(lambda: not running.pump.departures, "the socket's end")
+        await eventually(lambda: not running.pump.lingering, "the socket's end")
 
 
 @pytest.mark.parametrize("idle", [True, False])
@@ -56,15 +56,15 @@ async def test_who_was_sent_nothing_need_not_wait() -> None:
 
 async def test_a_client_that_stays_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """A client that never closes is closed for good at the deadline."""
-    monkeypatch.setattr(departures, "LINGER_SECONDS", 0.2)
+    monkeypatch.setattr(lingering_close, "LINGER_SECONDS", 0.2)
     monkeypatch.setattr(pump, "_SWEEP_SECONDS", 0.05)
     assert LINGER_SECONDS < 5
     async with stage() as running:
         relayed = running.relay()
         await relayed.exchange(1)
         relayed.connection.close(Reason.BROKER_CLOSED)
-        assert len(running.pump.departures) == 1
-        await eventually(lambda: not running.pump.departures, "the socket's end")
+        assert len(running.pump.lingering) == 1
+        await eventually(lambda: not running.pump.lingering, "the socket's end")
         assert not running.pump._endpoints
 
 
@@ -75,7 +75,7 @@ async def test_nobody_waits_for_delivery_to_a_client_that_has_all() -> None:
         await prompt.exchange(1)
         prompt.connection.close(Reason.DRAINED)
         with trio.fail_after(0.5):
-            await running.pump.departures.wait_delivered()
+            await running.pump.lingering.wait_delivered()
         await slow.client.send(request(1))
         await slow.broker.receive(len(request(1)))
         answered = response(1, noise(30 * KIB))
@@ -84,8 +84,8 @@ async def test_nobody_waits_for_delivery_to_a_client_that_has_all() -> None:
         assert not slow.connection.client.blocked
         slow.connection.close(Reason.DRAINED)
         with trio.move_on_after(0.2) as scope:
-            await running.pump.departures.wait_delivered()
+            await running.pump.lingering.wait_delivered()
         assert scope.cancelled_caught
         assert await slow.client.receive_all() == answered
         with trio.fail_after(0.5):
-            await running.pump.departures.wait_delivered()
+            await running.pump.lingering.wait_delivered()

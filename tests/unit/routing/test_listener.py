@@ -1,4 +1,4 @@
-"""Doors on real sockets: who comes in, and what closing does."""
+"""Listeners on real sockets: who comes in, and what closing does."""
 
 from __future__ import annotations
 
@@ -8,49 +8,48 @@ from contextlib import suppress
 import trio
 import trio.testing
 
-from kproxy.routing.doors import Door
-from kproxy.routing.listeners import listen
+from kproxy.routing.listeners import Listener, listen
 from tests.unit.relay.sockets import eventually, open_files
 
 HOST = "127.0.0.1"
 
 
 class Porter:
-    """Notes by which door clients came, and lets them go."""
+    """Notes by which listener clients came, and lets them go."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[int | None, float | None]] = []
 
-    async def admit(self, door: Door, client: socket.socket) -> None:
-        self.seen.append((door.node_id, door.retired))
+    async def admit(self, listener: Listener, client: socket.socket) -> None:
+        self.seen.append((listener.node_id, listener.retired))
         client.close()
 
 
 async def test_a_door_is_what_it_is_when_a_client_comes() -> None:
     """It may be retired, or stand for another node, while it is open."""
-    porter, door = Porter(), Door(listen(HOST, 0), 1)
+    porter, listener = Porter(), Listener(listen(HOST, 0), 1)
     async with trio.open_nursery() as work:
-        work.start_soon(door.serve, work, porter.admit)
+        work.start_soon(listener.serve, work, porter.admit)
         for node_id, retired in ((1, None), (1, 5.0), (2, None)):
-            door.node_id, door.retired = node_id, retired
-            (await trio.open_tcp_stream(HOST, door.port)).socket.close()
-            await eventually(lambda: porter.seen[-1:] == [(door.node_id, door.retired)], "the client is let in")
+            listener.node_id, listener.retired = node_id, retired
+            (await trio.open_tcp_stream(HOST, listener.port)).socket.close()
+            await eventually(lambda: porter.seen[-1:] == [(listener.node_id, listener.retired)], "the client is let in")
         work.cancel_scope.cancel()
 
 
 async def test_a_closed_door_refuses_and_its_port_is_free() -> None:
-    """Clients are refused at once, and another door can be at the same port."""
+    """Clients are refused at once, and another listener can be at the same port."""
     before = open_files()
-    porter, door = Porter(), Door(listen(HOST, 0), 1)
+    porter, listener = Porter(), Listener(listen(HOST, 0), 1)
     async with trio.open_nursery() as work:
-        work.start_soon(door.serve, work, porter.admit)
+        work.start_soon(listener.serve, work, porter.admit)
         await trio.testing.wait_all_tasks_blocked()
-        door.close()
+        listener.close()
         await trio.testing.wait_all_tasks_blocked()
         with suppress(OSError):
-            socket.create_connection((HOST, door.port), timeout=5).close()
+            socket.create_connection((HOST, listener.port), timeout=5).close()
             raise AssertionError("somebody listens")
-        again = Door(listen(HOST, door.port), 2)
+        again = Listener(listen(HOST, listener.port), 2)
         again.close()
     assert porter.seen == []
     await eventually(lambda: open_files() <= before, "descriptors are closed")
@@ -58,14 +57,14 @@ async def test_a_closed_door_refuses_and_its_port_is_free() -> None:
 
 async def test_a_door_knows_that_it_is_closed() -> None:
     """So that whoever is to serve it need not begin."""
-    door = Door(listen(HOST, 0), 1)
-    assert not door.closed
-    door.close()
-    assert door.closed
+    listener = Listener(listen(HOST, 0), 1)
+    assert not listener.closed
+    listener.close()
+    assert listener.closed
 
 
 async def test_a_door_that_never_served_is_closed_too() -> None:
     """A node that is learnt while kproxy ends has a port, and nobody listens there."""
     before = open_files()
-    Door(listen(HOST, 0), None).close()
+    Listener(listen(HOST, 0), None).close()
     assert open_files() <= before

@@ -15,7 +15,7 @@ import pytest
 import trio
 import trio.testing
 
-from kproxy.relay.turns import watched
+from kproxy.relay.trio_epoll import watched
 from tests.unit.relay.sockets import descriptors, pair
 
 pytestmark = pytest.mark.timeout(20)  # Trio's own deadlines are of no use where Trio gets no turn
@@ -200,7 +200,7 @@ async def test_without_a_descriptor_nothing_is_left(monkeypatch: pytest.MonkeyPa
     before = descriptors()
     with select.epoll() as epoll:
         with monkeypatch.context() as patched:
-            patched.setattr("kproxy.relay.turns.Alarm", refused)
+            patched.setattr("kproxy.relay.trio_epoll.Alarm", refused)
             with pytest.raises(OSError, match="Too many"):
                 async with watched(epoll):
                     pass

@@ -1,29 +1,95 @@
-"""The client sockets that kproxy has closed and that linger: each gets its end in its time, and is forgotten."""
+"""A client socket that kproxy has closed: shut down, and read to its end, for a moment.
+
+A socket that is closed while bytes of its peer are unread sends a reset, which can destroy the responses that the
+client has not read yet. An end that comes together with the last response can do the same: kafka-python throws away
+what it has read when it meets the end in the same turn. So the end comes a moment later, unless nothing was sent.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import select
 import socket
+import sys
+import termios
 from collections import deque
 from typing import Final
 
 import structlog
 import trio
 
-from kproxy.relay.lingering import LINGER_SECONDS, PAUSE_SECONDS, Lingering
+LINGER_SECONDS: Final = 2.0
+PAUSE_SECONDS: Final = 0.15
+"""Between the last response and the end."""
+_DISCARD: Final = bytearray(16 << 10)
+
+
+class LingeringSocket:
+    """`deadline` in seconds on Trio's clock; `ended` once the client was told; `done` when it has closed too."""
+
+    __slots__ = ("_epoll", "deadline", "done", "ended", "fd", "sock")
+
+    def __init__(self, sock: socket.socket, epoll: select.epoll, deadline: float) -> None:
+        self.sock = sock
+        self.fd = sock.fileno()
+        self.deadline = deadline
+        self.done = False
+        self.ended = False
+        self._epoll = epoll
+        epoll.register(self.fd, select.EPOLLIN)
+
+    def end(self) -> None:
+        """Say goodbye, unless the client has gone first."""
+        self.ended = True
+        if not self.done:
+            try:
+                self.sock.shutdown(socket.SHUT_WR)
+            except OSError:
+                self._finish()
+
+    def event(self) -> None:
+        """Throw away what the client still sends."""
+        try:
+            if self.sock.recv_into(_DISCARD):
+                return
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            pass
+        self._finish()
+
+    @property
+    def undelivered(self) -> bool:
+        """Whether the client's kernel has not taken everything yet, or a close would come too soon for the rest."""
+        if self.done:
+            return False
+        if not self.ended:
+            return True
+        queued = fcntl.ioctl(self.fd, termios.TIOCOUTQ, bytes(4))
+        return int.from_bytes(queued, sys.byteorder) > 0
+
+    def _finish(self) -> None:
+        if not self.done:
+            self.done = True
+            self._epoll.unregister(self.fd)
+
+    def close(self) -> None:
+        self._finish()
+        self.sock.close()
+
 
 _DELIVERY_SECONDS: Final = 0.02
 
 log = structlog.get_logger("kproxy.relay")
 
 
-class Departures:
+class LingeringSockets:
     """Watched in the pump's epoll, which tells `event` of them; `run` is their task."""
 
     def __init__(self, epoll: select.epoll) -> None:
         self._epoll = epoll
-        self._lingering: dict[int, Lingering] = {}
-        self._to_end: deque[tuple[float, Lingering]] = deque()
+        self._lingering: dict[int, LingeringSocket] = {}
+        self._to_end: deque[tuple[float, LingeringSocket]] = deque()
         self._to_end_soon = trio.Event()
 
     def __len__(self) -> int:
@@ -32,7 +98,7 @@ class Departures:
     def add(self, client: socket.socket, *, at_once: bool) -> None:
         """Let a socket linger, which is closed in the end; `at_once` where it need not wait for its last response."""
         now = trio.current_time()
-        lingering = Lingering(client, self._epoll, now + LINGER_SECONDS)
+        lingering = LingeringSocket(client, self._epoll, now + LINGER_SECONDS)
         self._lingering[lingering.fd] = lingering
         if at_once:
             lingering.end()
@@ -77,6 +143,6 @@ class Departures:
         for lingering in list(self._lingering.values()):
             self._forget(lingering)
 
-    def _forget(self, lingering: Lingering) -> None:
+    def _forget(self, lingering: LingeringSocket) -> None:
         del self._lingering[lingering.fd]
         lingering.close()

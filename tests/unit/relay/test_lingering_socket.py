@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kproxy.relay.lingering import Lingering
+from kproxy.relay.lingering_close import LingeringSocket
 from tests.unit.relay.sockets import KIB, MIB, noise, pair
 
 
@@ -18,7 +18,7 @@ def epoll() -> Iterator[select.epoll]:
         yield poll
 
 
-def rounds(epoll: select.epoll, lingering: Lingering) -> int:
+def rounds(epoll: select.epoll, lingering: LingeringSocket) -> int:
     """Handle events until there are none for a moment; how many there were."""
     count = 0
     while events := epoll.poll(0.05):
@@ -28,9 +28,9 @@ def rounds(epoll: select.epoll, lingering: Lingering) -> int:
     return count
 
 
-def ended(sock: socket.socket, epoll: select.epoll) -> Lingering:
+def ended(sock: socket.socket, epoll: select.epoll) -> LingeringSocket:
     """One that has said goodbye."""
-    lingering = Lingering(sock, epoll, 0.0)
+    lingering = LingeringSocket(sock, epoll, 0.0)
     lingering.end()
     return lingering
 
@@ -91,7 +91,7 @@ def test_the_end_comes_after_a_pause(epoll: select.epoll) -> None:
     """Until then the client has its response and no end; one that closes meanwhile is done."""
     client, near = pair()
     near.send(b"last words")
-    lingering = Lingering(near, epoll, 0.0)
+    lingering = LingeringSocket(near, epoll, 0.0)
     client.settimeout(0.05)
     assert client.recv(100) == b"last words"
     with pytest.raises(TimeoutError):
