@@ -46,7 +46,8 @@ test-fast: $(STAMP)  ## unit and property tests only (no Java, no broker)
 
 # The same tests need no socket and no clock for these modules, so nothing excuses a branch that none of them takes.
 coverage: $(STAMP)  ## every branch of the pure modules is covered, or it fails
-	$(BIN)/pytest -q tests/unit tests/property --cov --cov-config=tests/coverage-pure.ini --cov-report=term
+	$(BIN)/python -m tests.support.pure_coverage build/coverage-pure.ini
+	$(BIN)/pytest -q tests/unit tests/property --cov --cov-config=build/coverage-pure.ini --cov-report=term
 
 test-deploy: $(STAMP)  ## the image, the chart and receivers, with real container tools, API server and collector
 	$(BIN)/pytest tests/deploy

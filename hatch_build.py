@@ -1,4 +1,4 @@
-"""The build hook `custom` of hatchling: compiles the modules that pyproject.toml names with mypyc into the wheel.
+"""The build hook `custom` of hatchling: compiles the modules that are marked `compiled` with mypyc into the wheel.
 
 It is off unless HATCH_BUILD_HOOK_ENABLE_CUSTOM=1. It compiles a copy of the sources outside the tree: an extension
 module that lay beside its .py would take its place for whoever imports from the tree, and go stale with the next edit.
@@ -7,6 +7,7 @@ module that lay beside its .py would take its place for whoever imports from the
 from __future__ import annotations
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -37,7 +38,8 @@ class CompileHook(BuildHookInterface[Any]):
             return
         self._directory = tempfile.TemporaryDirectory(prefix="kproxy-mypyc-")
         root = Path(self._directory.name)
-        compile_copy(Path(self.root) / _PACKAGE, root, self.config["modules"])
+        package = Path(self.root) / _PACKAGE
+        compile_copy(package, root, _marked(package))
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
         made = [*root.glob("*.so"), *(root / _PACKAGE).rglob("*.so")]
@@ -48,6 +50,15 @@ class CompileHook(BuildHookInterface[Any]):
         del version, build_data, artifact_path
         if self._directory is not None:
             self._directory.cleanup()
+
+
+def _marked(package: Path) -> list[str]:
+    """The modules to compile; raises RuntimeError where there is none."""
+    markers = runpy.run_path(str(package / "markers.py"))
+    modules: list[str] = markers["marked"](markers["COMPILED"], package)
+    if not modules:
+        raise RuntimeError("no module is marked `# This module is compiled.`")
+    return modules
 
 
 def compile_copy(package: Path, root: Path, modules: list[str]) -> None:

@@ -11,7 +11,9 @@ from codegen.names import snake
 from codegen.schema import load
 from codegen.skims import skims
 from codegen.table import api_table
+from kproxy.markers import PURE
 
+_DOC: Final = "What `python -m codegen` makes of Kafka's message schemas; one module a message."
 GENERATED: Final = Path(__file__).parent.parent / "kproxy" / "wire" / "generated"
 
 
@@ -19,7 +21,7 @@ def texts() -> dict[str, str]:
     """File name -> content."""
     schemas = load()
     files = {f"{snake(name)}.py": codec(schemas.messages[name], schemas.kafka_version) for name in codec_names()}
-    files["__init__.py"] = '"""What `python -m codegen` makes of Kafka\'s message schemas; one module a message."""\n'
+    files["__init__.py"] = f'# This module is {PURE}.\n"""{_DOC}"""\n'
     files["api_table.py"] = api_table(schemas)
     files["skims.py"] = skims(schemas)
     return files

@@ -11,6 +11,7 @@ from codegen.schema import Field, Message, Schemas
 from codegen.source import HEADER, Source
 from codegen.streams import request_stream, stream
 from codegen.walks import Walk
+from kproxy.markers import COMPILED
 
 _DOC: Final = (
     '"""Walks over responses that carry addresses, offsets of error codes, and the plans of streamed responses."""'
@@ -32,6 +33,7 @@ _OF_BYTES: Final = SIGNATURE.replace("Buffer", "bytes")
 def skims(schemas: Schemas) -> str:
     """The module's text."""
     source = Source()
+    source(f"# This module is {COMPILED}.")
     source(_DOC)
     source(HEADER.format(version=schemas.kafka_version))
     source()

@@ -1,3 +1,4 @@
+# This module is pure.
 """What can go wrong: Kafka's error codes by their KIP-1050 class, and kproxy's own exceptions, each of one class."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """What the body of a POST or PUT says: a JSON object whose fields are known, or nothing. Pure."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """From a request to its handler: routes are a table; what is not in it is a 404, the wrong method a 405. Pure.
 
 Whatever changes something is refused to pages of other sites that a browser shows (403): the port asks for no password.

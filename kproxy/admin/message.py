@@ -1,3 +1,4 @@
+# This module is pure.
 """A request and a response as handlers see them: whole, decoded, without sockets. Pure."""
 
 from __future__ import annotations

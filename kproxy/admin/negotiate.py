@@ -1,3 +1,4 @@
+# This module is pure.
 """Which of two forms a client prefers, by its Accept and Accept-Encoding headers (RFC 9110, 12.5). Pure."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """Query parameters with types: a wrong value is a 400 that says what was expected. Pure."""
 
 from __future__ import annotations

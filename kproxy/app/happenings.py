@@ -1,3 +1,4 @@
+# This module is pure.
 """What happens to a topology, as events: the log's words become the stream's names and fields."""
 
 from __future__ import annotations

@@ -186,7 +186,7 @@ class Cluster:
         return self.rebootstrap.begin(cause, self.work, **fields)
 
     async def leave(self, seconds: float) -> None:
-        """Send all clients to sibling replicas in that time; a client that comes to a node meanwhile is sent at once."""
+        """Send all clients to sibling replicas in that time; one that comes to a node meanwhile is sent at once."""
         self.listeners.leave()
         self.serve()
         await self.rebootstrap.spread(seconds)

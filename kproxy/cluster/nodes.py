@@ -93,8 +93,8 @@ class Nodes:
     def upstreams(self, node_id: int | None, bootstrap: Sequence[Address]) -> Sequence[Address]:
         """Addresses to dial: a node's own; or every bootstrap server in turn, then the nodes that are known.
 
-        A retired listener leads to its node, if the topology still has it: clients would keep any other one, and talk to it
-        as if it were theirs.
+        A retired listener leads to its node, if the topology still has it: clients would keep any other one, and
+        talk to it as if it were theirs.
         """
         if node_id is not None and not self._is_gone(node_id):
             address = self.addresses.upstream(node_id)

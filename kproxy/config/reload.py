@@ -1,3 +1,4 @@
+# This module is pure.
 """What differs between the configuration in effect and one read again, by what can be applied while running. Pure."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """What goes to which leader: items by the partition of their key, those of a partition as one batch. Pure."""
 
 from __future__ import annotations

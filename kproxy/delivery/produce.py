@@ -1,3 +1,4 @@
+# This module is pure.
 """Produce to one topic, outside of any transaction: the request, and what the answer says of each partition."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """What becomes of items, by the answer of where they were to go."""
 
 from __future__ import annotations

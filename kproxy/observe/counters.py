@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """The counters that the hot path increments: plain integers in slotted objects, each set of labels bounded.
 
 Everything here is written by the Trio thread alone. The collector reads it from another thread; a dict that may grow

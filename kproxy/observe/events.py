@@ -1,3 +1,4 @@
+# This module is pure.
 """Every event of the stream, once: its name, its fields and their types, and how it is written. docs/events.md."""
 
 from __future__ import annotations

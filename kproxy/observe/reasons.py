@@ -1,3 +1,4 @@
+# This module is pure.
 """Why a connection ended, a request was refused or bytes were wrong: one enum, so that logs, metrics and docs agree."""
 
 from __future__ import annotations

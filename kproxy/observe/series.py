@@ -1,3 +1,4 @@
+# This module is pure.
 """How each series of a virtual cluster is read off its counters: label values and numbers, nothing of Prometheus.
 
 Read from another thread than the one that counts: a dict that may grow is copied first.

@@ -1,3 +1,4 @@
+# This module is pure.
 """Which software the clients are (KIP-511), as a set of labels that no client can make grow without bound."""
 
 from __future__ import annotations

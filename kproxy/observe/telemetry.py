@@ -1,3 +1,4 @@
+# This module is pure.
 """What telemetry counts, as the collector needs it: others count, this only says which attributes are read.
 
 Protocols, because what counts lies above: `kproxy.telemetry` has objects of these forms, `app` hands them over.

@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """A Produce request on its way to a cluster that knows its producer by another id. Pure."""
 
 from __future__ import annotations

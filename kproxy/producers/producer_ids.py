@@ -1,3 +1,4 @@
+# This module is pure.
 """Producer ids, told apart by the Kafka cluster that issued them. Pure.
 
 Every Kafka cluster numbers its producers from 0, and a broker that has seen an id, epoch and sequence before takes the

@@ -1,3 +1,4 @@
+# This module is compiled.
 """Requests that kproxy answers itself, as the relay wants them: frames in, frames out."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """What becomes of each API: a table for each virtual cluster, by api key and version; it knows no feature by name.
 
 A room takes part by an `ApiPolicy`. Everything that no room claims passes unchanged, if Kafka's schemas know it.

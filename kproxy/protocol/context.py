@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """What the handlers of a connection's requests and responses may know and say: no socket, no clock."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """What ends a connection: a reason for the counters, a detail for the log, never a payload."""
 
 from __future__ import annotations

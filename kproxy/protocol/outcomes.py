@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """What becomes of a request that was held whole: it goes on, or the proxy answers now, later, or after asking."""
 
 from __future__ import annotations

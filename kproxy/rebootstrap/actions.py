@@ -1,3 +1,4 @@
+# This module is pure.
 """Rebootstrap in a few words: what a client asked, what it gets, and why the topology's epoch rose."""
 
 from __future__ import annotations

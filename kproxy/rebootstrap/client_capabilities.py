@@ -1,3 +1,4 @@
+# This module is pure.
 """What a client can do when its cluster is gone, as far as its software's name or its requests tell."""
 
 from __future__ import annotations

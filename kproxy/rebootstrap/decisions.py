@@ -1,3 +1,4 @@
+# This module is pure.
 """Whom to tell to bootstrap again, and how: the table of docs/rebootstrap-table.md.
 
 Exactly one rule fits each combination, so their order says nothing. `kproxy.rebootstrap.docs_table` draws the table.

@@ -1,3 +1,4 @@
+# This module is pure.
 """Who was told in the present epoch, so that nobody is told twice: what ends a loop before it begins."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is compiled.
 """A client connection and its broker connection: reads what there is, and lets the flows decide."""
 
 from __future__ import annotations

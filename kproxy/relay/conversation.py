@@ -1,3 +1,4 @@
+# This module is pure.
 """A request that the proxy answers after asking the broker, as it stands among the requests in flight. Pure."""
 
 from __future__ import annotations

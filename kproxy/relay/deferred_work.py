@@ -1,3 +1,4 @@
+# This module is compiled.
 """Answers of the proxy's own that are worked out in steps, between which the relay looks for what is to be relayed.
 
 Pure.

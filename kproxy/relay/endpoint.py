@@ -1,3 +1,4 @@
+# This module is compiled.
 """One non-blocking socket of a relayed connection: what it still has to send, and which events it waits for."""
 
 from __future__ import annotations

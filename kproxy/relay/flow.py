@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """What both directions of a connection have in common: a frame that must be whole is held until it is. Pure."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """Requests that wait for their response, in the order in which the client sent them: Kafka answers in that order."""
 
 from __future__ import annotations

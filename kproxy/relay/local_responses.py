@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """The proxy's own answers on a connection: at once, in their turn, later, or after the broker was asked. Pure."""
 
 from __future__ import annotations

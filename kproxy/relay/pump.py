@@ -1,3 +1,4 @@
+# This module is compiled.
 """All relayed sockets in one epoll, served by one Trio task: in its steady state a connection has no task."""
 
 from __future__ import annotations

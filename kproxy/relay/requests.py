@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """The client's bytes: frames found, their responses expected, spans handed on. Pure: it owns no socket and no clock."""
 
 from __future__ import annotations

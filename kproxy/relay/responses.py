@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """The broker's bytes: each frame matched with the request it answers, rewritten where an offer says so. Pure."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """Who a client says it is in a SASL exchange, and whether its broker took it. Pure.
 
 Secrets: passwords, proofs and tokens are neither kept nor shown. Of a message only the name in it is read, and the name

@@ -1,3 +1,4 @@
+# This module is pure.
 """Other protocols that come to a Kafka port by mistake, known by their first bytes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is compiled.
 """Large bodies move from socket to socket inside the kernel, through a pooled pipe."""
 
 from __future__ import annotations

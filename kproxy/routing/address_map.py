@@ -1,3 +1,4 @@
+# This module is pure.
 """The nodes of a virtual cluster: where each really is, what clients are told. Pure but for the `bind` it is given."""
 
 from __future__ import annotations

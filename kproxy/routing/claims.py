@@ -1,3 +1,4 @@
+# This module is pure.
 """Which ports a virtual cluster must leave to others, because the configuration gives them away. Pure."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """Which port a node gets: by its id alone (offset), or the next free one (automatic). Pure."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """The port strategy that a virtual cluster's settings mean. Pure."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """What a store is: values by table and key, kept when the call that wrote them has returned."""
 
 from __future__ import annotations

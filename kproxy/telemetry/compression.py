@@ -1,3 +1,4 @@
+# This module is pure.
 """Decompression in bounded memory and time: into a buffer of fixed size, whatever the compressed bytes promise.
 
 A zstd frame of 6 kB inflates to 200 MB, and its own statement of a size is an attacker's word. Here nothing is ever

@@ -1,3 +1,4 @@
+# This module is pure.
 """Subscriptions as Kafka's tools see them: config resources of type CLIENT_METRICS (KIP-714, KIP-1106).
 
 Nothing of a resource changes when any of its changes is refused.

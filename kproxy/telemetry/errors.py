@@ -1,3 +1,4 @@
+# This module is pure.
 """What telemetry answers when it does not answer as asked: Kafka's error codes, and an exception that carries one."""
 
 from __future__ import annotations

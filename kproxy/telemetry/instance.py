@@ -1,3 +1,4 @@
+# This module is pure.
 """A client instance: one client object in one process, known by the id that telemetry gave it (KIP-714)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """The client instances that were seen lately, in bounded memory: least recently seen out first, as in Kafka."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """Where the numbers stand in a payload, so that the next one like it can be taken without being decoded.
 
 Clients push the same metrics in the same order again and again: Java and librdkafka do. Protobuf writes times and

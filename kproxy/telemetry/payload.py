@@ -1,3 +1,4 @@
+# This module is pure.
 """What a client pushes: OTLP metrics as bytes, and decoded for those who read them."""
 
 from __future__ import annotations

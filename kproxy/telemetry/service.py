@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """Answers GetTelemetrySubscriptions and PushTelemetry for a virtual cluster (KIP-714). Time is an argument."""
 
 from __future__ import annotations

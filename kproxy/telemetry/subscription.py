@@ -1,3 +1,4 @@
+# This module is pure.
 """A client metrics subscription: which metrics, how often, of which clients (KIP-714, config resource CLIENT_METRICS).
 
 Patterns are RE2's: time is linear in the text that is matched, whatever the pattern. What RE2 refuses, look-around and

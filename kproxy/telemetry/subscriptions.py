@@ -1,3 +1,4 @@
+# This module is pure.
 """All client metrics subscriptions of a virtual cluster, and what they come to for one client."""
 
 from __future__ import annotations

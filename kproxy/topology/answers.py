@@ -1,3 +1,4 @@
+# This module is pure.
 """What a broker's answer says of the cluster, when it says anything that can be used."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """What would send every client away must be seen twice: one poll may have met the wrong cluster, or a broker alone."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """When a virtual cluster switches to another upstream by itself: late, seldom, and never back without a reason."""
 
 from __future__ import annotations

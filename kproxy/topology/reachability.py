@@ -1,3 +1,4 @@
+# This module is pure.
 """Whether something upstream answers, since when, and why not."""
 
 from __future__ import annotations

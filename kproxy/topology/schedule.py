@@ -1,3 +1,4 @@
+# This module is pure.
 """When the watcher polls next: spread around the interval while all is well, sooner while something is not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """What a cluster looks like at one moment, and what changed between two."""
 
 from __future__ import annotations

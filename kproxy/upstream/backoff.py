@@ -1,3 +1,4 @@
+# This module is pure.
 """How long to wait before the next attempt: exponential backoff with full jitter."""
 
 from __future__ import annotations

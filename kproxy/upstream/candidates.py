@@ -1,3 +1,4 @@
+# This module is pure.
 """Which broker to ask when any will do."""
 
 from __future__ import annotations

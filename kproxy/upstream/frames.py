@@ -1,3 +1,4 @@
+# This module is pure.
 """From a stream's chunks to whole response frames, never more than a set size in memory."""
 
 from __future__ import annotations

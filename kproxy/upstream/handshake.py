@@ -1,3 +1,4 @@
+# This module is pure.
 """ApiVersions, first on each connection: what kproxy says of itself, what the answer means, which versions follow."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """The requests under way on one connection, in the order sent: the order in which a broker answers."""
 
 from __future__ import annotations

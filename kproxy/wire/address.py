@@ -1,3 +1,4 @@
+# This module is pure.
 """Addresses found in a response, and the response with others in their place."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """Which APIs there are, in which versions, and which header versions their requests and responses begin with."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """How a CRC-32C changes with a few bits far in front of its end, in a time that hardly depends on how far.
 
 A CRC is linear: the checksums of two messages of one length differ by what the differing bits alone make of it. Zeros

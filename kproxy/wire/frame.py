@@ -1,3 +1,4 @@
+# This module is pure.
 """Frames: an int32 size, then so many bytes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """Request and response headers: what stands between a frame's size and its body."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """What every generated struct and message can do: be read, be written, be decoded whole, be encoded whole."""
 
 from __future__ import annotations

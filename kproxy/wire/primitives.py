@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """Kafka's primitive types at a position of a buffer, and their limits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """Reads a message's values in order, bounds-checked: nothing is allocated for a length before its bytes are there."""
 
 from __future__ import annotations

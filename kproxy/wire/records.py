@@ -1,3 +1,4 @@
+# This module is pure.
 """Record batches (magic 2) as a producer writes them, the id of their producer, and the partition of a key."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """Where broker addresses, error codes and `acks` lie in messages that are not decoded."""
 
 from __future__ import annotations

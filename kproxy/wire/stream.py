@@ -1,3 +1,4 @@
+# This module is pure.
 """Messages that are forwarded as they arrive: where their records lie, and where the section with addresses begins."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """No broker address in the last section of a response that streams, and not one byte more or less.
 
 NodeEndpoints (KIP-951) stand at the very end of a response, when the frame's length is out already. What is left over

@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """What generated skims are made of: reads at a position, and the types of their tables."""
 
 from __future__ import annotations

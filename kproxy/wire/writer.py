@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """Writes a message's values in order."""
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import time
-import tomllib
 import urllib.request
 import uuid
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from confluent_kafka import Consumer, KafkaError, Message, Producer
 
 import kproxy
 from kproxy.local_kafka.ports import free_ports
+from kproxy.markers import COMPILED, marked
 from tests.deploy.support import chart
 from tests.deploy.support.container import Container, once
 from tests.support import proc, tools
@@ -241,20 +241,13 @@ def test_it_holds_this_tree_and_nothing_to_install_with(image: str) -> None:
     root = tools.ROOT / "kproxy"
     here = sorted(str(p.relative_to(root)) for p in root.rglob("*") if p.is_file() and p.suffix != ".pyc")
     extensions = [file for file in files if file.endswith(".so")]
-    assert sorted(f"kproxy/{file.split('.')[0]}.py" for file in extensions) == sorted(_to_compile())
+    assert sorted(f"kproxy/{file.split('.')[0]}.py" for file in extensions) == sorted(marked(COMPILED))
     assert [file for file in files if file not in extensions] == here
     assert not any(installers)
     bases = re.findall(
         r"^ARG (?:BUILD_)?BASE=python:(\d+)\.(\d+)-", (tools.ROOT / "Dockerfile").read_text(), re.MULTILINE
     )
     assert bases == [tuple(map(str, version))] * 2
-
-
-def _to_compile() -> list[str]:
-    """The modules that pyproject.toml has compiled."""
-    wheel = tomllib.loads((tools.ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
-    modules: list[str] = wheel["hooks"]["custom"]["modules"]
-    return modules
 
 
 def test_its_relay_is_compiled(image: str, container: Container) -> None:

@@ -7,7 +7,6 @@ import importlib
 import os
 import subprocess
 import sys
-import tomllib
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
@@ -16,11 +15,11 @@ import pytest
 import kproxy
 from kproxy.cli import main
 from kproxy.compiled import is_compiled
+from kproxy.markers import COMPILED, marked
 
 ROOT = Path(__file__).parents[2]
 WANTED = os.environ.get("KPROXY_TEST_COMPILED") == "1"
-BUILD = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
-MODULES = BUILD["hooks"]["custom"]["modules"]
+MODULES = marked(COMPILED)
 
 
 @pytest.mark.parametrize("path", MODULES)

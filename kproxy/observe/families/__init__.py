@@ -1,3 +1,4 @@
+# This module is pure.
 """Every metric of kproxy's own, once: its name, type, labels, help, and how it is read off the counters."""
 
 from __future__ import annotations

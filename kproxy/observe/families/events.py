@@ -1,3 +1,4 @@
+# This module is pure.
 """Metrics of the event streams and their destinations."""
 
 from __future__ import annotations

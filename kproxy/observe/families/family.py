@@ -1,3 +1,4 @@
+# This module is pure.
 """What a metric family is."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """Metrics of what is relayed: requests and responses, connections, their software, and the brokers behind."""
 
 from __future__ import annotations

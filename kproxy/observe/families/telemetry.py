@@ -1,3 +1,4 @@
+# This module is pure.
 """Metrics of client telemetry (KIP-714): what was asked and pushed, and what became of it at each receiver."""
 
 from __future__ import annotations

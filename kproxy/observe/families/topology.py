@@ -1,3 +1,4 @@
+# This module is pure.
 """Metrics of what is behind a virtual cluster, how it changes, and of clients that were told so."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """What the relay itself does with APIs: a module for each, named by its key and headed by its behaviour."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# This module is pure.
 """Produce (0): requests pass by their head; from v10 on, responses name new leaders (KIP-951).
 
 With acks=0 there is no response, so none is expected. A response is small and is rewritten whole.

@@ -1,3 +1,4 @@
+# This module is pure.
 """Fetch (1): requests pass; from v16 on, responses may name new leaders behind all records (KIP-951).
 
 A response that is complete in one read is rewritten; a larger one streams, record blobs unseen, and at its end the

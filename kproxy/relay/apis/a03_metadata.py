@@ -1,3 +1,4 @@
+# This module is pure.
 """Metadata (3): addresses are replaced, and what they were is learnt; v13 is where clients are told to rebootstrap.
 
 Of a response only the bytes up to the brokers array are looked at. A request is held from v13 on, and the backend

@@ -1,3 +1,4 @@
+# This module is pure.
 """FindCoordinator (10): the coordinators' addresses are replaced; an absent one (id -1) stays absent.
 
 Version notes: up to v3 one coordinator at the top level; from v4 on a list, one for each key (KIP-699).

@@ -1,3 +1,4 @@
+# This module is pure.
 """SaslHandshake (17): passes as it came, and tells in which mechanism the client's next messages are; v0 is refused.
 
 Version notes: after v0 the client sends bare tokens that are no Kafka requests, so nothing could be told apart in

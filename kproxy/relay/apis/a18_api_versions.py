@@ -1,3 +1,4 @@
+# This module is pure.
 """ApiVersions (18): the broker's answer, cut down to what kproxy serves too.
 
 The request goes on to the broker with the client's software name in it (KIP-511), at v4 at most: the ids that v5

@@ -1,3 +1,4 @@
+# This module is pure.
 """SaslAuthenticate (36): passes as it came; from it the principal of the connection is learnt, as Kafka writes it.
 
 It is known once the broker has accepted the exchange, from names that PLAIN, SCRAM and OAUTHBEARER tell (`relay.sasl`

@@ -1,3 +1,4 @@
+# This module is pure.
 """DescribeQuorum (55): the controllers' listeners are masked, for no controller can be reached through kproxy.
 
 Version notes: v2 adds the nodes with their listeners (KIP-853).

@@ -1,3 +1,4 @@
+# This module is pure.
 """DescribeCluster (60): the brokers' addresses are replaced and learnt, as in Metadata.
 
 Version notes: v1 adds EndpointType; the addresses of controllers are masked, though a broker's listener tells none.

@@ -1,3 +1,4 @@
+# This module is pure.
 """ShareFetch (78): as Fetch; NodeEndpoints are a plain array at the end (KIP-932).
 
 Version notes: v1 is the first stable one, in Kafka 4.1.

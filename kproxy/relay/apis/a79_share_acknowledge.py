@@ -1,3 +1,4 @@
+# This module is pure.
 """ShareAcknowledge (79): NodeEndpoints name new leaders, as in Produce (KIP-932).
 
 Version notes: v1 is the first stable one, in Kafka 4.1.

@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """Broker addresses in a response, replaced by what the client is to use; all else stays as the broker wrote it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """What responses that name all nodes say of their cluster, told to the backend before a client can act on it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """DescribeConfigs (32): the proxy describes subscriptions, the broker the rest (KIP-133, KIP-714).
 
 Version notes: v3 adds types and documentation; v4 is flexible.

@@ -1,3 +1,4 @@
+# This module is pure.
 """AlterConfigs (33): the proxy alters subscriptions, the broker the rest (KIP-133, KIP-714).
 
 Version notes: v2 is flexible. In all, configs of a resource that are not named go back to their default.

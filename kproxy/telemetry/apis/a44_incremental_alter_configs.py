@@ -1,3 +1,4 @@
+# This module is pure.
 """IncrementalAlterConfigs (44): the proxy alters subscriptions, the broker the rest (KIP-339, KIP-714).
 
 Version notes: v1 is flexible. Set, delete, append and subtract are in both.

@@ -1,3 +1,4 @@
+# This module is pure.
 """GetTelemetrySubscriptions (71): answered by the proxy, never passed on (KIP-714).
 
 Version notes: v0 only. Brokers without a receiver do not list it; the proxy adds it to ApiVersions.

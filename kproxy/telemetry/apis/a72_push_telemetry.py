@@ -1,3 +1,4 @@
+# This module is pure.
 """PushTelemetry (72): answered by the proxy, never passed on (KIP-714).
 
 Version notes: v0 only. The schema has no null for Metrics, but librdkafka 2.8 sends one when it has nothing to push;

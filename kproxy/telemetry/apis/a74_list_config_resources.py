@@ -1,3 +1,4 @@
+# This module is pure.
 """ListConfigResources (74): the proxy lists its subscriptions, the broker the rest (KIP-714, KIP-1142).
 
 Version notes: v0, once ListClientMetricsResources, lists subscriptions only. v1 adds resource types, none is all.

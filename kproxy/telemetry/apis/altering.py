@@ -1,3 +1,4 @@
+# This module is pure.
 """What AlterConfigs and IncrementalAlterConfigs have in common: all but the messages and how a config is altered."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """An answer that may need the broker's word first: a generator of requests for it, fed with its responses.
 
 It yields `(api key, version, message)` for the broker of the client's connection, receives the decoded response, or

@@ -1,3 +1,4 @@
+# This module is pure.
 """Requests that name config resources: those of type CLIENT_METRICS are the proxy's, the rest are the broker's."""
 
 from __future__ import annotations

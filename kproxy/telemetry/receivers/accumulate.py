@@ -1,3 +1,4 @@
+# This module is pure.
 """Clients' metrics, added up: deltas become counters, as Prometheus wants them; bounded, and forgotten after a time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """Histograms and summaries as one value: what is added up over time and over clients."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """Prometheus' text format of what clients pushed, written from snapshots, so that a thread can do it."""
 
 from __future__ import annotations

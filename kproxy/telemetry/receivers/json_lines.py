@@ -1,3 +1,4 @@
+# This module is pure.
 """A push as lines of JSON: one for each resource that differs, so that Spark reads columns and not text.
 
 Java's clients name theirs once for every metric; it is one line all the same.

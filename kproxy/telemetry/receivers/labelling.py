@@ -1,3 +1,4 @@
+# This module is pure.
 """Pushes with their client's labels: how is found out for one of them, and serves the client's next ones like it."""
 
 from __future__ import annotations

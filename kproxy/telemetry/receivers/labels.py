@@ -1,3 +1,4 @@
+# This module is pure.
 """What labels say of a client: its attributes by the names of KIP-714, in the exposition format's form."""
 
 from __future__ import annotations

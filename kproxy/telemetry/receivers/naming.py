@@ -1,3 +1,4 @@
+# This module is pure.
 """OTLP names in Prometheus' form: what `promtool check metrics` asks for, with values scaled to base units."""
 
 from __future__ import annotations

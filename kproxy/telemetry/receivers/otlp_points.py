@@ -1,3 +1,4 @@
+# This module is pure.
 """OTLP's metrics as plain values: which kind, how a value relates to the one before it, and the points."""
 
 from __future__ import annotations

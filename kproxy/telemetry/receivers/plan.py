@@ -1,3 +1,4 @@
+# This module is pure and compiled.
 """What became of a client's last push, so that the next one of the same metrics needs no second thought."""
 
 from __future__ import annotations

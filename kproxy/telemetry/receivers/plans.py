@@ -1,3 +1,4 @@
+# This module is pure.
 """The plans of all clients, and which of them hold numbers that are not settled yet."""
 
 from __future__ import annotations

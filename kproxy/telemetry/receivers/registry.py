@@ -1,3 +1,4 @@
+# This module is pure.
 """Which clients, families and series there are: bounded, each name once, and what clients counted outlives them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# This module is pure.
 """A client's labels as attributes of its OTLP resource, put there without decoding its metrics.
 
 Protobuf merges a submessage that stands twice in a message, so a second Resource behind the first one adds attributes;

@@ -1,3 +1,4 @@
+# This module is pure.
 """Payloads that name one resource for each metric anew, as Java's do: the resource once, and the metrics without it."""
 
 from __future__ import annotations

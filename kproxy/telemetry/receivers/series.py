@@ -1,3 +1,4 @@
+# This module is pure.
 """What is kept of clients' metrics: a number for each client and point, in columns, so that a client costs little."""
 
 from __future__ import annotations

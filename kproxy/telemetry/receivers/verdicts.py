@@ -1,3 +1,4 @@
+# This module is pure.
 """What an OTLP/HTTP server's answer means for the pushes that it is about."""
 
 from __future__ import annotations
