@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from kproxy.admin.models import ClientView, ConnectionView, Rebootstrap
 from kproxy.rebootstrap.client_capabilities import Capability, capability
-from kproxy.rebootstrap.service import identity
+from kproxy.rebootstrap.notified_clients import identity
 
 if TYPE_CHECKING:
+    from kproxy.protocol.connections import ConnectionInfo
     from kproxy.rebootstrap.notified_clients import Client
-    from kproxy.relay.connection import Connection
 
 _REBOOTSTRAP: Final[Mapping[Capability, Rebootstrap]] = {
     Capability.REBOOTSTRAPS: Rebootstrap.TELL,
@@ -22,18 +22,17 @@ _REBOOTSTRAP: Final[Mapping[Capability, Rebootstrap]] = {
 }
 
 
-def clients(connections: Iterable[Connection]) -> Iterable[ClientView]:
-    """Grouped by who cannot be told apart; who has not authenticated yet is somebody else."""
-    grouped: dict[tuple[str, Client, str | None], list[Connection]] = {}
+def clients(connections: Iterable[ConnectionInfo]) -> Iterable[ClientView]:
+    """Grouped by client, as far as clients can be distinguished; one that has not authenticated yet is another."""
+    grouped: dict[tuple[str, Client, str | None], list[ConnectionInfo]] = {}
     for connection in connections:
-        context = connection.context
-        key = context.backend.counters.name, identity(context), context.principal
+        key = connection.cluster, identity(connection), connection.principal
         grouped.setdefault(key, []).append(connection)
     return [_client(*key, held) for key, held in grouped.items()]
 
 
-def _client(cluster: str, client: Client, principal: str | None, connections: Sequence[Connection]) -> ClientView:
-    version = max(connection.context.metadata_version for connection in connections)
+def _client(cluster: str, client: Client, principal: str | None, connections: Sequence[ConnectionInfo]) -> ClientView:
+    version = max(connection.metadata_version for connection in connections)
     return ClientView(
         cluster=cluster,
         host=client.host,
@@ -44,7 +43,7 @@ def _client(cluster: str, client: Client, principal: str | None, connections: Se
         connections=len(connections),
         since=time_shown(min(connection.opened for connection in connections)),
         metadata_version=None if version < 0 else version,
-        rebootstrap=rebootstrap(connections[0].context.software, version),
+        rebootstrap=rebootstrap(connections[0].software, version),
     )
 
 
@@ -53,25 +52,25 @@ def rebootstrap(software: tuple[str, str] | None, metadata_version: int) -> Rebo
     return _REBOOTSTRAP[capability(software, metadata_version)]
 
 
-def connection_view(connection: Connection) -> ConnectionView:
-    context = connection.context
-    name, version = context.software or (None, None)
+def connection_view(connection: ConnectionInfo) -> ConnectionView:
+    """One connection as the API shows it."""
+    name, version = connection.software or (None, None)
     return ConnectionView(
         id=connection.id,
-        cluster=context.backend.counters.name,
-        node=context.node_id,
-        client=context.client,
+        cluster=connection.cluster,
+        node=connection.node_id,
+        client=connection.client,
         upstream=connection.upstream,
         since=time_shown(connection.opened),
-        client_id=context.client_id,
-        principal=context.principal,
+        client_id=connection.client_id,
+        principal=connection.principal,
         software_name=name,
         software_version=version,
-        requests=connection.requests.count,
-        responses=connection.answered,
-        bytes_in=connection.received,
-        bytes_out=connection.client.sent,
-        in_flight=len(connection.in_flight),
+        requests=connection.requests,
+        responses=connection.responses,
+        bytes_in=connection.bytes_in,
+        bytes_out=connection.bytes_out,
+        in_flight=connection.in_flight,
         paused=connection.paused,
     )
 

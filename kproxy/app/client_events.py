@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
 import trio
 
 from kproxy.admin.inventory import rebootstrap
 from kproxy.observe.events import Name, bounded, iso
+from kproxy.protocol.connections import ConnectionInfo, Connections
 
 if TYPE_CHECKING:
     from kproxy.observe.reasons import Reason
-    from kproxy.relay.connection import Connection
 
 LOOK: float = 1.0
 """Seconds between two looks at who has come. Clients say in their first requests who they are; who is older than one
@@ -23,19 +22,22 @@ _AT_A_TIME: Final = 50
 _A_SECOND: Final = 5000
 """How many are told of a second when all are: what a destination writes without its queue becoming long."""
 
-Tell = Callable[[Name, "Connection", dict[str, Any]], None]
+Report = Callable[[Name, ConnectionInfo, dict[str, Any]], None]
+"""Takes an event's name, the connection and the event's fields; must not raise nor block."""
 
 
 class ClientEvents:
-    """`connections` are those that are relayed, by their rising numbers; `tell` must not raise nor block."""
+    """Looks at the connections that are relayed, by their rising numbers."""
 
-    def __init__(self, connections: dict[int, Connection], tell: Tell, interval: float) -> None:
-        """All who are there are told of every `interval` seconds."""
+    def __init__(self, connections: Connections, report: Report, interval: float) -> None:
+        """Every `interval` seconds all connections are reported as present."""
         self._connections = connections
-        self._tell = tell
+        self._report = report
         self._interval = interval
-        self._seen = 0  # the highest number that was looked at
-        self._fresh: dict[int, Connection] = {}  # seen at the last look, not told of yet
+        self._seen = 0
+        """The highest number that was looked at."""
+        self._fresh: set[int] = set()
+        """Connections that were seen at the last look and are not reported yet."""
 
     async def run(self) -> None:
         """Look until cancelled."""
@@ -43,71 +45,68 @@ class ClientEvents:
             nursery.start_soon(self._look)
             nursery.start_soon(self._repeat)
 
-    def ended(self, connection: Connection, reason: Reason, detail: str) -> None:
+    def ended(self, connection: ConnectionInfo, reason: Reason, detail: str) -> None:
         """A connection is no longer relayed."""
-        if self._fresh.pop(connection.id, None) is not None or connection.id > self._seen:
+        if connection.id in self._fresh or connection.id > self._seen:
+            self._fresh.discard(connection.id)
             self._connected(connection)
         lived = max(0.0, round(time.time() - connection.opened, 3))
         end = {"reason": str(reason), "detail": bounded(detail or None), "seconds": lived}
-        self._tell(Name.CLIENT_DISCONNECTED, connection, client(connection) | traffic(connection) | end)
+        self._report(Name.CLIENT_DISCONNECTED, connection, client(connection) | traffic(connection) | end)
 
     async def _look(self) -> None:
         while True:
             await trio.sleep(LOOK)
-            await _in_turn(tuple(self._fresh), self._introduce)
-            self._fresh = self._come()
+            await _in_turn(sorted(self._fresh), self._introduce)
+            self._fresh = set(self._connections.numbers(after=self._seen))
+            self._seen = max(self._fresh, default=self._seen)
 
     async def _repeat(self) -> None:
         while True:
             await trio.sleep(self._interval)
-            await _in_turn(tuple(self._connections), self._present)
-
-    def _come(self) -> dict[int, Connection]:
-        """Those who came since the last look, the oldest first."""
-        numbers = list(takewhile(lambda number: number > self._seen, reversed(self._connections)))
-        self._seen = max(numbers, default=self._seen)
-        return {number: self._connections[number] for number in reversed(numbers)}
+            await _in_turn(self._connections.numbers(), self._present)
 
     def _introduce(self, number: int) -> None:
-        if (connection := self._fresh.pop(number, None)) is not None:
+        if number in self._fresh and (connection := self._connections.info(number)) is not None:
+            self._fresh.discard(number)
             self._connected(connection)
 
     def _present(self, number: int) -> None:
-        connection = self._connections.get(number)
-        if connection is not None and number <= self._seen and number not in self._fresh:
-            self._tell(Name.CLIENT_PRESENT, connection, client(connection) | traffic(connection))
+        if number > self._seen or number in self._fresh:
+            return
+        if (connection := self._connections.info(number)) is not None:
+            self._report(Name.CLIENT_PRESENT, connection, client(connection) | traffic(connection))
 
-    def _connected(self, connection: Connection) -> None:
-        self._tell(Name.CLIENT_CONNECTED, connection, client(connection))
+    def _connected(self, connection: ConnectionInfo) -> None:
+        self._report(Name.CLIENT_CONNECTED, connection, client(connection))
 
 
-def client(connection: Connection) -> dict[str, Any]:
+def client(connection: ConnectionInfo) -> dict[str, Any]:
     """The fields that all events of clients have."""
-    context = connection.context
-    name, version = context.software or (None, None)
+    name, version = connection.software or (None, None)
     return {
         "connection": connection.id,
         "since": iso(connection.opened),
-        "address": context.host or None,
-        "port": context.port,
-        "node": context.node_id,
+        "address": connection.host or None,
+        "port": connection.port,
+        "node": connection.node_id,
         "broker": connection.upstream,
-        "client_id": bounded(context.client_id),
+        "client_id": bounded(connection.client_id),
         "software_name": bounded(name),
         "software_version": bounded(version),
-        "principal": bounded(context.principal),
-        "metadata_version": None if context.metadata_version < 0 else context.metadata_version,
-        "rebootstrap": str(rebootstrap(context.software, context.metadata_version)),
+        "principal": bounded(connection.principal),
+        "metadata_version": None if connection.metadata_version < 0 else connection.metadata_version,
+        "rebootstrap": str(rebootstrap(connection.software, connection.metadata_version)),
     }
 
 
-def traffic(connection: Connection) -> dict[str, int]:
+def traffic(connection: ConnectionInfo) -> dict[str, int]:
     """What passed so far."""
     return {
-        "requests": connection.requests.count,
-        "responses": connection.answered,
-        "bytes_in": connection.received,
-        "bytes_out": connection.client.sent,
+        "requests": connection.requests,
+        "responses": connection.responses,
+        "bytes_in": connection.bytes_in,
+        "bytes_out": connection.bytes_out,
     }
 
 

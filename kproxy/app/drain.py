@@ -12,8 +12,7 @@ from kproxy.observe.reasons import Reason
 
 if TYPE_CHECKING:
     from kproxy.cluster.cluster import Cluster
-    from kproxy.relay.acceptor import Acceptor
-    from kproxy.relay.pump import Pump
+    from kproxy.relay.relay import Relay
 
 SENT_AWAY: Final = 0.8
 """The share of the deadline over which clients are sent away; the rest is for what they have in flight by then."""
@@ -24,14 +23,13 @@ log = structlog.get_logger("kproxy")
 class Drain:
     """`deadline` in seconds from its making; `cut_short` once a second signal has come."""
 
-    def __init__(self, deadline: float, pump: Pump, acceptor: Acceptor, signals: AsyncIterator[int]) -> None:
+    def __init__(self, deadline: float, relay: Relay, signals: AsyncIterator[int]) -> None:
         self.cut_short = False
         self._deadline = deadline
         self._ends = trio.current_time() + deadline
-        self._pump = pump
-        self._acceptor = acceptor
+        self._relay = relay
         self._signals = signals
-        log.info("draining", connections=len(pump.connections), deadline=deadline)
+        log.info("draining", connections=len(relay), deadline=deadline)
 
     async def send_away(self, clusters: Sequence[Cluster]) -> None:
         """Have each client bootstrap again at a moment of its own, and so reach a sibling; none is let in to stay."""
@@ -45,19 +43,11 @@ class Drain:
 
     async def answer(self) -> None:
         """Wait until all that was received is answered, the deadline, or a second signal, whichever is first."""
-
-        async def answered() -> None:
-            self._acceptor.drain()
-            self._pump.drain()
-            await self._acceptor.wait_empty()
-            await self._pump.wait_empty()
-            await self._pump.lingering.wait_delivered()
-
         with trio.move_on_at(self._ends) as scope:
-            await self._unless_signalled(answered)
+            await self._unless_signalled(self._relay.drain)
         if scope.cancelled_caught:
-            log.warning("drain deadline", connections=len(self._pump.connections), deadline=self._deadline)
-            self._pump.close_all(Reason.DRAIN_DEADLINE)
+            log.warning("drain deadline", connections=len(self._relay), deadline=self._deadline)
+            self._relay.close_all(Reason.DRAIN_DEADLINE)
 
     async def _unless_signalled(self, work: Callable[[], Awaitable[None]]) -> None:
         if self.cut_short:
@@ -69,6 +59,6 @@ class Drain:
 
     async def _at_second_signal(self, scope: trio.CancelScope) -> None:
         await anext(self._signals)
-        log.warning("stopped at once by a second signal", connections=len(self._pump.connections))
+        log.warning("stopped at once by a second signal", connections=len(self._relay))
         self.cut_short = True
         scope.cancel()

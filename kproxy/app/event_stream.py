@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from kproxy.cluster.events import Happened
     from kproxy.config.events import Events
     from kproxy.observe.telemetry import Queue
-    from kproxy.relay.connection import Connection
-    from kproxy.relay.pump import Pump
+    from kproxy.protocol.connections import ConnectionInfo
+    from kproxy.relay.relay import Relay
 
 _JSON: Final = ("content-type", b"application/json")
 
@@ -34,7 +34,7 @@ _JSON: Final = ("content-type", b"application/json")
 class EventStream:
     """Tells of everything from its making on; `run` delivers it, and does so after the clusters have remembered."""
 
-    def __init__(self, settings: Events, clusters: Sequence[Cluster], pump: Pump) -> None:
+    def __init__(self, settings: Events, clusters: Sequence[Cluster], relay: Relay) -> None:
         self._proxy = settings.instance or socket.gethostname()
         self._clusters = {cluster.settings.name: cluster for cluster in clusters}
         first = clusters[0]
@@ -44,8 +44,8 @@ class EventStream:
             for each in settings.destinations
             if isinstance(each, EventTopic) and not each.bootstrap_servers
         }
-        self._presence = ClientEvents(pump.connections, self._of_client, settings.interval)
-        pump.ended = self._presence.ended
+        self._client_events = ClientEvents(relay.connections, self._of_client, settings.interval)
+        relay.on_end(self._client_events.ended)
         for cluster in clusters:
             cluster.events.tell = self._of_topology
 
@@ -58,18 +58,18 @@ class EventStream:
         """Deliver until cancelled."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._fanout.run)
-            nursery.start_soon(self._presence.run)
+            nursery.start_soon(self._client_events.run)
 
     async def flush(self, limit: float) -> None:
         """Wait until everything has been delivered or dropped, `limit` seconds at most."""
         await self._fanout.flush(limit)
 
-    def _of_client(self, name: Name, connection: Connection, fields: Mapping[str, Any]) -> None:
-        cluster = connection.context.backend.counters.name
+    def _of_client(self, name: Name, connection: ConnectionInfo, fields: Mapping[str, Any]) -> None:
+        cluster = connection.cluster
         self._fanout.offer(encode(name, time.time(), self._proxy, cluster, fields))
 
     def _of_topology(self, cluster: str, happened: Happened) -> None:
-        name, fields = told(happened.event, happened.fields, self._clusters[cluster].active.name)
+        name, fields = told(happened.event, happened.fields, self._clusters[cluster].upstreams.active.name)
         self._fanout.offer(encode(name, happened.at, self._proxy, cluster, fields))
         if fields.get("previous_upstream") is not None:
             self._moved(cluster)

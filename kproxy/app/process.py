@@ -17,8 +17,7 @@ from kproxy.app.view import ProcessView
 from kproxy.cluster.cluster import Cluster
 from kproxy.errors import ConfigError
 from kproxy.observe.counters import Counters
-from kproxy.relay.acceptor import Acceptor
-from kproxy.relay.pump import Pump
+from kproxy.relay.relay import Relay
 from kproxy.state.interface import StateError
 from kproxy.state.memory import MemoryStore
 
@@ -42,10 +41,10 @@ class Process:
         """`read` gives the configuration anew at SIGHUP."""
         self.config = config
         self.counters = Counters(time.time())
-        self.pump = Pump(config.timeouts)
-        self.acceptor = Acceptor(self.pump, config.limits, config.timeouts)
+        self.relay = Relay(config.limits, config.timeouts)
         self.clusters = [
-            Cluster(settings, config, self.counters.cluster(settings.name), self.pump) for settings in config.clusters
+            Cluster(settings, config, self.counters.cluster(settings.name), self.relay.connections)
+            for settings in config.clusters
         ]
         for cluster in self.clusters:
             cluster.siblings = {sibling.settings.name: sibling for sibling in self.clusters}
@@ -60,7 +59,7 @@ class Process:
             return None
         from kproxy.app.event_stream import EventStream  # noqa: PLC0415 (not for nothing)
 
-        stream = EventStream(self.config.events, self.clusters, self.pump)
+        stream = EventStream(self.config.events, self.clusters, self.relay)
         self.counters.events = stream.queues
         return stream
 
@@ -74,7 +73,7 @@ class Process:
         """Serve until a signal ends it; returns the exit code. Raises `ConfigError` (in a group) when it cannot."""
         with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
             async with trio.open_nursery() as work:
-                work.start_soon(self.pump.run)
+                work.start_soon(self.relay.run)
                 if self.config.admin is not None:
                     listen = self.config.admin.listen
                     await work.start(serve_admin, ProcessView(self), listen.host, listen.port)
@@ -122,17 +121,17 @@ class Process:
             raise ConfigError("state.path", str(error)) from error
         if self.events is not None:
             work.start_soon(self.events.run)
-        async with trio.open_nursery() as listeners:
+        async with trio.open_nursery() as listening:
             for cluster in self.clusters:
-                cluster.start(work, listeners, self.acceptor)
-                log.info("listening", cluster=cluster.settings.name, address="{}:{}".format(*cluster.listen))
+                cluster.start(work, listening, self.relay)
+                log.info("listening", cluster=cluster.settings.name, address="{}:{}".format(*cluster.listeners.listen))
             self.started = True
             await anext(signals)
             self.draining = True
-            drain = Drain(self.config.drain.deadline, self.pump, self.acceptor, signals)
+            drain = Drain(self.config.drain.deadline, self.relay, signals)
             if self.config.drain.rebootstrap:
                 await drain.send_away(self.clusters)
-            listeners.cancel_scope.cancel()
+            listening.cancel_scope.cancel()
         return drain
 
 

@@ -25,13 +25,13 @@ def readiness(process: Process) -> Readiness:
 
 def _not_seen(cluster: Cluster) -> Cause | None:
     """A backend that was not asked yet; one that was asked in vain leaves the proxy degraded, not starting."""
-    if cluster.watcher.snapshot is None and cluster.watcher.reachable is None:
+    if cluster.upstreams.watcher.snapshot is None and cluster.upstreams.watcher.reachable is None:
         return Cause(cluster.settings.name, None, "the backend was not reached yet")
     return None
 
 
 def _troubles(cluster: Cluster) -> Iterable[Cause]:
-    name, watcher = cluster.settings.name, cluster.watcher
+    name, watcher = cluster.settings.name, cluster.upstreams.watcher
     if watcher.reachable is False:  # None just after a switch, whose target has answered
         yield Cause(name, None, f"no bootstrap server answers: {watcher.last_error}")
     known = watcher.snapshot.nodes if watcher.snapshot is not None else {}

@@ -19,7 +19,7 @@ from kproxy.routing.ports import NoPortError
 if TYPE_CHECKING:
     from kproxy.app.process import Process
     from kproxy.cluster.cluster import Cluster
-    from kproxy.cluster.upstream import Upstream
+    from kproxy.cluster.upstreams import Upstream
     from kproxy.config import Config, VirtualCluster
     from kproxy.topology.snapshot import Snapshot
 
@@ -84,7 +84,7 @@ class Plan:
     @contextmanager
     def reserved(self) -> Iterator[None]:
         """Hold the ports that the nodes need; raises `KproxyError` when one has none. Apply it before the end."""
-        if self.active is self.cluster.active and not self.renumbered:
+        if self.active is self.cluster.upstreams.active and not self.renumbered:
             yield
             return
         nodes = self.cluster.nodes.named if self.snapshot is None else self.snapshot.nodes
@@ -96,7 +96,7 @@ class Plan:
 
     def apply(self) -> None:
         """Act on it; clients rebootstrap when what they know of the cluster has changed."""
-        cluster, switches = self.cluster, self.active is not self.cluster.active
+        cluster, switches = self.cluster, self.active is not self.cluster.upstreams.active
         cluster.reconfigure(self.settings, self.backends)
         if self.remapped:
             if switches:  # the old cluster's nodes need no ports in the new mapping
@@ -105,20 +105,20 @@ class Plan:
         if switches:
             cluster.switch(self.active, self.snapshot, Cause.CONFIG)
         elif self.remapped:
-            cluster.renew(Cause.CONFIG)
-        cluster.failover_controller.reconfigure()
+            cluster.begin_epoch(Cause.CONFIG)
+        cluster.failover_controller.reconfigure(self.settings)
 
 
 async def planned(cluster: Cluster, settings: VirtualCluster, config: Config, keys: frozenset[str]) -> Plan:
     """What the settings `keys` mean for the virtual cluster; raises `KproxyError` for what cannot be."""
     backends = {
-        name: cluster.backends[name] if made.settings == _settings(cluster.backends.get(name)) else made
-        for name, made in cluster.made(settings, config).items()
+        name: cluster.upstreams.all[name] if made.settings == _settings(cluster.upstreams.all.get(name)) else made
+        for name, made in cluster.upstreams.made(settings, config).items()
     }
     if cluster.telemetry is not None and settings.telemetry is not None:
         cluster.telemetry.fixed(settings.telemetry)
-    active = backends.get(cluster.active.name, next(iter(backends.values())))
-    snapshot = active.snapshot if active is cluster.active else await active.look()
+    active = backends.get(cluster.upstreams.active.name, next(iter(backends.values())))
+    snapshot = active.snapshot if active is cluster.upstreams.active else await active.look()
     renumbered = any(key.startswith("nodes") for key in keys)
     return Plan(cluster, settings, backends, active, snapshot, renumbered or "advertised_host" in keys, renumbered)
 

@@ -27,13 +27,14 @@ from kproxy.admin.models import (
 from kproxy.app.readiness import readiness
 from kproxy.config.address import join_host_port
 from kproxy.observe.counters import Counters
+from kproxy.protocol.connections import Selector
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from kproxy.app.process import Process
     from kproxy.cluster.cluster import Cluster
-    from kproxy.relay.connection import Connection
+    from kproxy.protocol.connections import ConnectionInfo
     from kproxy.telemetry.client_telemetry import ClientTelemetry
 
 
@@ -47,22 +48,16 @@ class ProcessView:
     def counters(self) -> Counters:
         """As they are counted; what is held is summed up now, because the hot path keeps no account of it."""
         counters = self._process.counters
-        held = dict.fromkeys(counters.clusters, 0)
-        for connection in self._process.pump.connections.values():
-            held[connection.context.backend.counters.name] += connection.held_bytes
+        held = self._process.relay.connections.held_bytes()
         for name, cluster in counters.clusters.items():
-            cluster.held_bytes = held[name]
+            cluster.held_bytes = held.get(name, 0)
         return counters
 
     def readiness(self) -> Readiness:
         return readiness(self._process)
 
     def clusters(self) -> Sequence[ClusterView]:
-        held: dict[tuple[str, int | None], int] = {}
-        for connection in self._process.pump.connections.values():
-            context = connection.context
-            key = context.backend.counters.name, context.node_id
-            held[key] = held.get(key, 0) + 1
+        held = self._process.relay.connections.by_node()
         return [_cluster(cluster, held) for cluster in self._process.clusters]
 
     def clients(self, cluster: str | None) -> Iterable[ClientView]:
@@ -118,11 +113,8 @@ class ProcessView:
     def connections(self, cluster: str | None) -> Iterable[ConnectionView]:
         return map(connection_view, self._of(cluster))
 
-    def _of(self, cluster: str | None) -> Iterator[Connection]:
-        # Ids rise and a dict keeps its order, so this is by rising id; the copy lets a page be made lazily.
-        for connection in list(self._process.pump.connections.values()):
-            if cluster in (None, connection.context.backend.counters.name):
-                yield connection
+    def _of(self, cluster: str | None) -> Iterator[ConnectionInfo]:
+        return self._process.relay.connections.infos(Selector(cluster))
 
 
 def _telemetry_view() -> ModuleType:
@@ -132,25 +124,25 @@ def _telemetry_view() -> ModuleType:
     return telemetry_view
 
 
-def _cluster(cluster: Cluster, held: dict[tuple[str, int | None], int]) -> ClusterView:
+def _cluster(cluster: Cluster, held: Mapping[tuple[str, int | None], int]) -> ClusterView:
     name = cluster.settings.name
     return ClusterView(
         name=name,
-        cluster_id=cluster.cluster_id,
-        bootstrap_servers=[str(server) for server in cluster.active.settings.bootstrap_servers],
-        listen=join_host_port(*cluster.listen),
+        cluster_id=cluster.upstreams.cluster_id,
+        bootstrap_servers=[str(server) for server in cluster.upstreams.active.settings.bootstrap_servers],
+        listen=join_host_port(*cluster.listeners.listen),
         nodes=_nodes(cluster, held),
         unmapped=_unmapped(cluster),
         connections=sum(count for (owner, _), count in held.items() if owner == name),
         epoch=cluster.epoch,
-        upstream=cluster.active.name,
+        upstream=cluster.upstreams.active.name,
         upstreams=[
             UpstreamView(
                 upstream.name,
                 [str(server) for server in upstream.settings.bootstrap_servers],
-                upstream is cluster.active,
+                upstream is cluster.upstreams.active,
             )
-            for upstream in cluster.backends.values()
+            for upstream in cluster.upstreams.all.values()
         ],
         retired=_retired(cluster),
         telemetry=cluster.telemetry is not None,
@@ -167,21 +159,21 @@ def _retired(cluster: Cluster) -> list[RetiredView]:
 
 
 def _told(cluster: Cluster, connections: int) -> Told:
-    return Told(cluster.settings.name, cluster.active.name, cluster.epoch, connections, _unmapped(cluster))
+    return Told(cluster.settings.name, cluster.upstreams.active.name, cluster.epoch, connections, _unmapped(cluster))
 
 
 def _unmapped(cluster: Cluster) -> list[UnmappedView]:
     return [UnmappedView(node_id, why) for node_id, why in cluster.nodes.unmapped.items()]
 
 
-def _nodes(cluster: Cluster, held: dict[tuple[str, int | None], int]) -> list[NodeView]:
-    snapshot = cluster.watcher.snapshot
+def _nodes(cluster: Cluster, held: Mapping[tuple[str, int | None], int]) -> list[NodeView]:
+    snapshot = cluster.upstreams.watcher.snapshot
     racks = {} if snapshot is None else {node.id: node.rack for node in snapshot.nodes.values()}
     return [
         NodeView(
             node_id=node_id,
             upstream="" if node.upstream is None else join_host_port(*node.upstream),
-            advertised=join_host_port(*cluster.nodes.addresses.advertised(node, cluster.listen[0])),
+            advertised=join_host_port(*cluster.nodes.addresses.advertised(node, cluster.listeners.listen[0])),
             rack=racks.get(node_id),
             reachable=cluster.counters.node(node_id).reachable,
             connections=held.get((cluster.settings.name, node_id), 0),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -16,8 +16,11 @@ from kproxy.routing.ports import NoPortError
 from kproxy.topology.failover import Failover
 
 if TYPE_CHECKING:
-    from kproxy.cluster.cluster import Cluster
-    from kproxy.cluster.upstream import Upstream
+    from kproxy.cluster.events import Events
+    from kproxy.cluster.nodes import Nodes
+    from kproxy.cluster.upstreams import Upstream, Upstreams
+    from kproxy.config import VirtualCluster
+    from kproxy.rebootstrap.service import RebootstrapService
     from kproxy.topology.snapshot import Snapshot
 
 LOOK_AGAIN: Final = 1.0
@@ -26,46 +29,62 @@ LOOK_AGAIN: Final = 1.0
 log = structlog.get_logger("kproxy.cluster")
 
 
+Switch = Callable[["Upstream", "Snapshot | None", Cause], int]
+"""Sends all clients to an upstream cluster; returns how many connections are notified or closed."""
+
+
 class FailoverController:
     """Of one virtual cluster; one switch at a time, and never two within the epoch's floor."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self._failover = self._new()
+    def __init__(
+        self,
+        settings: VirtualCluster,
+        upstreams: Upstreams,
+        nodes: Nodes,
+        rebootstrap: RebootstrapService,
+        events: Events,
+        switch: Switch,
+        begin_epoch: Callable[[Cause], int],
+    ) -> None:
+        self._cluster = settings.name
+        self._upstreams = upstreams
+        self._nodes = nodes
+        self._rebootstrap = rebootstrap
+        self._events = events
+        self._switch_to = switch
+        self._begin_epoch = begin_epoch
         self._under_way = False
-        self._told: set[str] = set()  # in this outage
+        self._reported: set[str] = set()
+        """What there was an event of in this outage."""
+        self.reconfigure(settings)
 
-    def _new(self) -> Failover:
-        settings, backends = self._cluster.settings.failover, self._cluster.backends
-        return Failover(
-            len(backends),
-            automatic=settings.automatic,
-            after=settings.after,
-            floor=settings.floor,
-            active=list(backends).index(self._cluster.active.name),
+    def reconfigure(self, settings: VirtualCluster) -> None:
+        """The settings are others: what was observed so far no longer counts."""
+        self._failover = Failover(
+            len(self._upstreams.all),
+            automatic=settings.failover.automatic,
+            after=settings.failover.after,
+            floor=settings.failover.floor,
+            active=list(self._upstreams.all).index(self._upstreams.active.name),
         )
 
-    def reconfigure(self) -> None:
-        """The settings are others: what was observed so far no longer counts."""
-        self._failover = self._new()
-
     def rebootstrap(self) -> int:
-        """All clients are to bootstrap again; returns how many connections are told or closed."""
+        """Have all clients bootstrap again; returns how many connections are notified or closed."""
         with self._exclusive():
-            return self._cluster.renew(Cause.OPERATOR)
+            return self._begin_epoch(Cause.OPERATOR)
 
     async def failover(self, to: str | None, *, force: bool) -> int:
         """Switch to the upstream cluster `to`, by default the next one.
 
         Unless forced it must answer first, and there must be a port for each of its nodes.
 
-        Returns how many connections are told or closed; raises `UnknownError`, `RefusedError` or `NotNowError`.
+        Returns how many connections are notified or closed; raises `UnknownError`, `RefusedError` or `NotNowError`.
         """
         with self._exclusive():
             upstream = self._target(to)
             snapshot = await self._seen(upstream, force=force)
             self._not_too_soon()
-            with self._cluster.nodes.reserved(() if snapshot is None else snapshot.nodes) as problems:
+            with self._nodes.reserved(() if snapshot is None else snapshot.nodes) as problems:
                 if problems and not force:
                     raise _cannot(upstream, NoPortError.of_all(problems))
                 return self._switch(upstream, snapshot)
@@ -75,59 +94,59 @@ class FailoverController:
         while True:
             await trio.sleep(LOOK_AGAIN)
             now = trio.current_time()
-            self._failover.observe(self._cluster.watcher.reachable is not False, now)
+            self._failover.observe(self._upstreams.watcher.reachable is not False, now)
             if self._failover.down_since is None:
-                self._told.clear()
+                self._reported.clear()
             if self._failover.due(now) and not self._under_way:
                 with self._exclusive(at_once=False):
                     await self._to_next()
 
     async def _to_next(self) -> None:
-        if self._cluster.rebootstrap.wait(trio.current_time()):
+        if self._rebootstrap.wait(trio.current_time()):
             return
-        backends = list(self._cluster.backends.values())
+        backends = list(self._upstreams.all.values())
         answered = False
         for number in self._failover.candidates(self._failover.active):
             try:
                 snapshot = await backends[number].look()
             except UpstreamError as error:
-                log.info("no failover", cluster=self._cluster.settings.name, to=backends[number].name, why=str(error))
+                log.info("no failover", cluster=self._cluster, to=backends[number].name, why=str(error))
                 continue
             if self._settled(backends[number], snapshot):
                 return
             answered = True
-        active = self._cluster.active.name
+        active = self._upstreams.active.name
         if not answered and self._is_news(active):
-            self._cluster.events.record("no upstream cluster answers", active=active)
+            self._events.record("no upstream cluster answers", active=active)
 
     def _settled(self, upstream: Upstream, snapshot: Snapshot) -> bool:
         """Whether the look for another upstream cluster is over: this one takes over, or the active one is back."""
-        if self._cluster.watcher.reachable is not False:
+        if self._upstreams.watcher.reachable is not False:
             return True
-        with self._cluster.nodes.reserved(snapshot.nodes) as problems:
+        with self._nodes.reserved(snapshot.nodes) as problems:
             if not problems:
                 self._switch(upstream, snapshot)
                 return True
         if self._is_news(upstream.name):
             why = str(NoPortError.of_all(problems))
-            self._cluster.events.record("an upstream cluster is passed over", to=upstream.name, why=why)
+            self._events.record("an upstream cluster is passed over", to=upstream.name, why=why)
         return False
 
     def _is_news(self, about: str) -> bool:
-        """Whether nothing was told of it yet: an event for each outage, not for each attempt."""
-        told = about in self._told
-        self._told.add(about)
-        return not told
+        """Whether there was no event of it yet: one for each outage, not for each attempt."""
+        reported = about in self._reported
+        self._reported.add(about)
+        return not reported
 
     def _switch(self, upstream: Upstream, snapshot: Snapshot | None) -> int:
-        cluster_id = self._cluster.cluster_id
+        cluster_id = self._upstreams.cluster_id
         if snapshot is not None and cluster_id is not None and snapshot.cluster_id == cluster_id:
-            log.warning("the same cluster id behind both", cluster=self._cluster.settings.name, to=upstream.name)
-        self._failover.switched(list(self._cluster.backends.values()).index(upstream), trio.current_time())
-        return self._cluster.switch(upstream, snapshot, Cause.FAILOVER)
+            log.warning("the same cluster id behind both", cluster=self._cluster, to=upstream.name)
+        self._failover.switched(list(self._upstreams.all.values()).index(upstream), trio.current_time())
+        return self._switch_to(upstream, snapshot, Cause.FAILOVER)
 
     def _target(self, to: str | None) -> Upstream:
-        backends, active = self._cluster.backends, self._cluster.active
+        backends, active = self._upstreams.all, self._upstreams.active
         names = list(backends)
         if to is None:
             if len(names) < 2:
@@ -148,7 +167,7 @@ class FailoverController:
             raise _cannot(upstream, error) from error
 
     def _not_too_soon(self) -> None:
-        if wait := self._cluster.rebootstrap.wait(trio.current_time()):
+        if wait := self._rebootstrap.wait(trio.current_time()):
             raise NotNowError("the topology changed less than topology.epoch_floor ago", wait)
 
     @contextmanager

@@ -56,21 +56,21 @@ _KEPT: Final = TypeAdapter(FailoverRecord)
 
 
 class FailoverHistory:
-    """Of one virtual cluster; `stay` is the present one.
+    """Of one virtual cluster; `record` is the present one.
 
     Without a `state.path` a restart counts from 0.
     """
 
     def __init__(self, cluster: str) -> None:
-        self.stay = FailoverRecord()
+        self.record = FailoverRecord()
         self._cluster = cluster
 
     async def remember(self, store: Store) -> None:
         """Go on as before a restart; begin anew where nothing is kept. Raises `StateError`."""
-        self.stay = FailoverRecord()
+        self.record = FailoverRecord()
         if kept := await store.get(STAYS, self._cluster):
             try:
-                self.stay = _KEPT.validate_json(kept)
+                self.record = _KEPT.validate_json(kept)
             except ValidationError:  # of another version of kproxy
                 log.error("failovers are counted anew: what was kept cannot be read", cluster=self._cluster)
 
@@ -80,14 +80,14 @@ class FailoverHistory:
         `separates`: producer ids have their cluster in them from now on. `moved`: they were sent there, so an unknown
         cluster is another one. Returns whether anything has changed.
         """
-        before, name = self.stay, f"upstream {upstream}"
+        before, name = self.record, f"upstream {upstream}"
         if not before.cluster or (before.cluster == name and not moved):
             stay = before.named(cluster_id or name)
         else:
             stay = before.at(cluster_id or name) if cluster_id or moved else before
-        self.stay = replace(stay, separates=stay.separates or separates)
-        return self.stay != before
+        self.record = replace(stay, separates=stay.separates or separates)
+        return self.record != before
 
     async def keep(self, store: Store) -> None:
         """Have a restart go on from here."""
-        await keep(store, STAYS, self._cluster, _KEPT.dump_json(self.stay))
+        await keep(store, STAYS, self._cluster, _KEPT.dump_json(self.record))

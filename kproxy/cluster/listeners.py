@@ -1,4 +1,4 @@
-"""The listeners of a virtual cluster: one to bootstrap, one for each node, all into the same acceptor."""
+"""The listeners of a virtual cluster: one to bootstrap, and one for each node."""
 
 from __future__ import annotations
 
@@ -18,32 +18,35 @@ from kproxy.upstream.dial import reason
 
 if TYPE_CHECKING:
     from kproxy.config import VirtualCluster
-    from kproxy.relay.acceptor import Acceptor, Destination
+    from kproxy.relay.acceptor import Destination
+    from kproxy.relay.relay import Relay
 
 log = structlog.get_logger("kproxy.cluster")
 
 
 class Listeners:
-    """`listen` is the bootstrap listener's host and port once it is bound.
-
-    `closing`, once set, makes every node's listener one of a retired node: clients are told to go elsewhere.
-    """
+    """Of one virtual cluster; `start` binds the bootstrap listener, and the nodes' come as they are needed."""
 
     def __init__(self, settings: VirtualCluster, index: int, claimed: tuple[Span, ...]) -> None:
         self.listen = (settings.listen.host, settings.listen.port)
+        """The bootstrap listener's host and port, once it is bound."""
         self.closing = False
+        """Whether every node's listener counts as one of a retired node: clients must go elsewhere."""
         self._settings = settings
         self._index = index
         self._claimed = claimed
         self._bootstrap: Listener
         self._work: trio.Nursery
         self._open: trio.Nursery
-        self._acceptor: Acceptor
+        self._relay: Relay
         self._destination: Destination
 
-    def start(self, destination: Destination, work: trio.Nursery, listeners: trio.Nursery, acceptor: Acceptor) -> None:
-        """Listen where clients bootstrap; raises `ConfigError`."""
-        self._destination, self._work, self._open, self._acceptor = destination, work, listeners, acceptor
+    def start(self, destination: Destination, work: trio.Nursery, listening: trio.Nursery, relay: Relay) -> None:
+        """Listen where clients bootstrap; raises `ConfigError`.
+
+        Clients are served in `work`; listeners live in `listening`.
+        """
+        self._destination, self._work, self._open, self._relay = destination, work, listening, relay
         try:
             listener = listen(*self.listen)
         except OSError as error:
@@ -51,7 +54,7 @@ class Listeners:
             raise ConfigError(f"clusters.{self._index}.listen", detail) from error
         self._bootstrap = Listener(listener, None)
         self.listen = (self.listen[0], self._bootstrap.port)
-        listeners.start_soon(self._bootstrap.serve, work, self._admit)
+        listening.start_soon(self._bootstrap.serve, work, self._admit)
 
     def address_map(self, settings: VirtualCluster) -> AddressMap:
         """The nodes' addresses as the settings want them."""
@@ -59,20 +62,20 @@ class Listeners:
         return AddressMap(strategy, self._bind, host, shift)
 
     def mapping(self, settings: VirtualCluster) -> tuple[PortStrategy, str | None, int]:
-        """Which ports nodes get, the host that clients are told, and what is added to ports that they are told."""
+        """Which ports nodes get, the advertised host, and what is added to a port to advertise it."""
         nodes = settings.nodes
         first = settings.first_port if nodes.first_port is not None else self.listen[1] + 1
         shift = 0 if nodes.advertised_first_port is None else nodes.advertised_first_port - first
         return port_strategy(settings, first, self._claimed), settings.advertised_host, shift
 
     def leave(self) -> None:
-        """Nobody bootstraps here any more, and who comes to a node is told so."""
+        """Close the bootstrap listener, and send clients away that come to a node."""
         self.closing = True
         self._bootstrap.close()
 
     async def _admit(self, listener: Listener, client: socket.socket) -> None:
         retired = listener.retired is not None or (self.closing and listener.node_id is not None)
-        await self._acceptor.admit(self._destination, listener.node_id, client, retired=retired)
+        await self._relay.admit(self._destination, listener.node_id, client, retired=retired)
 
     def _bind(self, node_id: int, port: int) -> Listener | None:
         try:

@@ -1,4 +1,4 @@
-"""The nodes behind a virtual cluster: what clients are told for them, and where connections to them lead."""
+"""The nodes behind a virtual cluster: their advertised addresses, and where connections to them lead."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Address = tuple[str, int]
 
 
 class Nodes:
-    """Each has a listener of its own; `addresses`, once `bind` was called, tells which."""
+    """Each has a listener of its own; `addresses` knows which, once `bind` was called."""
 
     def __init__(self, listeners: Listeners, counters: ClusterCounters) -> None:
         self.addresses: AddressMap
@@ -78,8 +78,8 @@ class Nodes:
         except NoPortError as error:
             raise Fault(error.reason, str(error)) from error
 
-    def told(self, snapshot: Snapshot | None, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
-        """What a client that came in at `local_host` is told of a topology's nodes: id, host, port, rack."""
+    def advertised(self, snapshot: Snapshot | None, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
+        """A topology's nodes as advertised to a client that came in at `local_host`: id, host, port, rack."""
         nodes = () if snapshot is None else snapshot.nodes.values()
         return [(node.id, *self.advertise(node.id, node.host, node.port, local_host), node.rack) for node in nodes]
 

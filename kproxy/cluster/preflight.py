@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import trio
 
-from kproxy.cluster.upstream import Upstream
+from kproxy.cluster.upstreams import Upstream
 from kproxy.errors import UpstreamError
 from kproxy.routing.claims import claimed_by_others
 from kproxy.routing.ports import PortStrategy, unmapped

@@ -1,7 +1,8 @@
-"""What the watcher finds out about the active backend, made known to clients: by new metadata, or by a new epoch."""
+"""Makes what the watcher finds out known to clients: by new metadata, or by a new epoch."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import trio
@@ -10,19 +11,34 @@ from kproxy.rebootstrap.epoch import cause_of
 from kproxy.topology.snapshot import Change, Snapshot, diff
 
 if TYPE_CHECKING:
-    from kproxy.cluster.cluster import Cluster
+    from kproxy.cluster.events import Events
+    from kproxy.cluster.nodes import Nodes
+    from kproxy.observe.counters import ClusterCounters
+    from kproxy.rebootstrap.service import RebootstrapService
+
+Locate = Callable[[Snapshot], None]
+"""Takes what the cluster is like at which clients are from now on."""
 
 
 class TopologyReconciler:
     """Of one virtual cluster. A change that needs a new epoch waits for the floor, and is then looked at again."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+    def __init__(
+        self, nodes: Nodes, rebootstrap: RebootstrapService, counters: ClusterCounters, events: Events, locate: Locate
+    ) -> None:
+        self._nodes = nodes
+        self._rebootstrap = rebootstrap
+        self._counters = counters
+        self._events = events
+        self._locate = locate
+        self._work: trio.Nursery
         self._last: Snapshot | None = None
-        self._before: Snapshot | None = None  # what clients know, while a new epoch waits for the floor
+        self._before: Snapshot | None = None
+        """What clients know, while a new epoch waits for the floor."""
 
-    def begin(self, snapshot: Snapshot | None) -> None:
-        """Another backend, as far as it is known: what was found out about the one before no longer counts."""
+    def start(self, work: trio.Nursery, snapshot: Snapshot | None) -> None:
+        """Begin with another upstream cluster: what was found out about the one before no longer counts."""
+        self._work = work
         self._last, self._before = snapshot, None
 
     def changed(self, snapshot: Snapshot, change: Change) -> None:
@@ -33,33 +49,34 @@ class TopologyReconciler:
         if self._before is not None:
             return
         if known is None or cause_of(change) is None:
-            self._cluster.locate(snapshot)
-            self._cluster.nodes.follow(snapshot, change)
+            self._locate(snapshot)
+            self._nodes.follow(snapshot, change)
         else:
             self._before = known
-            self._cluster.work.start_soon(self._settle, known)
+            self._work.start_soon(self._settle, known)
 
     async def _settle(self, before: Snapshot) -> None:
         """Begin a new epoch as soon as the floor allows, if there is still a reason for it."""
-        await trio.sleep(self._cluster.rebootstrap.wait(trio.current_time()))
+        await trio.sleep(self._rebootstrap.wait(trio.current_time()))
         snapshot = self._last
         if self._before is not before or snapshot is None:  # a switch was faster
             return
         self._before = None
         change = diff(before, snapshot)
         if cause := cause_of(change):
-            self._cluster.nodes.renew(snapshot)
-            self._cluster.locate(snapshot)
-            self._cluster.renew(cause, cluster_id=snapshot.cluster_id, previous=before.cluster_id)
+            self._nodes.renew(snapshot)
+            self._locate(snapshot)
+            ids = {"cluster_id": snapshot.cluster_id, "previous": before.cluster_id}
+            self._rebootstrap.begin_epoch(cause, self._work, **ids)
         else:
-            self._cluster.nodes.follow(snapshot, change)
+            self._nodes.follow(snapshot, change)
 
     def _record(self, snapshot: Snapshot, change: Change) -> None:
         kinds = {"added": change.added, "gone": change.removed, "moved": change.moved}
-        counted = self._cluster.counters.changes
+        counted = self._counters.changes
         for kind, nodes in kinds.items():
             counted[kind] += len(nodes)
         counted["cluster"] += change.cluster_changed
         shown = {kind: " ".join(str(node.id) for node in nodes) for kind, nodes in kinds.items() if nodes}
         cluster_id = {"cluster_id": snapshot.cluster_id} if change.cluster_changed else {}
-        self._cluster.events.record("topology changed", **shown, **cluster_id)
+        self._events.record("topology changed", **shown, **cluster_id)

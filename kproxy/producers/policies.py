@@ -1,3 +1,4 @@
+# This module is pure.
 """What names a producer to a broker: behind several upstream clusters, producer ids change on the way.
 
 InitProducerId (22) gives a producer its id. AddPartitionsToTxn (24), AddOffsetsToTxn (25), EndTxn (26) and
@@ -26,14 +27,12 @@ from functools import partial
 from typing import Final
 
 from kproxy.errors import MalformedMessageError
+from kproxy.producers.produce_rewrite import ProduceRewrite
 from kproxy.producers.producer_ids import ProducerIds, is_of_a_cluster
-from kproxy.protocol.api_table import ApiPolicy, Chunk, Forward, OnRequest, OnResponse, Respond, Route
+from kproxy.protocol.api_table import ApiPolicy, Chunk, OnRequest, OnResponse, Respond, Route
 from kproxy.protocol.context import Context
-from kproxy.protocol.outcomes import Steps
-from kproxy.protocol.reading import well_formed
-from kproxy.rebootstrap import coordinators
-from kproxy.rebootstrap.topics import behind
-from kproxy.relay.apis import a00_produce
+from kproxy.protocol.outcomes import Forward, Steps
+from kproxy.protocol.reading import behind, well_formed
 from kproxy.wire.frame import frame as framed
 from kproxy.wire.generated.init_producer_id_request import InitProducerIdRequest
 from kproxy.wire.generated.metadata_request import MetadataRequest
@@ -47,7 +46,7 @@ from kproxy.wire.header import (
 from kproxy.wire.primitives import INT64, Buffer, int16_at, int64_at
 from kproxy.wire.skim import is_transactional
 
-METADATA, INIT_PRODUCER_ID = 3, 22
+PRODUCE, METADATA, INIT_PRODUCER_ID = 0, 3, 22
 ADD_PARTITIONS, ADD_OFFSETS, END_TXN, OFFSET_COMMIT = 24, 25, 26, 28
 NAMES: Final = {ADD_PARTITIONS: 1, ADD_OFFSETS: 1, END_TXN: 1, OFFSET_COMMIT: 2}
 """Strings before the producer's id in a request, by api key."""
@@ -68,15 +67,24 @@ def policies(ids: ProducerIds) -> Mapping[int, ApiPolicy]:
     """What becomes of them from one failover to the next, by api key."""
     named = ApiPolicy(on_request=OnRequest.WHOLE, before=name_cluster)
     asked = replace(named, request=partial(ask, ids), request_limit=_HELD)
-    told = replace(named, on_response=OnResponse.WHOLE, response=partial(tell, ids))
+    renamed = replace(named, on_response=OnResponse.WHOLE, response=partial(put_cluster, ids))
     return {
-        a00_produce.KEY: replace(a00_produce.POLICY, producer_ids=ids, before=name_cluster_of_transaction),
-        INIT_PRODUCER_ID: replace(told, request=partial(begin, ids)),
+        PRODUCE: ApiPolicy(before=name_cluster_of_transaction, rewriter=partial(rewriter, ids)),
+        INIT_PRODUCER_ID: replace(renamed, request=partial(begin, ids)),
         ADD_PARTITIONS: asked,
         ADD_OFFSETS: asked,
-        END_TXN: replace(told, request=partial(ask, ids), response_from=FIRST_NAMING_THE_NEXT),
-        OFFSET_COMMIT: replace(asked, stale=coordinators.POLICIES[OFFSET_COMMIT].stale),
+        END_TXN: replace(renamed, request=partial(ask, ids), response_from=FIRST_NAMING_THE_NEXT),
+        OFFSET_COMMIT: asked,
     }
+
+
+def rewriter(
+    ids: ProducerIds, context: Context, version: int, buf: Chunk, pos: int, size: int
+) -> ProduceRewrite | None:
+    """For a Produce request whose batches may have to change; None for one whose producer keeps its id."""
+    if not (ids.failovers or is_transactional(buf, pos, len(buf))):
+        return None
+    return ProduceRewrite(context, ids, version, buf, pos, size)
 
 
 def name_cluster(context: Context, buf: Buffer, pos: int, end: int) -> Steps | None:
@@ -106,24 +114,24 @@ def _cluster_named(context: Context) -> Steps:
     return b""
 
 
-def begin(ids: ProducerIds, context: Context, frame: memoryview) -> Forward:
+def begin(ids: ProducerIds, context: Context, frame: memoryview) -> Forward | None:
     """InitProducerId: a producer begins, or goes on with the id that it tells."""
     header, body = decode_request_header(frame, 0, len(frame))
     request = InitProducerIdRequest.decode(frame[body:], header.api_version)
     if request.transactional_id is None or request.producer_id < 0:
-        return Forward(framed(frame))
+        return None
     request.producer_id = ids.in_transaction(request.producer_id, context.cluster_id)
     if is_of_a_cluster(request.producer_id):
         request.producer_id, request.producer_epoch = _NOBODY, _NOBODY
     return Forward(framed(frame[:body], request.encode(header.api_version)))
 
 
-def ask(ids: ProducerIds, context: Context, frame: memoryview) -> Forward:
+def ask(ids: ProducerIds, context: Context, frame: memoryview) -> Forward | None:
     """Send a transaction's request on under the id that the broker knows."""
     header, body = decode_request_header(frame, 0, len(frame))
     key, version = header.api_key, header.api_version
     if key == ADD_PARTITIONS and version >= FIRST_BETWEEN_BROKERS:
-        return Forward(framed(frame))
+        return None
     changed = bytearray(frame)
     with well_formed("a transaction's request"):
         place = _behind_names(frame, body, NAMES[key], flexible=version >= _FIRST_FLEXIBLE)
@@ -137,7 +145,7 @@ def _behind_names(frame: Buffer, pos: int, count: int, *, flexible: bool) -> int
     return pos
 
 
-def tell(ids: ProducerIds, route: Route) -> Respond:
+def put_cluster(ids: ProducerIds, route: Route) -> Respond:
     """Put the cluster into the id that the broker has issued."""
 
     def respond(context: Context, frame: memoryview) -> Sequence[Chunk]:
@@ -147,12 +155,12 @@ def tell(ids: ProducerIds, route: Route) -> Respond:
             code = int16_at(frame, body + _THROTTLE)[0]
             place = body + _THROTTLE_AND_ERROR
             issued = int64_at(frame, place)[0]
-            told = ids.issued(issued, context.cluster_id)
-            _put(changed, place, told)
+            issued_here = ids.issued(issued, context.cluster_id)
+            _put(changed, place, issued_here)
         if code:
             route.counters.count_error(code)
-        if told != issued and route.api_key == INIT_PRODUCER_ID:  # EndTxn mostly names the same one again
-            context.backend.counters.producer_ids_issued += 1
+        if issued_here != issued and route.api_key == INIT_PRODUCER_ID:  # EndTxn mostly names the same one again
+            context.cluster.counters.producer_ids_issued += 1
         return [bytes(changed)]
 
     return respond

@@ -8,6 +8,7 @@ from typing import Final
 from kproxy.errors import PRODUCE
 from kproxy.observe.reasons import Reason
 from kproxy.producers.producer_ids import ProducerIds
+from kproxy.protocol.body_rewriter import BodyRewriter
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
 from kproxy.wire.header import request_body
@@ -20,33 +21,27 @@ _MAX_FIELDS: Final = 64 << 10
 _MIN_READ: Final = 256
 
 
-class ProduceRewrite:
-    """One request as it passes, batch by batch: a batch's head may be replaced. `body` is where its header ends.
+class ProduceRewrite(BodyRewriter):
+    """One request as it passes, batch by batch: a batch's head may be replaced.
 
-    All batches of a request are of one producer: behind one that keeps its id, the others are not looked at. `over`
-    when nothing more of the request needs a look; `passing` is how many bytes of it may go on unseen.
+    All batches of a request are of one producer: behind one that keeps its id, the others are not looked at.
     """
 
-    __slots__ = ("_batch", "_context", "_ids", "_left", "_walk", "body", "over", "passing")
+    __slots__ = ("_batch", "_context", "_ids", "_left", "_walk")
 
     def __init__(self, context: Context, ids: ProducerIds, version: int, buf: Buffer, pos: int, size: int) -> None:
         """`pos` is behind the request's size. Its header must be there whole."""
         walk = request_stream(PRODUCE, version)
         assert walk is not None, f"Produce v{version} has no walk"
-        self.body = request_body(buf, pos, PRODUCE, version)
+        super().__init__(request_body(buf, pos, PRODUCE, version))
         self._walk = walk
         self._context = context
         self._ids = ids
         self._batch = 0  # size of the batch that comes next, once it is known
         self._left = pos + size - self.body  # bytes of the request behind what was walked, and behind that batch
-        self.passing = 0
-        self.over = False
 
     def look(self, buf: Buffer, pos: int) -> tuple[int, int]:
-        """Walk to the next batch; returns its position, and how many bytes from there on are wanted, 0 for no more.
-
-        Raises `Fault` where the request does not end as its fields say.
-        """
+        """Walk to the next batch."""
         if not self._batch:
             pos, needed = self._to_batch(buf, pos)
             if needed or self.over:
@@ -73,7 +68,7 @@ class ProduceRewrite:
         return pos + at, 0
 
     def head(self, buf: Buffer, pos: int) -> bytes | None:
-        """The first bytes of the batch at `pos` as they are to go on; None where it goes on as it is."""
+        """The first bytes of the batch at `pos`, under the producer id that the cluster knows."""
         size, self._batch = self._batch, 0
         self.passing = size
         self.over = not self._left
@@ -95,7 +90,7 @@ class ProduceRewrite:
             return self._ids.in_transaction(producer_id, self._context.cluster_id)
         known = self._ids.renumbered(producer_id)
         if known != producer_id:
-            self._context.backend.counters.batches_renumbered += 1
+            self._context.cluster.counters.batches_renumbered += 1
         return known
 
     def _end(self, batch: int) -> None:

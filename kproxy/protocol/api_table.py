@@ -1,5 +1,5 @@
 # This module is pure and compiled.
-"""What becomes of each API: a table for each virtual cluster, by api key and version; it knows no feature by name.
+"""What kproxy does with each API: policies, and a table of them by api key and version for each virtual cluster.
 
 A room takes part by an `ApiPolicy`. Everything that no room claims passes unchanged, if Kafka's schemas know it.
 """
@@ -13,31 +13,12 @@ from typing import Final
 
 from kproxy.observe.counters import OTHER, ApiCounters, ClusterCounters
 from kproxy.observe.reasons import Reason
-from kproxy.producers.producer_ids import ProducerIds
+from kproxy.protocol.body_rewriter import BodyRewriter
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
-from kproxy.protocol.outcomes import Answer, AskBroker, Deferred, Forward, Outcome, Steps
+from kproxy.protocol.outcomes import Outcome, Steps
 from kproxy.wire.apis import APIS, ApiSpec, response_header_version
 from kproxy.wire.skim import error_offset, response_glance
-
-__all__ = [
-    "PASS_UNCHANGED",
-    "Answer",
-    "ApiPolicy",
-    "ApiTable",
-    "AskBroker",
-    "Chunk",
-    "Deferred",
-    "Dismissal",
-    "Forward",
-    "OnRequest",
-    "OnResponse",
-    "Outcome",
-    "RequestHandler",
-    "Respond",
-    "ResponseHandler",
-    "Route",
-]
 
 Chunk = bytes | memoryview
 
@@ -50,7 +31,7 @@ class OnRequest(IntEnum):
     ACKS = 1
     """Up to `acks`: a Produce request with acks=0 has no response."""
     WHOLE = 2
-    """All: it is held until it is complete, then handed to the offer."""
+    """All: it is held until it is complete, then handed to the policy."""
 
 
 class OnResponse(IntEnum):
@@ -59,51 +40,58 @@ class OnResponse(IntEnum):
     PASS = 0
     """The correlation id, and the error code where it stands at a fixed place."""
     WHOLE = 1
-    """All: it is held until it is complete, then handed to the offer."""
+    """All: it is held until it is complete, then handed to the policy."""
     STREAM = 2
-    """As it arrives; only one that is complete at once goes to the offer like WHOLE."""
+    """As it arrives; only one that is complete at once goes to the policy like WHOLE."""
 
 
-RequestHandler = Callable[[Context, memoryview], Outcome]
-"""Takes a whole request frame without its size."""
+RequestHandler = Callable[[Context, memoryview], Outcome | None]
+"""Takes a whole request frame without its size; None sends it on unchanged."""
 Respond = Callable[[Context, memoryview], Sequence[Chunk] | None]
 """Takes a whole response frame without its size; None leaves it as it is."""
+ResponseHandler = Callable[["Route"], Respond]
+"""Makes the handler of a route, so that what depends on the version is looked up once."""
 Before = Callable[[Context, Chunk, int, int], Steps | None]
 """Takes a request from behind its size, in a buffer: start and end of what is there of it, at least what `on_request`
 says. Returns the steps that ask the broker, which end with b""; None where nothing has to be known any more."""
-Dismissal = Callable[[int, int], bytes]
+StaleResponse = Callable[[int, int], bytes]
 """Takes a version and a correlation id; a whole response frame with its size, for which the request is not needed."""
-ResponseHandler = Callable[["Route"], Respond]
-"""Makes the handler of a route, so that what depends on the version is looked up once."""
+MakeRewriter = Callable[[Context, int, Chunk, int, int], BodyRewriter | None]
+"""Takes a version, a buffer, where in it the request begins behind its size, and that size. None: it passes unseen."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiPolicy:
-    """What a room does with one API; below `request_from` and `response_from` requests and responses pass as they are.
-
-    It `glances` where hardly any response has something to be seen, and so is handed on without a closer look.
-    `request_limit` bounds, in bytes, a request that is held whole: what a client may have decoded at a time. `own` are
-    the lowest and highest version that the proxy serves whether the broker knows the API or not. `stale` takes the
-    offer's place on a connection of an earlier epoch; there, `dismissal` answers what the broker has not answered yet.
-    `before` a request is dealt with, the broker may have to be asked; what is behind waits. With `producer_ids` batches
-    are written under the ids that these say.
-    """
+    """What a room does with one API. An API without a policy passes unchanged."""
 
     on_request: OnRequest = OnRequest.PASS
     on_response: OnResponse = OnResponse.PASS
     request: RequestHandler | None = None
     response: ResponseHandler | None = None
     request_from: int = 0
+    """Requests of lower versions pass unchanged."""
     response_from: int = 0
+    """Responses of lower versions pass unchanged."""
     refuse_below: int = 0
+    """Lower versions end the connection."""
     any_version: bool = False
+    """Versions that Kafka's schemas do not know come to `request`, too."""
     glances: bool = False
+    """Hardly any response names an address: one that names none is handed on without a closer look."""
     request_limit: int = 64 << 10
+    """Bytes of a request that is held whole: what a client may have decoded at a time."""
     own: tuple[int, int] | None = None
+    """The lowest and highest version that the proxy serves whether the broker knows the API or not."""
+    alone: bool = False
+    """This room answers every request of the API itself: no other room may take part in it."""
     stale: ApiPolicy | None = None
-    dismissal: Dismissal | None = None
+    """Takes the place of all rooms' policies for the API on a connection of an earlier epoch."""
+    stale_response: StaleResponse | None = None
+    """Answers a request in flight in place of a broker from an earlier epoch."""
     before: Before | None = None
-    producer_ids: ProducerIds | None = None
+    """Asks the broker before a request is dealt with; the requests behind it wait."""
+    rewriter: MakeRewriter | None = None
+    """Changes a request's body while it passes, without holding it whole."""
 
 
 PASS_UNCHANGED: Final = ApiPolicy()
@@ -122,8 +110,8 @@ class Route:
         "on_request",
         "on_response",
         "policy",
-        "producer_ids",
         "respond",
+        "rewriter",
         "version",
     )
 
@@ -134,7 +122,7 @@ class Route:
         self.on_request = OnRequest.PASS if 0 <= version < policy.request_from else policy.on_request
         self.on_response = policy.on_response if version >= policy.response_from else OnResponse.PASS
         self.before = policy.before
-        self.producer_ids = policy.producer_ids
+        self.rewriter = policy.rewriter
         self.counters = counters
         rewritten_by = None if self.on_response is OnResponse.PASS else policy.response
         self.respond: Respond = _leave if rewritten_by is None else rewritten_by(self)

@@ -7,9 +7,8 @@ from typing import Final
 
 from kproxy.errors import MalformedMessageError
 from kproxy.protocol.answer import Decode, M, response_frame
-from kproxy.protocol.api_table import AskBroker, Deferred, Forward
 from kproxy.protocol.context import Context
-from kproxy.protocol.outcomes import Steps
+from kproxy.protocol.outcomes import AskBroker, Deferred, Forward, Steps
 from kproxy.telemetry.apis.altering import told
 from kproxy.telemetry.apis.conversation import Ask, Conversation, Outcome
 from kproxy.telemetry.config_resource import Change

@@ -1,3 +1,4 @@
+# This module is pure.
 """Reads in messages that are not decoded; `well_formed` is around all of them."""
 
 from __future__ import annotations
@@ -33,3 +34,9 @@ def text(buf: Buffer, pos: int, length: int) -> tuple[str | None, int]:
     if pos + length > len(buf):
         raise not_at_end()
     return str(buf[pos : pos + length], "utf-8"), pos + length
+
+
+def behind(buf: Buffer, pos: int) -> int:
+    """The position behind a nullable compact string."""
+    size, pos = uvarint_at(buf, pos)
+    return pos + max(size - 1, 0)

@@ -26,7 +26,7 @@ class Action(StrEnum):
 
     SERVE = "serve"
     """What it asked for."""
-    TELL = "129"
+    NOTIFY = "129"
     """REBOOTSTRAP_REQUIRED, flushed, then the connection is closed."""
     CLOSE = "close"
     """The connection is closed: the client is told elsewhere, or finds out by itself (KIP-899)."""

@@ -9,8 +9,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-FIRST_TO_TELL: Final = 13
-"""The first version of Metadata whose response has room for 129 (KIP-1102)."""
+NEWEST_METADATA: Final = 13
+"""The highest version of Metadata in Kafka's schemas, and the first whose response has room for 129 (KIP-1102)."""
 
 
 class Capability(StrEnum):
@@ -61,7 +61,7 @@ def capability(software: tuple[str, str] | None, metadata_version: int) -> Capab
     `metadata_version` is the highest that it used, -1 before. What it did beats what it says: kproxy offers v13 before
     every broker, so a client that knows v13 uses it, and one that stays below cannot be told.
     """
-    if metadata_version >= FIRST_TO_TELL:
+    if metadata_version >= NEWEST_METADATA:
         return Capability.REBOOTSTRAPS
     said = _by_name(*software) if software is not None else Capability.UNKNOWN
     return Capability.RECOVERS if metadata_version >= 0 and said is Capability.REBOOTSTRAPS else said

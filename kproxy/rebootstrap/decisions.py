@@ -1,5 +1,5 @@
 # This module is pure.
-"""Whom to tell to bootstrap again, and how: the table of docs/rebootstrap-table.md.
+"""Which clients are notified that they must bootstrap again, and how: the table of docs/rebootstrap-table.md.
 
 Exactly one rule fits each combination, so their order says nothing. `kproxy.rebootstrap.docs_table` draws the table.
 """
@@ -29,25 +29,26 @@ class Place(StrEnum):
 class Standing(StrEnum):
     """What is known of a client in the present epoch."""
 
-    UNTOLD = "untold"
+    UNKNOWN = "unknown"
     """Nothing."""
     OWED = "owed"
-    """Its connection of an earlier epoch was closed before it was told."""
-    TOLD = "told"
-    """It got its 129; this lasts until the epoch ends, so that no client gets a second one."""
+    """Its connection of an earlier epoch was closed before it could be notified."""
+    NOTIFIED = "notified"
+    """It got its 129. This lasts until the epoch ends, so that no client gets a second one."""
     RECOVERED = "recovered"
     """It got fresh metadata at the bootstrap listener, without a 129."""
 
 
 class Rule(NamedTuple):
-    """`means` for every combination of what the other fields hold; `stale`: the connection is of an earlier epoch."""
+    """`action` is taken for every combination of what the other fields hold; `why` is for people."""
 
     places: frozenset[Place]
     stale: frozenset[bool]
-    asks: frozenset[Trigger]
+    """Whether the connection is of an earlier epoch."""
+    triggers: frozenset[Trigger]
     standings: frozenset[Standing]
-    abilities: frozenset[Capability]
-    means: Action
+    capabilities: frozenset[Capability]
+    action: Action
     why: str
 
 
@@ -64,13 +65,13 @@ _COORDINATOR: Final = frozenset({Trigger.COORDINATOR})
 _OFFSETS: Final = frozenset({Trigger.OFFSETS})
 _GROUP: Final = _COORDINATOR | _OFFSETS
 _TELLABLE: Final = _ELSEWHERE | _METADATA
-_TOLD: Final = frozenset({Standing.TOLD})
+_NOTIFIED: Final = frozenset({Standing.NOTIFIED})
 _OWED: Final = frozenset({Standing.OWED})
-_BEHIND: Final = frozenset({Standing.UNTOLD, Standing.OWED})
-_NOT_TOLD: Final = frozenset(Standing) - _TOLD
+_BEHIND: Final = frozenset({Standing.UNKNOWN, Standing.OWED})
+_NOT_NOTIFIED: Final = frozenset(Standing) - _NOTIFIED
 _REFUSABLE: Final = frozenset({Capability.RECOVERS, Capability.TOO_OLD})
-_ASKS: Final = frozenset(Trigger)
-TOPOLOGY: Final = _ASKS - _GROUP
+_TRIGGERS: Final = frozenset(Trigger)
+TOPOLOGY: Final = _TRIGGERS - _GROUP
 """What is asked of the topology itself, not of what its nodes serve."""
 _PLACES: Final = frozenset(Place)
 _STANDINGS: Final = frozenset(Standing)
@@ -79,7 +80,7 @@ _ANY: Final = frozenset(Capability)
 # fmt: off
 RULES: Final = (
     Rule(
-        _BOOTSTRAP, _FRESH, _ASKS, _STANDINGS, _ANY, Action.SERVE,
+        _BOOTSTRAP, _FRESH, _TRIGGERS, _STANDINGS, _ANY, Action.SERVE,
         "whoever bootstraps is to find the cluster: a 129 here would loop, and hang a Java admin",
     ),
     Rule(
@@ -89,24 +90,24 @@ RULES: Final = (
     Rule(_NODE, _FRESH, _HELLO, _STANDINGS, _ANY, Action.SERVE, "the client means this cluster and this node"),
     Rule(_NODE, _FRESH, _GROUP, _STANDINGS, _ANY, Action.SERVE, "its broker is of this cluster"),
     Rule(
-        _NODE, _FRESH, _METADATA, _OWED, _ANY, Action.TELL,
-        "its earlier connection was closed before it could be told; now it can be",
+        _NODE, _FRESH, _METADATA, _OWED, _ANY, Action.NOTIFY,
+        "its earlier connection was closed before it could be notified; now it can be",
     ),
     Rule(
         _NODE, _FRESH, _METADATA, _STANDINGS - _OWED, _ANY, Action.SERVE,
         "fresh metadata is all that it needs",
     ),
     Rule(
-        _NODE, _FRESH, _ELSEWHERE, _NOT_TOLD, _ANY, Action.TELL,
+        _NODE, _FRESH, _ELSEWHERE, _NOT_NOTIFIED, _ANY, Action.NOTIFY,
         "what it believes of the topology is wrong, and it says so itself (KIP-1242)",
     ),
     Rule(
-        _NODE, _FRESH, _ELSEWHERE, _TOLD, _ANY, Action.CLOSE,
+        _NODE, _FRESH, _ELSEWHERE, _NOTIFIED, _ANY, Action.CLOSE,
         "no second 129; whoever sends these ids has KIP-899 switched on",
     ),
     Rule(_NODE, _STALE, _HELLO, _STANDINGS, _ANY, Action.CLOSE, "its broker may be of the cluster that is gone"),
     Rule(
-        _NODE, _STALE, _TELLABLE, _BEHIND, _ANY, Action.TELL,
+        _NODE, _STALE, _TELLABLE, _BEHIND, _ANY, Action.NOTIFY,
         "the last words on a connection that ends anyway",
     ),
     Rule(
@@ -114,19 +115,19 @@ RULES: Final = (
         "no second 129; one that was at the bootstrap listener already has fresh metadata",
     ),
     Rule(
-        _RETIRED, _FRESH, _HELLO, _NOT_TOLD, _ANY - _REFUSABLE, Action.SERVE,
+        _RETIRED, _FRESH, _HELLO, _NOT_NOTIFIED, _ANY - _REFUSABLE, Action.SERVE,
         "its Metadata comes next, and can be answered by 129",
     ),
     Rule(
-        _RETIRED, _FRESH, _HELLO, _NOT_TOLD, _REFUSABLE, Action.REFUSE,
+        _RETIRED, _FRESH, _HELLO, _NOT_NOTIFIED, _REFUSABLE, Action.REFUSE,
         "it cannot read 129; refused at once, its backoff grows and KIP-899 acts the sooner",
     ),
     Rule(
-        _RETIRED, _FRESH, _TELLABLE, _NOT_TOLD, _ANY, Action.TELL,
+        _RETIRED, _FRESH, _TELLABLE, _NOT_NOTIFIED, _ANY, Action.NOTIFY,
         "the node is gone; the body names those that are there",
     ),
     Rule(
-        _RETIRED, _FRESH, TOPOLOGY, _TOLD, _ANY, Action.REFUSE,
+        _RETIRED, _FRESH, TOPOLOGY, _NOTIFIED, _ANY, Action.REFUSE,
         "no second 129; a connection that is never ready lets the backoff grow",
     ),
     Rule(
@@ -138,7 +139,7 @@ RULES: Final = (
         "neither the node nor the connection's topology is there any more",
     ),
     Rule(
-        _RETIRED, _STALE, _TELLABLE, _BEHIND, _ANY, Action.TELL,
+        _RETIRED, _STALE, _TELLABLE, _BEHIND, _ANY, Action.NOTIFY,
         "the last words on a connection that ends anyway",
     ),
     Rule(
@@ -161,21 +162,22 @@ _Case = tuple[Place, bool, Trigger, Standing, Capability]
 
 def cases(rule: Rule) -> Iterator[_Case]:
     """Every combination that the rule is for."""
-    return product(rule.places, rule.stale, rule.asks, rule.standings, rule.abilities)
+    return product(rule.places, rule.stale, rule.triggers, rule.standings, rule.capabilities)
 
 
-_DECIDED: Final[Mapping[_Case, Action]] = MappingProxyType({case: rule.means for rule in RULES for case in cases(rule)})
+_DECIDED: Final[Mapping[_Case, Action]] = MappingProxyType(
+    {case: rule.action for rule in RULES for case in cases(rule)}
+)
 
 
-def decide(place: Place, ask: Trigger, ability: Capability, standing: Standing, stale: bool) -> Action:
+def decide(place: Place, trigger: Trigger, capability: Capability, standing: Standing, stale: bool) -> Action:
     """What a client gets; `stale` when its connection was accepted in an earlier epoch."""
-    return _DECIDED[place, stale, ask, standing, ability]
+    return _DECIDED[place, stale, trigger, standing, capability]
 
 
-def booked(place: Place, ask: Trigger, standing: Standing, means: Action) -> Standing:
-    """The client's standing once it got `means`."""
-    if means is Action.TELL:
-        return Standing.TOLD
-    if means is Action.SERVE and place is Place.BOOTSTRAP and ask is Trigger.METADATA and standing is not Standing.TOLD:
-        return Standing.RECOVERED
-    return standing
+def standing_after(place: Place, trigger: Trigger, standing: Standing, action: Action) -> Standing:
+    """The client's standing once the action was taken."""
+    if action is Action.NOTIFY:
+        return Standing.NOTIFIED
+    served = action is Action.SERVE and place is Place.BOOTSTRAP and trigger is Trigger.METADATA
+    return Standing.RECOVERED if served and standing is not Standing.NOTIFIED else standing

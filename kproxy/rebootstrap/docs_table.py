@@ -14,32 +14,32 @@ from kproxy.rebootstrap.decisions import RULES, Place, Rule, Standing
 PAGE: Final = Path("docs", "rebootstrap-table.md")
 
 _INTRODUCTION: Final = """\
-# Who is told to bootstrap again, and how
+# Which clients must bootstrap again, and how they are notified
 
 Written by `python -m kproxy.rebootstrap.docs_table` from the table that kproxy decides by; a test compares them. \
 Exactly one line fits each combination. *Earlier* connections were accepted before the cluster's epoch last rose.
 """
-_ASKS: Final = {
+_TRIGGERS: Final = {
     Trigger.HELLO: "ApiVersions",
     Trigger.ELSEWHERE: "ApiVersions v5 for another cluster or node",
     Trigger.METADATA: "Metadata ≥ 13",
     Trigger.COORDINATOR: "its group's coordinator",
     Trigger.OFFSETS: "OffsetFetch",
 }
-_MEANS: Final = {
+_ACTIONS: Final = {
     Action.SERVE: "what it asked for",
-    Action.TELL: "**129**, then closed",
+    Action.NOTIFY: "**129**, then closed",
     Action.CLOSE: "closed",
     Action.REFUSE: "refused",
     Action.NOT_COORDINATOR: "**16**, then closed",
 }
 _STANDINGS: Final = {
-    Standing.UNTOLD: "nothing is known of the client in this epoch",
-    Standing.OWED: "an earlier connection of it was closed before it could be told",
-    Standing.TOLD: "it got its 129; this lasts until the epoch ends",
+    Standing.UNKNOWN: "nothing is known of the client in this epoch",
+    Standing.OWED: "an earlier connection of it was closed before it could be notified",
+    Standing.NOTIFIED: "it got its 129; this lasts until the epoch ends",
     Standing.RECOVERED: "it got fresh metadata at the bootstrap listener, without a 129",
 }
-_ABILITIES: Final = {
+_CAPABILITIES: Final = {
     Capability.REBOOTSTRAPS: "knows Metadata 13, or is a release that does",
     Capability.RECOVERS: "bootstraps again once no node that it knows can be reached (KIP-899)",
     Capability.TOO_OLD: "keeps the nodes that it knows until it is restarted",
@@ -55,7 +55,7 @@ def page() -> str:
         ["\n## What a client is\n"],
         _rows(("It is", "Meaning"), ((each.value, _STANDINGS[each]) for each in Standing)),
         ["\n## What a client can\n"],
-        _rows(("It can", "Meaning"), ((each.value, _ABILITIES[each]) for each in Capability)),
+        _rows(("It can", "Meaning"), ((each.value, _CAPABILITIES[each]) for each in Capability)),
         ["\nBy the name that it gives (KIP-511), until a Metadata request shows it:\n"],
         _rows(("Software", "From release", "It can"), _releases()),
     )
@@ -67,11 +67,11 @@ def _rule(rule: Rule) -> tuple[str, ...]:
         _names(rule.places, Place),
         "any" if len(rule.stale) > 1 else "earlier" if True in rule.stale else "present",
         "anything"
-        if len(rule.asks) == len(Trigger)
-        else ", ".join(_ASKS[each] for each in Trigger if each in rule.asks),
+        if len(rule.triggers) == len(Trigger)
+        else ", ".join(_TRIGGERS[each] for each in Trigger if each in rule.triggers),
         _names(rule.standings, Standing),
-        _names(rule.abilities, Capability),
-        _MEANS[rule.means],
+        _names(rule.capabilities, Capability),
+        _ACTIONS[rule.action],
         rule.why,
     )
 

@@ -1,3 +1,4 @@
+# This module is pure.
 """The leader epochs and topic ids of Metadata, made unknown: for clients that believe none from another cluster.
 
 A client that keeps the highest epoch it has seen of each partition takes a leader of a lower one for outdated. After a
@@ -20,7 +21,8 @@ from __future__ import annotations
 from struct import Struct
 from typing import Final
 
-from kproxy.rebootstrap.topics import PARTITION_HEAD, behind, behind_partition
+from kproxy.protocol.reading import behind
+from kproxy.rebootstrap.topics import PARTITION_HEAD, behind_partition
 from kproxy.wire.primitives import INT16, INT32, int16_at, int32_at
 from kproxy.wire.walk import not_at_end, skip_tags, uvarint_at
 

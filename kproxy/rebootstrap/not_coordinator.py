@@ -1,3 +1,4 @@
+# This module is pure.
 """NOT_COORDINATOR (16) as each API of a group says it, and as Kafka's own brokers do: a response's body.
 
 Version notes: JoinGroup names no protocol, which is "" before v7 and null from there on; LeaveGroup names no member,

@@ -1,22 +1,23 @@
 # This module is pure.
-"""Who was told in the present epoch, so that nobody is told twice: what ends a loop before it begins."""
+"""Which clients were notified in the present epoch: none is notified twice, so no loop can begin."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
+from zlib import crc32
 
 from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.rebootstrap.client_capabilities import Capability
-from kproxy.rebootstrap.decisions import Place, Standing, booked, decide
+from kproxy.rebootstrap.decisions import Place, Standing, decide, standing_after
 
 CAPACITY: Final = 16_384
 """Clients, of a virtual cluster and epoch; about 100 bytes each."""
 
 
 class Client(NamedTuple):
-    """Whatever tells one client from another across its connections; the port does not, it is another each time.
+    """Whatever distinguishes one client from another across its connections; the port is another each time.
 
-    Clients that this cannot tell apart share one 129: the others are closed, and KIP-899 covers them.
+    Clients that look alike share one 129: the others are closed, and KIP-899 covers them.
     """
 
     host: str
@@ -24,59 +25,81 @@ class Client(NamedTuple):
     software_name: str | None = None
     software_version: str | None = None
 
+    @property
+    def share(self) -> float:
+        """A fixed number in [0, 1): the client's moment in the time over which all are sent away."""
+        return crc32(repr(self).encode()) / 2**32
+
+
+class Described(Protocol):
+    """A connection, or a record of one."""
+
+    @property
+    def host(self) -> str: ...
+    @property
+    def client_id(self) -> str | None: ...
+    @property
+    def software(self) -> tuple[str, str] | None: ...
+
+
+def identity(connection: Described) -> Client:
+    """The client that a connection belongs to, as far as it can be distinguished from others."""
+    name, version = connection.software or (None, None)
+    return Client(connection.host, connection.client_id, name, version)
+
 
 class NotifiedClients:
     """The standing of each client in the present epoch, in bounded memory.
 
-    When it is full, those who were not told are forgotten first, oldest first: they get fresh metadata in place of a
-    129, or one 129 too late. Those who were told are never forgotten in their epoch; when the ledger holds nobody else,
-    newcomers count as told, so that the bound costs some a 129 and nobody a loop.
+    When it is full, clients that were not notified are forgotten first, oldest first: they get fresh metadata in place
+    of a 129, or one 129 too late. Notified clients are never forgotten in their epoch. When there are no others,
+    newcomers count as notified: so the bound costs some a 129, and nobody gets into a loop.
     """
 
-    __slots__ = ("_capacity", "_told", "_untold")
+    __slots__ = ("_capacity", "_notified", "_others")
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
-        # By hash: a client id may be 32 KiB long. Two clients of one hash would share a 129, as indistinguishable ones.
-        self._told: set[int] = set()
-        self._untold: dict[int, Standing] = {}
+        # By hash: a client id may be 32 KiB long. Two clients of one hash would share a 129, as if they looked alike.
+        self._notified: set[int] = set()
+        self._others: dict[int, Standing] = {}
 
     def __len__(self) -> int:
-        return len(self._told) + len(self._untold)
+        return len(self._notified) + len(self._others)
 
-    def begin(self) -> None:
-        """A new epoch: nobody was told of it."""
-        self._told.clear()
-        self._untold.clear()
+    def begin_epoch(self) -> None:
+        """A new epoch: nobody was notified of it."""
+        self._notified.clear()
+        self._others.clear()
 
     def standing(self, client: Client) -> Standing:
         """What is known of the client."""
         key = hash(client)
-        if key in self._told:
-            return Standing.TOLD
-        full = len(self._told) >= self._capacity
-        return Standing.TOLD if full else self._untold.get(key, Standing.UNTOLD)
+        if key in self._notified:
+            return Standing.NOTIFIED
+        full = len(self._notified) >= self._capacity
+        return Standing.NOTIFIED if full else self._others.get(key, Standing.UNKNOWN)
 
     def owe(self, client: Client) -> None:
-        """The client's connection of an earlier epoch is closed; unless it was told or is back, it is to be told."""
-        if self.standing(client) is Standing.UNTOLD:
-            self._book(client, Standing.OWED)
+        """Notify the client when it comes next, unless it was notified or is back: its connection is being closed."""
+        if self.standing(client) is Standing.UNKNOWN:
+            self._note(client, Standing.OWED)
 
-    def judge(self, client: Client, place: Place, ask: Trigger, ability: Capability, stale: bool) -> Action:
-        """What the client gets; booked at once, so call this once for each request."""
+    def decide(self, client: Client, place: Place, trigger: Trigger, capability: Capability, stale: bool) -> Action:
+        """What the client gets; noted at once, so call this once for each request."""
         standing = self.standing(client)
-        means = decide(place, ask, ability, standing, stale)
-        after = booked(place, ask, standing, means)
+        action = decide(place, trigger, capability, standing, stale)
+        after = standing_after(place, trigger, standing, action)
         if after is not standing:
-            self._book(client, after)
-        return means
+            self._note(client, after)
+        return action
 
-    def _book(self, client: Client, standing: Standing) -> None:
+    def _note(self, client: Client, standing: Standing) -> None:
         key = hash(client)
-        self._untold.pop(key, None)  # a new place at the end: the oldest are first
+        self._others.pop(key, None)  # a new place at the end: the oldest are first
         if len(self) >= self._capacity:
-            del self._untold[next(iter(self._untold))]
-        if standing is Standing.TOLD:
-            self._told.add(key)
+            del self._others[next(iter(self._others))]
+        if standing is Standing.NOTIFIED:
+            self._notified.add(key)
         else:
-            self._untold[key] = standing
+            self._others[key] = standing

@@ -1,3 +1,4 @@
+# This module is pure.
 """Members of the newer groups (KIP-848, KIP-932, KIP-1071) at a cluster that has never heard of their group.
 
 After a switch their heartbeat comes to a broker that answers GROUP_ID_NOT_FOUND (69). They stop for good then, Java's
@@ -35,7 +36,7 @@ def readmit(route: Route) -> Respond:
             (code,) = _CODE.unpack_from(frame, at)
         if code:
             route.counters.count_error(code)
-        if code != GROUP_ID_NOT_FOUND or not context.backend.epoch:
+        if code != GROUP_ID_NOT_FOUND or not context.cluster.epoch:
             return None
         return [frame[:at], _UNKNOWN, frame[at + len(_UNKNOWN) :]]
 

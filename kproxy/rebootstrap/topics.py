@@ -1,3 +1,4 @@
+# This module is pure.
 """The topics of Metadata v12 and v13, walked without decoding: where they end, and which they are.
 
 A Metadata v13 response is that of v12 with an error code between its topics and its own tagged fields (KIP-1102).
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from kproxy.protocol.reading import behind
 from kproxy.wire.primitives import INT16, ZERO_UUID, Buffer, uvarint
 from kproxy.wire.walk import not_at_end, skip_tags, uvarint_at
 
@@ -91,12 +93,6 @@ def with_topics(body: bytes, topics: Sequence[bytes]) -> bytes:
 def _topics_at(frame: Buffer, pos: int) -> int:
     """Behind the cluster's id and the controller's."""
     return behind(frame, pos) + _CONTROLLER_ID
-
-
-def behind(buf: Buffer, pos: int) -> int:
-    """The position behind a nullable compact string."""
-    size, pos = uvarint_at(buf, pos)
-    return pos + max(size - 1, 0)
 
 
 def _walked(buf: Buffer, pos: int, spans: list[tuple[int, int]]) -> int:

@@ -16,7 +16,7 @@ import trio
 
 from kproxy.config.address import join_host_port
 from kproxy.observe.reasons import Reason
-from kproxy.protocol.context import Backend, Context
+from kproxy.protocol.context import Context, VirtualCluster
 from kproxy.protocol.fault import Fault
 from kproxy.relay.pacing import unpace
 from kproxy.relay.record import record
@@ -33,7 +33,7 @@ _SNIFFED_BYTES: Final = 16
 log = structlog.get_logger("kproxy.relay")
 
 
-class Destination(Backend, Protocol):
+class Destination(VirtualCluster, Protocol):
     """A virtual cluster that connections can be made to."""
 
     table: ApiTable
@@ -117,7 +117,7 @@ class Acceptor:
         table = destination.retired_table if context.retired else destination.table
         connection = self._pump.relay(context, table, self._limits, client, broker, address)
         if self.draining:
-            self._pump.part(connection)
+            self._pump.drain_one(connection)
 
     async def _first_bytes(self, client: socket.socket) -> None:
         # Accepted, but not seen here before the drain began: as new as a client that comes now.

@@ -11,10 +11,12 @@ import structlog
 
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import ApiTable, Chunk
-from kproxy.protocol.context import Context
+from kproxy.protocol.connections import ConnectionInfo
+from kproxy.protocol.context import OUTDATED, Context
 from kproxy.protocol.fault import Fault
 from kproxy.relay.endpoint import GONE, OUT, Endpoint
 from kproxy.relay.in_flight import MAX_IN_FLIGHT, InFlight
+from kproxy.relay.lifecycle import Event, Lifecycle, State
 from kproxy.relay.local_responses import LocalResponses
 from kproxy.relay.requests import RequestFlow
 from kproxy.relay.responses import ResponseFlow
@@ -26,6 +28,13 @@ if TYPE_CHECKING:
     from kproxy.relay.pump import Pump
 
 _clock: Final = time.monotonic
+_OPEN: Final = State.OPEN
+_DRAINING: Final = State.DRAINING
+_ANSWERING: Final = State.ANSWERING
+_FLUSHING: Final = State.FLUSHING
+_CLOSED: Final = State.CLOSED
+_DRAIN: Final = Event.DRAIN
+_CLOSE: Final = Event.CLOSE
 GLANCE_BYTES: Final = 4 << 10
 """What is read, into bytes of its own, where a frame is probably short or its body to be spliced."""
 _SPLICES: Final = 4
@@ -35,25 +44,18 @@ log = structlog.get_logger("kproxy.relay")
 
 
 class Connection:
-    """`opened` in seconds since the Unix epoch; `received` bytes of the client's; `upstream` is "host:port".
-
-    `progress` is when (seconds, monotonic) bytes last moved. `end` is set once a side has said its last: the connection
-    closes for that reason when all that is owed is out. `parting` is the reason why it takes no more than the request
-    under way.
-    """
+    """Two sockets, the flows between them, and their life: kproxy.relay.lifecycle has its states."""
 
     __slots__ = (
         "_steady",
         "broker",
         "client",
-        "closed",
         "context",
-        "end",
         "id",
         "in_flight",
+        "life",
         "opened",
         "own",
-        "parting",
         "progress",
         "pump",
         "received",
@@ -75,10 +77,16 @@ class Connection:
         self.id = pump.next_id()
         self.pump = pump
         self.context = context
+        context.id = self.id
         self.upstream = upstream
+        """The broker's address, "host:port"."""
         self.opened = time.time()
+        """Seconds since the Unix epoch."""
         self.received = 0
+        """Bytes that came from the client."""
         self.progress = _clock()
+        """When bytes last moved: seconds, monotonic."""
+        self.life = Lifecycle()
         self.in_flight = InFlight()
         self.client = pump.endpoint(client, self, is_client=True)
         self.broker = pump.endpoint(broker, self, is_client=False)
@@ -89,10 +97,8 @@ class Connection:
         self.responses = ResponseFlow(
             self.in_flight, context, self.client, self.own, limits.max_response_bytes, limits.max_held_bytes, self
         )
-        self.closed = False
-        self.parting: Reason | None = None
-        self.end: Reason | None = None
         self._steady = True
+        """Whether both sides are read and stay so: nothing has to be weighed after a read."""
 
     def event(self, endpoint: Endpoint, mask: int, now: float) -> None:
         """What epoll said of one of the sockets at `now`; raises as `readable`."""
@@ -147,7 +153,7 @@ class Connection:
 
     def _splice(self, source: Endpoint, sink: Endpoint, flow: RequestFlow | ResponseFlow) -> bool:
         """Move the body under way inside the kernel; returns whether anything was done, an end included."""
-        counters = self.context.backend.counters
+        counters = self.context.cluster.counters
         for _ in range(_SPLICES):
             if sink.blocked or flow.passing < SPLICE_FROM:
                 break
@@ -210,20 +216,24 @@ class Connection:
         """As `Asking`."""
         self.pump.failed(self.client, error)
 
-    def part(self, reason: Reason) -> None:
-        """Answer what was received, take no more, then close for the reason.
+    def outdate(self) -> None:
+        """Count as a connection of an earlier epoch from now on, whatever the cluster's is."""
+        self.context.epoch = OUTDATED
+        self.requests.outdate()
 
-        At once where a 129 of an earlier epoch still waits its turn: its client is to be told of the present one.
-        """
-        if self.context.told_in not in (None, self.context.backend.epoch):
-            self.close(reason)
-            return
-        self.parting = reason
+    def drain(self, reason: Reason) -> None:
+        """Answer what was received, take no more, then close for the reason."""
+        self.life.take(_DRAIN, reason)
         if self.client.reading:
             self.client.brief = False  # all that is there, as far as the scratch buffer reaches
             self.readable(self.client, _clock())
         if not self.closed:
             self._balance()
+
+    @property
+    def closed(self) -> bool:
+        """Whether both sockets are given up."""
+        return self.life.state is _CLOSED
 
     def _catch_up(self) -> None:
         """Send a parked answer that is there and due, and what has waited behind it."""
@@ -233,10 +243,10 @@ class Connection:
             self.progress = now
         self.responses.settle(_clock())
 
-    def _dismiss(self) -> None:
-        """Answer for a broker that is of a topology before; who has just got an answer is given time to read it."""
+    def _answer_in_flight(self) -> None:
+        """Answer in place of a broker from an earlier epoch. A client that was just answered gets time to read."""
         before = self.answered
-        self.own.dismiss(self.context)
+        self.own.answer_in_flight(self.context)
         if self.answered > before:
             self.progress = _clock()
 
@@ -246,10 +256,9 @@ class Connection:
             reason = Reason.TRUNCATED_REQUEST if source.is_client else Reason.TRUNCATED_RESPONSE
             raise Fault(reason, "the connection ended in mid-frame")
         if source.is_client:
-            # Half-close: responses to what the client sent still go to it; the broker would drop them on an early FIN.
-            self.end = Reason.CLIENT_CLOSED
+            self.life.take(Event.CLIENT_ENDED, Reason.CLIENT_CLOSED)
         else:
-            self.end = Reason.BROKER_CLOSED
+            self.life.take(Event.BROKER_ENDED, Reason.BROKER_CLOSED)
             self._abandon()
         source.pause()
         self._balance()
@@ -261,33 +270,50 @@ class Connection:
 
     @property
     def stalled(self) -> bool:
-        """Whether a peer that is read owes the rest of a frame.
+        """True when a peer we are reading from has sent only part of a frame.
 
-        One that takes nothing owes nothing: a consumer may leave a response half read while it works on another.
+        A peer that is itself blocked does not count: a consumer may leave a response half read while it works on
+        another.
         """
         of_request = self.requests.under_way and self.client.reading and not self.broker.blocked
         return of_request or (self.responses.under_way and self.broker.reading and not self.client.blocked)
 
+    @property
+    def ending(self) -> bool:
+        """Whether the client is read no more, and the connection closes when everything owed is out."""
+        return self.life.state >= _ANSWERING
+
     def _balance(self) -> None:
-        """Read from each side what the other takes; close when all that was owed is out."""
+        """Read from each side what the other takes; close when everything owed is out."""
         client, broker = self.client, self.broker
         due = self.in_flight.first
         if due is not None and due.answer is not None:
             self._catch_up()
-        if self.end is None:
-            self.end = self.requests.last or (None if self.requests.under_way else self.parting)
-        if self.end is not None and self.in_flight and self.context.stale and not self.responses.under_way:
-            self._dismiss()
-        if self.end is not None and not self.in_flight and not client.blocked and not broker.blocked:
-            self.close(self.end)
+        self._move_on()
+        ending = self.ending
+        if ending and self.in_flight and self.context.stale and not self.responses.under_way:
+            self._answer_in_flight()
+        if ending and not self.in_flight and not client.blocked and not broker.blocked:
+            assert self.life.reason is not None
+            self.close(self.life.reason)
             return
         conversing, waiting = self.requests.conversing, self.responses.waiting
         takes_requests = not client.blocked and not broker.blocked and self.in_flight.count <= MAX_IN_FLIGHT
-        self._read(client, self.end is None and takes_requests and not conversing, "" if conversing else "upstream")
-        owed = self.end is None or bool(self.in_flight)
-        takes_responses = owed and self.end is not Reason.BROKER_CLOSED and not client.blocked and not waiting
+        self._read(client, not ending and takes_requests and not conversing, "" if conversing else "upstream")
+        owed = not ending or bool(self.in_flight)
+        takes_responses = owed and self.life.state is not _FLUSHING and not client.blocked and not waiting
         self._read(broker, takes_responses, "downstream")
-        self._steady = client.reading and broker.reading and self.parting is None
+        self._steady = client.reading and broker.reading and self.life.state is _OPEN
+
+    def _move_on(self) -> None:
+        """Go to the next state where what was read leads there."""
+        state = self.life.state
+        if state is not _OPEN and state is not _DRAINING:
+            return
+        if self.requests.last is not None:
+            self.life.take(Event.LAST_REQUEST, self.requests.last)
+        elif state is _DRAINING and not self.requests.under_way:
+            self.life.take(Event.BETWEEN_REQUESTS)
 
     def _read(self, endpoint: Endpoint, wanted: bool, side: str) -> None:
         if wanted == endpoint.reading:
@@ -296,17 +322,43 @@ class Connection:
             endpoint.resume()
             return
         endpoint.pause()
-        if side and self.end is None:
-            self.context.backend.counters.pauses[side] += 1
+        if side and not self.ending:
+            self.context.cluster.counters.pauses[side] += 1
 
     @property
     def paused(self) -> tuple[str, ...]:
         """The directions that backpressure holds: "upstream" when requests are not read, "downstream" responses."""
-        if self.end is not None:
+        if self.ending:
             return ()
         upstream = not self.client.reading and not self.requests.conversing
         held = (("upstream", upstream), ("downstream", not self.broker.reading))
         return tuple(side for side, is_held in held if is_held)
+
+    @property
+    def info(self) -> ConnectionInfo:
+        """What control sees of the connection at this moment."""
+        context = self.context
+        return ConnectionInfo(
+            self.id,
+            context.cluster.counters.name,
+            context.node_id,
+            context.client,
+            context.host,
+            context.port,
+            self.upstream,
+            self.opened,
+            context.epoch,
+            context.client_id,
+            context.principal,
+            context.software,
+            context.metadata_version,
+            self.requests.count,
+            self.answered,
+            self.received,
+            self.client.sent,
+            self.in_flight.count,
+            self.paused,
+        )
 
     @property
     def held_bytes(self) -> int:
@@ -316,8 +368,7 @@ class Connection:
 
     def close(self, reason: Reason, detail: str = "") -> None:
         """Close both sides now; the pump counts and logs why."""
-        if not self.closed:
-            self.closed = True
+        if self.life.take(_CLOSE, reason):
             self.requests.note()
             self.pump.closed(self, reason, detail)
             self._abandon()

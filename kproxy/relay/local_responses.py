@@ -8,7 +8,6 @@ from typing import Final
 
 from kproxy.protocol.context import Context
 from kproxy.protocol.outcomes import Deferred, Forward, Incremental
-from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.relay.conversation import Conversation, Decision
 from kproxy.relay.flow import Outlet, Owner
 from kproxy.relay.in_flight import Expected, InFlight
@@ -59,18 +58,15 @@ class LocalResponses:
         expected.answer = parked
         parked.wait(self._owner.resolved)
 
-    def dismiss(self, context: Context) -> None:
-        """Answer for the broker, of a topology that is gone, where all that it owes can be answered so; else nothing.
+    def answer_in_flight(self, context: Context) -> None:
+        """Answer in-flight requests in place of a broker from an earlier epoch: all of them, or none.
 
-        A JoinGroup, which may wait at its coordinator for minutes, is; a commit is not: it may have been done.
+        A JoinGroup, which may wait at its coordinator for minutes, can be answered so; a commit cannot: it may have
+        been done.
         """
         owed = [expected for expected in self._in_flight if not isinstance(expected.answer, bytes)]
-        answers = [_dismissal(expected) for expected in owed]
-        if (
-            not answers
-            or not all(answers)
-            or context.backend.judge(context, Trigger.COORDINATOR) is not Action.NOT_COORDINATOR
-        ):
+        answers = [_in_place_of_broker(expected) for expected in owed]
+        if not answers or not all(answers) or not context.cluster.answers_in_flight(context):
             return
         for expected, answer in zip(owed, answers, strict=True):
             expected.answer = answer
@@ -91,8 +87,8 @@ class LocalResponses:
             self._client.send(frame)
 
 
-def _dismissal(expected: Expected) -> bytes | None:
-    """The whole frame; None where the response is the broker's, or comes from somewhere else."""
+def _in_place_of_broker(expected: Expected) -> bytes | None:
+    """The whole frame; None where the response must be the broker's, or comes from elsewhere."""
     route = expected.route
-    make = None if expected.answer is not None else route.policy.dismissal
+    make = None if expected.answer is not None else route.policy.stale_response
     return None if make is None else make(route.version, expected.correlation_id)

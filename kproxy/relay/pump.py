@@ -15,6 +15,7 @@ import trio
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
+from kproxy.protocol.connections import ConnectionInfo
 from kproxy.protocol.fault import Fault
 from kproxy.relay.connection import Connection
 from kproxy.relay.deferred_work import SHARE, DeferredWork
@@ -50,8 +51,8 @@ CLIENT_IS_GONE: Final = frozenset({Reason.CLIENT_CLOSED, Reason.CLIENT_RESET, Re
 log = structlog.get_logger("kproxy.relay")
 
 
-Ended = Callable[["Connection", Reason, str], None]
-"""Takes a connection that is over, why, and what more is known of it; must not raise."""
+Ended = Callable[[ConnectionInfo, Reason, str], None]
+"""Takes a connection that has ended, why, and what more is known of that; must not raise."""
 
 
 class Pump:
@@ -202,7 +203,7 @@ class Pump:
             self.lingering.add(client, at_once=quiet or not connection.client.sent)
         record_end(connection, reason, detail)
         if self.ended is not None:
-            self.ended(connection, reason, detail)
+            self.ended(connection.info, reason, detail)
         if not self.connections:
             self._emptied.set()
 
@@ -219,19 +220,19 @@ class Pump:
             for connection in list(self.connections.values()):
                 if connection.stalled and now - connection.progress > self._stalled_after:
                     connection.close(Reason.STALLED_FRAME, f"nothing moved for {self._stalled_after:g} s in mid-frame")
-                elif connection.end is not None and now - connection.progress > HALF_CLOSED_SECONDS:
-                    connection.close(connection.end, "the broker did not answer what was in flight")
+                elif connection.ending and now - connection.progress > HALF_CLOSED_SECONDS:
+                    connection.close(_reason(connection), "the broker did not answer what was in flight")
             self.lingering.sweep()
 
     def drain(self) -> None:
         """Have every connection answer what it received, take no more, and close."""
         for connection in list(self.connections.values()):
-            self.part(connection)
+            self.drain_one(connection)
 
-    def part(self, connection: Connection, reason: Reason = Reason.DRAINED) -> None:
+    def drain_one(self, connection: Connection, reason: Reason = Reason.DRAINED) -> None:
         """Have one connection answer what it received, take no more, and close for the reason."""
         try:
-            connection.part(reason)
+            connection.drain(reason)
         except Exception as error:  # one connection's failure is never another's
             self.failed(connection.client, error)
 
@@ -245,3 +246,10 @@ class Pump:
         self.lingering.close()
         self._pipes.close()
         self._epoll.close()
+
+
+def _reason(connection: Connection) -> Reason:
+    """Why a connection is ending."""
+    reason = connection.life.reason
+    assert reason is not None
+    return reason

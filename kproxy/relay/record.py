@@ -55,7 +55,7 @@ def record_end(connection: Connection, reason: Reason, detail: str) -> None:
 
 def record(context: Context, reason: Reason, detail: str, **fields: object) -> None:
     """Count and log the end of a client's connection, relayed or not yet."""
-    counters = context.backend.counters
+    counters = context.cluster.counters
     counters.connection_closed(reason)
     if context.software_label is not None:
         counters.software.closed(context.software_label)

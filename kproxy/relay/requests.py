@@ -8,18 +8,19 @@ from struct import Struct
 from typing import Final
 
 from kproxy.observe.reasons import Reason
-from kproxy.producers.produce_rewrite import ProduceRewrite
 from kproxy.protocol.api_table import ApiTable, Chunk, OnRequest, Route
+from kproxy.protocol.body_rewriter import BodyRewriter
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
-from kproxy.protocol.outcomes import AskBroker, Deferred
+from kproxy.protocol.outcomes import AskBroker, Deferred, Forward
 from kproxy.relay.conversation import Conversation, begun
 from kproxy.relay.flow import UNTIL_TOLD, Flow, Outlet, Owner
 from kproxy.relay.in_flight import MAX_IN_FLIGHT, Expected, InFlight
 from kproxy.relay.local_responses import LocalResponses
 from kproxy.relay.sniff import no_request
+from kproxy.wire.frame import frame as framed
 from kproxy.wire.header import client_id_in
-from kproxy.wire.skim import acks, is_transactional
+from kproxy.wire.skim import acks
 
 _HEAD: Final = Struct(">iIi")
 """Size, api key and version in one, correlation id: what every request begins with."""
@@ -81,7 +82,7 @@ class RequestFlow(Flow):
         self._in_flight = in_flight
         self._highest = 0  # correlation id since nothing was in flight
         self._fresh: list[Expected] = []  # of what was fed last
-        self._rewrite: ProduceRewrite | None = None  # of the frame that is under way
+        self._rewrite: BodyRewriter | None = None  # of the frame that is under way
         self._route: Route | None = None  # of a request that is not noted yet, as all that follows
         self._id = 0
         self._size = 0
@@ -175,7 +176,7 @@ class RequestFlow(Flow):
                 pos = start = frame_end if self._takes_more(buf, frame_end) else end
                 continue
             self._found(route, correlation_id, size, now, responds)
-            if route.producer_ids is not None and self._rewrites(route, buf, pos + 4, size):
+            if route.rewriter is not None and self._rewrites(route, buf, pos + 4, size):
                 buf, pos, need = self._pass_on(buf, pos)
                 continue
             beyond = frame_end - end
@@ -239,16 +240,16 @@ class RequestFlow(Flow):
             del fresh[:-1]
 
     def _rewrites(self, route: Route, buf: Chunk, pos: int, size: int) -> bool:
-        """Whether batches of a Produce request that begins at `pos` may have to change: the rewrite has begun then."""
-        ids = route.producer_ids
-        if ids is None or not (ids.failovers or is_transactional(buf, pos, len(buf))):
+        """Whether the body of a request that begins at `pos` may have to change: its rewriter is at work then."""
+        assert route.rewriter is not None
+        self._rewrite = route.rewriter(self.context, route.version, buf, pos, size)
+        if self._rewrite is None:
             return False
-        self._rewrite = ProduceRewrite(self.context, ids, route.version, buf, pos, size)
         self.passing = self._rewrite.body - pos + 4
         return True
 
     def _pass_on(self, buf: Chunk, pos: int) -> tuple[Chunk, int, int]:
-        """Go on with the frame under way, whose batches may change.
+        """Go on with the frame under way, whose body may change.
 
         Returns the buffer, which is another one where they did and it could not be written to; up to where it has been
         seen; and how many bytes from there are wanted, 0 for any.
@@ -315,8 +316,10 @@ class RequestFlow(Flow):
         handler = route.policy.request
         assert handler is not None
         self.handling = True
-        verdict = handler(self.context, frame)
-        decision = begun(verdict, self) if isinstance(verdict, AskBroker) else verdict
+        outcome = handler(self.context, frame)
+        if outcome is None:
+            outcome = Forward(framed(frame))
+        decision = begun(outcome, self) if isinstance(outcome, AskBroker) else outcome
         try:
             self._found(route, correlation_id, len(frame), now, responds=True)
         except Fault:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from kproxy.protocol.api_table import AskBroker, Forward
 from kproxy.protocol.ask_broker import conversing
 from kproxy.protocol.context import Context
+from kproxy.protocol.outcomes import AskBroker, Forward
 from kproxy.telemetry.apis import (
     a32_describe_configs,
     a33_alter_configs,

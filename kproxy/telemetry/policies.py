@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from kproxy.protocol.answer import Answering, answering
-from kproxy.protocol.api_table import ApiPolicy, AskBroker, Forward, OnRequest
+from kproxy.protocol.api_table import ApiPolicy, OnRequest
 from kproxy.protocol.context import Context
+from kproxy.protocol.outcomes import AskBroker, Forward
 from kproxy.telemetry.apis import (
     a71_get_telemetry_subscriptions,
     a72_push_telemetry,

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from kproxy.cluster.policies import composed
 from kproxy.observe.counters import ClusterCounters
 from kproxy.protocol.api_table import ApiTable
 from kproxy.protocol.context import Context
 from kproxy.rebootstrap.actions import Action, Trigger
-from kproxy.relay.apis import POLICIES
 from kproxy.routing.address_map import AddressMap
 from kproxy.routing.ports import AutomaticPorts
 
@@ -37,36 +37,46 @@ class VirtualCluster:
         self.own: tuple[tuple[int, int, int], ...] = ()
         self.counters = ClusterCounters("bench")
         self.cluster_id = "bench"
-        self.table = ApiTable(self.counters, POLICIES)
+        self.table = ApiTable(self.counters, composed(self, {}, None))
         self.served = self.table.served()
         self._addresses = AddressMap(AutomaticPorts(20_000), _Door, PROXY_HOST)
 
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
-        """As `kproxy.protocol.context.Backend` says."""
+        """As `kproxy.protocol.context.VirtualCluster` says."""
         return self._addresses.advertise(node_id, host, port, local_host)
 
-    def judge(self, context: Context, ask: Trigger) -> Action:
-        """As `kproxy.protocol.context.Backend` says."""
-        del context, ask
+    def decide(self, context: Context, trigger: Trigger) -> Action:
+        """As `kproxy.protocol.context.VirtualCluster` says."""
+        del context, trigger
         return Action.SERVE
 
+    def answers_in_flight(self, context: Context) -> bool:
+        """As `kproxy.protocol.context.VirtualCluster` says."""
+        del context
+        return False
+
+    def keeps_leader_epochs(self, context: Context) -> bool:
+        """As `kproxy.rebootstrap.answers.Rebootstrap` says."""
+        del context
+        return False
+
     def forgets_leader_epochs(self, context: Context, cluster_id: str | None) -> bool:
-        """As `kproxy.protocol.context.Backend` says."""
+        """As `kproxy.protocol.context.VirtualCluster` says."""
         del context, cluster_id
         return False
 
     def hides_topic_ids(self, context: Context) -> bool:
-        """As `kproxy.protocol.context.Backend` says."""
+        """As `kproxy.protocol.context.VirtualCluster` says."""
         del context
         return False
 
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
-        """As `kproxy.protocol.context.Backend` says."""
+        """As `kproxy.protocol.context.VirtualCluster` says."""
         del local_host
         return ()
 
     def learn(self, cluster_id: str | None, nodes: Sequence[tuple[int, str, int]]) -> None:
-        """As `kproxy.protocol.context.Backend` says."""
+        """As `kproxy.protocol.context.VirtualCluster` says."""
         self._addresses.learn(nodes)
 
     def context(self) -> Context:

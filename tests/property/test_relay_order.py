@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kproxy.config import Limits, Timeouts
-from kproxy.protocol.api_table import Answer, ApiPolicy, ApiTable, Forward, OnRequest
+from kproxy.protocol.api_table import ApiPolicy, ApiTable, OnRequest
 from kproxy.protocol.context import Context
+from kproxy.protocol.outcomes import Answer, Forward
 from kproxy.relay.pump import Pump
 from kproxy.wire.frame import frame as framed
 from tests.unit.relay.sockets import Backend, pair, request

@@ -7,9 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kproxy.producers import policies as producers
 from kproxy.producers.producer_ids import ProducerIds
-from kproxy.relay.apis import POLICIES
 from tests.property.test_relay_flows import pieces
 from tests.support.batches import batch
 from tests.unit.relay import frames
@@ -29,7 +27,7 @@ _STEPS = st.lists(st.integers(1, 700), min_size=1, max_size=30)
 
 def at(ids: ProducerIds) -> Relay:
     """A connection to a broker of cluster "c"."""
-    relay = Relay(policies={**POLICIES, **producers.policies(ids)})
+    relay = Relay(ids=ids)
     relay.context.cluster_id = "c"
     return relay
 

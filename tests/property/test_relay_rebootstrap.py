@@ -32,13 +32,16 @@ class Told(Cluster):
     def __init__(self) -> None:
         super().__init__()
         self.ledger = NotifiedClients()
+        self.to_be_notified: set[Context] = set()
         self.present(0)
 
-    def judge(self, context: Context, ask: Trigger) -> Action:
+    def decide(self, context: Context, trigger: Trigger) -> Action:
         place = Place.RETIRED if context.retired else Place.BOOTSTRAP if context.node_id is None else Place.NODE
-        return self.ledger.judge(
-            client(context), place, ask, capability(context.software, context.metadata_version), context.stale
-        )
+        can = capability(context.software, context.metadata_version)
+        action = self.ledger.decide(client(context), place, trigger, can, context.stale)
+        if action is Action.NOTIFY:
+            self.to_be_notified.add(context)
+        return action
 
     def present(self, epoch: int) -> None:
         """The nodes of an epoch."""
@@ -152,7 +155,7 @@ class Conversation:
         """As `Connection._balance` does it on a connection that is parted from."""
         relay = self.relay
         if relay.context.stale and relay.in_flight and not relay.responses.under_way:
-            relay.own.dismiss(relay.context)
+            relay.own.answer_in_flight(relay.context)
             self.closed |= not relay.in_flight
 
     def responses(self) -> list[tuple[int, Request, bytes]]:
@@ -242,12 +245,13 @@ def _act(cluster: Told, connections: list[Conversation], action: tuple[object, .
             one.answer()
         case ("rise",):
             cluster.present(cluster.epoch + 1)
-            cluster.ledger.begin()
+            cluster.ledger.begin_epoch()
             for one in connections:
                 one.relay.requests.outdate()
-                one.closed |= one.relay.context.told_in not in (None, cluster.epoch)  # as `Connection.part` does
+                one.closed |= one.relay.context in cluster.to_be_notified  # as `RebootstrapService.begin_epoch` does
                 if one.relay.context.node_id is not None:
                     cluster.ledger.owe(client(one.relay.context))
+            cluster.to_be_notified.clear()
         case ("part", int(index)) if not (one := connections[index % len(connections)]).over:
             one.part()
 

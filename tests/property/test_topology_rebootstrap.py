@@ -117,9 +117,9 @@ class Rebootstrap(RuleBasedStateMachine):
             connection.metadata_version = 13
         stale = connection.epoch < self.epoch.number
         able = capability(client.kind.software, connection.metadata_version)
-        means = self.ledger.judge(client.identity, connection.place, ask, able, stale)
+        means = self.ledger.decide(client.identity, connection.place, ask, able, stale)
         assert (means is Action.NOT_COORDINATOR) == (stale and ask is Trigger.COORDINATOR)
-        if means is Action.TELL:
+        if means is Action.NOTIFY:
             assert connection.place is not Place.BOOTSTRAP
             assert ask in (Trigger.ELSEWHERE, Trigger.METADATA)
             self.told[self.epoch.number, client.identity] += 1
@@ -179,7 +179,7 @@ class Rebootstrap(RuleBasedStateMachine):
 
     def react(self, client: Application, node: int | None, means: Action) -> None:
         """129: drop every connection and bootstrap. A close: not this node now."""
-        if means is Action.TELL:
+        if means is Action.NOTIFY:
             self.connections = [each for each in self.connections if each.owner is not client]
             client.to_bootstrap = True
         elif means is Action.SERVE:
@@ -206,7 +206,7 @@ class Rebootstrap(RuleBasedStateMachine):
         if self.epoch.raise_for(cause, self.now) is not None:
             return
         self.rises.append(self.now)
-        self.ledger.begin()
+        self.ledger.begin_epoch()
         self.cluster += other
         self.change_nodes(nodes)
 
@@ -300,7 +300,7 @@ class Rebootstrap(RuleBasedStateMachine):
     def who_was_told_is_known_as_told(self) -> None:
         """However many others came since, in however small a ledger."""
         for epoch, identity in self.told:
-            assert epoch != self.epoch.number or self.ledger.standing(identity) is Standing.TOLD
+            assert epoch != self.epoch.number or self.ledger.standing(identity) is Standing.NOTIFIED
 
     @invariant()
     def the_epoch_heeds_its_floor(self) -> None:

@@ -125,7 +125,7 @@ class Living:
 
     def port(self, index: int = 0) -> int:
         """Where clients of a cluster bootstrap."""
-        return self.process.clusters[index].listen[1]
+        return self.process.clusters[index].listeners.listen[1]
 
     async def client(self, port: int | None = None) -> Client:
         """A client, at the first cluster's bootstrap port unless told otherwise."""

@@ -58,7 +58,7 @@ async def _in_flight(alive: Living, broker: ScriptedBroker, answers: trio.Event)
     await client.introduce("test", "1")
     broker.script[METADATA] = once(answers)
     await client.send_metadata(2)
-    (connection,) = alive.process.pump.connections.values()
+    (connection,) = alive.process.relay.pump.connections.values()
     await eventually(lambda: len(connection.in_flight) == 1, "a request in flight")
     return client
 
@@ -192,12 +192,12 @@ async def test_held_bytes_are_those_of_this_moment() -> None:
         await alive.until_state("ready")
         client = await alive.client()
         await client.send(b"\0\0\0\x64\0\x12\0\x03\0\0\0\x01" + bytes(38))
-        await eventually(lambda: bool(alive.process.pump.connections), "a connection")
+        await eventually(lambda: bool(alive.process.relay.pump.connections), "a connection")
         with trio.fail_after(10):
             while 'kproxy_held_bytes{cluster="c0"} 50.0' not in await alive.text("/metrics"):  # noqa: ASYNC110
                 await trio.sleep(0.02)
         await client.close()
-        await eventually(lambda: not alive.process.pump.connections, "its end")
+        await eventually(lambda: not alive.process.relay.pump.connections, "its end")
         assert 'kproxy_held_bytes{cluster="c0"} 0.0' in await alive.text("/metrics")
 
 

@@ -16,8 +16,8 @@ async def test_a_reload_without_the_active_upstream() -> None:
         ]
         config = described(process.a, process.b, cluster={"upstreams": servers}, admin=process.alive.listens)
         await apply(process.alive.process, config)
-        assert (process.cluster.active.name, process.cluster.cluster_id) == ("new", "B")
+        assert (process.cluster.upstreams.active.name, process.cluster.upstreams.cluster_id) == ("new", "B")
         assert await process.alive.get("/readyz") == {"state": "ready", "reasons": []}
         process.cluster.rebootstrap.epoch.floor = 0.0
         assert (await process.post("failover"))[1]["upstream"] == "b"
-        assert process.cluster.cluster_id == "A"
+        assert process.cluster.upstreams.cluster_id == "A"

@@ -11,8 +11,7 @@ import trio
 from kproxy.cluster.cluster import Cluster
 from kproxy.config import Config
 from kproxy.observe.counters import Counters
-from kproxy.relay.acceptor import Acceptor
-from kproxy.relay.pump import Pump
+from kproxy.relay.relay import Relay
 from tests.unit.app.living import HOST
 
 NOBODY = f"{HOST}:1"
@@ -25,11 +24,10 @@ async def started(
     """A cluster that listens, without a pump behind its acceptor."""
     described = {"name": "c", "bootstrap_servers": servers, "listen": f"{HOST}:{listen}", "nodes": nodes}
     config = Config.model_validate({"clusters": [described], "admin": admin})
-    pump = Pump(config.timeouts)
-    cluster = Cluster(config.clusters[0], config, Counters(0.0).cluster("c"), pump)
-    acceptor = Acceptor(pump, config.limits, config.timeouts)
+    relay = Relay(config.limits, config.timeouts)
+    cluster = Cluster(config.clusters[0], config, Counters(0.0).cluster("c"), relay.connections)
     async with trio.open_nursery() as work:
-        cluster.start(work, work, acceptor)
+        cluster.start(work, work, relay)
         try:
             yield cluster
         finally:

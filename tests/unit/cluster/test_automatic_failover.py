@@ -38,7 +38,7 @@ async def test_an_automatic_failover_passes_over_a_cluster_with_a_node_without_a
     async with three((7,), (3,)) as (process, _):
         process.a.script[METADATA] = closing
         await process.a.drop()
-        await eventually(lambda: process.cluster.active.name == "c", "the failover", 20)
+        await eventually(lambda: process.cluster.upstreams.active.name == "c", "the failover", 20)
         assert events(process, "an upstream cluster is passed over") == [{"to": "b", "why": NOT_IN_RANGES.format(7)}]
 
 
@@ -53,10 +53,10 @@ async def test_no_automatic_failover_while_no_cluster_has_ports() -> None:
             passed = [fields["to"] for fields in events(process, "an upstream cluster is passed over")]
             assert passed == ["b", "c"] * outage
             del process.a.script[METADATA]
-            await eventually(lambda: process.cluster.watcher.reachable is True, "the active one is back", 20)
-            await eventually(lambda: not process.cluster.failover_controller._told, "the outage is over")
+            await eventually(lambda: process.cluster.upstreams.watcher.reachable is True, "the active one is back", 20)
+            await eventually(lambda: not process.cluster.failover_controller._reported, "the outage is over")
         assert not events(process, "no upstream cluster answers")
-        assert (process.cluster.active.name, process.cluster.epoch) == ("a", 0)
+        assert (process.cluster.upstreams.active.name, process.cluster.epoch) == ("a", 0)
 
 
 async def test_no_upstream_answers() -> None:
@@ -68,4 +68,4 @@ async def test_no_upstream_answers() -> None:
         await eventually(lambda: c.requests(METADATA) > 2, "several attempts", 20)
         assert events(process, "no upstream cluster answers") == [{"active": "a"}]
         del c.script[METADATA]
-        await eventually(lambda: process.cluster.active.name == "c", "the failover", 20)
+        await eventually(lambda: process.cluster.upstreams.active.name == "c", "the failover", 20)

@@ -16,7 +16,7 @@ async def test_a_bootstrap_port_in_use() -> None:
     """The error names the setting."""
     async with started(first_port=0) as cluster:
         with pytest.raises(ExceptionGroup) as caught:
-            async with started(listen=cluster.listen[1], first_port=0):
+            async with started(listen=cluster.listeners.listen[1], first_port=0):
                 pass
         assert caught.group_contains(ConfigError, match=r"^clusters\.0\.listen: cannot listen on .* already in use")
 

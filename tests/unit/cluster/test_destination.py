@@ -29,14 +29,14 @@ async def test_dials_are_counted_by_node() -> None:
         assert (bootstrap.reachable, bootstrap.connects, bootstrap.address) == (True, 1, "a:1")
         assert (node.reachable, node.connect_failures) == (False, {Reason.CONNECT_FAILED: 1})
         assert (node.address, node.last_error) == ("n7:9092", "connection refused")
-        assert cluster.watcher._hinted.is_set()
+        assert cluster.upstreams.watcher._hinted.is_set()
 
 
 async def test_news_in_a_passing_response_are_looked_into() -> None:
     """Nodes that the watcher does not know are a reason to poll before the interval is over."""
     async with brokers((1,)) as (broker,), started(servers=f"{HOST}:{broker.port}", first_port=0) as cluster:
-        await eventually(lambda: cluster.watcher.snapshot is not None, "the first poll")
+        await eventually(lambda: cluster.upstreams.watcher.snapshot is not None, "the first poll")
         polls = broker.requests(3)
         cluster.destination.learn(None, [(1, *broker.address), (2, *broker.address)])
         await eventually(lambda: broker.requests(3) > polls, "another poll")
-        assert cluster.cluster_id == "scripted"
+        assert cluster.upstreams.cluster_id == "scripted"

@@ -159,7 +159,7 @@ async def test_metadata_in_flight_at_the_switch_is_answered_by_129() -> None:
         process.a.script[METADATA] = once(answers := trio.Event())
         head = encode_request_header(RequestHeader(METADATA, 13, 2, "app"))
         await client.send(frame(head, MetadataRequest(topics=[]).encode(13)))
-        (connection,) = process.alive.process.pump.connections.values()
+        (connection,) = process.alive.process.relay.pump.connections.values()
         await eventually(lambda: len(connection.in_flight) == 1, "a request in flight")
         await process.post("failover", {"to": "b"})
         answers.set()
@@ -176,7 +176,7 @@ async def test_a_client_that_believes_what_129_says_is_closed_instead() -> None:
         process.a.script[METADATA] = once(answers := trio.Event())
         head = encode_request_header(RequestHeader(METADATA, 13, 2, "app"))
         await client.send(frame(head, MetadataRequest(topics=[]).encode(13)))
-        (connection,) = process.alive.process.pump.connections.values()
+        (connection,) = process.alive.process.relay.pump.connections.values()
         await eventually(lambda: len(connection.in_flight) == 1, "a request in flight")
         await process.post("failover", {"to": "b"})
         answers.set()
@@ -201,7 +201,7 @@ async def test_what_waits_at_the_old_coordinator_is_told_16(software: tuple[str,
         for member in members:
             await member.introduce(*software)
             await member.send(heartbeat(2) + heartbeat(3))
-        connections = process.alive.process.pump.connections.values()
+        connections = process.alive.process.relay.pump.connections.values()
         await eventually(lambda: [len(one.in_flight) for one in connections] == [2, 2, 2], "heartbeats in flight")
         begun = trio.current_time()
         await process.post("failover", {"to": "b"})
@@ -236,7 +236,7 @@ async def test_what_the_old_cluster_never_answers_is_not_waited_for() -> None:
         client = await process.client(process.port(1))
         process.a.script[METADATA] = silent
         await client.send_metadata(2)
-        (connection,) = process.alive.process.pump.connections.values()
+        (connection,) = process.alive.process.relay.pump.connections.values()
         await eventually(lambda: len(connection.in_flight) == 1, "a request in flight")
         await process.post("failover", {"to": "b"})
         with trio.fail_after(3):
@@ -254,7 +254,7 @@ async def test_a_restart_stays_with_the_active_upstream(tmp_path: Path) -> None:
         async with living(described(a, b, **state)) as alive:
             await alive.until_state("ready")
             process = Two(alive, a, b)
-            assert (process.cluster.active.name, process.cluster.cluster_id) == ("b", "B")
+            assert (process.cluster.upstreams.active.name, process.cluster.upstreams.cluster_id) == ("b", "B")
             assert (await process.post("failover"))[1]["upstream"] == "a"
 
 
@@ -334,7 +334,7 @@ async def test_two_upstreams_that_are_one_cluster() -> None:
     async with two((1,), (1,)) as process:
         process.b.answer.cluster_id = "A"
         status, told = await process.post("failover", {"to": "b"})
-        assert (status, told["epoch"], process.cluster.cluster_id) == (200, 1, "A")
+        assert (status, told["epoch"], process.cluster.upstreams.cluster_id) == (200, 1, "A")
         assert (await metadata(await process.client(), 2, 12)).cluster_id == "A"
 
 
@@ -357,13 +357,13 @@ async def test_automatic_failover() -> None:
     async with two(cluster={"failover": failover}) as process:
         process.a.script[METADATA] = silent
         await process.a.drop()
-        await eventually(lambda: process.cluster.active.name == "b", "the failover", 20)
+        await eventually(lambda: process.cluster.upstreams.active.name == "b", "the failover", 20)
         assert process.cluster.epoch == 1
         del process.a.script[METADATA]
         process.b.script[METADATA] = silent
         await process.b.drop()
         await trio.sleep(2.5)
-        assert (process.cluster.active.name, process.cluster.epoch) == ("b", 1)
+        assert (process.cluster.upstreams.active.name, process.cluster.epoch) == ("b", 1)
 
 
 async def test_a_drain_sends_clients_to_siblings() -> None:
@@ -416,7 +416,7 @@ async def test_a_reload_that_a_failover_overtakes() -> None:
             epoch.floor = 0.0
             assert (await process.post("failover", {"to": "b"}))[0] == 200
             epoch.floor = FLOOR
-        assert process.cluster.active.name == "b"
+        assert process.cluster.upstreams.active.name == "b"
         told = await metadata(await process.client(), 2, 12)
         assert (told.cluster_id, {broker.host for broker in told.brokers}) == ("B", {"localhost"})
 

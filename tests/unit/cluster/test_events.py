@@ -259,7 +259,7 @@ async def test_a_queue_that_is_full(tmp_path: Path) -> None:
 async def test_without_events_there_is_nothing_of_it() -> None:
     """No stream, no hook."""
     async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
-        assert (alive.process.events, alive.process.pump.ended) == (None, None)
+        assert (alive.process.events, alive.process.relay.pump.ended) == (None, None)
         assert alive.process.clusters[0].events.tell is None
 
 
@@ -273,11 +273,11 @@ async def test_the_name_of_the_host(tmp_path: Path) -> None:
 
 def test_every_event_of_the_log_has_its_name() -> None:
     """What is recorded anywhere in the application is an event of the stream."""
-    root = Path(kproxy.app.__file__).parent
+    root = Path(kproxy.app.__file__).parents[1]
     recorded = {
         text
-        for source in root.glob("*.py")
-        for text in re.findall(r"events\.record\(\s*\"([^\"]+)\"", source.read_text())
+        for source in [*(root / "cluster").glob("*.py"), *(root / "rebootstrap").glob("*.py")]
+        for text in re.findall(r"_(?:events\.)?record\(\s*\"([^\"]+)\"", source.read_text())
     }
     assert recorded == happenings.KNOWN
 

@@ -18,7 +18,7 @@ def begun(*places: tuple[str | None, str]) -> FailoverHistory:
 
 
 def found(stays: FailoverHistory) -> tuple[int, str, bool]:
-    return stays.stay.failovers, stays.stay.cluster, stays.stay.returned
+    return stays.record.failovers, stays.record.cluster, stays.record.returned
 
 
 async def restarted(store: Store) -> FailoverHistory:
@@ -77,10 +77,10 @@ def test_once_ids_were_kept_apart() -> None:
     """Those that have a cluster in them are still about when it is switched off."""
     stays = FailoverHistory("orders")
     stays.see("A", "east", separates=False)
-    assert not stays.stay.separates
+    assert not stays.record.separates
     assert stays.see(None, "east", separates=True)
     assert not stays.see(None, "east", separates=False)
-    assert stays.stay.separates
+    assert stays.record.separates
 
 
 async def test_a_restart_goes_on() -> None:
@@ -89,7 +89,7 @@ async def test_a_restart_goes_on() -> None:
     await stays.keep(store)
     await FailoverHistory("others").keep(store)
     again = await restarted(store)
-    assert again.stay == stays.stay
+    assert again.record == stays.record
     assert not again.see("B", "west", separates=True)
     assert again.see("A", "east", separates=True)
     assert found(again) == (2, "A", True)
@@ -109,4 +109,4 @@ async def test_what_another_version_has_kept_is_no_reason_not_to_start() -> None
     store = MemoryStore()
     for kept in (b"?", b"[]", b'{"failovers": "many"}'):
         await store.put(STAYS, "orders", kept)
-        assert (await restarted(store)).stay == FailoverHistory("orders").stay
+        assert (await restarted(store)).record == FailoverHistory("orders").record

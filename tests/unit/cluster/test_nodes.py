@@ -37,7 +37,7 @@ async def test_nodes_begin_behind_the_bootstrap_port() -> None:
     """Without first_port the port after it is the first; taken and claimed ones are passed over."""
     ports = free_ports(6)
     async with started(listen=ports[0], admin=f"{HOST}:{ports[2]}") as cluster:
-        assert cluster.listen == (HOST, ports[0])
+        assert cluster.listeners.listen == (HOST, ports[0])
         assert [cluster.destination.advertise(node_id, "n", 1, HOST)[1] for node_id in (5, 6)] == [ports[1], ports[3]]
 
 
@@ -80,7 +80,7 @@ async def test_a_node_that_the_watcher_finds_and_that_has_no_port() -> None:
         brokers((1, 9)) as (broker,),
         started(servers=f"{HOST}:{broker.port}", listen=ports[0], strategy="offset", ranges="1-2") as cluster,
     ):
-        assert cluster.cluster_id is None
+        assert cluster.upstreams.cluster_id is None
         await eventually(lambda: cluster.nodes.addresses.upstream(1) is not None, "the first poll")
         assert cluster.nodes.addresses.upstream(9) is None
         client = await Client.connected(ports[1])
@@ -92,6 +92,6 @@ async def test_a_node_that_comes_and_goes() -> None:
     async with brokers((1,)) as (broker,), started(servers=f"{HOST}:{broker.port}", first_port=0) as cluster:
         await eventually(lambda: cluster.counters.node(1).reachable is True, "a node that answers")
         broker.name_nodes({1: (HOST, 1)})
-        cluster.watcher.hint()
+        cluster.upstreams.watcher.hint()
         await eventually(lambda: cluster.counters.node(1).reachable is False, "a node that does not")
         assert cluster.counters.node(1).last_error

@@ -103,7 +103,7 @@ async def test_batches_of_a_producer_that_moves() -> None:
         at_a, at_b = Written(process.a), Written(process.b)
         moved = (await init(await process.client())).producer_id
         for upstream, written, count in (("a", at_a, 2), ("b", at_b, 2), ("a", at_a, 4)):
-            if upstream != process.cluster.active.name:
+            if upstream != process.cluster.upstreams.active.name:
                 await switch(process, upstream)
             client = await process.client()
             for number, producer_id in enumerate((moved, 7), 2):

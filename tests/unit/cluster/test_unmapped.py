@@ -59,7 +59,7 @@ async def test_a_switch_to_a_cluster_with_nodes_without_a_port_is_refused() -> N
         assert said["error"] == (
             f"b cannot take over: {NOT_IN_RANGES.format(7)}; {NOT_IN_RANGES.format(8)}; force it to switch all the same"
         )
-        assert (process.cluster.active.name, process.cluster.epoch) == ("a", 0)
+        assert (process.cluster.upstreams.active.name, process.cluster.epoch) == ("a", 0)
         assert not is_bound(cluster["nodes"]["first_port"] + 2)
         assert len({one for one in descriptors() if "socket" in one[1]}) <= len(before) + 1  # the next poll's
         assert {broker.node_id for broker in (await metadata(client, 2)).brokers} == {1, 2}
@@ -139,7 +139,7 @@ async def test_a_reload_that_leads_to_a_cluster_without_ports_is_refused() -> No
     async with two((1,), (7,), cluster=(cluster := offset("1-3"))) as process:
         with pytest.raises(KproxyError, match=rf"^clusters\.c: other: {NOT_IN_RANGES.format(7)}$"):
             await apply(process.alive.process, moved(process, cluster, other=process.b))
-        assert (process.cluster.active.name, process.cluster.epoch, list(process.cluster.backends)) == (
+        assert (process.cluster.upstreams.active.name, process.cluster.epoch, list(process.cluster.upstreams.all)) == (
             "a",
             0,
             ["a", "b"],
@@ -151,7 +151,7 @@ async def test_a_reload_of_ranges_and_upstreams_at_once() -> None:
     async with two((1,), (7,), cluster=(cluster := offset("1-3"))) as process:
         ranged = {"nodes": cluster["nodes"] | {"ranges": "7-8"}}
         await apply(process.alive.process, moved(process, ranged, other=process.b))
-        assert (process.cluster.active.name, process.port(7)) == ("other", cluster["nodes"]["first_port"])
+        assert (process.cluster.upstreams.active.name, process.port(7)) == ("other", cluster["nodes"]["first_port"])
         assert await process.alive.get("/readyz") == {"state": "ready", "reasons": []}
         assert {broker.port for broker in (await metadata(await process.client(), 2, 12)).brokers} == {process.port(7)}
 

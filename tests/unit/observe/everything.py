@@ -38,7 +38,7 @@ def everything() -> Counters:
     cluster.node(1001, "broker:9092").failed(Reason.CONNECT_FAILED, "connection refused")
     cluster.raise_epoch(Cause.FAILOVER)
     cluster.changes["moved"] += 2
-    cluster.count_told(Action.TELL, ("apache-kafka-java", "4.3.1"))
+    cluster.count_told(Action.NOTIFY, ("apache-kafka-java", "4.3.1"))
     cluster.upstreams |= {"east": True, "west": False}
     cluster.telemetry = telemetry()
     counters.events = {"lake": Queue(offered=3, delivered=1, delivered_bytes=300, dropped={"full": 1}, queued=1)}

@@ -134,8 +134,8 @@ def test_an_epoch_rises_for_a_cause() -> None:
 def test_clients_are_told_by_means_and_software() -> None:
     """A client that did not say what it is, or not as KIP-511 allows, is unknown."""
     cluster = ClusterCounters("main")
-    cluster.count_told(Action.TELL, ("librdkafka", "2.16.0"))
-    cluster.count_told(Action.TELL, ("librdkafka", "2.16.0"))
+    cluster.count_told(Action.NOTIFY, ("librdkafka", "2.16.0"))
+    cluster.count_told(Action.NOTIFY, ("librdkafka", "2.16.0"))
     cluster.count_told(Action.CLOSE, None)
     cluster.count_told(Action.REFUSE, ("a b", "1"))
     assert cluster.told == {
@@ -150,7 +150,7 @@ def test_told_clients_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_TOLD", 2)
     cluster = ClusterCounters("main")
     for version in ("1", "2", "3", "4", "1"):
-        cluster.count_told(Action.TELL, ("x", version))
+        cluster.count_told(Action.NOTIFY, ("x", version))
     cluster.count_told(Action.CLOSE, ("x", "1"))
     assert cluster.told == {
         ("129", "x", "1"): 2,

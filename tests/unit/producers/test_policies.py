@@ -8,7 +8,6 @@ import pytest
 
 from codegen.schema import load
 from kproxy.observe.reasons import Reason
-from kproxy.producers import policies as producers
 from kproxy.producers.policies import (
     ADD_OFFSETS,
     ADD_PARTITIONS,
@@ -19,7 +18,6 @@ from kproxy.producers.policies import (
     OFFSET_COMMIT,
 )
 from kproxy.producers.producer_ids import ProducerIds
-from kproxy.relay.apis import POLICIES
 from kproxy.wire.apis import APIS
 from kproxy.wire.generated.metadata_request import MetadataRequest
 from kproxy.wire.header import decode_request_header
@@ -39,13 +37,13 @@ METADATA, INIT, DESCRIBE_CLUSTER = 3, 22, 60
 
 
 def at_west() -> Relay:
-    relay = Relay(policies={**POLICIES, **producers.policies(IDS)})
+    relay = Relay(ids=IDS)
     relay.context.cluster_id = "west-1"
     return relay
 
 
 def unnamed() -> Relay:
-    return Relay(policies={**POLICIES, **producers.policies(IDS)})
+    return Relay(ids=IDS)
 
 
 def init(version: int, **fields: Any) -> bytes:

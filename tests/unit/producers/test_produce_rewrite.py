@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from kproxy.observe.reasons import Reason
-from kproxy.producers import policies as producers
 from kproxy.producers.producer_ids import ProducerIds
-from kproxy.relay.apis import POLICIES
 from kproxy.wire.generated.produce_request import ProduceRequest
 from kproxy.wire.header import decode_request_header
 from tests.support.batches import GZIP, Numbered, batch, read
@@ -27,7 +25,7 @@ ONE, TWO = (frames.heartbeat(number)[0] for number in (1, 2))
 
 def relay(ids: ProducerIds = IDS) -> Relay:
     """A connection of a stay, of one to which clients have come back unless told otherwise."""
-    return Relay(policies={**POLICIES, **producers.policies(ids)})
+    return Relay(ids=ids)
 
 
 def produce(version: int, *topics: Sequence[bytes | None], number: int = 5, **fields: Any) -> bytes:

@@ -6,9 +6,10 @@ import pytest
 
 from kproxy.observe.counters import MAX_REFUSED, OTHER, ApiCounters, ClusterCounters
 from kproxy.observe.reasons import Reason
-from kproxy.protocol.api_table import PASS_UNCHANGED, Answer, ApiPolicy, ApiTable, OnRequest, OnResponse, Respond, Route
+from kproxy.protocol.api_table import PASS_UNCHANGED, ApiPolicy, ApiTable, OnRequest, OnResponse, Respond, Route
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
+from kproxy.protocol.outcomes import Answer
 from kproxy.relay.apis import POLICIES
 from kproxy.wire.apis import APIS, ApiSpec, response_header_version
 

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from kproxy.errors import NOT_COORDINATOR, MalformedMessageError
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import OnRequest
-from kproxy.rebootstrap import not_coordinator
+from kproxy.rebootstrap import coordinators, not_coordinator
 from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.rebootstrap.coordinators import OFFSET_FETCH
 from kproxy.rebootstrap.not_coordinator import AT_THE_TOP, FOR_EACH_PARTITION, JOIN_GROUP, LEAVE_GROUP
-from kproxy.relay.apis import POLICIES
 from kproxy.wire.primitives import INT32
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Relay, Script, play, whole
@@ -186,12 +185,13 @@ def test_any_bytes_are_refused_or_read(key: int, version: int, junk: bytes, at: 
 def test_all_that_is_refused_is_offered() -> None:
     """For each API what its stale connections get; the limits of what is held."""
     keys = {*AT_THE_TOP, *FOR_EACH_PARTITION, OFFSET_FETCH}
-    assert {key for key, policy in POLICIES.items() if policy.stale is not None} == keys
-    assert {key for key, policy in POLICIES.items() if policy.dismissal is not None} == set(AT_THE_TOP)
+    offered = coordinators.policies(Cluster())
+    assert {key for key, policy in offered.items() if policy.stale is not None} == keys
+    assert {key for key, policy in offered.items() if policy.stale_response is not None} == set(AT_THE_TOP)
     for key in keys:
         large = make()
         large.feed("epoch", b"")
-        policy = POLICIES[key].stale
+        policy = offered[key].stale
         assert policy is not None
         large.feed("client", frames.raw_request(key, 3 if key != 76 else 1, 5, bytes(policy.request_limit)))
         assert large.reason in (Reason.FRAME_TOO_LARGE, Reason.UNSUPPORTED_VERSION)

@@ -9,11 +9,11 @@ import pytest
 
 from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.rebootstrap.client_capabilities import Capability
-from kproxy.rebootstrap.decisions import RULES, Place, Standing, booked, cases, decide
+from kproxy.rebootstrap.decisions import RULES, Place, Standing, cases, decide, standing_after
 
 # One line for each place, freshness, ask and abilities; one column for each standing.
 EXPECTED = """
-                                         untold owed  told   recovered
+                                         unknown owed notified recovered
 bootstrap fresh hello     any            serve  serve serve  serve
 bootstrap fresh elsewhere any            serve  serve serve  serve
 bootstrap fresh metadata  any            serve  serve serve  serve
@@ -83,7 +83,7 @@ def test_exactly_one_rule_fits_each_combination() -> None:
 
 def test_every_rule_gives_its_reason_once() -> None:
     """A rule without a reason, or one that repeats another of its listener, is one too many."""
-    reasons = [(rule.places, rule.stale, rule.asks, rule.why) for rule in RULES]
+    reasons = [(rule.places, rule.stale, rule.triggers, rule.why) for rule in RULES]
     assert all(rule.why for rule in RULES)
     assert len(set(reasons)) == len(reasons)
 
@@ -97,16 +97,17 @@ def test_statement_never_on_a_listener_that_clients_bootstrap_from(case: Case) -
 
 def test_statement_v13_and_later_only() -> None:
     """rebootstrap.md: 129 answers Metadata 13 or the ids of ApiVersions v5, never a plain ApiVersions."""
-    told = {case[2] for case in CASES if decide(case[0], case[2], case[4], case[3], case[1]) is Action.TELL}
+    told = {case[2] for case in CASES if decide(case[0], case[2], case[4], case[3], case[1]) is Action.NOTIFY}
     assert told == {Trigger.METADATA, Trigger.ELSEWHERE}
 
 
 def test_statement_once_in_an_epoch_then_fresh_metadata() -> None:
     """rebootstrap.md: one that was told is never told again, and at a node that is there its Metadata is served."""
     for place, stale, ask, ability in product(Place, (False, True), Trigger, Capability):
-        assert decide(place, ask, ability, Standing.TOLD, stale) is not Action.TELL
+        assert decide(place, ask, ability, Standing.NOTIFIED, stale) is not Action.NOTIFY
     assert all(
-        decide(Place.NODE, Trigger.METADATA, ability, Standing.TOLD, False) is Action.SERVE for ability in Capability
+        decide(Place.NODE, Trigger.METADATA, ability, Standing.NOTIFIED, False) is Action.SERVE
+        for ability in Capability
     )
 
 
@@ -127,24 +128,27 @@ def test_statement_coordinator_connections_of_an_earlier_epoch_are_answered_16(c
 @pytest.mark.parametrize(("place", "standing"), list(product(Place, Standing)))
 def test_a_16_leaves_the_standing_as_it_is(place: Place, standing: Standing) -> None:
     """It says nothing of the topology: who is owed a 129 stays owed, and who was told is not told again."""
-    assert booked(place, Trigger.COORDINATOR, standing, Action.NOT_COORDINATOR) is standing
+    assert standing_after(place, Trigger.COORDINATOR, standing, Action.NOT_COORDINATOR) is standing
 
 
 def test_what_was_told_stays_told_until_the_epoch_ends() -> None:
     """Neither the bootstrap listener nor anything else takes it back."""
     for place, ask, means in product(Place, Trigger, Action):
-        assert booked(place, ask, Standing.TOLD, means) is Standing.TOLD
+        assert standing_after(place, ask, Standing.NOTIFIED, means) is Standing.NOTIFIED
 
 
 @pytest.mark.parametrize("standing", list(Standing))
 def test_a_129_makes_told(standing: Standing) -> None:
     """Wherever it was given."""
-    assert all(booked(place, ask, standing, Action.TELL) is Standing.TOLD for place, ask in product(Place, Trigger))
+    assert all(
+        standing_after(place, ask, standing, Action.NOTIFY) is Standing.NOTIFIED
+        for place, ask in product(Place, Trigger)
+    )
 
 
-@pytest.mark.parametrize("standing", [Standing.UNTOLD, Standing.OWED, Standing.RECOVERED])
+@pytest.mark.parametrize("standing", [Standing.UNKNOWN, Standing.OWED, Standing.RECOVERED])
 def test_only_metadata_served_at_the_bootstrap_listener_makes_recovered(standing: Standing) -> None:
     """A hello is no metadata, a node's metadata came without bootstrap, and one that was closed got nothing."""
-    for place, ask, means in product(Place, Trigger, (set(Action) - {Action.TELL})):
+    for place, ask, means in product(Place, Trigger, (set(Action) - {Action.NOTIFY})):
         at_bootstrap = (place, ask, means) == (Place.BOOTSTRAP, Trigger.METADATA, Action.SERVE)
-        assert booked(place, ask, standing, means) is (Standing.RECOVERED if at_bootstrap else standing)
+        assert standing_after(place, ask, standing, means) is (Standing.RECOVERED if at_bootstrap else standing)

@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, Self, TypeVar, overload
 
+from kproxy.cluster.policies import composed, composed_retired
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.reasons import Reason
+from kproxy.producers.producer_ids import ProducerIds
 from kproxy.protocol.api_table import ApiPolicy, ApiTable, Chunk
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
 from kproxy.protocol.outcomes import Incremental
 from kproxy.rebootstrap.actions import Action, Trigger
-from kproxy.relay.apis import POLICIES, retired_table
+from kproxy.relay.apis import POLICIES, RETIRED_KEYS
 from kproxy.relay.in_flight import Expected, InFlight
 from kproxy.relay.local_responses import LocalResponses
 from kproxy.relay.requests import RequestFlow
@@ -86,24 +88,33 @@ class Cluster:
         self.told.append((node_id, host, port, local_host))
         return self.host, port_of(node_id)
 
-    def judge(self, context: Context, ask: Trigger) -> Action:
-        """As `kproxy.protocol.context.Backend` says."""
-        self.asks.append((ask, context.epoch))
-        return self.decides.get(ask, Action.SERVE)
+    def decide(self, context: Context, trigger: Trigger) -> Action:
+        """As `kproxy.protocol.context.VirtualCluster` says."""
+        self.asks.append((trigger, context.epoch))
+        return self.decides.get(trigger, Action.SERVE)
+
+    def answers_in_flight(self, context: Context) -> bool:
+        """As `kproxy.protocol.context.VirtualCluster` says."""
+        return self.decide(context, Trigger.COORDINATOR) is Action.NOT_COORDINATOR
+
+    def keeps_leader_epochs(self, context: Context) -> bool:
+        """As `kproxy.rebootstrap.answers.Rebootstrap` says."""
+        del context
+        return True
 
     def forgets_leader_epochs(self, context: Context, cluster_id: str | None) -> bool:
-        """As `kproxy.protocol.context.Backend` says."""
+        """As `kproxy.protocol.context.VirtualCluster` says."""
         del context
         self.epochs_of.append(cluster_id)
         return self.forgets
 
     def hides_topic_ids(self, context: Context) -> bool:
-        """As `kproxy.protocol.context.Backend` says."""
+        """As `kproxy.protocol.context.VirtualCluster` says."""
         del context
         return self.hides
 
     def brokers(self, local_host: str) -> Sequence[Node]:
-        """As `kproxy.protocol.context.Backend` says."""
+        """As `kproxy.protocol.context.VirtualCluster` says."""
         assert local_host == LOCAL_HOST
         return self.nodes
 
@@ -137,7 +148,10 @@ class Outcome:
 
 
 class Relay:
-    """One connection; what it is fed lies in a buffer that is overwritten at once, as the pump's is."""
+    """One connection; what it is fed lies in a buffer that is overwritten at once, as the pump's is.
+
+    `others` take the place of kproxy's own policies.
+    """
 
     def __init__(
         self,
@@ -148,11 +162,15 @@ class Relay:
         limit: int = LIMIT,
         response_limit: int = LIMIT,
         held_limit: int = LIMIT,
-        policies: Mapping[int, ApiPolicy] = POLICIES,
+        others: Mapping[int, ApiPolicy] = MappingProxyType({}),
+        ids: ProducerIds | None = None,
     ) -> None:
         self.cluster = cluster or Cluster()
         counters = self.cluster.counters
-        self.table = retired_table(counters) if retired else ApiTable(counters, policies)
+        if retired:
+            self.table = ApiTable(counters, composed_retired(self.cluster), only=RETIRED_KEYS)
+        else:
+            self.table = ApiTable(counters, {**composed(self.cluster, {}, ids), **others})
         self.context = Context(self.cluster, node_id, "client:1", LOCAL_HOST, retired=retired)
         self.in_flight = InFlight()
         self.broker, self.client = Wire(), Wire()

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager
 from struct import Struct
 
-from kproxy.protocol.api_table import ApiPolicy, ApiTable, AskBroker, Deferred, OnRequest
+from kproxy.cluster.policies import composed
+from kproxy.protocol.api_table import ApiPolicy, ApiTable, OnRequest
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
-from kproxy.protocol.outcomes import Incremental, Steps
-from kproxy.relay.apis import POLICIES
+from kproxy.protocol.outcomes import AskBroker, Deferred, Incremental, Steps
 from kproxy.relay.deferred_work import DeferredWork
 from kproxy.wire.frame import frame as framed
 from kproxy.wire.primitives import INT32
@@ -47,7 +47,6 @@ class Room:
         converse = ApiPolicy(on_request=OnRequest.WHOLE, request=self._converse)
         park = ApiPolicy(on_request=OnRequest.WHOLE, request=self._park)
         return {
-            **POLICIES,
             CONVERSE: converse,
             PARK: park,
             WORK: ApiPolicy(on_request=OnRequest.WHOLE, request=self._work),
@@ -145,7 +144,7 @@ class Own(Relay):
         self.room = Room()
         self.id = 1
         self.deferred_work = DeferredWork()
-        super().__init__(policies=self.room.policies, held_limit=held_limit)
+        super().__init__(others=self.room.policies, held_limit=held_limit)
 
     def work(self, stepwise: Incremental) -> None:
         """As `Owner` says."""
@@ -180,5 +179,7 @@ async def talking(*, stalled_frame: float = 30.0) -> AsyncIterator[tuple[Stage, 
     """A running pump whose connections lead to a room."""
     async with stage(stalled_frame=stalled_frame) as running:
         room = Room()
-        running.backend.table = ApiTable(running.backend.counters, room.policies)
+        running.backend.table = ApiTable(
+            running.backend.counters, {**composed(running.backend, {}, None), **room.policies}
+        )
         yield running, room

@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 
 import trio
 
+from kproxy.cluster.policies import composed, composed_retired
 from kproxy.config import Limits, Timeouts
 from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import ApiTable
 from kproxy.protocol.context import Context
 from kproxy.rebootstrap.actions import Action, Trigger
-from kproxy.relay.apis import POLICIES, retired_table
+from kproxy.relay.apis import RETIRED_KEYS
 from kproxy.relay.connection import Connection
 from kproxy.relay.pump import Pump
 from kproxy.wire.frame import frame
@@ -55,8 +56,8 @@ class Backend:
         self.own: tuple[tuple[int, int, int], ...] = ()
         self.counters = ClusterCounters("test")
         self.cluster_id: str | None = None
-        self.table = ApiTable(self.counters, POLICIES)
-        self.retired_table = retired_table(self.counters)
+        self.table = ApiTable(self.counters, composed(self, {}, None))
+        self.retired_table = ApiTable(self.counters, composed_retired(self), only=RETIRED_KEYS)
         self.means = Action.SERVE
         self.served = self.table.served()
         self.servers = servers
@@ -66,23 +67,32 @@ class Backend:
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
         return local_host, 19092 + node_id
 
-    def judge(self, context: Context, ask: Trigger) -> Action:
-        """As `kproxy.protocol.context.Backend` says."""
-        del context, ask
+    def decide(self, context: Context, trigger: Trigger) -> Action:
+        """As `kproxy.protocol.context.VirtualCluster` says."""
+        del context, trigger
         return self.means
 
+    def answers_in_flight(self, context: Context) -> bool:
+        """As `kproxy.protocol.context.VirtualCluster` says."""
+        return self.decide(context, Trigger.COORDINATOR) is Action.NOT_COORDINATOR
+
+    def keeps_leader_epochs(self, context: Context) -> bool:
+        """As `kproxy.rebootstrap.answers.Rebootstrap` says."""
+        del context
+        return False
+
     def forgets_leader_epochs(self, context: Context, cluster_id: str | None) -> bool:
-        """As `kproxy.protocol.context.Backend` says."""
+        """As `kproxy.protocol.context.VirtualCluster` says."""
         del context, cluster_id
         return False
 
     def hides_topic_ids(self, context: Context) -> bool:
-        """As `kproxy.protocol.context.Backend` says."""
+        """As `kproxy.protocol.context.VirtualCluster` says."""
         del context
         return False
 
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
-        """As `kproxy.protocol.context.Backend` says."""
+        """As `kproxy.protocol.context.VirtualCluster` says."""
         return [(5, local_host, 19097, None)]
 
     def learn(self, cluster_id: str | None, nodes: Sequence[tuple[int, str, int]]) -> None:

@@ -16,6 +16,7 @@ from kproxy.protocol.fault import Fault
 from kproxy.rebootstrap.actions import Action
 from kproxy.relay.connection import Connection
 from kproxy.relay.in_flight import MAX_IN_FLIGHT
+from kproxy.relay.lifecycle import Event
 from kproxy.wire.frame import frame
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
@@ -321,7 +322,7 @@ async def test_a_connection_that_closed_while_writing_is_not_read() -> None:
     """The first half of an event may end it."""
     async with stage() as running:
         relayed, connection = _blocked(running, 8 * MIB)
-        connection.end = Reason.CLIENT_CLOSED
+        connection.life.take(Event.CLIENT_ENDED, Reason.CLIENT_CLOSED)
         while not connection.closed:
             assert relayed.client.sock.recv(MIB)
             connection.event(connection.client, OUT | (IN if connection.client.pending_bytes < SMALL else 0), 1.0)
@@ -336,7 +337,7 @@ async def test_half_close_by_the_client() -> None:
         await relayed.client.send(asked)
         relayed.client.half_close()
         assert await relayed.broker.receive(len(asked)) == asked
-        await eventually(lambda: relayed.connection.end is Reason.CLIENT_CLOSED, "the half-close")
+        await eventually(lambda: relayed.connection.life.reason is Reason.CLIENT_CLOSED, "the half-close")
         assert running.quiet()
         answered = response(1, noise(MIB)) + response(2)
         async with trio.open_nursery() as nursery:
@@ -487,7 +488,7 @@ async def half_closed(relayed: Relayed) -> None:
     """The client has said its last, and is owed a response."""
     await in_flight(relayed)
     relayed.client.half_close()
-    await eventually(lambda: relayed.connection.end is not None, "the half-close")
+    await eventually(lambda: relayed.connection.ending, "the half-close")
 
 
 async def _fill(peer: Peer, data: bytes) -> None:
@@ -686,7 +687,7 @@ def told(correlation_id: int) -> bytes:
 async def test_a_last_answer_goes_out_then_the_connection_closes() -> None:
     """rebootstrap.md: "flush, then close"; with nothing in flight at once."""
     async with stage() as running:
-        running.backend.means = Action.TELL
+        running.backend.means = Action.NOTIFY
         relayed = running.relay(node_id=7)
         await relayed.client.send(elsewhere(1))
         assert await relayed.client.receive_all() == told(1)
@@ -697,7 +698,7 @@ async def test_a_last_answer_goes_out_then_the_connection_closes() -> None:
 async def test_a_last_answer_goes_out_behind_what_is_in_flight() -> None:
     """Earlier responses first, in their order; what the client sends behind it is not read."""
     async with stage() as running:
-        running.backend.means = Action.TELL
+        running.backend.means = Action.NOTIFY
         relayed = running.relay(node_id=7)
         await relayed.client.send(request(1) + request(2) + elsewhere(3) + request(4))
         assert await relayed.broker.receive(2 * len(request(1))) == request(1) + request(2)
@@ -716,7 +717,7 @@ async def test_a_last_answer_goes_out_behind_what_is_in_flight() -> None:
 async def test_a_last_answer_waits_for_a_slow_client() -> None:
     """What it was owed before is large and it takes its time: it gets everything, and the answer behind it."""
     async with stage() as running:
-        running.backend.means = Action.TELL
+        running.backend.means = Action.NOTIFY
         relayed = running.relay(node_id=7, buffer=SMALL)
         await relayed.client.send(request(1) + elsewhere(2))
         await relayed.broker.receive(len(request(1)))
@@ -731,7 +732,7 @@ async def test_a_last_answer_waits_for_a_slow_client() -> None:
 async def test_the_broker_ends_before_a_last_answer() -> None:
     """What was in flight has no response, so the answer behind it cannot be given: the client is closed."""
     async with stage() as running:
-        running.backend.means = Action.TELL
+        running.backend.means = Action.NOTIFY
         relayed = running.relay(node_id=7)
         await relayed.client.send(request(1) + elsewhere(2))
         await relayed.broker.receive(len(request(1)))
@@ -743,39 +744,38 @@ async def test_the_broker_ends_before_a_last_answer() -> None:
 async def test_a_last_answer_that_waits_when_the_topology_changes_again() -> None:
     """It would be a 129 too many: its client is to be told of the present change. Told of that, it is not closed."""
     async with stage() as running:
-        running.backend.means = Action.TELL
-        outdated, present, drained = (running.relay(node_id=7) for _ in range(3))
-        for relayed in (outdated, drained):
-            await relayed.client.send(request(1) + elsewhere(2))
-            await relayed.broker.receive(len(request(1)))
+        running.backend.means = Action.NOTIFY
+        present, drained = (running.relay(node_id=7) for _ in range(2))
+        await drained.client.send(request(1) + elsewhere(2))
+        await drained.broker.receive(len(request(1)))
         await in_flight(present)
-        running.pump.part(drained.connection)
+        running.pump.drain_one(drained.connection)
         running.backend.epoch += 1
         await present.client.send(elsewhere(2))
-        await eventually(lambda: present.connection.end is Reason.REBOOTSTRAP, "being told before being parted from")
-        for relayed in (outdated, present, present):
-            running.pump.part(relayed.connection, Reason.REBOOTSTRAP)
-        assert outdated.connection.closed
-        assert await outdated.client.receive_all() == b""
+        await eventually(
+            lambda: present.connection.life.reason is Reason.REBOOTSTRAP, "being told before being parted from"
+        )
+        for _ in range(2):
+            running.pump.drain_one(present.connection, Reason.REBOOTSTRAP)
         for relayed in (present, drained):
             await relayed.broker.send(response(1))
             assert await relayed.client.receive_all() == response(1) + told(2)
-        assert running.backend.ended == {Reason.REBOOTSTRAP: 3}
+        assert running.backend.ended == {Reason.REBOOTSTRAP: 2}
 
 
 async def test_parting_has_a_reason() -> None:
     """It is the connection's, and a last answer that comes in meanwhile is given."""
     async with stage() as running:
-        running.backend.means = Action.TELL
+        running.backend.means = Action.NOTIFY
         idle, asking, waits = (running.relay(node_id=7) for _ in range(3))
         await in_flight(waits)
-        running.pump.part(idle.connection, Reason.REBOOTSTRAP)
+        running.pump.drain_one(idle.connection, Reason.REBOOTSTRAP)
         assert idle.connection.closed
         begun = elsewhere(1)
         await asking.client.send(begun[:20])
         await eventually(lambda: asking.connection.requests.under_way, "half a request")
-        running.pump.part(asking.connection, Reason.REBOOTSTRAP)
-        running.pump.part(waits.connection, Reason.REBOOTSTRAP)
+        running.pump.drain_one(asking.connection, Reason.REBOOTSTRAP)
+        running.pump.drain_one(waits.connection, Reason.REBOOTSTRAP)
         await asking.client.send(begun[20:])
         assert await asking.client.receive_all() == told(1)
         await waits.broker.send(response(1))

@@ -49,7 +49,7 @@ async def test_each_to_its_end_the_oldest_first() -> None:
     """So they take effect in the order in which they came; the clients behind are read meanwhile."""
     async with talking() as (running, room):
         relayed = [running.relay() for _ in range(4)]
-        room.within = lambda number: running.pump.part(relayed[3].connection) if len(room.steps) == 1 else None
+        room.within = lambda number: running.pump.drain_one(relayed[3].connection) if len(room.steps) == 1 else None
         for number, one in enumerate(relayed[:3]):
             await one.client.send(work(number, 3))
         for number, one in enumerate(relayed[:3]):

@@ -29,7 +29,7 @@ def rise(running: Stage, *relayed: Relayed) -> None:
     running.backend.epoch += 1
     for one in relayed:
         one.connection.requests.outdate()
-        running.pump.part(one.connection, Reason.REBOOTSTRAP)
+        running.pump.drain_one(one.connection, Reason.REBOOTSTRAP)
 
 
 @asynccontextmanager
@@ -163,7 +163,7 @@ async def test_a_drain_refuses_nobody() -> None:
     """The topology is there: who waits at its coordinator is answered by it."""
     async with asking(JOIN) as (running, relayed):
         running.backend.means = Action.NOT_COORDINATOR
-        running.pump.part(relayed.connection)
+        running.pump.drain_one(relayed.connection)
         await relayed.broker.send(JOINED)
         assert await relayed.client.receive_all() == JOINED
         await relayed.ended(Reason.DRAINED)

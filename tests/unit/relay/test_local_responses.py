@@ -109,7 +109,7 @@ def dismissed(*requests: bytes, before: Script = (), decides: Action = Action.NO
     """A connection with these requests in flight, dismissed when the epoch has risen."""
     relay = Relay(Cluster(decides={Trigger.COORDINATOR: decides}))
     relay.play([("client", b"".join(requests)), *before, ("epoch", b"")], whole)
-    relay.own.dismiss(relay.context)
+    relay.own.answer_in_flight(relay.context)
     return relay
 
 
@@ -147,7 +147,7 @@ def test_what_is_behind_a_commit_is_dismissed_in_its_turn() -> None:
     relay = dismissed(frames.request(8, 8, 4), frames.request(14, 5, 5))
     assert not relay.client.data
     relay.feed("broker", frames.response(8, 8, 4))
-    relay.own.dismiss(relay.context)
+    relay.own.answer_in_flight(relay.context)
     assert ids(relay) == [4, 5]
 
 

@@ -414,13 +414,13 @@ async def test_a_last_answer_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPa
     """A broker that never answers what is in flight before it, and a client that takes nothing, are parted from."""
     monkeypatch.setattr(pump_module, "HALF_CLOSED_SECONDS", 0.3)
     async with stage() as running:
-        running.backend.means = Action.TELL
+        running.backend.means = Action.NOTIFY
         silent, stuck = running.relay(node_id=7), running.relay(node_id=7, buffer=32 * KIB)
         hello = ApiVersionsRequest(client_software_name="n", client_software_version="1", node_id=8).encode(5)
         for relayed in (silent, stuck):
             await relayed.client.send(request(1), request(2, b"\xff\xff\0" + hello, key=18, version=5))
             await relayed.broker.receive(len(request(1)))
-            await eventually(lambda: relayed.connection.end is Reason.REBOOTSTRAP, "the last request")  # noqa: B023
+            await eventually(lambda: relayed.connection.life.reason is Reason.REBOOTSTRAP, "the last request")  # noqa: B023
         with pytest.raises(trio.BrokenResourceError):
             await _send_for_ever(stuck.broker, response(1, noise(MIB)))
         await eventually(lambda: stuck.connection.closed and silent.connection.closed, "both ends")

@@ -8,8 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from kproxy.observe.reasons import Reason
-from kproxy.protocol.api_table import Answer, ApiPolicy, Forward, OnRequest
+from kproxy.protocol.api_table import ApiPolicy, OnRequest
 from kproxy.protocol.context import Context
+from kproxy.protocol.outcomes import Answer, Forward
 from kproxy.relay.apis import POLICIES
 from kproxy.relay.requests import HEAD_BYTES
 from kproxy.wire.apis import APIS, ApiSpec
@@ -352,7 +353,7 @@ class Ending(Relay):
     """A connection whose FindCoordinator is its last request."""
 
     def __init__(self) -> None:
-        super().__init__(policies=LAST)
+        super().__init__(others=LAST)
 
 
 @pytest.mark.parametrize("pending", [0, 1, 3])

@@ -129,7 +129,7 @@ async def test_a_push_takes_effect_in_steps(tmp_path: Path) -> None:
         assert telemetry is not None
         handle = telemetry.policies[PUSH].request
         assert handle is not None
-        (connection,) = alive.process.pump.connections.values()
+        (connection,) = alive.process.relay.pump.connections.values()
         head = encode_request_header(RequestHeader(PUSH, 0, 3, "app"))
         stepwise = handle(connection.context, memoryview(head + push_of(told, 5).encode(0)))
         assert isinstance(stepwise, Incremental)

@@ -10,6 +10,7 @@ from kproxy.errors import NONE, REBOOTSTRAP_REQUIRED, UNSUPPORTED_VERSION
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import ApiTable
 from kproxy.rebootstrap.actions import Action, Trigger
+from kproxy.rebootstrap.metadata import MetadataState
 from kproxy.relay.apis import POLICIES
 from kproxy.wire.apis import APIS
 from kproxy.wire.frame import frame
@@ -136,7 +137,7 @@ def test_v5_with_other_ids_is_told_to_rebootstrap(node_id: int, cluster_id: str 
 
 def telling(cluster_id: str | None = "cluster-1") -> Cluster:
     """A cluster that tells whoever means another."""
-    return Cluster(cluster_id=cluster_id, decides={Trigger.ELSEWHERE: Action.TELL})
+    return Cluster(cluster_id=cluster_id, decides={Trigger.ELSEWHERE: Action.NOTIFY})
 
 
 def test_a_mismatch_waits_its_turn() -> None:
@@ -163,7 +164,7 @@ def test_a_mismatch_is_what_the_backend_makes_of_it(means: Action, reason: Reaso
 @pytest.mark.parametrize("retired", [False, True])
 def test_never_129_where_clients_bootstrap(retired: bool) -> None:
     """rebootstrap.md: "never on a listener that clients bootstrap from". Not even if the backend should say so."""
-    everything = dict.fromkeys(Trigger, Action.TELL)
+    everything = dict.fromkeys(Trigger, Action.NOTIFY)
     script: Script = [("client", asked(5, node_id=8, cluster_id="x")), ("broker", offered(5, {}))]
     relay = play(script, lambda: Relay(Cluster(decides=everything), node_id=None))
     assert told(relay, 5).error_code == NONE
@@ -198,7 +199,7 @@ def test_hello_is_judged_where_the_node_or_the_topology_is_gone(version: int, st
 @pytest.mark.parametrize("version", VERSIONS)
 def test_only_v5_can_say_129(version: int) -> None:
     """rebootstrap.md: "v13+ only", and v5 of ApiVersions; a client of an older version is closed in its place."""
-    make = lambda: Relay(Cluster(decides={Trigger.HELLO: Action.TELL}), retired=True)  # noqa: E731
+    make = lambda: Relay(Cluster(decides={Trigger.HELLO: Action.NOTIFY}), retired=True)  # noqa: E731
     relay = play([("client", asked(version))], make)
     if version == 5:
         assert (told(relay, 5).error_code, relay.requests.last) == (REBOOTSTRAP_REQUIRED, Reason.REBOOTSTRAP)
@@ -207,19 +208,26 @@ def test_only_v5_can_say_129(version: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("highest", "told_clients", "upstream"), [(8, 8, 8), (11, 11, 11), (12, 13, 12), (13, 13, 13), (14, 13, 13)]
+    ("highest", "told_clients", "lacks"),
+    [(8, 8, False), (11, 11, False), (12, 13, True), (13, 13, False), (14, 13, False)],
 )
-def test_metadata_v13_is_offered_where_v12_is_known(highest: int, told_clients: int, upstream: int) -> None:
+def test_metadata_v13_is_offered_where_v12_is_known(highest: int, told_clients: int, lacks: bool) -> None:
     """rebootstrap.md: "v13 can be offered to clients over a broker that serves v12"; what it serves is noted."""
     relay = play([("client", asked(4)), ("broker", offered(4, {3: (0, highest)}))])
     assert ranges(told(relay, 4)) == {3: (0, told_clients)}
-    assert relay.context.metadata_upstream == upstream
+    assert lacks_code(relay) == lacks
+
+
+def lacks_code(relay: Relay) -> bool:
+    """Whether it is noted that the broker's Metadata responses have no error code."""
+    state = relay.context.find(MetadataState)
+    return state is not None and state.lacks_code
 
 
 def test_a_broker_without_metadata() -> None:
     """It is offered without, and nothing is noted that would change a request."""
     relay = play([("client", asked(4)), ("broker", offered(4, {12: (0, 4)}))])
-    assert (ranges(told(relay, 4)), relay.context.metadata_upstream) == ({12: (0, 4)}, 0)
+    assert (ranges(told(relay, 4)), lacks_code(relay)) == ({12: (0, 4)}, False)
 
 
 @pytest.mark.parametrize("version", [6, 7, 255, 256, 32767, -1, -32768])

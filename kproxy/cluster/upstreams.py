@@ -1,4 +1,4 @@
-"""A backend cluster that may stand behind a virtual cluster: watched while it is the active one."""
+"""The upstream clusters of a virtual cluster: which there are, and which one is active and watched."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from kproxy.topology.watcher import Watcher
 from kproxy.upstream.client import UpstreamClient
 
 if TYPE_CHECKING:
-    from kproxy.config import Config
+    from kproxy.config import Config, VirtualCluster
     from kproxy.config.upstreams import Upstream as Settings
+    from kproxy.observe.counters import ClusterCounters
     from kproxy.topology.probe import OnReachability
     from kproxy.topology.snapshot import Change, Snapshot
 
+OnChange = Callable[["Snapshot", "Change"], None]
 JITTER: Final = 0.2
 
 
@@ -35,7 +37,7 @@ class Upstream:
         settings: Settings,
         config: Config,
         cluster: str,
-        on_change: Callable[[Snapshot, Change], None],
+        on_change: OnChange,
         on_reachability: OnReachability,
     ) -> None:
         self.settings = settings
@@ -103,3 +105,54 @@ class Upstream:
             on_reachability=self._on_reachability,
             initial=initial,
         )
+
+
+class Upstreams:
+    """All upstream clusters of one virtual cluster, in order of preference, and the active one."""
+
+    def __init__(
+        self,
+        settings: VirtualCluster,
+        config: Config,
+        counters: ClusterCounters,
+        on_change: OnChange,
+        on_reachability: OnReachability,
+    ) -> None:
+        self._counters = counters
+        self._on_change = on_change
+        self._on_reachability = on_reachability
+        self.all = self.made(settings, config)
+        """By name."""
+        self.active = next(iter(self.all.values()))
+        """The one that clients reach at the moment."""
+
+    def made(self, settings: VirtualCluster, config: Config) -> dict[str, Upstream]:
+        """The upstream clusters that the settings name."""
+        return {
+            one.name: Upstream(one, config, settings.name, self._on_change, self._on_reachability)
+            for one in settings.backends
+        }
+
+    @property
+    def watcher(self) -> Watcher:
+        """The active one's."""
+        return self.active.watcher
+
+    @property
+    def cluster_id(self) -> str | None:
+        """The active cluster's id; None while it is not known, or in doubt: it misdirects nobody then."""
+        snapshot = self.watcher.snapshot
+        return None if snapshot is None or self.watcher.doubted else snapshot.cluster_id
+
+    def activate(self, upstream: Upstream, snapshot: Snapshot | None, work: trio.Nursery) -> None:
+        """Watch this one from now on, and the one before no longer."""
+        self.active.stop()
+        self.active = upstream
+        self._counters.upstreams = dict.fromkeys(self.all, False)
+        self._counters.activate(upstream.name)
+        upstream.start(work, snapshot)
+
+    def adopt(self, config: Config) -> None:
+        """What they take from the whole process' settings."""
+        for upstream in self.all.values():
+            upstream.adopt(config)

@@ -11,6 +11,7 @@ import pytest
 from kproxy.errors import REBOOTSTRAP_REQUIRED
 from kproxy.observe.reasons import Reason
 from kproxy.rebootstrap.actions import Action, Trigger
+from kproxy.rebootstrap.metadata import MetadataState
 from kproxy.rebootstrap.topics import LEADER_NOT_AVAILABLE
 from kproxy.wire.apis import APIS
 from kproxy.wire.frame import frame
@@ -24,7 +25,7 @@ from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Node, Relay, Script, bytewise, play, port_of, whole
 
 NODES: Sequence[Node] = ((5, "proxy.example", 19097, "rack-1"), (6, "proxy.example", 19098, None))
-TELLING = {Trigger.METADATA: Action.TELL}
+TELLING = {Trigger.METADATA: Action.NOTIFY}
 PRESENT = [MetadataResponseBroker(*node) for node in NODES]
 ALL_TOPICS = MetadataRequest(topics=None)
 
@@ -95,11 +96,11 @@ def got(relay: Relay, index: int = -1) -> MetadataResponse:
 def over_v12() -> Relay:
     """A connection whose broker has said that it serves Metadata up to v12."""
     relay = Relay()
-    relay.context.metadata_upstream = 12
+    relay.context.state(MetadataState).lacks_code = True
     return relay
 
 
-def teller(means: Action = Action.TELL, nodes: Sequence[Node] = NODES) -> Cluster:
+def teller(means: Action = Action.NOTIFY, nodes: Sequence[Node] = NODES) -> Cluster:
     return Cluster(decides={Trigger.METADATA: means}, nodes=nodes)
 
 
@@ -282,7 +283,7 @@ def test_an_answer_that_comes_when_the_topology_is_gone(kind: str, make: type[Re
         (Action.SERVE, NODES, Reason.REBOOTSTRAP),
         (Action.CLOSE, NODES, Reason.REBOOTSTRAP),
         (Action.REFUSE, NODES, Reason.RETIRED_NODE),
-        (Action.TELL, (), Reason.REBOOTSTRAP),
+        (Action.NOTIFY, (), Reason.REBOOTSTRAP),
     ],
 )
 def test_an_old_answer_is_never_served(means: Action, nodes: Sequence[Node], reason: Reason) -> None:
@@ -356,7 +357,7 @@ def forgetful(version: int = 13) -> Relay:
     """A connection whose client is to forget leader epochs; `version` is what its broker serves."""
     relay = Relay()
     relay.cluster.forgets = True
-    relay.context.metadata_upstream = version
+    relay.context.state(MetadataState).lacks_code = version == 12
     return relay
 
 
@@ -413,7 +414,7 @@ def hiding(version: int = 13) -> Relay:
     """A connection whose client is told no topic ids; `version` is what its broker serves."""
     relay = Relay()
     relay.cluster.hides = True
-    relay.context.metadata_upstream = version
+    relay.context.state(MetadataState).lacks_code = version == 12
     return relay
 
 
@@ -458,7 +459,7 @@ def test_who_asks_by_topic_id_is_answered_by_it(version: int) -> None:
     )
     assert bytes(relay.client.data) == told * 2
     assert bytes(relay.broker.data)[: len(requests[0][1])] == asked(named("orders"), 4, version)
-    assert not relay.context.by_topic_id
+    assert not relay.context.state(MetadataState).by_topic_id
 
 
 @pytest.mark.parametrize("request_", [named("orders"), BY_ID])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.apis.a36_sasl_authenticate import MAX_REQUEST
+from kproxy.relay.apis.sasl_policies import MAX_REQUEST
+from kproxy.relay.sasl import Exchanges
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, Script, Side, bytewise, play
 
@@ -46,7 +47,7 @@ def test_plain(version: int) -> None:
     script = [*handshake(1), says(2, PLAIN, version)]
     assert passes(script).context.principal is None
     relay = passes([*script, hears(2, version=version)])
-    assert (relay.context.principal, relay.context.sasl, relay.errors()) == ("User:alice", None, {})
+    assert (relay.context.principal, relay.context.find(Exchanges), relay.errors()) == ("User:alice", None, {})
 
 
 @pytest.mark.parametrize("version", VERSIONS)

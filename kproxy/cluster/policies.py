@@ -1,0 +1,40 @@
+"""Which rooms take part in Kafka's APIs for a virtual cluster, and in which order a request meets them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from kproxy.producers.policies import policies as producer_policies
+from kproxy.protocol.composition import Room, compose
+from kproxy.rebootstrap.policies import policies as rebootstrap_policies
+from kproxy.rebootstrap.policies import retired_policies
+from kproxy.relay.apis import POLICIES
+
+if TYPE_CHECKING:
+    from kproxy.producers.producer_ids import ProducerIds
+    from kproxy.protocol.api_table import ApiPolicy
+    from kproxy.rebootstrap.answers import Rebootstrap
+
+
+def composed(
+    decisions: Rebootstrap, telemetry: Mapping[int, ApiPolicy], ids: ProducerIds | None
+) -> Mapping[int, ApiPolicy]:
+    """The policies of all rooms by api key; raises `CompositionError` where two rooms exclude each other.
+
+    Rebootstrap is first: what goes to a cluster that is gone need not be read by anybody else. The relay is last: the
+    addresses that a client gets are right whatever the rooms before have written.
+    """
+    return compose(
+        (
+            Room("rebootstrap", rebootstrap_policies(decisions)),
+            Room("telemetry", telemetry),
+            Room("producers", {} if ids is None else producer_policies(ids)),
+            Room("relay", POLICIES),
+        )
+    )
+
+
+def composed_retired(decisions: Rebootstrap) -> Mapping[int, ApiPolicy]:
+    """The policies at a listener whose node is gone."""
+    return compose((Room("rebootstrap", retired_policies(decisions)), Room("relay", POLICIES)))

@@ -1,0 +1,63 @@
+# This module is pure.
+"""This room's part in Kafka's APIs: where a client can be notified, and what it must not see after a switch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Final
+
+from kproxy.protocol.api_table import ApiPolicy, Chunk, OnResponse, Respond, Route
+from kproxy.protocol.context import Context
+from kproxy.rebootstrap import api_versions, coordinators, metadata
+from kproxy.rebootstrap.answers import Rebootstrap
+from kproxy.wire.header import decode_response_header
+
+PRODUCE: Final = 0
+_FIRST_NEW_LEADERS: Final = 10
+
+
+def policies(rebootstrap: Rebootstrap) -> Mapping[int, ApiPolicy]:
+    """By api key, of one virtual cluster."""
+    return {
+        **coordinators.policies(rebootstrap),
+        PRODUCE: ApiPolicy(
+            on_response=OnResponse.WHOLE,
+            glances=True,
+            response=partial(without_new_leaders, rebootstrap),
+            response_from=_FIRST_NEW_LEADERS,
+        ),
+        metadata.KEY: metadata.policy(rebootstrap),
+        api_versions.KEY: api_versions.policy(rebootstrap),
+    }
+
+
+def retired_policies(rebootstrap: Rebootstrap) -> Mapping[int, ApiPolicy]:
+    """The same at a listener whose node is gone."""
+    return {**policies(rebootstrap), metadata.KEY: metadata.policy(rebootstrap, retired=True)}
+
+
+def without_new_leaders(rebootstrap: Rebootstrap, route: Route) -> Respond:
+    """Leave new leaders (KIP-951) out of Produce responses to a client from which leader epochs are hidden.
+
+    New leaders have epochs. Without them the client asks for metadata, as with brokers before Kafka 3.7.
+    """
+
+    def respond(context: Context, frame: memoryview) -> Sequence[Chunk] | None:
+        if not rebootstrap.hides_topic_ids(context):
+            return None
+        _, body = decode_response_header(frame, 0, len(frame), PRODUCE, route.version)
+        return [frame[:body], _without_leaders(frame[body:], route.version)]
+
+    return respond
+
+
+def _without_leaders(body: memoryview, version: int) -> bytes:
+    from kproxy.wire.generated.produce_response import LeaderIdAndEpoch, ProduceResponse  # noqa: PLC0415 (few need it)
+
+    response = ProduceResponse.decode(body, version)
+    response.node_endpoints = []
+    for topic in response.responses:
+        for partition in topic.partition_responses:
+            partition.current_leader = LeaderIdAndEpoch()
+    return response.encode(version)

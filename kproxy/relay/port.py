@@ -1,0 +1,115 @@
+"""The connections of this process, as everything above the relay sees and steers them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from kproxy.observe.reasons import Reason
+from kproxy.protocol.connections import ALL, ConnectionInfo, Selector
+
+if TYPE_CHECKING:
+    from kproxy.relay.connection import Connection
+    from kproxy.relay.pump import Pump
+
+_AT_A_TIME: Final = 100
+"""Connections that are ended before others are served."""
+_LOOKS: Final = 20
+"""How often in the time of its patience a drain looks who is left."""
+
+
+class RelayedConnections:
+    """Implements `kproxy.protocol.connections.Connections` over the pump."""
+
+    def __init__(self, pump: Pump) -> None:
+        self._pump = pump
+
+    def numbers(self, *, after: int = 0) -> Sequence[int]:
+        """The ids above `after`, rising."""
+        newest = list(takewhile(lambda number: number > after, reversed(self._pump.connections)))
+        newest.reverse()
+        return newest
+
+    def info(self, number: int) -> ConnectionInfo | None:
+        """The connection of this id; None where it has ended."""
+        connection = self._pump.connections.get(number)
+        return None if connection is None else connection.info
+
+    def infos(self, selector: Selector = ALL) -> Iterator[ConnectionInfo]:
+        """By rising id; a connection that ends meanwhile is left out."""
+        return (connection.info for connection in self._selected(selector) if not connection.closed)
+
+    def by_node(self) -> Mapping[tuple[str, int | None], int]:
+        """How many there are, by virtual cluster and node (None: the bootstrap listener)."""
+        counts: dict[tuple[str, int | None], int] = {}
+        for connection in self._pump.connections.values():
+            context = connection.context
+            key = context.cluster.counters.name, context.node_id
+            counts[key] = counts.get(key, 0) + 1
+        return counts
+
+    def held_bytes(self) -> Mapping[str, int]:
+        """Bytes held in memory for peers that lag and for frames that must be whole, by virtual cluster."""
+        held: dict[str, int] = {}
+        for connection in self._pump.connections.values():
+            name = connection.context.cluster.counters.name
+            held[name] = held.get(name, 0) + connection.held_bytes
+        return held
+
+    def close(self, selector: Selector, reason: Reason, detail: str = "") -> int:
+        """Close them now; returns how many."""
+        found = self._selected(selector)
+        for connection in found:
+            connection.close(reason, detail)
+        return len(found)
+
+    async def drain(self, selector: Selector, reason: Reason, patience: float) -> Sequence[ConnectionInfo]:
+        """Have them answer what they received, take no more, and close; at the latest after `patience` seconds.
+
+        Returns what was known of each when it ended.
+        """
+        found = self._selected(selector)
+        for number, connection in enumerate(found, 1):
+            if not connection.closed:
+                self._pump.drain_one(connection, reason)
+            await _rest(number)
+        with trio.move_on_after(patience):
+            while any(not connection.closed for connection in found):  # noqa: ASYNC110 (they are the pump's)
+                await trio.sleep(patience / _LOOKS)
+        infos = []
+        for number, connection in enumerate(found, 1):
+            if not connection.closed:
+                connection.close(reason, f"not answered within {patience:g} s")
+            infos.append(connection.info)
+            await _rest(number)
+        return infos
+
+    def use_stale_policies(self, selector: Selector) -> int:
+        """From now on they count as connections of an earlier epoch, and get `ApiTable.stale`; returns how many."""
+        found = self._selected(selector)
+        for connection in found:
+            connection.outdate()
+        return len(found)
+
+    def _selected(self, selector: Selector) -> list[Connection]:
+        connections = self._pump.connections
+        if selector.ids is not None:
+            found = [connections[number] for number in sorted(selector.ids) if number in connections]
+        else:
+            found = list(connections.values())
+        return [connection for connection in found if _meant(connection, selector)]
+
+
+def _meant(connection: Connection, selector: Selector) -> bool:
+    context = connection.context
+    if selector.cluster is not None and context.cluster.counters.name != selector.cluster:
+        return False
+    return selector.before_epoch is None or context.epoch < selector.before_epoch
+
+
+async def _rest(number: int) -> None:
+    if number % _AT_A_TIME == 0:
+        await trio.lowlevel.checkpoint()

@@ -1,0 +1,53 @@
+"""All that one process relays: clients come in, their bytes are moved, and they are let go."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+from kproxy.relay.acceptor import Acceptor, Destination
+from kproxy.relay.port import RelayedConnections
+from kproxy.relay.pump import Ended, Pump
+
+if TYPE_CHECKING:
+    from kproxy.config import Limits, Timeouts
+    from kproxy.observe.reasons import Reason
+
+
+class Relay:
+    """What the process starts, drains and stops; `run` is its task."""
+
+    def __init__(self, limits: Limits, timeouts: Timeouts) -> None:
+        self.pump = Pump(timeouts)
+        self.acceptor = Acceptor(self.pump, limits, timeouts)
+        self.connections = RelayedConnections(self.pump)
+
+    def __len__(self) -> int:
+        """How many connections are relayed."""
+        return len(self.pump.connections)
+
+    async def run(self) -> None:
+        """Relay until cancelled; then close what is left."""
+        await self.pump.run()
+
+    async def admit(
+        self, destination: Destination, node_id: int | None, client: socket.socket, *, retired: bool = False
+    ) -> None:
+        """As `Acceptor.admit`."""
+        await self.acceptor.admit(destination, node_id, client, retired=retired)
+
+    def on_end(self, ended: Ended) -> None:
+        """Call `ended` for each connection that has ended."""
+        self.pump.ended = ended
+
+    async def drain(self) -> None:
+        """Have every client answered what it sent; return when all are gone and have taken their responses."""
+        self.acceptor.drain()
+        self.pump.drain()
+        await self.acceptor.wait_empty()
+        await self.pump.wait_empty()
+        await self.pump.lingering.wait_delivered()
+
+    def close_all(self, reason: Reason) -> None:
+        """Close every connection now."""
+        self.pump.close_all(reason)
