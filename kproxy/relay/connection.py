@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import socket
 import time
+from abc import ABCMeta, abstractmethod
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -14,7 +15,7 @@ from kproxy.protocol.api_table import ApiTable, Chunk
 from kproxy.protocol.connections import ConnectionInfo
 from kproxy.protocol.context import OUTDATED, Context
 from kproxy.protocol.fault import Fault
-from kproxy.relay.endpoint import GONE, OUT, Endpoint
+from kproxy.relay.endpoint import GONE, OUT, Endpoint, EndpointOwner
 from kproxy.relay.in_flight import MAX_IN_FLIGHT, InFlight
 from kproxy.relay.lifecycle import Event, Lifecycle, State
 from kproxy.relay.local_responses import LocalResponses
@@ -25,7 +26,6 @@ from kproxy.relay.splice import PIPE_BYTES, SPLICE_FROM, NoPipeError
 if TYPE_CHECKING:
     from kproxy.config import Limits
     from kproxy.protocol.outcomes import Incremental
-    from kproxy.relay.pump import Pump
 
 _clock: Final = time.monotonic
 _OPEN: Final = State.OPEN
@@ -43,7 +43,35 @@ _SPLICES: Final = 4
 log = structlog.get_logger("kproxy.relay")
 
 
-class Connection:
+class Host(metaclass=ABCMeta):
+    """What a connection needs of the pump that serves it."""
+
+    @abstractmethod
+    def next_id(self) -> int:
+        """A number that no connection had before."""
+
+    @abstractmethod
+    def endpoint(self, sock: socket.socket, connection: Connection, is_client: bool) -> Endpoint:
+        """Watch a non-blocking socket on behalf of a connection."""
+
+    @abstractmethod
+    def receive(self, endpoint: Endpoint) -> memoryview:
+        """What a socket has, in the buffer of all, so only until it is read into again; raises as `recv_into`."""
+
+    @abstractmethod
+    def work(self, connection: Connection, stepwise: Incremental) -> None:
+        """Answer a request of the connection in steps, when there is time."""
+
+    @abstractmethod
+    def failed(self, endpoint: Endpoint, error: Exception) -> None:
+        """Close the connection whose socket or whose turn it was, for the reason that the error stands for."""
+
+    @abstractmethod
+    def closed(self, number: int, reason: Reason, detail: str) -> None:
+        """The connection of this number has closed."""
+
+
+class Connection(EndpointOwner):
     """Two sockets, the flows between them, and their life: kproxy.relay.lifecycle has its states."""
 
     __slots__ = (
@@ -51,7 +79,6 @@ class Connection:
         "broker",
         "client",
         "context",
-        "id",
         "in_flight",
         "life",
         "opened",
@@ -66,7 +93,7 @@ class Connection:
 
     def __init__(
         self,
-        pump: Pump,
+        pump: Host,
         context: Context,
         table: ApiTable,
         limits: Limits,
@@ -74,7 +101,7 @@ class Connection:
         broker: socket.socket,
         upstream: str,
     ) -> None:
-        self.id = pump.next_id()
+        super().__init__(pump.next_id())
         self.pump = pump
         self.context = context
         context.id = self.id
@@ -210,7 +237,7 @@ class Connection:
 
     def work(self, stepwise: Incremental) -> None:
         """As `Owner`."""
-        self.pump.deferred_work.add(self, stepwise)
+        self.pump.work(self, stepwise)
 
     def failed(self, error: Exception) -> None:
         """As `Asking`."""
@@ -370,7 +397,7 @@ class Connection:
         """Close both sides now; the pump counts and logs why."""
         if self.life.take(_CLOSE, reason):
             self.requests.note()
-            self.pump.closed(self, reason, detail)
+            self.pump.closed(self.id, reason, detail)
             self._abandon()
 
     def _abandon(self) -> None:

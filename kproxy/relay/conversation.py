@@ -9,7 +9,7 @@ from kproxy.protocol.outcomes import Answer, Deferred, Forward
 
 if TYPE_CHECKING:
     from kproxy.protocol.outcomes import AskBroker, Steps
-    from kproxy.relay.requests import RequestFlow
+    from kproxy.relay.flow import Flow
 
 
 class Conversation:
@@ -17,7 +17,7 @@ class Conversation:
 
     __slots__ = ("_steps", "request", "requests")
 
-    def __init__(self, steps: Steps, requests: RequestFlow) -> None:
+    def __init__(self, steps: Steps, requests: Flow) -> None:
         self._steps = steps
         self.requests = requests
         self.request = b""
@@ -39,7 +39,7 @@ Decision = Forward | Answer | Deferred | Conversation
 """What becomes of a request, once it is known whether the broker must be asked."""
 
 
-def begun(converse: AskBroker, requests: RequestFlow) -> Decision:
+def begun(converse: AskBroker, requests: Flow) -> Decision:
     """The conversation with its first request made; the client's answer where the broker has not to be asked."""
     conversation = Conversation(converse.steps, requests)
     answer = conversation.step(None)

@@ -5,17 +5,15 @@ from __future__ import annotations
 
 import select
 import socket
+from abc import ABCMeta, abstractmethod
 from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import Chunk
 from kproxy.protocol.fault import Fault
 from kproxy.relay.splice import Pipe, PipePool
-
-if TYPE_CHECKING:
-    from kproxy.relay.connection import Connection
 
 IN: Final = select.EPOLLIN
 OUT: Final = select.EPOLLOUT
@@ -24,6 +22,24 @@ JOIN_BELOW: Final = 64 << 10
 """Bytes up to which a frame of several chunks is joined: below that a copy is cheaper than a vector."""
 MAX_VECTOR: Final = 1000
 """Chunks in one sendmsg; Linux takes 1,024."""
+
+
+class EndpointOwner(metaclass=ABCMeta):
+    """The connection that two endpoints are of."""
+
+    __slots__ = ("id",)
+
+    def __init__(self, number: int) -> None:
+        self.id = number
+        """Rising: no other connection of the process has it."""
+
+    @abstractmethod
+    def event(self, endpoint: Endpoint, mask: int, now: float) -> None:
+        """What epoll said of one of the sockets at `now`; raises `Fault` where the connection must close."""
+
+    @abstractmethod
+    def close(self, reason: Reason, detail: str = "") -> None:
+        """Close both sides now."""
 
 
 class Endpoint:
@@ -58,7 +74,7 @@ class Endpoint:
         self.sock = sock
         self.fd = sock.fileno()
         self.is_client = is_client
-        self.connection: Connection
+        self.connection: EndpointOwner
         self.receive = sock.recv
         self._send = sock.send
         self.sent = 0

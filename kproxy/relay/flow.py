@@ -68,6 +68,10 @@ class Flow(metaclass=ABCMeta):
     def _scan(self, buf: Chunk, pos: int, now: float) -> Chunk | None:
         """Look at the frames from `pos` on; returns what of them is still to be sent."""
 
+    @abstractmethod
+    def go_on(self, now: float) -> None:
+        """What was waited for is there: take what was held behind it."""
+
     def _hold(self, buf: Chunk, start: int, pos: int, need: int) -> None:
         """Send what is between `start` and `pos`; keep what is behind until there are `need` bytes of it."""
         if pos > start:

@@ -17,7 +17,7 @@ from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.connections import ConnectionInfo
 from kproxy.protocol.fault import Fault
-from kproxy.relay.connection import Connection
+from kproxy.relay.connection import Connection, Host
 from kproxy.relay.deferred_work import SHARE, DeferredWork
 from kproxy.relay.endpoint import Endpoint
 from kproxy.relay.lingering_close import PAUSE_SECONDS, LingeringSockets
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kproxy.config import Limits, Timeouts
     from kproxy.protocol.api_table import ApiTable
     from kproxy.protocol.context import Context
+    from kproxy.protocol.outcomes import Incremental
 
 SCRATCH_BYTES: Final = 128 << 10
 """One buffer for every read that is not short: what is not sent on at once is copied out of it."""
@@ -55,7 +56,7 @@ Ended = Callable[[ConnectionInfo, Reason, str], None]
 """Takes a connection that has ended, why, and what more is known of that; must not raise."""
 
 
-class Pump:
+class Pump(Host):
     """Moves bytes for all connections of the process; `run` is its task."""
 
     def __init__(self, timeouts: Timeouts) -> None:
@@ -74,6 +75,7 @@ class Pump:
         self._emptied = trio.Event()
 
     def next_id(self) -> int:
+        """A number that no connection had before."""
         return next(self._ids)
 
     def receive(self, endpoint: Endpoint) -> memoryview:
@@ -189,9 +191,13 @@ class Pump:
                 log.error("internal error", connection=connection.id, exc_info=error)
                 connection.close(Reason.INTERNAL_ERROR, repr(error))
 
-    def closed(self, connection: Connection, reason: Reason, detail: str) -> None:
+    def work(self, connection: Connection, stepwise: Incremental) -> None:
+        """Answer a request of the connection in steps, when there is time."""
+        self.deferred_work.add(connection, stepwise)
+
+    def closed(self, number: int, reason: Reason, detail: str) -> None:
         """Take a closed connection out; its client may still read what was sent to it."""
-        del self.connections[connection.id]
+        connection = self.connections.pop(number)
         for endpoint in (connection.client, connection.broker):
             del self._endpoints[endpoint.fd]
         connection.broker.release().close()
@@ -201,9 +207,10 @@ class Pump:
         else:
             quiet = time.monotonic() - connection.progress > PAUSE_SECONDS
             self.lingering.add(client, at_once=quiet or not connection.client.sent)
-        record_end(connection, reason, detail)
+        info = connection.info
+        record_end(connection.context, info, reason, detail)
         if self.ended is not None:
-            self.ended(connection.info, reason, detail)
+            self.ended(info, reason, detail)
         if not self.connections:
             self._emptied.set()
 

@@ -10,8 +10,8 @@ import structlog
 from kproxy.observe.reasons import Reason
 
 if TYPE_CHECKING:
+    from kproxy.protocol.connections import ConnectionInfo
     from kproxy.protocol.context import Context
-    from kproxy.relay.connection import Connection
 
 PROTOCOL_ERRORS: Final = frozenset(
     {
@@ -38,18 +38,18 @@ _EXPECTED: Final = frozenset(
 log = structlog.get_logger("kproxy.connection")
 
 
-def record_end(connection: Connection, reason: Reason, detail: str) -> None:
+def record_end(context: Context, info: ConnectionInfo, reason: Reason, detail: str) -> None:
     """Count and log the end of a connection that was relayed."""
     record(
-        connection.context,
+        context,
         reason,
         detail,
-        upstream=connection.upstream,
-        seconds=round(time.time() - connection.opened, 3),
-        bytes_in=connection.received,
-        bytes_out=connection.client.sent,
-        in_flight=len(connection.in_flight),
-        connection=connection.id,
+        upstream=info.upstream,
+        seconds=round(time.time() - info.opened, 3),
+        bytes_in=info.bytes_in,
+        bytes_out=info.bytes_out,
+        in_flight=info.in_flight,
+        connection=info.id,
     )
 
 

@@ -3,38 +3,43 @@
 from __future__ import annotations
 
 import time
-from collections import deque
-from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
 from kproxy.observe.reasons import Reason
+from kproxy.protocol.connections import ConnectionInfo
 from kproxy.protocol.context import Context
-from kproxy.relay.connection import Connection
 from kproxy.relay.record import PROTOCOL_ERRORS, record, record_end
 from tests.unit.relay.flows import Cluster
 
 QUIET = {Reason.CLIENT_CLOSED, Reason.DRAINED, Reason.SHUTDOWN, Reason.REBOOTSTRAP, Reason.RETIRED_NODE}
 
 
-@dataclass
-class Sent:
-    sent: int = 4321
-
-
-@dataclass
-class Ended:
-    """As much of a connection as is recorded of it."""
-
-    context: Context
-    upstream: str = "broker:9092"
-    opened: float = field(default_factory=lambda: time.time() - 5)
-    received: int = 1234
-    client: Sent = field(default_factory=Sent)
-    in_flight: deque[int] = field(default_factory=lambda: deque([1, 2]))
-    id: int = 17
+def ended(context: Context) -> ConnectionInfo:
+    """What is known of a connection that was open for five seconds."""
+    return ConnectionInfo(
+        id=17,
+        cluster="test",
+        node_id=context.node_id,
+        client=context.client,
+        host=context.host,
+        port=context.port,
+        upstream="broker:9092",
+        opened=time.time() - 5,
+        epoch=0,
+        client_id=None,
+        principal=None,
+        software=None,
+        metadata_version=-1,
+        requests=3,
+        responses=1,
+        bytes_in=1234,
+        bytes_out=4321,
+        in_flight=2,
+        paused=(),
+    )
 
 
 def logged(context: Context, reason: Reason, detail: str = "", **fields: object) -> dict[str, Any]:
@@ -98,7 +103,7 @@ def test_a_relayed_connection_tells_what_it_moved() -> None:
     """Bytes both ways, how long it was open, what was in flight."""
     _, context = opened()
     with capture_logs() as lines:
-        record_end(cast(Connection, Ended(context)), Reason.BROKER_RESET, "reset")
+        record_end(context, ended(context), Reason.BROKER_RESET, "reset")
     (line,) = lines
     assert 5 <= line.pop("seconds") < 60
     assert {name: line[name] for name in ("upstream", "bytes_in", "bytes_out", "in_flight", "connection")} == {

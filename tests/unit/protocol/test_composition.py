@@ -1,0 +1,213 @@
+"""Rooms that share an API: a request and a response pass all of them in order; what cannot be shared is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from kproxy.cluster.policies import composed
+from kproxy.observe.counters import ClusterCounters
+from kproxy.observe.reasons import Reason
+from kproxy.protocol.api_table import ApiPolicy, ApiTable, Chunk, OnRequest, OnResponse, Respond, Route
+from kproxy.protocol.composition import CompositionError, LastWord, Room, compose
+from kproxy.protocol.context import Context
+from kproxy.protocol.outcomes import Answer, Forward, Outcome
+from kproxy.wire.frame import frame as framed
+from tests.unit.relay import frames
+from tests.unit.relay.flows import Cluster, Relay, play
+
+FIND_COORDINATOR, VERSION = 10, 4
+WHOLE: dict[str, Any] = {"on_request": OnRequest.WHOLE, "on_response": OnResponse.WHOLE}
+
+
+def writes(name: bytes, *, last: Reason | None = None) -> Callable[[Context, memoryview], Outcome]:
+    """A request handler that writes its name behind the request."""
+
+    def handle(context: Context, frame: memoryview) -> Outcome:
+        del context
+        return Forward(framed(frame, name), last)
+
+    return handle
+
+
+def answers(name: bytes) -> Callable[[Context, memoryview], Outcome]:
+    """A request handler that answers by its name."""
+
+    def handle(context: Context, frame: memoryview) -> Outcome:
+        del context
+        return Answer(framed(frame[4:8], name))
+
+    return handle
+
+
+def passes(context: Context, frame: memoryview) -> None:
+    """A request handler that changes nothing."""
+    del context, frame
+
+
+def says(name: bytes, *, last_word: bool = False) -> Callable[[Route], Respond]:
+    """A response handler that writes its name behind the response."""
+
+    def make(route: Route) -> Respond:
+        del route
+
+        def respond(context: Context, frame: memoryview) -> Sequence[Chunk]:
+            del context
+            return LastWord((frame, name)) if last_word else [frame, name]
+
+        return respond
+
+    return make
+
+
+def unchanged(route: Route) -> Respond:
+    """A response handler that changes nothing."""
+    del route
+    return lambda context, frame: None
+
+
+def rooms(*policies: ApiPolicy) -> Sequence[Room]:
+    """Rooms called a, b, ..., each with one policy for the same API."""
+    return [Room(name, {FIND_COORDINATOR: policy}) for name, policy in zip("abc", policies, strict=False)]
+
+
+def together(*policies: ApiPolicy) -> ApiPolicy:
+    """What the rooms come to."""
+    return compose(rooms(*policies))[FIND_COORDINATOR]
+
+
+def exchanged(*policies: ApiPolicy) -> tuple[bytes, bytes, Relay]:
+    """What the broker gets behind a request, and the client behind a response, however they are cut."""
+    asked = frames.raw_request(FIND_COORDINATOR, VERSION, 5, b"q")
+    answered = frames.raw_response(FIND_COORDINATOR, VERSION, 5, b"r")
+    shared = compose(rooms(*policies))
+    relay = play([("client", asked), ("broker", answered)], lambda: Relay(others=shared))
+    return bytes(relay.broker.data)[len(asked) :], bytes(relay.client.data)[len(answered) :], relay
+
+
+def test_two_rooms_in_one_api() -> None:
+    """Both see the request and the response, in their order, each as the room before has left it."""
+    a = ApiPolicy(**WHOLE, request=writes(b"a"), response=says(b"a"))
+    b = ApiPolicy(**WHOLE, request=writes(b"b"), response=says(b"b"))
+    assert exchanged(a, b)[:2] == (b"ab", b"ab")
+    assert exchanged(b, a)[:2] == (b"ba", b"ba")
+
+
+def test_a_room_that_changes_nothing_hides_no_other() -> None:
+    """In front and behind."""
+    silent = ApiPolicy(**WHOLE, request=passes, response=unchanged)
+    speaks = ApiPolicy(**WHOLE, request=writes(b"a"), response=says(b"a"))
+    assert exchanged(silent, speaks)[:2] == exchanged(speaks, silent)[:2] == (b"a", b"a")
+    assert exchanged(silent, silent)[:2] == (b"", b"")
+
+
+def test_a_room_that_answers_is_the_last_to_see_a_request() -> None:
+    """What is behind it is not asked, and the broker gets nothing."""
+    request = frames.raw_request(FIND_COORDINATOR, VERSION, 5, b"q")
+    shared = compose(
+        rooms(ApiPolicy(**WHOLE, request=answers(b"a")), ApiPolicy(**WHOLE, request=writes(b"b"), response=says(b"b")))
+    )
+    relay = play([("client", request)], lambda: Relay(others=shared))
+    assert (bytes(relay.broker.data), bytes(relay.client.data)[8:]) == (b"", b"a")
+
+
+def test_a_last_word_on_a_response() -> None:
+    """No room behind changes it."""
+    final = ApiPolicy(**WHOLE, request=passes, response=says(b"a", last_word=True))
+    other = ApiPolicy(**WHOLE, request=passes, response=says(b"b"))
+    assert exchanged(final, other)[1] == b"a"
+    assert exchanged(other, final)[1] == b"ba"
+
+
+def test_the_last_request_stays_the_last() -> None:
+    """A room's word that a connection ends survives the rooms behind it."""
+    ends = ApiPolicy(**WHOLE, request=writes(b"a", last=Reason.REBOOTSTRAP), response=unchanged)
+    more = ApiPolicy(**WHOLE, request=writes(b"b"), response=unchanged)
+    for order in ((ends, more), (more, ends)):
+        assert exchanged(*order)[2].requests.last is Reason.REBOOTSTRAP
+
+
+def test_each_room_from_its_version_on() -> None:
+    """Below it the room sees neither requests nor responses; the other one does."""
+    late = ApiPolicy(**WHOLE, request=writes(b"a"), response=says(b"a"), request_from=5, response_from=5)
+    always = ApiPolicy(**WHOLE, request=writes(b"b"), response=says(b"b"))
+    assert exchanged(late, always)[:2] == (b"b", b"b")
+    shared = together(late, always)
+    assert (shared.request_from, shared.response_from) == (0, 0)
+    both_late = together(late, ApiPolicy(**WHOLE, request=passes, response=unchanged, request_from=2, response_from=3))
+    assert (both_late.request_from, both_late.response_from) == (2, 3)
+
+
+def test_bounds_are_those_of_all() -> None:
+    """The strictest lowest version; the largest request that any room wants whole; a glance only where all glance."""
+    a = ApiPolicy(on_request=OnRequest.WHOLE, request=passes, request_limit=10, refuse_below=1, any_version=True)
+    b = ApiPolicy(on_request=OnRequest.WHOLE, request=passes, request_limit=20, refuse_below=2)
+    shared = together(a, b)
+    assert (shared.request_limit, shared.refuse_below, shared.any_version, shared.glances) == (20, 2, True, False)
+    glances = ApiPolicy(on_response=OnResponse.WHOLE, response=unchanged, glances=True)
+    assert together(glances, glances).glances
+    assert not together(glances, ApiPolicy(on_response=OnResponse.WHOLE, response=unchanged)).glances
+    assert together(glances, a).glances
+
+
+def test_one_room_alone_is_as_it_is() -> None:
+    """Nothing is put around the policy of an API in which one room takes part."""
+    only = ApiPolicy(on_request=OnRequest.WHOLE, request=passes)
+    assert together(only) is only
+
+
+def before(context: Context, buf: Chunk, pos: int, end: int) -> None:
+    """Nothing has to be known."""
+    del context, buf, pos, end
+
+
+def rewriter(context: Context, version: int, buf: Chunk, pos: int, size: int) -> None:
+    """Nothing has to change."""
+    del context, version, buf, pos, size
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "why"),
+    [
+        ({"alone": True}, {}, "a answers every request itself, so b cannot take part"),
+        ({}, {"alone": True}, "b answers every request itself, so a cannot take part"),
+        (
+            {"on_request": OnRequest.ACKS},
+            {"on_request": OnRequest.WHOLE},
+            "a lets requests pass by their acks",
+        ),
+        (
+            {"on_response": OnResponse.WHOLE},
+            {"on_response": OnResponse.STREAM},
+            "b lets responses stream, a wants",
+        ),
+        ({"own": (0, 1)}, {"own": (0, 0)}, "a and b both claim `own`"),
+        ({"stale": ApiPolicy()}, {"stale": ApiPolicy()}, "a and b both claim `stale`"),
+        ({"stale_response": bytes}, {"stale_response": bytes}, "a and b both claim `stale_response`"),
+        ({"before": before}, {"before": before}, "a and b both claim `before`"),
+        ({"rewriter": rewriter}, {"rewriter": rewriter}, "a and b both claim `rewriter`"),
+    ],
+)
+def test_a_clash_names_both_rooms(a: dict[str, Any], b: dict[str, Any], why: str) -> None:
+    """It is an error at the start, never one room silently in the other's place."""
+    with pytest.raises(CompositionError, match=f"^api 10 \\(FindCoordinator\\): {why}"):
+        together(ApiPolicy(**a), ApiPolicy(**b))
+
+
+def test_a_virtual_cluster_refuses_a_clash() -> None:
+    """As a room would meet it that answers Metadata for itself."""
+    with pytest.raises(
+        CompositionError, match="Metadata.*telemetry answers every request itself.*rebootstrap and relay"
+    ):
+        composed(Cluster(), {3: ApiPolicy(alone=True)}, None)
+
+
+def test_a_room_joins_every_api_of_its_own() -> None:
+    """APIs that rooms do not share are all there."""
+    only = ApiPolicy(on_request=OnRequest.WHOLE, request=passes)
+    shared = composed(Cluster(), {71: only}, None)
+    assert shared[71] is only
+    assert ApiTable(ClusterCounters("test"), shared).route(71 << 16).policy is only
+    assert sorted(shared) == [0, 1, 3, 8, 9, 10, 11, 12, 13, 14, 17, 18, 28, 36, 55, 60, 68, 71, 76, 78, 79, 88]
