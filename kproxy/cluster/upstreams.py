@@ -142,7 +142,7 @@ class Upstreams:
     def cluster_id(self) -> str | None:
         """The active cluster's id; None while it is not known, or in doubt: it misdirects nobody then."""
         snapshot = self.watcher.snapshot
-        return None if snapshot is None or self.watcher.doubted else snapshot.cluster_id
+        return None if snapshot is None or self.watcher.unconfirmed else snapshot.cluster_id
 
     def activate(self, upstream: Upstream, snapshot: Snapshot | None, work: trio.Nursery) -> None:
         """Watch this one from now on, and the one before no longer."""

@@ -7,13 +7,12 @@ is therefore copied (`dict.copy` is one step for other threads) before it is wal
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from kproxy.observe.software import SoftwareCounts, software_label
 from kproxy.observe.telemetry import Queue, TelemetryCounters
-from kproxy.rebootstrap.actions import Cause
 
 BOUNDS: Final[tuple[float, ...]] = (
     0.00005,
@@ -126,7 +125,7 @@ class ClusterCounters:
     `pauses`: "downstream" when the client does not take responses, "upstream" when the broker does not take requests.
     `spliced_bytes` never came into the process; `held_bytes` is what it holds at this moment, for a peer that lags or
     for a frame that must be whole. `producer_ids_issued` have their Kafka cluster in them; `batches_renumbered` are
-    written under another producer id. `epochs` are by `Cause`; `changes` by what was seen of the backend: nodes
+    written under another producer id. `epochs` are by their cause; `changes` by what was seen of the backend: nodes
     "added", "gone" or "moved", another "cluster" (both begin at 0, so that Prometheus sees the first time). `told` is
     by means, software name and software version; `upstreams` says of each by name whether it is the active one.
     `telemetry` is None where the proxy does not serve it.
@@ -147,7 +146,7 @@ class ClusterCounters:
     producer_ids_issued: int = 0
     batches_renumbered: int = 0
     epoch: int = 0
-    epochs: dict[str, int] = field(default_factory=lambda: dict.fromkeys(map(str, Cause), 0))
+    epochs: dict[str, int] = field(default_factory=dict)
     changes: dict[str, int] = field(default_factory=lambda: {"added": 0, "gone": 0, "moved": 0, "cluster": 0})
     told: dict[tuple[str, str, str], int] = field(default_factory=dict)
     upstreams: dict[str, bool] = field(default_factory=dict)
@@ -185,6 +184,10 @@ class ClusterCounters:
 
     def protocol_error(self, reason: str) -> None:
         _add(self.protocol_errors, reason)
+
+    def begin_causes(self, causes: Iterable[str]) -> None:
+        """Begin the epochs of each cause at 0, so that Prometheus sees the first one."""
+        self.epochs.update(dict.fromkeys(causes, 0))
 
     def raise_epoch(self, cause: str) -> None:
         self.epoch += 1

@@ -1,87 +1,85 @@
-"""Requests for which the broker may have to be asked first, as the relay wants them: frames in, frames out."""
+# This module is pure.
+"""Requests for which the broker may have to be asked first: between a room's messages and the relay's frames.
+
+A room writes a dialogue: a generator that yields requests for the broker of the client's connection. It is sent the
+decoded response to each, or None where the broker gave none that could be read, and returns what the client gets.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Generator, Mapping
+from typing import TypeAlias, TypeVar
 
 from kproxy.errors import MalformedMessageError
 from kproxy.protocol.answer import Decode, M, response_frame
 from kproxy.protocol.context import Context
-from kproxy.protocol.outcomes import AskBroker, Deferred, Forward, Steps
-from kproxy.telemetry.apis.altering import told
-from kproxy.telemetry.apis.conversation import Ask, Conversation, Outcome
-from kproxy.telemetry.config_resource import Change
+from kproxy.protocol.outcomes import AskBroker, Deferred, Steps
 from kproxy.wire.frame import frame as framed
-from kproxy.wire.generated.alter_configs_response import AlterConfigsResponse
-from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
-from kproxy.wire.generated.describe_cluster_response import DescribeClusterResponse
-from kproxy.wire.generated.describe_configs_response import DescribeConfigsResponse
-from kproxy.wire.generated.incremental_alter_configs_response import IncrementalAlterConfigsResponse
-from kproxy.wire.generated.list_config_resources_response import ListConfigResourcesResponse
 from kproxy.wire.header import RequestHeader, decode_request_header, decode_response_header, encode_request_header
 from kproxy.wire.message import WireMessage
 
-Keep = Callable[[tuple[Change, ...], Callable[[str | None], None]], None]
-"""Has changes survive a restart; then calls back, with the reason if they will not."""
+T = TypeVar("T")
+R = TypeVar("R")
 
-RESPONSES: Final[dict[int, type[WireMessage]]] = {
-    18: ApiVersionsResponse,
-    32: DescribeConfigsResponse,
-    33: AlterConfigsResponse,
-    44: IncrementalAlterConfigsResponse,
-    60: DescribeClusterResponse,
-    74: ListConfigResourcesResponse,
-}
-"""What a broker answers to what conversations ask it."""
+Question: TypeAlias = tuple[int, int, WireMessage]
+"""Api key, version and body of a request to the broker."""
+Dialogue: TypeAlias = Generator[Question, WireMessage | None, T]
+Reply = Callable[[WireMessage], None]
+"""Answers the client; may be called later, from Trio's thread."""
+Conclude = Callable[[R, Reply], WireMessage | None]
+"""Takes what a dialogue returned; returns the response, or None where it calls the reply later."""
+Responses = Mapping[int, type[WireMessage]]
+"""By api key, what a broker answers to what dialogues ask."""
 
 
-def conversing(
+def asking_broker(
     decode: Decode[M],
     concerns: Callable[[M], bool],
-    converse: Callable[[M, int], Conversation[Outcome]],
-    keep: Keep,
-) -> Callable[[Context, memoryview], AskBroker | Forward]:
-    """A handler of requests that may need the broker's word first; those that are all the broker's pass as they are."""
+    begin: Callable[[M, int], Dialogue[R]],
+    responses: Responses,
+    conclude: Conclude[R],
+) -> Callable[[Context, memoryview], AskBroker | None]:
+    """A handler of requests that may need the broker's word first; a request that does not concern the room passes.
 
-    def handle(context: Context, frame: memoryview) -> AskBroker | Forward:
+    `begin` takes the request and its version.
+    """
+
+    def handle(context: Context, frame: memoryview) -> AskBroker | None:
         del context
         header, body = decode_request_header(frame, 0, len(frame))
         request = decode(frame[body:], header.api_version)
         if not concerns(request):
-            return Forward(framed(frame))
-        return AskBroker(_steps(header, converse(request, header.api_version), keep))
+            return None
+        return AskBroker(_steps(header, begin(request, header.api_version), responses, conclude))
 
     return handle
 
 
-def _steps(header: RequestHeader, conversation: Conversation[Outcome], keep: Keep) -> Steps:
-    """The conversation in frames. What it changes is kept before the client is told."""
+def _steps(header: RequestHeader, dialogue: Dialogue[R], responses: Responses, conclude: Conclude[R]) -> Steps:
+    """The dialogue in frames."""
     try:
-        asked = next(conversation)
+        question = next(dialogue)
         while True:
-            answer = yield request_frame(header, asked)
-            asked = conversation.send(_understood(answer, asked))
+            answer = yield request_frame(header, question)
+            question = dialogue.send(_decoded(answer, question, responses))
     except StopIteration as end:
-        outcome: Outcome = end.value
-    if not outcome.changes:
-        return response_frame(header, outcome.response)
-    parked = Deferred()
-    keep(outcome.changes, lambda reason: parked.resolve(response_frame(header, told(outcome, reason))))
-    return parked
+        result: R = end.value
+    deferred = Deferred()
+    response = conclude(result, lambda later: deferred.resolve(response_frame(header, later)))
+    return deferred if response is None else response_frame(header, response)
 
 
-def request_frame(header: RequestHeader, asked: Ask) -> bytes:
+def request_frame(header: RequestHeader, question: Question) -> bytes:
     """A request of kproxy's own on a client's connection, in the client's name."""
-    key, version, message = asked
+    key, version, message = question
     head = encode_request_header(RequestHeader(key, version, header.correlation_id, header.client_id))
     return framed(head, message.encode(version))
 
 
-def _understood(frame: bytes, asked: Ask) -> WireMessage | None:
-    key, version, _ = asked
+def _decoded(frame: bytes, question: Question, responses: Responses) -> WireMessage | None:
+    key, version, _ = question
     try:
         _, body = decode_response_header(frame, 0, len(frame), key, version)
-        return RESPONSES[key].decode(memoryview(frame)[body:], version, exact=False)
+        return responses[key].decode(memoryview(frame)[body:], version, exact=False)
     except MalformedMessageError:
         return None

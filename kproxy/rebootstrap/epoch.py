@@ -39,6 +39,4 @@ class Epoch:
 
 def cause_of(change: Change) -> Cause | None:
     """Why what a poll shows raises the epoch; None for nodes added, gone or moved, which metadata alone says."""
-    if change.cluster_changed:
-        return Cause.CLUSTER_CHANGED
-    return Cause.ALL_NODES_REPLACED if change.all_replaced else None
+    return None if change.replacement is None else Cause(change.replacement.value)

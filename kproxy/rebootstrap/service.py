@@ -47,6 +47,7 @@ class RebootstrapService:
         """`floor` is the epoch's, in seconds; `serves_retired` says whether a retired node's listener serves."""
         self.epoch = Epoch(floor)
         self._counters = counters
+        counters.begin_causes(map(str, Cause))
         self._connections = connections
         self._record = record
         self._serves_retired = serves_retired

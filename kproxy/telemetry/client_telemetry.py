@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kproxy.config.telemetry import Subscription as Fixed
     from kproxy.config.telemetry import Telemetry as Settings
     from kproxy.state.interface import Store
-    from kproxy.telemetry.apis.conversation import MayAlter
+    from kproxy.telemetry.apis.dialogue import MayAlter
     from kproxy.telemetry.config_resource import Change
 
 EXPIRY_SECONDS: Final = 10.0
@@ -50,12 +50,11 @@ class ClientTelemetry:
         self._key = f"clusters.{index}.telemetry"
         self._store: Store
         self._work: trio.Nursery
-        self.max_bytes = settings.max_bytes
         self.admin: MayAlter = settings.admin
         subscriptions = Subscriptions(self.fixed(settings), default_interval_ms=_ms(settings.interval))
         self.core = Telemetry(subscriptions, max_bytes=settings.max_bytes, clock=time.perf_counter)
         self.fanout = Fanout(made(config, cluster, settings.receivers, connect))
-        self.policies = policies(self)
+        self.policies = policies(self.core, self.fanout.offer, lambda: self.admin, self.change)
 
     async def start(self, work: trio.Nursery, store: Store) -> None:
         """Remember what was subscribed before, and keep the receivers at work; raises `StateError`."""

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import Any, Final
 
-from kproxy.protocol.ask_broker import conversing
+from kproxy.protocol.ask_broker import Dialogue, Reply, asking_broker
 from kproxy.protocol.context import Context
-from kproxy.protocol.outcomes import AskBroker, Forward
+from kproxy.protocol.outcomes import AskBroker
 from kproxy.telemetry.apis import (
     a32_describe_configs,
     a33_alter_configs,
     a44_incremental_alter_configs,
     a74_list_config_resources,
 )
-from kproxy.telemetry.config_resource import CLIENT_METRICS
+from kproxy.telemetry.apis.altering import after_keeping
+from kproxy.telemetry.apis.dialogue import Altered, MayAlter
+from kproxy.telemetry.config_resource import CLIENT_METRICS, Keep
+from kproxy.telemetry.service import Telemetry
 from kproxy.wire.generated.alter_configs_request import AlterConfigsRequest
+from kproxy.wire.generated.alter_configs_response import AlterConfigsResponse
+from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
+from kproxy.wire.generated.describe_cluster_response import DescribeClusterResponse
 from kproxy.wire.generated.describe_configs_request import DescribeConfigsRequest
+from kproxy.wire.generated.describe_configs_response import DescribeConfigsResponse
 from kproxy.wire.generated.incremental_alter_configs_request import IncrementalAlterConfigsRequest
+from kproxy.wire.generated.incremental_alter_configs_response import IncrementalAlterConfigsResponse
 from kproxy.wire.generated.list_config_resources_request import ListConfigResourcesRequest
+from kproxy.wire.generated.list_config_resources_response import ListConfigResourcesResponse
 from kproxy.wire.message import WireMessage
-
-if TYPE_CHECKING:
-    from kproxy.telemetry.apis.conversation import Conversation, Outcome
-    from kproxy.telemetry.client_telemetry import ClientTelemetry
 
 _CONFIGS: Final[dict[int, tuple[Any, type[Any]]]] = {
     a32_describe_configs.KEY: (a32_describe_configs, DescribeConfigsRequest),
@@ -32,17 +38,28 @@ _CONFIGS: Final[dict[int, tuple[Any, type[Any]]]] = {
     a74_list_config_resources.KEY: (a74_list_config_resources, ListConfigResourcesRequest),
 }
 """Module and its request, by api key."""
+RESPONSES: Final[dict[int, type[WireMessage]]] = {
+    18: ApiVersionsResponse,
+    32: DescribeConfigsResponse,
+    33: AlterConfigsResponse,
+    44: IncrementalAlterConfigsResponse,
+    60: DescribeClusterResponse,
+    74: ListConfigResourcesResponse,
+}
+"""What a broker answers to what dialogues ask it, by api key."""
 
 
-def handler(telemetry: ClientTelemetry, key: int) -> Callable[[Context, memoryview], AskBroker | Forward]:
+def handler(
+    rules: Telemetry, may_alter: MayAlter, keep: Keep, key: int
+) -> Callable[[Context, memoryview], AskBroker | None]:
     """What the relay hands requests of that api to."""
     api, request_type = _CONFIGS[key]
 
-    def converse(request: WireMessage, version: int) -> Conversation[Outcome]:
-        conversation: Conversation[Outcome] = api.converse(telemetry.core, telemetry.admin, request, version)
-        return conversation
+    def begin(request: WireMessage, version: int) -> Dialogue[Altered]:
+        dialogue: Dialogue[Altered] = api.converse(rules, may_alter, request, version)
+        return dialogue
 
-    return conversing(request_type.decode, _concerns, converse, telemetry.change)
+    return asking_broker(request_type.decode, _concerns, begin, RESPONSES, partial(conclude, keep))
 
 
 def _concerns(request: Any) -> bool:
@@ -50,3 +67,11 @@ def _concerns(request: Any) -> bool:
     if isinstance(request, ListConfigResourcesRequest):
         return True
     return any(resource.resource_type == CLIENT_METRICS for resource in request.resources)
+
+
+def conclude(keep: Keep, altered: Altered, reply: Reply) -> WireMessage | None:
+    """The response; where something was altered it comes once that is kept."""
+    if not altered.changes:
+        return altered.response
+    keep(altered.changes, lambda unkept: reply(after_keeping(altered, unkept)))
+    return None

@@ -6,7 +6,7 @@ Nothing of a resource changes when any of its changes is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple, Protocol
 
 from kproxy.errors import INVALID_REQUEST
@@ -43,6 +43,10 @@ class Change(NamedTuple):
 
     name: str
     subscription: Subscription | None
+
+
+Keep = Callable[[tuple[Change, ...], Callable[[str | None], None]], None]
+"""Has changes survive a restart; then calls back, with the reason if they will not."""
 
 
 class Alteration(Protocol):

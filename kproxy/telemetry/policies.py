@@ -1,9 +1,9 @@
-"""Telemetry's offers to the relay: its own two APIs, and its part of those for configs."""
+"""Telemetry's part in Kafka's APIs: its own two, and its part of those for configs."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -11,7 +11,7 @@ from uuid import UUID
 from kproxy.protocol.answer import Answering, answering
 from kproxy.protocol.api_table import ApiPolicy, OnRequest
 from kproxy.protocol.context import Context
-from kproxy.protocol.outcomes import AskBroker, Forward
+from kproxy.protocol.outcomes import AskBroker
 from kproxy.telemetry.apis import (
     a71_get_telemetry_subscriptions,
     a72_push_telemetry,
@@ -21,7 +21,10 @@ from kproxy.wire.generated.get_telemetry_subscriptions_request import GetTelemet
 from kproxy.wire.header import RequestHeader
 
 if TYPE_CHECKING:
-    from kproxy.telemetry.client_telemetry import ClientTelemetry
+    from kproxy.telemetry.apis.dialogue import MayAlter
+    from kproxy.telemetry.config_resource import Keep
+    from kproxy.telemetry.payload import Push
+    from kproxy.telemetry.service import Telemetry
     from kproxy.wire.generated.push_telemetry_request import PushTelemetryRequest
 
 ENVELOPE: Final = 64 << 10
@@ -35,50 +38,64 @@ _CONFIGS: Final[Mapping[int, tuple[int, int] | None]] = {32: None, 33: None, 44:
 """The versions that are served whether the broker knows them or not, of DescribeConfigs and its kin by api key."""
 
 
-def policies(telemetry: ClientTelemetry) -> Mapping[int, ApiPolicy]:
-    """What the relay hands to telemetry, by api key."""
+def policies(
+    rules: Telemetry, take: Callable[[Push], None], may_alter: Callable[[], MayAlter], keep: Keep
+) -> Mapping[int, ApiPolicy]:
+    """By api key, of one virtual cluster.
+
+    `take` gets each push that was accepted; `may_alter` says who may alter subscriptions at the moment; `keep` has what
+    was altered survive a restart.
+    """
     return {
         a71_get_telemetry_subscriptions.KEY: ApiPolicy(
             on_request=OnRequest.WHOLE,
-            request=answering(GetTelemetrySubscriptionsRequest.decode, partial(_get, telemetry)),
+            request=answering(GetTelemetrySubscriptionsRequest.decode, partial(_get, rules)),
             own=(0, 0),
+            alone=True,
         ),
         a72_push_telemetry.KEY: ApiPolicy(
             on_request=OnRequest.WHOLE,
-            request=answering(a72_push_telemetry.decode, partial(_push, telemetry)),
-            request_limit=REFUSED_AT * telemetry.max_bytes + ENVELOPE,
+            request=answering(a72_push_telemetry.decode, partial(_push, rules, take)),
+            request_limit=REFUSED_AT * rules.max_bytes + ENVELOPE,
             own=(0, 0),
+            alone=True,
         ),
-        **{key: _of_configs(telemetry, key, own) for key, own in _CONFIGS.items()},
+        **{key: _of_configs(rules, may_alter, keep, key, own) for key, own in _CONFIGS.items()},
     }
 
 
-def _of_configs(telemetry: ClientTelemetry, key: int, own: tuple[int, int] | None) -> ApiPolicy:
-    def handle(context: Context, frame: memoryview) -> AskBroker | Forward:
+def _of_configs(
+    rules: Telemetry, may_alter: Callable[[], MayAlter], keep: Keep, key: int, own: tuple[int, int] | None
+) -> ApiPolicy:
+    def handle(context: Context, frame: memoryview) -> AskBroker | None:
         from kproxy.telemetry.config_policies import handler  # noqa: PLC0415 - it says why
 
-        return handler(telemetry, key)(context, frame)
+        return handler(rules, may_alter(), keep, key)(context, frame)
 
     return ApiPolicy(on_request=OnRequest.WHOLE, request=handle, request_limit=CONFIGS_LIMIT, own=own)
 
 
 def _get(
-    telemetry: ClientTelemetry, context: Context, header: RequestHeader, request: GetTelemetrySubscriptionsRequest
+    rules: Telemetry, context: Context, header: RequestHeader, request: GetTelemetrySubscriptionsRequest
 ) -> Answering:
     info = _info(context, header, request.client_instance_id)
-    response = a71_get_telemetry_subscriptions.answer(telemetry.core, info, request, time.time())
+    response = a71_get_telemetry_subscriptions.answer(rules, info, request, time.time())
     yield
     return response
 
 
 def _push(
-    telemetry: ClientTelemetry, context: Context, header: RequestHeader, request: PushTelemetryRequest
+    rules: Telemetry,
+    take: Callable[[Push], None],
+    context: Context,
+    header: RequestHeader,
+    request: PushTelemetryRequest,
 ) -> Answering:
     info = _info(context, header, request.client_instance_id)
-    response, push = a72_push_telemetry.answer(telemetry.core, info, request, time.time())
+    response, push = a72_push_telemetry.answer(rules, info, request, time.time())
     yield
     if push is not None:
-        telemetry.fanout.offer(push)
+        take(push)
     return response
 
 

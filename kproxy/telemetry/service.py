@@ -61,7 +61,7 @@ class Telemetry:
         self.subscriptions = subscriptions
         self.instances = Instances(capacity)
         self.tally = Tally()
-        self._max_bytes = max_bytes
+        self.max_bytes = max_bytes
         self._max_decompressed_bytes = max_bytes if max_decompressed_bytes is None else max_decompressed_bytes
         self._new_id = new_id
         self._clock = clock
@@ -92,7 +92,7 @@ class Telemetry:
             subscription_id=instance.subscription_id,
             accepted_compression_types=list(ACCEPTED),
             push_interval_ms=instance.subscriptions.interval_ms,
-            telemetry_max_bytes=self._max_bytes,
+            telemetry_max_bytes=self.max_bytes,
             delta_temporality=DELTAS,
             requested_metrics=list(instance.subscriptions.metrics),
         )
@@ -133,8 +133,8 @@ class Telemetry:
     def _opened(self, instance: Instance, info: ClientInfo, request: PushTelemetryRequest, now: float) -> Push | None:
         if request.compression_type not in CODECS:
             raise PayloadError(UNSUPPORTED_COMPRESSION_TYPE, f"compression type {request.compression_type}")
-        if len(request.metrics) > self._max_bytes:
-            raise PayloadError(TELEMETRY_TOO_LARGE, f"{len(request.metrics)} bytes, {self._max_bytes} at most")
+        if len(request.metrics) > self.max_bytes:
+            raise PayloadError(TELEMETRY_TOO_LARGE, f"{len(request.metrics)} bytes, {self.max_bytes} at most")
         if not request.metrics:  # librdkafka 2.8 has nothing to say, at times
             return None
         began = self._clock()

@@ -5,41 +5,41 @@ from __future__ import annotations
 
 from typing import Final
 
-from kproxy.rebootstrap.actions import Cause
+from kproxy.topology.snapshot import Replacement
 
 CALM: Final = 10
-"""Polls in a row without a doubt, after which the next one is news again."""
+"""Polls in a row that need no confirmation, after which the next one that does is news again."""
 
 
 class Confirmation:
-    """`of`: the cause that the last poll showed, and the cluster id with it, when it was not believed yet.
+    """Holds a replaced topology back until the next poll shows the same."""
 
-    `news`: whether this doubt came after a calm, so that a name that leads to two clusters in turn is logged once.
-    """
-
-    __slots__ = ("_calm", "news", "of")
+    __slots__ = ("_calm", "is_news", "pending")
 
     def __init__(self) -> None:
-        self.of: tuple[Cause, str | None] | None = None
-        self.news = False
+        self.pending: tuple[Replacement, str | None] | None = None
+        """What the last poll showed, with the cluster id, while it is not confirmed."""
+        self.is_news = False
+        """Whether `pending` came after a calm, so that a name that leads to two clusters in turn is logged once."""
         self._calm = CALM
 
     @property
     def cluster_id(self) -> str | None:
         """The id of the other cluster that waits to be confirmed; None when none does."""
-        return self.of[1] if self.of is not None and self.of[0] is Cause.CLUSTER_CHANGED else None
+        pending = self.pending
+        return pending[1] if pending is not None and pending[0] is Replacement.CLUSTER_CHANGED else None
 
-    def admits(self, cause: Cause | None, cluster_id: str | None) -> bool:
-        """Whether what a poll shows may replace the snapshot: no `cause`, or the same as the poll before showed."""
-        if cause is None:
-            self.of = None
+    def accepts(self, replacement: Replacement | None, cluster_id: str | None) -> bool:
+        """Whether what a poll shows counts: it replaces nothing, or the poll before showed the same."""
+        if replacement is None:
+            self.pending = None
             self._calm += 1
             return True
-        if (cause, cluster_id) == self.of:
-            self.of = None
+        if (replacement, cluster_id) == self.pending:
+            self.pending = None
             self._calm = CALM
             return True
-        self.of = cause, cluster_id
-        self.news = self._calm >= CALM
+        self.pending = replacement, cluster_id
+        self.is_news = self._calm >= CALM
         self._calm = 0
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
@@ -47,6 +48,15 @@ class Snapshot:
         return cls(cluster_id, controller_id, MappingProxyType(by_id))
 
 
+class Replacement(StrEnum):
+    """A change after which clients cannot find the cluster by what they know of it."""
+
+    CLUSTER_CHANGED = "cluster_changed"
+    """Another cluster id behind the same bootstrap servers."""
+    ALL_NODES_REPLACED = "all_nodes_replaced"
+    """No node that a client can know is left."""
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """What a new snapshot changed, false when nothing: nodes as the new one names them, removed ones as the old did.
@@ -62,6 +72,13 @@ class Change:
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.moved or self.cluster_changed)
+
+    @property
+    def replacement(self) -> Replacement | None:
+        """What replaced the topology; None where nodes came, went or moved: metadata alone says so."""
+        if self.cluster_changed:
+            return Replacement.CLUSTER_CHANGED
+        return Replacement.ALL_NODES_REPLACED if self.all_replaced else None
 
 
 def diff(old: Snapshot | None, new: Snapshot) -> Change:

@@ -14,7 +14,6 @@ import structlog
 import trio
 
 from kproxy.errors import UpstreamError
-from kproxy.rebootstrap.epoch import cause_of
 from kproxy.topology.answers import from_metadata
 from kproxy.topology.confirmation import Confirmation
 from kproxy.topology.guard import attempted, tell
@@ -74,7 +73,7 @@ class Watcher:
         self._prober = Prober(client, probe_timeout, on_reachability)
         self._failures = 0
         self._hinted = trio.Event()
-        self._doubt = Confirmation()
+        self._confirmation = Confirmation()
         self._odd: tuple[str | None, _Nodes] | None = None
         if initial is not None:
             client.set_nodes(_addresses(initial))
@@ -90,9 +89,9 @@ class Watcher:
         return None if self.upstream is None else self.upstream.error
 
     @property
-    def doubted(self) -> str | None:
+    def unconfirmed(self) -> str | None:
         """The id of another cluster that the last poll met and the next one has to confirm."""
-        return self._doubt.cluster_id
+        return self._confirmation.cluster_id
 
     @property
     def nodes(self) -> Mapping[int, Reachability]:
@@ -134,20 +133,20 @@ class Watcher:
             self._log(polled)
         self.upstream = polled
         if not polled.ok:
-            self._doubt.of = None  # the two polls that agree follow each other
+            self._confirmation.pending = None  # the two polls that agree follow each other
         answered = await self._probe()
         self._failures = 0 if polled.ok and answered else self._failures + 1
 
     async def _probe(self) -> bool:
         # While in doubt the next poll matters more: the nodes of a cluster that is gone would take their full timeout.
-        if self.snapshot is None or self._doubt.of is not None:
+        if self.snapshot is None or self._confirmation.pending is not None:
             return False
         return await self._prober.probe(self.snapshot.nodes)
 
     async def _poll(self) -> None:
         snapshot = await self._ask()
         change = diff(self.snapshot, snapshot)
-        if self._doubt.admits(cause_of(change), snapshot.cluster_id):
+        if self._confirmation.accepts(change.replacement, snapshot.cluster_id):
             self._adopt(snapshot, change)
         else:
             self._hold(snapshot)
@@ -166,7 +165,7 @@ class Watcher:
 
     def _hold(self, snapshot: Snapshot) -> None:
         self.hint()
-        if self._doubt.news and self.snapshot is not None:
+        if self._confirmation.is_news and self.snapshot is not None:
             log.warning(
                 "another cluster, or none of the known nodes: believed when the next poll shows it too",
                 known=self.snapshot.cluster_id,

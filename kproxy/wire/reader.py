@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import Protocol, Self, TypeVar
 from uuid import UUID
 
 from kproxy.errors import MalformedMessageError
@@ -23,11 +23,16 @@ from kproxy.wire.primitives import (
     uint32_at,
 )
 
-if TYPE_CHECKING:
-    from kproxy.wire.message import WireStruct
-
 T = TypeVar("T")
-S = TypeVar("S", bound="WireStruct")
+S = TypeVar("S", bound="Readable")
+
+
+class Readable(Protocol):
+    """A struct within a message."""
+
+    @classmethod
+    def read(cls, reader: Reader, version: int) -> Self:
+        """The struct that begins where `reader` stands."""
 
 
 class Reader:

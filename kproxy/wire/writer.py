@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from struct import Struct
-from typing import TYPE_CHECKING, TypeVar
+from typing import Protocol, TypeVar
 from uuid import UUID
 
 from kproxy.wire.primitives import (
@@ -22,10 +22,14 @@ from kproxy.wire.primitives import (
     uvarint,
 )
 
-if TYPE_CHECKING:
-    from kproxy.wire.message import WireStruct
-
 T = TypeVar("T")
+
+
+class Writable(Protocol):
+    """A struct within a message."""
+
+    def write(self, writer: Writer, version: int) -> None:
+        """Append the struct; ValueError for a field that the version cannot carry."""
 
 
 class Writer:
@@ -107,16 +111,16 @@ class Writer:
         for value in items:
             item(value)
 
-    def nullable_struct(self, value: WireStruct | None, version: int) -> None:
+    def nullable_struct(self, value: Writable | None, version: int) -> None:
         """Behind a byte of its own, as Kafka writes it: 1, or -1 for null."""
         self.int8(NULL_LENGTH if value is None else 1)
         if value is not None:
             value.write(self, version)
 
-    def nullable_structs(self, items: Sequence[WireStruct] | None, version: int, flexible: bool) -> None:
+    def nullable_structs(self, items: Sequence[Writable] | None, version: int, flexible: bool) -> None:
         self.nullable_array(items, lambda value: value.write(self, version), flexible)
 
-    def structs(self, items: Sequence[WireStruct], version: int, flexible: bool) -> None:
+    def structs(self, items: Sequence[Writable], version: int, flexible: bool) -> None:
         self.array(items, lambda value: value.write(self, version), flexible)
 
     def tagged_fields(self, fields: Iterable[tuple[int, bytes]]) -> None:

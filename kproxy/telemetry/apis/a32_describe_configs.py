@@ -9,15 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from kproxy.telemetry.apis.conversation import (
-    DESCRIBE_CONFIGS,
-    Conversation,
-    MayAlter,
-    Outcome,
-    Refusal,
-    ask,
-    permitted,
-)
+from kproxy.protocol.ask_broker import Dialogue
+from kproxy.telemetry.apis.dialogue import DESCRIBE_CONFIGS, Altered, MayAlter, Refusal, ask, permitted
 from kproxy.telemetry.apis.resources import Resource, key_of, merged, split
 from kproxy.telemetry.config_resource import describe
 from kproxy.telemetry.errors import SubscriptionError
@@ -31,7 +24,7 @@ KEY: Final = 32
 
 def converse(
     telemetry: Telemetry, may_alter: MayAlter, request: DescribeConfigsRequest, version: int
-) -> Conversation[Outcome]:
+) -> Dialogue[Altered]:
     """Ask the broker who may, and for its resources; it never sees type 16, which it may not know."""
     own, rest = split(request.resources)
     refusal = (yield from permitted(DESCRIBE_CONFIGS, may_alter)) if own else None
@@ -44,7 +37,7 @@ def converse(
     }
     results = merged(request.resources, described, theirs.results if theirs else None, _failed)
     throttle_time_ms = theirs.throttle_time_ms if theirs else 0
-    return Outcome(DescribeConfigsResponse(throttle_time_ms=throttle_time_ms, results=results))
+    return Altered(DescribeConfigsResponse(throttle_time_ms=throttle_time_ms, results=results))
 
 
 def _own(

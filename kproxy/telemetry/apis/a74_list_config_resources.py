@@ -11,16 +11,8 @@ from dataclasses import replace
 from typing import Final
 
 from kproxy.errors import NONE, UNSUPPORTED_VERSION
-from kproxy.telemetry.apis.conversation import (
-    DESCRIBE_CONFIGS,
-    UNANSWERED,
-    Conversation,
-    MayAlter,
-    Outcome,
-    ask,
-    permitted,
-    supported,
-)
+from kproxy.protocol.ask_broker import Dialogue
+from kproxy.telemetry.apis.dialogue import DESCRIBE_CONFIGS, UNANSWERED, Altered, MayAlter, ask, permitted, supported
 from kproxy.telemetry.config_resource import CLIENT_METRICS, list_resources
 from kproxy.telemetry.service import Telemetry
 from kproxy.wire.generated.list_config_resources_request import ListConfigResourcesRequest
@@ -32,30 +24,30 @@ _WITH_TYPES: Final = 1
 
 def converse(
     telemetry: Telemetry, may_alter: MayAlter, request: ListConfigResourcesRequest, version: int
-) -> Conversation[Outcome]:
+) -> Dialogue[Altered]:
     """The broker's resources first. Where it lists any, it has checked who asks; else it is asked that, too."""
     own = [ConfigResource(resource_name=name) for name in list_resources(telemetry.subscriptions)]
     types = request.resource_types if version >= _WITH_TYPES else [CLIENT_METRICS]
     if set(types) == {CLIENT_METRICS}:
-        return Outcome((yield from _checked(may_alter, own)))
+        return Altered((yield from _checked(may_alter, own)))
     versions = yield from supported()
     if versions is None:
         return _error(UNANSWERED.code)
     if versions.get(KEY, (0, 0))[1] >= _WITH_TYPES:
-        return Outcome((yield from _both(request, own)))
+        return Altered((yield from _both(request, own)))
     if types and CLIENT_METRICS not in types:
         return _error(UNSUPPORTED_VERSION)
-    return Outcome((yield from _checked(may_alter, own)))
+    return Altered((yield from _checked(may_alter, own)))
 
 
-def _checked(may_alter: MayAlter, own: list[ConfigResource]) -> Conversation[ListConfigResourcesResponse]:
+def _checked(may_alter: MayAlter, own: list[ConfigResource]) -> Dialogue[ListConfigResourcesResponse]:
     refusal = yield from permitted(DESCRIBE_CONFIGS, may_alter)
     if refusal:
         return ListConfigResourcesResponse(error_code=refusal.code)
     return ListConfigResourcesResponse(config_resources=own)
 
 
-def _both(request: ListConfigResourcesRequest, own: list[ConfigResource]) -> Conversation[ListConfigResourcesResponse]:
+def _both(request: ListConfigResourcesRequest, own: list[ConfigResource]) -> Dialogue[ListConfigResourcesResponse]:
     """Subscriptions that the broker has of its own are no one's here: telemetry does not reach it."""
     types = request.resource_types
     others = [kind for kind in types if kind != CLIENT_METRICS]
@@ -69,5 +61,5 @@ def _both(request: ListConfigResourcesRequest, own: list[ConfigResource]) -> Con
     return theirs
 
 
-def _error(code: int) -> Outcome:
-    return Outcome(ListConfigResourcesResponse(error_code=code))
+def _error(code: int) -> Altered:
+    return Altered(ListConfigResourcesResponse(error_code=code))

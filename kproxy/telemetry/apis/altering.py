@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, cast
 
 from kproxy.errors import NONE
-from kproxy.telemetry.apis.conversation import ALTER_CONFIGS, Conversation, MayAlter, Outcome, Refusal, ask, permitted
-from kproxy.telemetry.apis.resources import Resource, altered, key_of, merged, split
+from kproxy.protocol.ask_broker import Dialogue
+from kproxy.telemetry.apis.dialogue import ALTER_CONFIGS, Altered, MayAlter, Refusal, ask, permitted
+from kproxy.telemetry.apis.resources import Resource, alter_all, key_of, merged, split
 from kproxy.telemetry.config_resource import CLIENT_METRICS, Change
 from kproxy.telemetry.errors import KAFKA_STORAGE_ERROR
 from kproxy.telemetry.service import Telemetry
@@ -33,9 +34,7 @@ class Api(NamedTuple):
     change: Callable[[Subscriptions, str, Any], Change | None]
 
 
-def converse(
-    api: Api, telemetry: Telemetry, may_alter: MayAlter, request: Request, version: int
-) -> Conversation[Outcome]:
+def converse(api: Api, telemetry: Telemetry, may_alter: MayAlter, request: Request, version: int) -> Dialogue[Altered]:
     """Ask the broker who may, and for its resources; then alter the proxy's: changes take effect together."""
     own, rest = split(request.resources)
     refusal = (yield from permitted(ALTER_CONFIGS, may_alter)) if own else None
@@ -44,7 +43,7 @@ def converse(
         asked = cast(WireMessage, replace(cast(Any, request), resources=rest))
         theirs = yield from ask(version, asked, api.key, api.response)
     subscriptions = telemetry.subscriptions
-    verdicts, changes = altered(
+    refusals, changes = alter_all(
         subscriptions,
         own,
         refusal,
@@ -60,18 +59,18 @@ def converse(
             resource_name=resource.resource_name,
         )
 
-    results = {key_of(resource): result(resource, verdicts[key_of(resource)]) for resource in own}
+    results = {key_of(resource): result(resource, refusals[key_of(resource)]) for resource in own}
     responses = merged(request.resources, results, theirs.responses if theirs else None, result)
     throttle_time_ms = theirs.throttle_time_ms if theirs else 0
-    return Outcome(api.response(throttle_time_ms=throttle_time_ms, responses=responses), changes)
+    return Altered(api.response(throttle_time_ms=throttle_time_ms, responses=responses), changes)
 
 
-def told(outcome: Outcome, unkept: str | None) -> WireMessage:
+def after_keeping(altered: Altered, unkept: str | None) -> WireMessage:
     """The response once the changes are kept; `unkept` says why a restart will not know of them, if it will not."""
     if unkept is not None:
-        changed = {(CLIENT_METRICS, change.name) for change in outcome.changes}
-        for result in cast(Any, outcome.response).responses:
+        changed = {(CLIENT_METRICS, change.name) for change in altered.changes}
+        for result in cast(Any, altered.response).responses:
             if key_of(result) in changed:
                 result.error_code = KAFKA_STORAGE_ERROR
                 result.error_message = f"it is in effect until kproxy restarts, but was not kept: {unkept}"
-    return outcome.response
+    return altered.response

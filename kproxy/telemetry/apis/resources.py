@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol, TypeAlias, TypeVar
 
 from kproxy.errors import INVALID_REQUEST, UNKNOWN_SERVER_ERROR
-from kproxy.telemetry.apis.conversation import UNANSWERED, Refusal
+from kproxy.telemetry.apis.dialogue import UNANSWERED, Refusal
 from kproxy.telemetry.config_resource import CLIENT_METRICS, Change, make
 from kproxy.telemetry.errors import SubscriptionError
 from kproxy.telemetry.subscriptions import Subscriptions
@@ -54,7 +54,7 @@ def merged(
     return [found.get(key_of(resource)) or failed(resource, why) for resource in resources]
 
 
-def altered(
+def alter_all(
     subscriptions: Subscriptions,
     own: Sequence[R],
     refusal: Refusal | None,

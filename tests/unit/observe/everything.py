@@ -36,6 +36,7 @@ def everything() -> Counters:
     cluster.software.opened("apache-kafka-java", "4.3.1")
     cluster.node(BOOTSTRAP, "seed:9092").connected()
     cluster.node(1001, "broker:9092").failed(Reason.CONNECT_FAILED, "connection refused")
+    cluster.begin_causes(map(str, Cause))
     cluster.raise_epoch(Cause.FAILOVER)
     cluster.changes["moved"] += 2
     cluster.count_told(Action.NOTIFY, ("apache-kafka-java", "4.3.1"))

@@ -122,6 +122,7 @@ def test_a_node_keeps_its_address_until_it_moves() -> None:
 def test_an_epoch_rises_for_a_cause() -> None:
     """Every cause is there from the start, at 0: Prometheus would not see a series that begins at 1 rise."""
     cluster = ClusterCounters("main")
+    cluster.begin_causes(map(str, Cause))
     assert cluster.epochs == dict.fromkeys(Cause, 0)
     cluster.raise_epoch(Cause.OPERATOR)
     cluster.raise_epoch(Cause.FAILOVER)

@@ -192,14 +192,14 @@ def rewriter(context: Context, version: int, buf: Chunk, pos: int, size: int) ->
 )
 def test_a_clash_names_both_rooms(a: dict[str, Any], b: dict[str, Any], why: str) -> None:
     """It is an error at the start, never one room silently in the other's place."""
-    with pytest.raises(CompositionError, match=f"^api 10 \\(FindCoordinator\\): {why}"):
+    with pytest.raises(CompositionError, match=rf"^api 10 \(FindCoordinator\): {why}"):
         together(ApiPolicy(**a), ApiPolicy(**b))
 
 
 def test_a_virtual_cluster_refuses_a_clash() -> None:
     """As a room would meet it that answers Metadata for itself."""
     with pytest.raises(
-        CompositionError, match="Metadata.*telemetry answers every request itself.*rebootstrap and relay"
+        CompositionError, match=r"Metadata.*telemetry answers every request itself.*rebootstrap and relay"
     ):
         composed(Cluster(), {3: ApiPolicy(alone=True)}, None)
 

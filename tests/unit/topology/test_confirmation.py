@@ -4,44 +4,44 @@ from __future__ import annotations
 
 import pytest
 
-from kproxy.rebootstrap.actions import Cause
 from kproxy.topology.confirmation import CALM, Confirmation
+from kproxy.topology.snapshot import Replacement
 
-OTHER, REPLACED = Cause.CLUSTER_CHANGED, Cause.ALL_NODES_REPLACED
+OTHER, REPLACED = Replacement.CLUSTER_CHANGED, Replacement.ALL_NODES_REPLACED
 
 
 def test_what_sends_nobody_away_is_believed_at_once() -> None:
     """A node added or moved waits for nothing."""
     doubt = Confirmation()
-    assert doubt.admits(None, "x")
-    assert (doubt.of, doubt.cluster_id, doubt.news) == (None, None, False)
+    assert doubt.accepts(None, "x")
+    assert (doubt.pending, doubt.cluster_id, doubt.is_news) == (None, None, False)
 
 
 @pytest.mark.parametrize(("cause", "cluster_id", "shown"), [(OTHER, "y", "y"), (REPLACED, "x", None)])
 def test_what_would_send_all_away_is_believed_the_second_time(
-    cause: Cause, cluster_id: str | None, shown: str | None
+    cause: Replacement, cluster_id: str | None, shown: str | None
 ) -> None:
     """Two polls in a row that show the same; only another cluster's id is one to ask for."""
     doubt = Confirmation()
-    assert not doubt.admits(cause, cluster_id)
-    assert (doubt.of, doubt.cluster_id, doubt.news) == ((cause, cluster_id), shown, True)
-    assert doubt.admits(cause, cluster_id)
-    assert (doubt.of, doubt.cluster_id) == (None, None)
+    assert not doubt.accepts(cause, cluster_id)
+    assert (doubt.pending, doubt.cluster_id, doubt.is_news) == ((cause, cluster_id), shown, True)
+    assert doubt.accepts(cause, cluster_id)
+    assert (doubt.pending, doubt.cluster_id) == (None, None)
 
 
 def test_a_moment_is_not_believed() -> None:
     """The old cluster in between ends the doubt."""
     doubt = Confirmation()
-    assert [doubt.admits(*seen) for seen in [(OTHER, "y"), (None, "x"), (OTHER, "y")]] == [False, True, False]
+    assert [doubt.accepts(*seen) for seen in [(OTHER, "y"), (None, "x"), (OTHER, "y")]] == [False, True, False]
 
 
 @pytest.mark.parametrize("second", [(OTHER, "z"), (REPLACED, "y")])
-def test_another_doubt_confirms_nothing(second: tuple[Cause, str]) -> None:
+def test_another_doubt_confirms_nothing(second: tuple[Replacement, str]) -> None:
     """A third cluster, or another cause, begins anew."""
     doubt = Confirmation()
-    assert not doubt.admits(OTHER, "y")
-    assert not doubt.admits(*second)
-    assert doubt.admits(*second)
+    assert not doubt.accepts(OTHER, "y")
+    assert not doubt.accepts(*second)
+    assert doubt.accepts(*second)
 
 
 def test_flapping_is_news_once() -> None:
@@ -49,19 +49,19 @@ def test_flapping_is_news_once() -> None:
     doubt = Confirmation()
     news = []
     for seen in [(OTHER, "y"), (None, "x"), (OTHER, "y"), (OTHER, "z"), (None, "x"), (OTHER, "y")]:
-        if not doubt.admits(*seen):
-            news.append(doubt.news)
+        if not doubt.accepts(*seen):
+            news.append(doubt.is_news)
     assert news == [True, False, False, False]
     for _ in range(CALM):
-        doubt.admits(None, "x")
-    assert not doubt.admits(OTHER, "y")
-    assert doubt.news
+        doubt.accepts(None, "x")
+    assert not doubt.accepts(OTHER, "y")
+    assert doubt.is_news
 
 
 def test_the_next_change_after_one_that_was_believed_is_news() -> None:
     """The first of a new cluster's doubts is told as that of the old one was."""
     doubt = Confirmation()
-    doubt.admits(OTHER, "y")
-    doubt.admits(OTHER, "y")
-    assert not doubt.admits(OTHER, "x")
-    assert doubt.news
+    doubt.accepts(OTHER, "y")
+    doubt.accepts(OTHER, "y")
+    assert not doubt.accepts(OTHER, "x")
+    assert doubt.is_news

@@ -86,13 +86,13 @@ async def test_another_cluster_is_believed_at_the_second_poll(start: Start, site
         watcher = await start()
         await eventually(lambda: watcher.snapshot is not None, "the first poll")
         watcher.hint()
-        await eventually(lambda: watcher.doubted == "y", "the doubt")
+        await eventually(lambda: watcher.unconfirmed == "y", "the doubt")
         assert watcher.snapshot is not None
         assert watcher.snapshot.cluster_id == "x"
         assert watcher.reachable
         await eventually(lambda: len(site.changes) == 2, "the change", seconds=2)
     assert site.changes[1].cluster_changed
-    assert (watcher.doubted, polls(site)) == (None, 3)
+    assert (watcher.unconfirmed, polls(site)) == (None, 3)
     (entry,) = doubts(logs)
     assert (entry["known"], entry["answered"], entry["log_level"]) == ("x", "y", "warning")
 
@@ -103,7 +103,7 @@ async def test_another_cluster_for_a_moment_changes_nothing(start: Start, site: 
     watcher = await start(interval=0.05)
     await eventually(lambda: polls(site) >= 6, "polls")
     assert watcher.snapshot is not None
-    assert (watcher.snapshot.cluster_id, watcher.doubted, len(site.changes)) == ("x", None, 1)
+    assert (watcher.snapshot.cluster_id, watcher.unconfirmed, len(site.changes)) == ("x", None, 1)
 
 
 @pytest.mark.parametrize("ids", ["yx", "yz", "yzx"])

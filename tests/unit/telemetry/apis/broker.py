@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from kproxy.telemetry.apis.conversation import ALTER_CONFIGS, DESCRIBE_CONFIGS, Conversation, Outcome
+from kproxy.protocol.ask_broker import Dialogue
+from kproxy.telemetry.apis.dialogue import ALTER_CONFIGS, DESCRIBE_CONFIGS, Altered
 from kproxy.wire.generated.api_versions_response import ApiVersion, ApiVersionsResponse
 from kproxy.wire.generated.describe_cluster_response import DescribeClusterResponse
 from kproxy.wire.message import WireMessage
@@ -38,14 +39,14 @@ class Broker:
         }
         self.answers = mine | self.answers
 
-    def talk(self, conversation: Conversation[Outcome]) -> Outcome:
+    def talk(self, conversation: Dialogue[Altered]) -> Altered:
         """To its end."""
         answer: WireMessage | None = None
         while True:
             try:
                 key, version, request = conversation.send(answer)
             except StopIteration as end:
-                outcome: Outcome = end.value
+                outcome: Altered = end.value
                 return outcome
             assert key == type(request).api_key  # type: ignore[attr-defined]
             self.asked.append((key, version, type(request).decode(request.encode(version), version)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kproxy.telemetry.apis.a32_describe_configs import KEY, converse
-from kproxy.telemetry.apis.conversation import MayAlter
+from kproxy.telemetry.apis.dialogue import MayAlter
 from kproxy.telemetry.subscription import Subscription
 from kproxy.wire.generated.describe_configs_request import DescribeConfigsRequest, DescribeConfigsResource
 from kproxy.wire.generated.describe_configs_response import (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from kproxy.telemetry.apis.a74_list_config_resources import KEY, converse
-from kproxy.telemetry.apis.conversation import MayAlter
+from kproxy.telemetry.apis.dialogue import MayAlter
 from kproxy.telemetry.subscription import Subscription
 from kproxy.wire.generated.list_config_resources_request import ListConfigResourcesRequest
 from kproxy.wire.generated.list_config_resources_response import ConfigResource, ListConfigResourcesResponse

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kproxy.telemetry.apis import a33_alter_configs, a44_incremental_alter_configs
-from kproxy.telemetry.apis.altering import told
+from kproxy.telemetry.apis.altering import after_keeping
 from kproxy.telemetry.config_resource import Change
 from kproxy.telemetry.errors import KAFKA_STORAGE_ERROR
 from kproxy.telemetry.service import Telemetry
@@ -138,8 +138,8 @@ def test_what_is_not_kept_is_told(api: str) -> None:
     broker = Broker(answers={altering.module.KEY: altering.answers()})
     request = altering.of((TOPIC, "s", {"x": "1"}), OWN, (CLIENT_METRICS, "t", {"interval.ms": "1"}))
     outcome = broker.talk(altering.module.converse(server, "any", request, altering.request.max_version))
-    assert told(outcome, None) is outcome.response
-    results: Any = told(outcome, "the disk is full")
+    assert after_keeping(outcome, None) is outcome.response
+    results: Any = after_keeping(outcome, "the disk is full")
     assert [one.error_code for one in results.responses] == [0, KAFKA_STORAGE_ERROR, 42]
     assert results.responses[1].error_message.endswith("was not kept: the disk is full")
 

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kproxy.telemetry.apis.conversation import (
-    ALTER_CONFIGS,
-    DESCRIBE_CONFIGS,
-    Conversation,
-    MayAlter,
-    Outcome,
-    Refusal,
-    permitted,
-)
+from kproxy.protocol.ask_broker import Dialogue
+from kproxy.telemetry.apis.dialogue import ALTER_CONFIGS, DESCRIBE_CONFIGS, Altered, MayAlter, Refusal, permitted
 from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
 from kproxy.wire.generated.describe_cluster_response import DescribeClusterResponse
 from tests.unit.telemetry.apis.broker import MAY_BOTH, Broker
@@ -21,9 +14,9 @@ from tests.unit.telemetry.apis.broker import MAY_BOTH, Broker
 def asked(broker: Broker, operation: int, may_alter: MayAlter = "upstream") -> Refusal | None:
     found: list[Refusal | None] = []
 
-    def conversation() -> Conversation[Outcome]:
+    def conversation() -> Dialogue[Altered]:
         found.append((yield from permitted(operation, may_alter)))
-        return Outcome(ApiVersionsResponse())
+        return Altered(ApiVersionsResponse())
 
     broker.talk(conversation())
     return found[0]

@@ -1,16 +1,12 @@
 # This module is pure.
-"""An answer that may need the broker's word first: a generator of requests for it, fed with its responses.
-
-It yields `(api key, version, message)` for the broker of the client's connection, receives the decoded response, or
-None when the broker gave none that could be read, and returns what the client gets.
-"""
+"""What dialogues with the broker have in common: whether the client's principal may alter or describe subscriptions."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from kproxy.errors import NONE
+from kproxy.protocol.ask_broker import Dialogue
 from kproxy.telemetry.config_resource import Change
 from kproxy.telemetry.errors import CLUSTER_AUTHORIZATION_FAILED, NETWORK_EXCEPTION
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
@@ -19,11 +15,8 @@ from kproxy.wire.generated.describe_cluster_request import DescribeClusterReques
 from kproxy.wire.generated.describe_cluster_response import DescribeClusterResponse
 from kproxy.wire.message import WireMessage
 
-T = TypeVar("T")
 M = TypeVar("M", bound=WireMessage)
 
-Ask: TypeAlias = tuple[int, int, WireMessage]
-Conversation: TypeAlias = Generator[Ask, WireMessage | None, T]
 MayAlter: TypeAlias = Literal["upstream", "any", "none"]
 
 API_VERSIONS: Final = 18
@@ -34,7 +27,7 @@ ALTER_CONFIGS: Final = 11
 _OPERATIONS: Final = {DESCRIBE_CONFIGS: "describe", ALTER_CONFIGS: "alter"}
 
 
-class Outcome(NamedTuple):
+class Altered(NamedTuple):
     """What the client gets, and which changes took effect, for those who keep them."""
 
     response: WireMessage
@@ -51,13 +44,13 @@ class Refusal(NamedTuple):
 UNANSWERED: Final = Refusal(NETWORK_EXCEPTION, "kproxy has no answer of the broker")
 
 
-def ask(version: int, request: WireMessage, key: int, kind: type[M]) -> Conversation[M | None]:
+def ask(version: int, request: WireMessage, key: int, kind: type[M]) -> Dialogue[M | None]:
     """The broker's response of that kind, if it gives one."""
     response = yield key, version, request
     return response if isinstance(response, kind) else None
 
 
-def supported() -> Conversation[dict[int, tuple[int, int]] | None]:
+def supported() -> Dialogue[dict[int, tuple[int, int]] | None]:
     """The versions of each API that the broker knows; one that it does not know would make it hang up."""
     response = yield from ask(0, ApiVersionsRequest(), API_VERSIONS, ApiVersionsResponse)
     if response is None or response.error_code != NONE:
@@ -65,7 +58,7 @@ def supported() -> Conversation[dict[int, tuple[int, int]] | None]:
     return {api.api_key: (api.min_version, api.max_version) for api in response.api_keys}
 
 
-def permitted(operation: int, may_alter: MayAlter) -> Conversation[Refusal | None]:
+def permitted(operation: int, may_alter: MayAlter) -> Dialogue[Refusal | None]:
     """Whether this connection may alter or describe subscriptions; None: it may.
 
     Kafka holds them to be configs of the cluster, so the cluster says: DescribeCluster, on the client's own connection
