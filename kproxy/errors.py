@@ -86,3 +86,34 @@ class UpstreamError(KproxyError):
     """A broker that cannot be reached, does not answer in time, or answers what is not Kafka."""
 
     error_class = ErrorClass.RETRIABLE
+
+
+class CommandError(KproxyError):
+    """A request to the running proxy that is not carried out; `str()` gives the reason in one line.
+
+    Nothing has changed, unless the subclass says so. The admin port maps each subclass to an HTTP status.
+    """
+
+
+class InvalidArgumentError(CommandError):
+    """An argument is invalid, e.g. a malformed regex or an interval out of bounds (400)."""
+
+
+class NotFoundError(CommandError):
+    """The request names something that does not exist (404)."""
+
+
+class ConflictError(CommandError):
+    """The present state does not permit the request (409)."""
+
+
+class RetryLaterError(CommandError):
+    """The request comes too soon; it may be repeated after `seconds` (429)."""
+
+    def __init__(self, reason: str, seconds: float) -> None:
+        super().__init__(reason)
+        self.seconds = seconds
+
+
+class NotPersistedError(CommandError):
+    """The request was carried out but could not be stored: a restart undoes it (500)."""

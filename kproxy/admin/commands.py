@@ -10,10 +10,9 @@ from math import ceil
 from typing import TypeVar
 
 from kproxy.admin.api import cluster_of
-from kproxy.admin.body import json_fields
-from kproxy.admin.errors import InvalidError, NotNowError, RefusedError, UnkeptError, UnknownError
-from kproxy.admin.message import HttpError, Request, Response, json_response
+from kproxy.admin.message import HttpError, Request, Response, json_fields, json_response
 from kproxy.admin.view import View
+from kproxy.errors import ConflictError, InvalidArgumentError, NotFoundError, NotPersistedError, RetryLaterError
 
 T = TypeVar("T")
 
@@ -46,17 +45,17 @@ async def carried_out(order: Awaitable[T]) -> T:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Turns an `OrderError` into the `HttpError` of its kind: 400, 404, 409, 429 with Retry-After, or 500."""
+    """Turns an `CommandError` into the `HttpError` of its kind: 400, 404, 409, 429 with Retry-After, or 500."""
     try:
         yield
-    except InvalidError as error:
+    except InvalidArgumentError as error:
         raise HttpError(HTTPStatus.BAD_REQUEST, str(error)) from error
-    except UnknownError as error:
+    except NotFoundError as error:
         raise HttpError(HTTPStatus.NOT_FOUND, str(error)) from error
-    except RefusedError as error:
+    except ConflictError as error:
         raise HttpError(HTTPStatus.CONFLICT, str(error)) from error
-    except UnkeptError as error:
+    except NotPersistedError as error:
         raise HttpError(HTTPStatus.INTERNAL_SERVER_ERROR, str(error)) from error
-    except NotNowError as error:
+    except RetryLaterError as error:
         wait = {"Retry-After": str(max(1, ceil(error.seconds)))}
         raise HttpError(HTTPStatus.TOO_MANY_REQUESTS, str(error), wait) from error

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kproxy.rebootstrap.notified_clients import Client
 
 _REBOOTSTRAP: Final[Mapping[Capability, Rebootstrap]] = {
-    Capability.REBOOTSTRAPS: Rebootstrap.TELL,
+    Capability.REBOOTSTRAPS: Rebootstrap.NOTIFY,
     Capability.RECOVERS: Rebootstrap.ALONE,
     Capability.TOO_OLD: Rebootstrap.NO,
     Capability.UNKNOWN: Rebootstrap.UNKNOWN,

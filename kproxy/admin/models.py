@@ -120,7 +120,7 @@ class ConnectionView:
 class Rebootstrap(StrEnum):
     """What brings a client back to its bootstrap servers when the topology is gone."""
 
-    TELL = "129"
+    NOTIFY = "129"
     """REBOOTSTRAP_REQUIRED (KIP-1102)."""
     ALONE = "kip-899"
     """It finds out by itself when no node that it knows can be reached, where its configuration lets it."""
@@ -197,7 +197,7 @@ class InstanceView:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CommandResult:
     """What an order did: the active upstream, the new epoch, and how many connections were told or closed for it.
 
     `unmapped` are the upstream's nodes that have no port: there are none unless a switch was forced.

@@ -2,27 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from html import escape
+from http import HTTPStatus
 from typing import Final
 
-from kproxy.admin import api, clients, health, metrics, telemetry
-from kproxy.admin import commands as orders
-from kproxy.admin.dispatch import Route
-from kproxy.admin.index import index_of
+from kproxy import __version__
+from kproxy.admin import api, commands, monitoring, telemetry
+from kproxy.admin.dispatch import Handler, Route
+from kproxy.admin.message import Request, Response
+from kproxy.admin.view import View
+
+
+def _line(route: Route) -> str:
+    path = escape(route.path)
+    shown = f'<a href="{path}">{path}</a>' if route.method == "GET" and "{" not in path else path
+    return f"<li>{route.method} {shown}: {escape(route.help)}</li>\n"
+
+
+def index_of(routes: Sequence[Route]) -> Handler:
+    """A handler that lists the routes, with links where a link can lead."""
+    lines = "".join(_line(route) for route in routes)
+    page = f"<!doctype html>\n<title>kproxy</title>\n<h1>kproxy {__version__}</h1>\n<ul>\n{lines}</ul>\n".encode()
+
+    async def index(_request: Request, _view: View) -> Response:
+        return Response(HTTPStatus.OK, "text/html; charset=utf-8", page)
+
+    return index
+
 
 _TELEMETRY: Final = "/api/v1/clusters/{cluster}/telemetry"
 _PAGES: Final = (
-    Route("GET", "/metrics", metrics.metrics, "metrics for Prometheus; OpenMetrics and gzip when asked for"),
-    Route("GET", "/metrics/clients", metrics.clients, "what clients pushed, for Prometheus; gzip when asked for"),
-    Route("GET", "/livez", health.livez, "200 while the process serves"),
-    Route("GET", "/readyz", health.readyz, "200 when ready or degraded, with reasons; ?strict: degraded is 503"),
+    Route("GET", "/metrics", monitoring.metrics, "metrics for Prometheus; OpenMetrics and gzip when asked for"),
+    Route("GET", "/metrics/clients", monitoring.clients, "what clients pushed, for Prometheus; gzip when asked for"),
+    Route("GET", "/livez", monitoring.livez, "200 while the process serves"),
+    Route("GET", "/readyz", monitoring.readyz, "200 when ready or degraded, with reasons; ?strict: degraded is 503"),
     Route("GET", "/api/v1/clusters", api.clusters, "the virtual clusters and their nodes"),
     Route("GET", "/api/v1/clusters/{cluster}", api.cluster, "one of them"),
     Route("GET", "/api/v1/clusters/{cluster}/events", api.events, "what happened to it lately"),
-    Route("POST", "/api/v1/clusters/{cluster}/rebootstrap", orders.rebootstrap, "its clients are to bootstrap again"),
+    Route("POST", "/api/v1/clusters/{cluster}/rebootstrap", commands.rebootstrap, "its clients are to bootstrap again"),
     Route(
         "POST",
         "/api/v1/clusters/{cluster}/failover",
-        orders.failover,
+        commands.failover,
         'another upstream becomes active; {"to": NAME, "force": true}, both may be left out',
     ),
     Route("GET", f"{_TELEMETRY}/subscriptions", telemetry.subscriptions, "what its clients are to push (KIP-714)"),
@@ -34,9 +56,7 @@ _PAGES: Final = (
     ),
     Route("DELETE", f"{_TELEMETRY}/subscriptions/{{name}}", telemetry.unsubscribe, "forget one"),
     Route("GET", f"{_TELEMETRY}/instances", telemetry.instances, "clients that asked or pushed; ?limit=N&after=ID"),
-    Route(
-        "GET", "/api/v1/clients", clients.clients, "connected clients; ?cluster=NAME&rebootstrap=no&limit=N&after=NEXT"
-    ),
+    Route("GET", "/api/v1/clients", api.clients, "connected clients; ?cluster=NAME&rebootstrap=no&limit=N&after=NEXT"),
     Route("GET", "/api/v1/connections", api.connections, "client connections; ?cluster=NAME&limit=N&after=ID"),
 )
 

@@ -8,8 +8,7 @@ from typing import Final
 import structlog
 import trio
 
-from kproxy.admin.connection import Connection, linger
-from kproxy.admin.limits import Limits, Slots
+from kproxy.admin.connection import Connection, Limits, Slots, linger
 from kproxy.admin.view import View
 from kproxy.errors import ConfigError
 

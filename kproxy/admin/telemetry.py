@@ -9,11 +9,9 @@ from typing import Final
 from uuid import UUID
 
 from kproxy.admin.api import DEFAULT_LIMIT, MAX_LIMIT, cluster_of
-from kproxy.admin.body import json_fields
 from kproxy.admin.commands import carried_out, refusals
-from kproxy.admin.message import HttpError, Request, Response, json_response
+from kproxy.admin.message import HttpError, Request, Response, integer, json_fields, json_response
 from kproxy.admin.models import InstanceView, SubscriptionView
-from kproxy.admin.parameters import integer
 from kproxy.admin.view import View
 
 _ID_BYTES: Final = 16

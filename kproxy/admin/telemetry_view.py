@@ -9,11 +9,10 @@ from math import isinf
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from kproxy.admin.errors import InvalidError, RefusedError, UnkeptError, UnknownError
 from kproxy.admin.inventory import time_shown
 from kproxy.admin.models import InstanceView, SubscriptionView
 from kproxy.config.address import join_host_port
-from kproxy.errors import NONE
+from kproxy.errors import NONE, ConflictError, InvalidArgumentError, NotFoundError, NotPersistedError
 from kproxy.observe.error_names import ERROR_NAMES
 from kproxy.state.interface import StateError
 from kproxy.telemetry.config_resource import alter, make
@@ -50,7 +49,7 @@ def subscriptions(telemetry: ClientTelemetry) -> list[SubscriptionView]:
 async def subscribe(
     telemetry: ClientTelemetry, name: str, metrics: Sequence[str], interval_ms: int | None, match: Mapping[str, str]
 ) -> SubscriptionView:
-    """As AlterConfigs would; raises `RefusedError`, `InvalidError` or `UnkeptError`."""
+    """As AlterConfigs would; raises `ConflictError`, `InvalidArgumentError` or `NotPersistedError`."""
     pairs = ",".join(f"{key}={pattern}" for key, pattern in match.items())
     configs = {METRICS: ",".join(metrics)} | ({MATCH: pairs} if pairs else {})
     if interval_ms is not None:
@@ -63,11 +62,11 @@ async def subscribe(
 
 
 async def unsubscribe(telemetry: ClientTelemetry, name: str) -> None:
-    """As AlterConfigs without a config would; raises `UnknownError`, `RefusedError` or `UnkeptError`."""
+    """As AlterConfigs without a config would; raises `NotFoundError`, `ConflictError` or `NotPersistedError`."""
     present = telemetry.core.subscriptions
     if present.get(name) is None:
         known = ", ".join(subscription.name for subscription in present) or "none"
-        raise UnknownError(f"there is no subscription {name!r}; there are: {known}")
+        raise NotFoundError(f"there is no subscription {name!r}; there are: {known}")
     await _alter(telemetry, name, {})
 
 
@@ -85,14 +84,14 @@ async def _alter(telemetry: ClientTelemetry, name: str, configs: Mapping[str, st
     try:
         change = alter(present, name, [_Config(key, value) for key, value in configs.items()])
     except SubscriptionError as error:
-        refusal = RefusedError if error.code == POLICY_VIOLATION else InvalidError
+        refusal = ConflictError if error.code == POLICY_VIOLATION else InvalidArgumentError
         raise refusal(error.message) from error
     if change is not None:
         make(present, change)
         try:
             await telemetry.keep(change)
         except StateError as error:
-            raise UnkeptError(f"{name} is in effect until kproxy restarts, but was not kept: {error}") from error
+            raise NotPersistedError(f"{name} is in effect until kproxy restarts, but was not kept: {error}") from error
 
 
 def _subscription(present: Subscriptions, subscription: Subscription) -> SubscriptionView:

@@ -9,12 +9,12 @@ from uuid import UUID
 from kproxy.admin.models import (
     ClientView,
     ClusterView,
+    CommandResult,
     ConnectionView,
     Event,
     InstanceView,
     Readiness,
     SubscriptionView,
-    Told,
 )
 from kproxy.observe.counters import Counters
 
@@ -22,8 +22,8 @@ from kproxy.observe.counters import Counters
 class View(Protocol):
     """What `app` hands to the admin port. What the methods return is not changed afterwards.
 
-    What waits may raise an `OrderError`: it is an order. So may what is asked of the telemetry of a virtual cluster:
-    `UnknownError`, when it has none.
+    What waits may raise an `CommandError`: it is an order. So may what is asked of the telemetry of a virtual cluster:
+    `NotFoundError`, when it has none.
     """
 
     @property
@@ -45,18 +45,18 @@ class View(Protocol):
         """The last events of a virtual cluster that is there, newest last."""
         ...
 
-    async def rebootstrap(self, cluster: str) -> Told:
+    async def rebootstrap(self, cluster: str) -> CommandResult:
         """Raise the epoch: all clients of the virtual cluster are told to bootstrap again.
 
-        Raises `UnknownError` for the cluster, `NotNowError` when the epoch rose less than `topology.epoch_floor` ago.
+        Raises `NotFoundError` for the cluster, `RetryLaterError` within `topology.epoch_floor` of the last epoch.
         """
         ...
 
-    async def failover(self, cluster: str, to: str | None, force: bool) -> Told:
+    async def failover(self, cluster: str, to: str | None, force: bool) -> CommandResult:
         """Switch to the upstream `to`, or to the next in order; `force`: even when it does not answer or lacks ports.
 
-        Raises `UnknownError` for the cluster or the upstream, `RefusedError` when it is active already, is the only
-        one, does not answer or has a node without a port, `NotNowError` when the epoch rose less than
+        Raises `NotFoundError` for the cluster or the upstream, `ConflictError` when it is active already, is the only
+        one, does not answer or has a node without a port, `RetryLaterError` when the epoch rose less than
         `topology.epoch_floor` ago.
         """
         ...
@@ -74,15 +74,15 @@ class View(Protocol):
     ) -> SubscriptionView:
         """Make a subscription, or replace it; kept when it returns. Without an interval the default.
 
-        Raises `UnknownError` for the cluster, `RefusedError` for one that the configuration sets or when there are
-        too many, `InvalidError` for what Kafka would refuse as well.
+        Raises `NotFoundError` for the cluster, `ConflictError` for one that the configuration sets or when there are
+        too many, `InvalidArgumentError` for what Kafka would refuse as well.
         """
         ...
 
     async def unsubscribe(self, cluster: str, name: str) -> None:
         """Forget a subscription, for good when it returns.
 
-        Raises `UnknownError` for the cluster or the subscription, `RefusedError` for one that the configuration sets.
+        Raises `NotFoundError` for the cluster or the subscription, `ConflictError` for one that the configuration sets.
         """
         ...
 

@@ -8,11 +8,11 @@ from uuid import UUID
 
 import trio
 
-from kproxy.admin.errors import UnknownError
 from kproxy.admin.inventory import clients, connection_view, time_shown
 from kproxy.admin.models import (
     ClientView,
     ClusterView,
+    CommandResult,
     ConnectionView,
     Event,
     InstanceView,
@@ -20,12 +20,12 @@ from kproxy.admin.models import (
     Readiness,
     RetiredView,
     SubscriptionView,
-    Told,
     UnmappedView,
     UpstreamView,
 )
 from kproxy.app.readiness import readiness
 from kproxy.config.address import join_host_port
+from kproxy.errors import NotFoundError
 from kproxy.observe.counters import Counters
 from kproxy.protocol.connections import Selector
 
@@ -67,11 +67,11 @@ class ProcessView:
         kept = self._cluster(cluster).events.kept
         return [Event(time_shown(happened.at), happened.event, happened.fields) for happened in kept]
 
-    async def rebootstrap(self, cluster: str) -> Told:
+    async def rebootstrap(self, cluster: str) -> CommandResult:
         found = self._cluster(cluster)
         return _told(found, found.failover_controller.rebootstrap())
 
-    async def failover(self, cluster: str, to: str | None, force: bool) -> Told:
+    async def failover(self, cluster: str, to: str | None, force: bool) -> CommandResult:
         found = self._cluster(cluster)
         return _told(found, await found.failover_controller.failover(to, force=force))
 
@@ -101,13 +101,13 @@ class ProcessView:
     def _telemetry(self, cluster: str) -> ClientTelemetry:
         telemetry = self._cluster(cluster).telemetry
         if telemetry is None:
-            raise UnknownError(f"{cluster}: kproxy serves no telemetry for it")
+            raise NotFoundError(f"{cluster}: kproxy serves no telemetry for it")
         return telemetry
 
     def _cluster(self, name: str) -> Cluster:
         clusters = {cluster.settings.name: cluster for cluster in self._process.clusters}
         if name not in clusters:
-            raise UnknownError(f"there is no cluster {name!r}; there are: {', '.join(clusters)}")
+            raise NotFoundError(f"there is no cluster {name!r}; there are: {', '.join(clusters)}")
         return clusters[name]
 
     def connections(self, cluster: str | None) -> Iterable[ConnectionView]:
@@ -158,8 +158,10 @@ def _retired(cluster: Cluster) -> list[RetiredView]:
     ]
 
 
-def _told(cluster: Cluster, connections: int) -> Told:
-    return Told(cluster.settings.name, cluster.upstreams.active.name, cluster.epoch, connections, _unmapped(cluster))
+def _told(cluster: Cluster, connections: int) -> CommandResult:
+    return CommandResult(
+        cluster.settings.name, cluster.upstreams.active.name, cluster.epoch, connections, _unmapped(cluster)
+    )
 
 
 def _unmapped(cluster: Cluster) -> list[UnmappedView]:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from kproxy.cli.codes import REFUSED, help_if_bare
-from kproxy.cli.settings import load_settings, settings
-from kproxy.cli.table import print_table
+from kproxy.cli.output import REFUSED, help_if_bare, print_table
+from kproxy.cli.serve import load_settings, settings
 from kproxy.errors import ConfigError
 
 if TYPE_CHECKING:

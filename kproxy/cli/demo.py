@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from kproxy.cli.codes import fail
+from kproxy.cli.output import fail
 
 _DEMO_LIBRARIES: Final = ("confluent_kafka", "matplotlib")
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import click
 
-from kproxy.cli.api import of_cluster, pages, print_json, remote, software
-from kproxy.cli.asking import AdminPort
-from kproxy.cli.table import print_table
+from kproxy.cli.admin_port import AdminPort, of_cluster, pages, print_json, remote, software
+from kproxy.cli.output import print_table
 
 
 @click.command()

@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from kproxy import __version__
-from kproxy.cli.codes import INTERRUPTED, CommandError, fail, help_if_bare
+from kproxy.cli.output import INTERRUPTED, CliError, fail, help_if_bare
 from kproxy.errors import ConfigError
 
 _MODULES: Final[Mapping[str, str]] = MappingProxyType(
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return fail(" ".join(error.format_message().split()) + where)
     except ConfigError as error:
         return fail(str(error))
-    except CommandError as error:
+    except CliError as error:
         return fail(str(error), error.code)
     except click.Abort:
         return INTERRUPTED

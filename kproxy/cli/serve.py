@@ -3,14 +3,45 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from kproxy.cli.settings import load_settings, settings
+if TYPE_CHECKING:
+    from kproxy.config import Config
+
+
+LEVELS: Final = ("debug", "info", "warning", "error", "critical")
+FORMATS: Final = ("json", "console", "auto")
+
+
+def settings(command: Callable[..., int]) -> Callable[..., int]:
+    """Gives a command those flags. `load` reads their variables, not click, so that a problem names them."""
+    options = (
+        click.option("--config", type=Path, help="YAML file. [KPROXY_CONFIG]"),
+        click.option("--bootstrap-servers", help="Brokers, host:port with commas. [KPROXY_BOOTSTRAP_SERVERS]"),
+        click.option("--listen", help="host:port where clients bootstrap; nodes follow on. [KPROXY_LISTEN]"),
+        click.option("--advertised-host", help="Host that clients are told for nodes. [KPROXY_ADVERTISED_HOST]"),
+        click.option("--admin", help="host:port of metrics, probes and the API. [KPROXY_ADMIN]"),
+        click.option("--log-level", type=click.Choice(LEVELS), help="[KPROXY_LOG_LEVEL]"),
+        click.option("--log-format", type=click.Choice(FORMATS), help="[KPROXY_LOG_FORMAT]"),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def load_settings(
+    config: Path | None = None, log_level: str | None = None, log_format: str | None = None, **flags: Any
+) -> Config:
+    """What the flags mean together with variables and file, as they are now; raises `ConfigError`."""
+    from kproxy.config import load
+
+    return load(config, flags | {"log.level": log_level, "log.format": log_format})
 
 
 @click.command()

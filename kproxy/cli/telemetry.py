@@ -7,10 +7,8 @@ from typing import Any
 
 import click
 
-from kproxy.cli.api import of_cluster, pages, print_json, remote, software
-from kproxy.cli.asking import AdminPort
-from kproxy.cli.codes import REFUSED, CommandError, help_if_bare
-from kproxy.cli.table import print_table
+from kproxy.cli.admin_port import AdminPort, of_cluster, pages, print_json, remote, software
+from kproxy.cli.output import REFUSED, CliError, help_if_bare, print_table
 
 _of_one = click.option("--cluster", metavar="NAME", help="Of one virtual cluster; otherwise of all with telemetry.")
 _of_this = click.option("--cluster", metavar="NAME", required=True, help="The virtual cluster whose clients are meant.")
@@ -96,13 +94,13 @@ def unsubscribe(admin: str, as_json: bool, name: str, cluster: str) -> int:
 
 
 def _clusters(port: AdminPort, wanted: str | None) -> Iterator[str]:
-    """The one that is wanted, or all that have telemetry; `CommandError` when none has."""
+    """The one that is wanted, or all that have telemetry; `CliError` when none has."""
     if wanted is not None:
         yield wanted
         return
     names = [cluster["name"] for cluster in port.get("/api/v1/clusters")["clusters"] if cluster["telemetry"]]
     if not names:
-        raise CommandError("kproxy serves no telemetry: its configuration has no `telemetry` block", REFUSED)
+        raise CliError("kproxy serves no telemetry: its configuration has no `telemetry` block", REFUSED)
     yield from names
 
 

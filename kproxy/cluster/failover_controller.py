@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 import structlog
 import trio
 
-from kproxy.admin.errors import NotNowError, RefusedError, UnknownError
-from kproxy.errors import KproxyError, UpstreamError
+from kproxy.errors import ConflictError, KproxyError, NotFoundError, RetryLaterError, UpstreamError
 from kproxy.rebootstrap.actions import Cause
 from kproxy.routing.ports import NoPortError
 from kproxy.topology.failover import Failover
@@ -78,7 +77,7 @@ class FailoverController:
 
         Unless forced it must answer first, and there must be a port for each of its nodes.
 
-        Returns how many connections are notified or closed; raises `UnknownError`, `RefusedError` or `NotNowError`.
+        Returns how many connections are notified or closed; raises `NotFoundError`, `ConflictError`, `RetryLaterError`.
         """
         with self._exclusive():
             upstream = self._target(to)
@@ -150,12 +149,12 @@ class FailoverController:
         names = list(backends)
         if to is None:
             if len(names) < 2:
-                raise RefusedError(f"{active.name} is the only upstream cluster; name another in `upstreams`")
+                raise ConflictError(f"{active.name} is the only upstream cluster; name another in `upstreams`")
             to = names[(names.index(active.name) + 1) % len(names)]
         if to not in backends:
-            raise UnknownError(f"there is no upstream cluster {to!r}; there are: {', '.join(names)}")
+            raise NotFoundError(f"there is no upstream cluster {to!r}; there are: {', '.join(names)}")
         if to == active.name:
-            raise RefusedError(f"{to} is the active upstream cluster already")
+            raise ConflictError(f"{to} is the active upstream cluster already")
         return backends[to]
 
     async def _seen(self, upstream: Upstream, *, force: bool) -> Snapshot | None:
@@ -168,12 +167,12 @@ class FailoverController:
 
     def _not_too_soon(self) -> None:
         if wait := self._rebootstrap.wait(trio.current_time()):
-            raise NotNowError("the topology changed less than topology.epoch_floor ago", wait)
+            raise RetryLaterError("the topology changed less than topology.epoch_floor ago", wait)
 
     @contextmanager
     def _exclusive(self, *, at_once: bool = True) -> Iterator[None]:
         if self._under_way:
-            raise NotNowError("a switch is under way", 1.0)
+            raise RetryLaterError("a switch is under way", 1.0)
         if at_once:
             self._not_too_soon()
         self._under_way = True
@@ -183,5 +182,5 @@ class FailoverController:
             self._under_way = False
 
 
-def _cannot(upstream: Upstream, why: KproxyError) -> RefusedError:
-    return RefusedError(f"{upstream.name} cannot take over: {why}; force it to switch all the same")
+def _cannot(upstream: Upstream, why: KproxyError) -> ConflictError:
+    return ConflictError(f"{upstream.name} cannot take over: {why}; force it to switch all the same")

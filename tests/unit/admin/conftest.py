@@ -8,7 +8,7 @@ from typing import Protocol
 import pytest
 import trio
 
-from kproxy.admin.limits import Limits
+from kproxy.admin.connection import Limits
 from kproxy.admin.server import serve_admin
 from tests.unit.admin.memory_view import MemoryView
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from kproxy.admin.errors import OrderError, RefusedError, UnknownError
 from kproxy.admin.models import (
     ClientView,
     ClusterView,
+    CommandResult,
     ConnectionView,
     Event,
     InstanceView,
@@ -20,10 +20,10 @@ from kproxy.admin.models import (
     RetiredView,
     State,
     SubscriptionView,
-    Told,
     UnmappedView,
     UpstreamView,
 )
+from kproxy.errors import CommandError, ConflictError, NotFoundError
 from kproxy.observe.counters import Counters
 from kproxy.telemetry.instance import kafka_text
 from tests.unit.observe.everything import everything
@@ -54,7 +54,7 @@ def cluster_view(name: str) -> ClusterView:
     )
 
 
-def client_view(number: int, cluster: str = "main", rebootstrap: Rebootstrap = Rebootstrap.TELL) -> ClientView:
+def client_view(number: int, cluster: str = "main", rebootstrap: Rebootstrap = Rebootstrap.NOTIFY) -> ClientView:
     """A Java client with two connections."""
     return ClientView(
         cluster=cluster,
@@ -128,7 +128,7 @@ class MemoryView:
     connected: list[ClientView] = field(default_factory=list)
     happened: tuple[Event, ...] = ()
     orders: list[tuple[object, ...]] = field(default_factory=list)
-    refusal: OrderError | None = None
+    refusal: CommandError | None = None
     unmapped: tuple[UnmappedView, ...] = ()
     pushed: bytes | None = None
     subscribed: dict[str, SubscriptionView] = field(default_factory=lambda: {"all": FIXED})
@@ -151,17 +151,17 @@ class MemoryView:
     def events(self, cluster: str) -> Sequence[Event]:
         return self.happened
 
-    async def rebootstrap(self, cluster: str) -> Told:
+    async def rebootstrap(self, cluster: str) -> CommandResult:
         return self._carry_out("rebootstrap", cluster)
 
-    async def failover(self, cluster: str, to: str | None, force: bool) -> Told:
+    async def failover(self, cluster: str, to: str | None, force: bool) -> CommandResult:
         return replace(self._carry_out("failover", cluster, to, force), unmapped=self.unmapped)
 
-    def _carry_out(self, *order: object) -> Told:
+    def _carry_out(self, *order: object) -> CommandResult:
         self.orders.append(order)
         if self.refusal is not None:
             raise self.refusal
-        return Told("main", "west", 2, 17)
+        return CommandResult("main", "west", 2, 17)
 
     async def clients_page(self, compress: bool) -> tuple[str, bytes] | None:
         if self.pushed is None:
@@ -188,7 +188,7 @@ class MemoryView:
         self._check_telemetry(cluster)
         self._check_fixed(name)
         if name not in self.subscribed:
-            raise UnknownError(f"{cluster} has no subscription {name!r}; there are: {', '.join(self.subscribed)}")
+            raise NotFoundError(f"{cluster} has no subscription {name!r}; there are: {', '.join(self.subscribed)}")
         del self.subscribed[name]
 
     def instances(self, cluster: str, after: UUID | None, limit: int) -> Sequence[InstanceView]:
@@ -198,8 +198,8 @@ class MemoryView:
 
     def _check_telemetry(self, cluster: str) -> None:
         if cluster != "main":
-            raise UnknownError(f"{cluster}: kproxy serves no telemetry for it")
+            raise NotFoundError(f"{cluster}: kproxy serves no telemetry for it")
 
     def _check_fixed(self, name: str) -> None:
         if name in self.subscribed and self.subscribed[name].fixed:
-            raise RefusedError(f"{name} stands in kproxy's configuration: change it there")
+            raise ConflictError(f"{name} stands in kproxy's configuration: change it there")

@@ -9,7 +9,7 @@ import struct
 import pytest
 import trio
 
-from kproxy.admin.limits import Limits
+from kproxy.admin.connection import Limits
 from tests.unit.admin.conftest import Start
 from tests.unit.admin.raw import everything_from, exchange, fetch, replies
 

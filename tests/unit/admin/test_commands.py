@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kproxy.admin.errors import NotNowError, OrderError, RefusedError, UnknownError
 from kproxy.admin.models import UnmappedView
-from kproxy.errors import ErrorClass
+from kproxy.errors import CommandError, ConflictError, NotFoundError, RetryLaterError
 from tests.unit.admin.memory_view import MemoryView
 from tests.unit.admin.raw import Reply, exchange, replies
 
@@ -59,15 +58,15 @@ async def test_a_forced_failover_says_which_nodes_have_no_port(view: MemoryView,
 @pytest.mark.parametrize(
     ("refusal", "status"),
     [
-        (UnknownError("gone meanwhile"), 404),
-        (RefusedError("main: west is active already"), 409),
-        (RefusedError("main: west does not answer: connection refused; force switches all the same"), 409),
-        (NotNowError("main: the epoch rose 3 s ago", 6.2), 429),
+        (NotFoundError("gone meanwhile"), 404),
+        (ConflictError("main: west is active already"), 409),
+        (ConflictError("main: west does not answer: connection refused; force switches all the same"), 409),
+        (RetryLaterError("main: the epoch rose 3 s ago", 6.2), 429),
     ],
 )
 @pytest.mark.parametrize("target", [REBOOTSTRAP, FAILOVER])
 async def test_what_is_not_carried_out(
-    view: MemoryView, port: int, target: str, refusal: OrderError, status: int
+    view: MemoryView, port: int, target: str, refusal: CommandError, status: int
 ) -> None:
     """The reason, word for word, under the status of its kind."""
     view.refusal = refusal
@@ -78,14 +77,8 @@ async def test_what_is_not_carried_out(
 @pytest.mark.parametrize(("seconds", "header"), [(6.2, "7"), (7.0, "7"), (0.01, "1"), (0.0, "1")])
 async def test_too_soon(view: MemoryView, port: int, seconds: float, header: str) -> None:
     """Retry-After in whole seconds, none too few and never 0."""
-    view.refusal = NotNowError("too soon", seconds)
+    view.refusal = RetryLaterError("too soon", seconds)
     assert (await post(port, REBOOTSTRAP)).headers["retry-after"] == header
-
-
-def test_only_time_helps_what_comes_too_soon() -> None:
-    """Each refusal has the class that says what to do."""
-    assert NotNowError("", 1).error_class is ErrorClass.RETRIABLE
-    assert RefusedError("").error_class is UnknownError("").error_class is ErrorClass.APPLICATION_RECOVERABLE
 
 
 @pytest.mark.parametrize("action", ["rebootstrap", "failover"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kproxy.admin.errors import InvalidError, OrderError, RefusedError
+from kproxy.errors import CommandError, ConflictError, InvalidArgumentError
 from tests.unit.admin.memory_view import MemoryView, instance_view
 from tests.unit.admin.raw import Reply, exchange, fetch, replies
 
@@ -89,9 +89,12 @@ async def test_bodies_that_are_not_understood(view: MemoryView, port: int, body:
 
 @pytest.mark.parametrize(
     ("refusal", "status"),
-    [(InvalidError("match: unknown key 'a'"), 400), (RefusedError("there are 1000 subscriptions already"), 409)],
+    [
+        (InvalidArgumentError("match: unknown key 'a'"), 400),
+        (ConflictError("there are 1000 subscriptions already"), 409),
+    ],
 )
-async def test_what_is_not_carried_out(view: MemoryView, port: int, refusal: OrderError, status: int) -> None:
+async def test_what_is_not_carried_out(view: MemoryView, port: int, refusal: CommandError, status: int) -> None:
     """The reason, word for word, under the status of its kind."""
     view.refusal = refusal
     reply = await put(port, "new", '{"metrics": ["*"]}')

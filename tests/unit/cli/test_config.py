@@ -1,4 +1,4 @@
-"""kproxy.cli.config and kproxy.cli.settings: what is printed, where, and the exit code."""
+"""kproxy.cli.config and kproxy.cli.serve: what is printed, where, and the exit code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import trio
 import yaml
 
-from kproxy.cli import settings as module
+from kproxy.cli import serve as module
 from kproxy.config import Config
 from kproxy.config.reference import json_schema
 from tests.unit.app.living import HOST, brokers

@@ -11,9 +11,9 @@ from dataclasses import replace
 import pytest
 import trio
 
-from kproxy.admin.errors import NotNowError, OrderError, RefusedError
 from kproxy.admin.models import Rebootstrap, UnmappedView
-from kproxy.cli.asking import AdminPort
+from kproxy.cli.admin_port import AdminPort
+from kproxy.errors import CommandError, ConflictError, RetryLaterError
 from kproxy.local_kafka.ports import free_port
 from tests.unit.admin.memory_view import MemoryView, client_view, cluster_view
 from tests.unit.cli.running import printed, run
@@ -158,11 +158,11 @@ async def test_clusters_as_json(ask: Asking) -> None:
 @pytest.mark.parametrize(
     ("refusal", "line"),
     [
-        (RefusedError("main: west is active already"), "main: west is active already\n"),
-        (NotNowError("main: the epoch rose 3 s ago", 6.2), "main: the epoch rose 3 s ago (again in 7 s)\n"),
+        (ConflictError("main: west is active already"), "main: west is active already\n"),
+        (RetryLaterError("main: the epoch rose 3 s ago", 6.2), "main: the epoch rose 3 s ago (again in 7 s)\n"),
     ],
 )
-async def test_a_refusal(view: MemoryView, ask: Asking, refusal: OrderError, line: str) -> None:
+async def test_a_refusal(view: MemoryView, ask: Asking, refusal: CommandError, line: str) -> None:
     """The proxy's own words on standard error, exit code 1."""
     view.refusal = refusal
     assert await ask("failover", "main") == (1, "", line)

@@ -59,7 +59,7 @@ def test_serve_loads_no_other_command() -> None:
     program = "import sys; from kproxy.cli import main; main(['serve']); print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert {name for name in done.stdout.split() if name.startswith("kproxy.cli.")} == {
-        f"kproxy.cli.{name}" for name in ("codes", "root", "serve", "settings")
+        f"kproxy.cli.{name}" for name in ("output", "root", "serve")
     }
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from kproxy.admin.errors import InvalidError, RefusedError
 from kproxy.admin.models import SubscriptionView
+from kproxy.errors import CommandError, ConflictError, InvalidArgumentError
 from tests.unit.admin.memory_view import MemoryView, cluster_view, instance_view
 from tests.unit.cli.running import printed
 from tests.unit.cli.test_remote import Asking, ask, cells
@@ -109,11 +109,11 @@ async def test_names_with_anything_in_them(view: MemoryView, ask: Asking) -> Non
 @pytest.mark.parametrize(
     ("refusal", "line"),
     [
-        (InvalidError("match: unknown key 'a'"), "match: unknown key 'a'\n"),
-        (RefusedError("there are 1000 subscriptions already"), "there are 1000 subscriptions already\n"),
+        (InvalidArgumentError("match: unknown key 'a'"), "match: unknown key 'a'\n"),
+        (ConflictError("there are 1000 subscriptions already"), "there are 1000 subscriptions already\n"),
     ],
 )
-async def test_a_refusal(view: MemoryView, ask: Asking, refusal: InvalidError | RefusedError, line: str) -> None:
+async def test_a_refusal(view: MemoryView, ask: Asking, refusal: CommandError, line: str) -> None:
     """The proxy's own words on standard error, exit code 1."""
     view.refusal = refusal
     assert await ask(*SUBSCRIBE, "--metrics", "*") == (1, "", line)

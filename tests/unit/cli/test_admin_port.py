@@ -1,4 +1,4 @@
-"""kproxy.cli.asking: URLs, and servers that are no admin port of kproxy."""
+"""kproxy.cli.admin_port: URLs, and servers that are no admin port of kproxy."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from kproxy.cli.asking import AdminPort
-from kproxy.cli.codes import CommandError
+from kproxy.cli.admin_port import AdminPort
+from kproxy.cli.output import CliError
 from tests.unit.cli.running import printed
 
 
@@ -49,7 +49,7 @@ def response(status: str, body: bytes, *headers: str) -> bytes:
 )  # fmt: skip
 def test_what_is_no_url(url: str) -> None:
     """One line that says how to write one, exit code 2; nothing is guessed."""
-    with pytest.raises(CommandError, match="is no URL of an admin port; write http://host:port") as caught:
+    with pytest.raises(CliError, match="is no URL of an admin port; write http://host:port") as caught:
         AdminPort(url)
     assert caught.value.code == 2
 
@@ -82,7 +82,7 @@ def test_an_order_is_json() -> None:
 )
 def test_another_server(answer: bytes) -> None:
     """It is told what answered, exit code 2."""
-    with answering(answer) as (url, _), pytest.raises(CommandError) as caught:
+    with answering(answer) as (url, _), pytest.raises(CliError) as caught:
         AdminPort(url).get("/api/v1/clusters")
     assert f"{url}: is no admin port of kproxy: it answers " in str(caught.value)
     assert caught.value.code == 2
@@ -91,7 +91,7 @@ def test_another_server(answer: bytes) -> None:
 @pytest.mark.parametrize("answer", [b"", b"\x00\x00\x00\x15", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}"])
 def test_what_is_no_http(answer: bytes) -> None:
     """A Kafka port, a server that dies: one line, exit code 2."""
-    with answering(answer) as (url, _), pytest.raises(CommandError, match=r"cannot be asked: .+") as caught:
+    with answering(answer) as (url, _), pytest.raises(CliError, match=r"cannot be asked: .+") as caught:
         AdminPort(url).get("/api/v1/clusters")
     assert caught.value.code == 2
     assert "\n" not in str(caught.value)
@@ -99,7 +99,7 @@ def test_what_is_no_http(answer: bytes) -> None:
 
 def test_a_name_without_an_address() -> None:
     """As DNS says it."""
-    with pytest.raises(CommandError, match=r"^http://no-such-host\.invalid:9190: cannot be asked: .+ \(--admin or"):
+    with pytest.raises(CliError, match=r"^http://no-such-host\.invalid:9190: cannot be asked: .+ \(--admin or"):
         AdminPort("http://no-such-host.invalid:9190").get("/")
 
 

@@ -8,8 +8,8 @@ from typing import Final
 
 import trio
 
-from kproxy.admin.message import HttpError, Request, Response
-from kproxy.admin.negotiate import wants_gzip, wants_openmetrics
+from kproxy.admin.message import HttpError, Request, Response, flag, json_response, wants_gzip, wants_openmetrics
+from kproxy.admin.models import State
 from kproxy.admin.view import View
 from kproxy.observe.counters import Counters
 
@@ -42,3 +42,16 @@ async def clients(request: Request, view: View) -> Response:
         raise HttpError(HTTPStatus.NOT_FOUND, f"{reason} in the configuration")
     headers = {"Vary": "Accept-Encoding"} | ({"Content-Encoding": "gzip"} if compress else {})
     return Response(HTTPStatus.OK, *found, headers)
+
+
+async def livez(_request: Request, _view: View) -> Response:
+    """That this is answered is the proof: the Trio loop runs."""
+    return json_response({"state": "alive"})
+
+
+async def readyz(request: Request, view: View) -> Response:
+    readiness = view.readiness()
+    serving = {State.READY} if flag(request, "strict") else {State.READY, State.DEGRADED}
+    reasons = [{"cluster": cause.cluster, "node": cause.node, "reason": cause.reason} for cause in readiness.reasons]
+    status = HTTPStatus.OK if readiness.state in serving else HTTPStatus.SERVICE_UNAVAILABLE
+    return json_response({"state": readiness.state, "reasons": reasons}, status)

@@ -1,11 +1,11 @@
-"""kproxy.admin.limits: slots and who has to leave."""
+"""kproxy.admin.connection: slots and who has to leave."""
 
 from __future__ import annotations
 
 import trio
 import trio.testing
 
-from kproxy.admin.limits import Slots
+from kproxy.admin.connection import Slots
 
 
 async def test_slots_are_given_back() -> None:

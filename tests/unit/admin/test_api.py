@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kproxy.admin.clients import identity, read, written
+from kproxy.admin.api import identity, read, written
 from kproxy.admin.message import HttpError
 from kproxy.admin.models import ClientView, Rebootstrap
 from tests.unit.admin.memory_view import MemoryView, client_view
