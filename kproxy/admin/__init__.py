@@ -1,1 +1,1 @@
-"""The admin port: HTTP/1.1 on h11 over Trio. `server.serve_admin` runs it over a `view.View` of the process."""
+"""The admin port: HTTP/1.1 on h11 over Trio. `server.serve_admin` serves a `view.View` of the process."""

@@ -1,4 +1,7 @@
-"""One HTTP/1.1 connection: h11 decides what the bytes mean, Trio moves them, every wait has a deadline."""
+"""One HTTP/1.1 connection of the admin port, and the limits for all of them.
+
+h11 parses and formats the bytes, Trio moves them, and every wait has a deadline.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Final
 
 import h11
 import structlog
@@ -15,23 +19,30 @@ from kproxy.admin.dispatch import find
 from kproxy.admin.message import HttpError, Request, Response, error_response, split_target
 from kproxy.admin.routes import ROUTES
 from kproxy.admin.view import View
+from kproxy.errors import CommandError
+
+_CHUNK: Final = 16 * 1024
+_HEADERS: Final = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bytes and seconds. `idle_seconds` is above a minute, so that Prometheus keeps its connection between scrapes."""
+    """How much the clients of the admin port may use: connections, bytes of a request, and seconds."""
 
     connections: int = 64
     header_bytes: int = 16 * 1024
     body_bytes: int = 64 * 1024
     idle_seconds: float = 120
+    """Between two requests; above a minute, so that Prometheus keeps its connection between scrapes."""
     request_seconds: float = 10
     response_seconds: float = 30
     linger_seconds: float = 1
 
 
 class Slots:
-    """At most `limit` connections; a new one takes the place of the one that is idle longest, if there is one.
+    """At most `limit` connections: when all slots are taken, a new connection ends the one that is idle longest.
 
     So clients that hold connections open cannot keep the kubelet's probes out.
     """
@@ -43,7 +54,7 @@ class Slots:
 
     @contextmanager
     def taken(self) -> Iterator[bool]:
-        """Whether there is room; the slot is held inside of the block."""
+        """Hold a slot during the block; yields False, and holds none, when every slot is busy."""
         room = self._taken < self._limit or self._evict()
         self._taken += room
         try:
@@ -53,7 +64,7 @@ class Slots:
 
     @contextmanager
     def idle(self, seconds: float) -> Iterator[trio.CancelScope]:
-        """A block that waits for a client; it ends after `seconds`, or when the slot is needed."""
+        """Count as idle during the block, which is cancelled after `seconds` or when the slot is needed."""
         with trio.move_on_after(seconds) as scope:
             self._idle[scope] = None
             try:
@@ -69,14 +80,8 @@ class Slots:
         return False
 
 
-_CHUNK = 16 * 1024
-_ALWAYS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-
-log = structlog.get_logger()
-
-
 def _joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Headers by lower-case name; one that came twice is a list (RFC 9110, 5.3)."""
+    """Headers by lower-case name; repeated ones are joined by commas (RFC 9110, 5.3)."""
     headers: dict[str, str] = {}
     for name, value in ((name.decode("latin-1"), value.decode("latin-1")) for name, value in fields):
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
@@ -84,11 +89,11 @@ def _joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 async def answer(request: Request, view: View) -> Response:
-    """The response to a request, whatever happens inside of the handler."""
+    """Run the request's handler; every exception becomes an error response."""
     try:
         handler, request = find(ROUTES, request)
         return await handler(request, view)
-    except HttpError as error:
+    except (HttpError, CommandError) as error:
         return error_response(error)
     except Exception:
         log.exception("admin request failed", method=request.method, path=request.path)
@@ -97,7 +102,7 @@ async def answer(request: Request, view: View) -> Response:
 
 
 async def linger(stream: trio.SocketStream, seconds: float) -> None:
-    """Let the client read the last response: a close with bytes unread would reset the connection under it."""
+    """Give the client time to read the last response: closing with unread bytes would reset the connection."""
     with trio.move_on_after(seconds):
         await stream.send_eof()
         while await stream.receive_some(_CHUNK):
@@ -105,7 +110,7 @@ async def linger(stream: trio.SocketStream, seconds: float) -> None:
 
 
 class Connection:
-    """Serves requests one after the other until the client, a deadline or a fault ends the connection."""
+    """Serves one request after the other until the client, a deadline or an error ends the connection."""
 
     def __init__(self, stream: trio.SocketStream, view: View, limits: Limits, slots: Slots) -> None:
         self._stream = stream
@@ -115,7 +120,10 @@ class Connection:
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=limits.header_bytes)
 
     async def serve(self) -> None:
-        """Raises nothing but `trio.BrokenResourceError` when the client is gone; does not close the stream."""
+        """Serve until the end. The caller closes the stream.
+
+        Raises `trio.BrokenResourceError` when the client is gone, `trio.TooSlowError` when it does not read.
+        """
         patience = self._limits.request_seconds
         while await self._request_begins(patience):
             if not await self._exchange():
@@ -125,7 +133,7 @@ class Connection:
             patience = self._limits.idle_seconds
 
     async def _request_begins(self, seconds: float) -> bool:
-        if self._http.trailing_data[0]:  # pipelined: it is already here
+        if self._http.trailing_data[0]:  # pipelined: the next request is already here
             return True
         data = b""
         with self._slots.idle(seconds):
@@ -135,7 +143,7 @@ class Connection:
         return bool(data)
 
     async def _exchange(self) -> bool:
-        """One request and its response; whether another may follow on this connection."""
+        """Serve one request; returns whether another may follow on this connection."""
         try:
             with trio.fail_after(self._limits.request_seconds):
                 request = await self._read_request()
@@ -150,13 +158,13 @@ class Connection:
 
     async def _refuse(self, error: HttpError) -> bool:
         response = error_response(error)
-        headers = {**response.headers, "Connection": "close"}  # where the next request would begin is unknown
+        headers = {**response.headers, "Connection": "close"}  # the start of the next request is unknown
         await self._send(Response(response.status, response.content_type, response.body, headers))
         return False
 
     async def _read_request(self) -> Request:
         head = await self._next_event()
-        assert isinstance(head, h11.Request)  # bytes are there: h11 makes a request of them, or an error
+        assert isinstance(head, h11.Request)  # h11 has bytes, and makes them a request or an error
         if not head.http_version.startswith(b"1."):
             raise HttpError(HTTPStatus.HTTP_VERSION_NOT_SUPPORTED, "HTTP/1.1 is what is spoken here")
         body = bytearray()
@@ -169,7 +177,7 @@ class Connection:
         return Request(head.method.decode("latin-1"), path, query, _joined(head.headers), bytes(body))
 
     async def _next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        """Never `NEED_DATA`, which types cannot say."""
+        """The next event, never `NEED_DATA`, although the type cannot exclude it."""
         while (event := self._http.next_event()) is h11.NEED_DATA:
             if self._http.they_are_waiting_for_100_continue:
                 go_on = h11.InformationalResponse(status_code=HTTPStatus.CONTINUE, headers=[])
@@ -178,11 +186,11 @@ class Connection:
         return event
 
     async def _send(self, response: Response, *, with_body: bool = True) -> bool:
-        """Head and body in one go; whether the connection stays usable."""
+        """Send head and body at once; returns whether the connection stays usable."""
         headers = {
             "Content-Type": response.content_type,
             "Content-Length": str(len(response.body)),
-            **_ALWAYS,
+            **_HEADERS,
             **response.headers,
         }
         head = h11.Response(status_code=response.status, reason=response.status.phrase, headers=list(headers.items()))

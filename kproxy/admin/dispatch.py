@@ -1,7 +1,7 @@
 # This module is pure.
-"""From a request to its handler: routes are a table; what is not in it is a 404, the wrong method a 405. Pure.
+"""Find the handler of a request in a table of routes; an unknown path is a 404, the wrong method a 405.
 
-Whatever changes something is refused to pages of other sites that a browser shows (403): the port asks for no password.
+The port asks for no password. So a web page of another site may not change anything through a visitor's browser (403).
 """
 
 from __future__ import annotations
@@ -19,15 +19,18 @@ Handler: TypeAlias = Callable[[Request, View], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """`path` may hold a {name} as a whole segment; GET serves HEAD too; `help` is shown on the index page."""
+    """A method and a path, and the handler that answers them."""
 
     method: str
+    """A GET route serves HEAD too."""
     path: str
+    """A whole segment may be a {name}."""
     handler: Handler
     help: str
+    """One line for the index page."""
 
     def match(self, path: str) -> dict[str, str] | None:
-        """What stands in the {name}s of the path, or None when this is not its route."""
+        """The segments at the {name}s of this route, or None when the path does not match."""
         wanted, given = self.path.split("/"), path.split("/")
         if len(wanted) != len(given):
             return None
@@ -41,7 +44,7 @@ class Route:
 
 
 def find(routes: Sequence[Route], request: Request) -> tuple[Handler, Request]:
-    """The handler, and the request with its segments; raises `HttpError` 403, 404 or 405 (with Allow)."""
+    """The handler, and the request with its segments filled in; raises `HttpError` 403, 404 or 405 (with Allow)."""
     method = "GET" if request.method == "HEAD" else request.method
     allowed = set()
     for route in routes:
@@ -60,7 +63,7 @@ def find(routes: Sequence[Route], request: Request) -> tuple[Handler, Request]:
 
 
 def _check_origin(request: Request) -> None:
-    """Browsers say which site a page that sends something is of; curl and `kproxy` say nothing."""
+    """Browsers name the site of the page that sends a request; curl and `kproxy` send no Origin."""
     origin, host = request.headers.get("origin"), request.headers.get("host")
     if origin is not None and (not host or origin.partition("://")[2].lower() != host.lower()):
         raise HttpError(HTTPStatus.FORBIDDEN, f"a page of {origin} may not do this")

@@ -1,5 +1,8 @@
 # This module is pure.
-"""A request and a response as handlers see them: whole, decoded, without sockets. Pure."""
+"""Requests and responses as handlers see them: whole and decoded, with typed parameters, JSON bodies and preferences.
+
+A wrong parameter or body is an `HttpError` that says what was expected.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,40 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from math import ceil
 from typing import Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from kproxy.errors import KproxyError
+from kproxy.errors import (
+    CommandError,
+    ConflictError,
+    InvalidArgumentError,
+    KproxyError,
+    NotFoundError,
+    NotPersistedError,
+    RetryLaterError,
+)
 
-_MAX_PARAMETERS = 32
+_STATUS: Final[Mapping[type[CommandError], HTTPStatus]] = {
+    InvalidArgumentError: HTTPStatus.BAD_REQUEST,
+    NotFoundError: HTTPStatus.NOT_FOUND,
+    ConflictError: HTTPStatus.CONFLICT,
+    RetryLaterError: HTTPStatus.TOO_MANY_REQUESTS,
+    NotPersistedError: HTTPStatus.INTERNAL_SERVER_ERROR,
+}
+_MAX_PARAMETERS: Final = 32
+_FLAGS: Final = {"": True, "1": True, "true": True, "0": False, "false": False}
+_TYPE_NAMES: Final[Mapping[type, str]] = {
+    str: "a string",
+    bool: "true or false",
+    int: "a whole number",
+    list: "a list of strings",
+    dict: "an object of strings",
+}
 
 
 class HttpError(KproxyError):
-    """A request that gets an error status; the reason goes to the client."""
+    """A request that is answered with an error status; the client gets the reason."""
 
     def __init__(self, status: HTTPStatus, reason: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(reason)
@@ -26,21 +53,24 @@ class HttpError(KproxyError):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`path` is percent-decoded; of a query parameter given twice the last counts; header names are lower case.
-
-    `segments` holds what stood in the path where the route has a {name}.
-    """
+    """A request that was read to its end."""
 
     method: str
     path: str
+    """Percent-decoded."""
     query: Mapping[str, str] = field(default_factory=dict)
+    """Of a parameter given twice, the last value."""
     headers: Mapping[str, str] = field(default_factory=dict)
+    """By lower-case name."""
     body: bytes = b""
     segments: Mapping[str, str] = field(default_factory=dict)
+    """The parts of the path where the route has a {name}, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
+    """A whole response, except for the headers that every response has."""
+
     status: HTTPStatus
     content_type: str
     body: bytes
@@ -48,7 +78,7 @@ class Response:
 
 
 def split_target(target: str) -> tuple[str, dict[str, str]]:
-    """Path and query of a request target; raises `HttpError` 400 for one that is neither."""
+    """Split a request target into path and query; raises `HttpError` 400 when it cannot be parsed."""
     try:
         parts = urlsplit(target)
         found = parse_qs(parts.query, keep_blank_values=True, max_num_fields=_MAX_PARAMETERS)
@@ -58,19 +88,25 @@ def split_target(target: str) -> tuple[str, dict[str, str]]:
 
 
 def json_response(content: object, status: HTTPStatus = HTTPStatus.OK) -> Response:
+    """A response of one line of JSON."""
     return Response(status, "application/json", json.dumps(content, separators=(",", ":")).encode() + b"\n")
 
 
-def error_response(error: HttpError) -> Response:
+def error_response(error: HttpError | CommandError) -> Response:
+    """The response to a request that failed: status, headers, and the reason as JSON."""
+    if isinstance(error, CommandError):
+        error = _http_error(error)
     body = json_response({"error": str(error)}, error.status)
     return Response(body.status, body.content_type, body.body, error.headers)
 
 
-_FLAGS = {"": True, "1": True, "true": True, "0": False, "false": False}
+def _http_error(error: CommandError) -> HttpError:
+    wait = {"Retry-After": str(max(1, ceil(error.seconds)))} if isinstance(error, RetryLaterError) else None
+    return HttpError(_STATUS.get(type(error), HTTPStatus.INTERNAL_SERVER_ERROR), str(error), wait)
 
 
 def flag(request: Request, name: str) -> bool:
-    """`?name` and `?name=true` are true, `?name=false` and its absence are false."""
+    """`?name` and `?name=true` are true; `?name=false` and no parameter are false."""
     value = request.query.get(name, "false").lower()
     if value not in _FLAGS:
         raise HttpError(HTTPStatus.BAD_REQUEST, f"{name}={value!r}: true or false expected")
@@ -78,7 +114,7 @@ def flag(request: Request, name: str) -> bool:
 
 
 def choice(request: Request, name: str, choices: Collection[str]) -> str | None:
-    """One of the words, or None when it is not given."""
+    """One of the choices, or None when the parameter is absent."""
     value = request.query.get(name)
     if value is not None and value not in choices:
         raise HttpError(HTTPStatus.BAD_REQUEST, f"{name}={value!r}: one of {', '.join(choices)} expected")
@@ -86,6 +122,7 @@ def choice(request: Request, name: str, choices: Collection[str]) -> str | None:
 
 
 def integer(request: Request, name: str, default: int, low: int, high: int) -> int:
+    """A number from `low` to `high`, or the default when the parameter is absent."""
     text = request.query.get(name)
     if text is None:
         return default
@@ -95,19 +132,10 @@ def integer(request: Request, name: str, default: int, low: int, high: int) -> i
     return int(text)
 
 
-_CALLED: Final[Mapping[type, str]] = {
-    str: "a string",
-    bool: "true or false",
-    int: "a whole number",
-    list: "a list of strings",
-    dict: "an object of strings",
-}
-
-
 def json_fields(request: Request, known: Mapping[str, type]) -> dict[str, Any]:
-    """The fields of the body; without one none. `known` maps each to its type; null counts as not given.
+    """The fields of a JSON object in the body, without those that are null; an empty body has no fields.
 
-    Raises `HttpError`: 415 for another media type, 400 for what is no such object.
+    `known` maps each permitted field to its type. Raises `HttpError`: 415 for another media type, 400 for another body.
     """
     if not request.body:
         return {}
@@ -120,13 +148,13 @@ def json_fields(request: Request, known: Mapping[str, type]) -> dict[str, Any]:
         if name not in known:
             fields = ", ".join(known) or "none"
             raise HttpError(HTTPStatus.BAD_REQUEST, f"{name!r} is no field of this request; there are: {fields}")
-        if not _is(value, known[name]):
-            raise HttpError(HTTPStatus.BAD_REQUEST, f"{name}: {_CALLED[known[name]]} expected")
+        if not _has_type(value, known[name]):
+            raise HttpError(HTTPStatus.BAD_REQUEST, f"{name}: {_TYPE_NAMES[known[name]]} expected")
     return given
 
 
-def _is(value: object, kind: type) -> bool:
-    """JSON's types: true is no number; what a list or an object holds is text."""
+def _has_type(value: object, kind: type) -> bool:
+    """By JSON's types: true is not a number. Lists and objects may hold strings only."""
     if isinstance(value, list | dict):
         inner = value if isinstance(value, list) else value.values()
         return kind is type(value) and all(isinstance(each, str) for each in inner)
@@ -136,11 +164,32 @@ def _is(value: object, kind: type) -> bool:
 def _object(body: bytes) -> dict[str, Any]:
     try:
         value = json.loads(body)
-    except (ValueError, RecursionError) as error:  # nested a thousand deep
+    except (ValueError, RecursionError) as error:  # RecursionError: nested a thousand deep
         raise HttpError(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise HttpError(HTTPStatus.BAD_REQUEST, "the body is not a JSON object")
     return value
+
+
+def wants_openmetrics(accept: str) -> bool:
+    """True when the Accept header prefers OpenMetrics; a client that accepts anything gets the older text format."""
+    openmetrics = _quality(accept, "application/openmetrics-text")
+    return openmetrics > 0 and openmetrics >= _quality(accept, "text/plain")
+
+
+def wants_gzip(accept_encoding: str) -> bool:
+    """True when the Accept-Encoding header permits gzip."""
+    return _quality(accept_encoding, "gzip") > 0
+
+
+def _quality(header: str, *names: str) -> float:
+    """The highest q of the names in a header of comma-separated preferences (RFC 9110, 12.5); 0.0 without any."""
+    best = 0.0
+    for preference in header.split(","):
+        name, *parameters = preference.split(";")
+        if name.strip().lower() in names:
+            best = max(best, _weight(parameters))
+    return best
 
 
 def _weight(parameters: list[str]) -> float:
@@ -152,23 +201,3 @@ def _weight(parameters: list[str]) -> float:
             except ValueError:
                 return 0.0
     return 1.0
-
-
-def quality(header: str, *names: str) -> float:
-    """The highest q of the names in a header of comma-separated preferences; 0.0 when none is there."""
-    best = 0.0
-    for preference in header.split(","):
-        name, *parameters = preference.split(";")
-        if name.strip().lower() in names:
-            best = max(best, _weight(parameters))
-    return best
-
-
-def wants_openmetrics(accept: str) -> bool:
-    """Whether OpenMetrics comes first; a client that only accepts anything gets the older text format."""
-    openmetrics = quality(accept, "application/openmetrics-text")
-    return openmetrics > 0 and openmetrics >= quality(accept, "text/plain")
-
-
-def wants_gzip(accept_encoding: str) -> bool:
-    return quality(accept_encoding, "gzip") > 0

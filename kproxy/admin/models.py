@@ -1,4 +1,7 @@
-"""What the admin port shows: readiness, clusters, connections, clients, telemetry. Values that `app` makes."""
+"""The records that the admin port shows: readiness, clusters, connections, clients, telemetry.
+
+Addresses are "host:port", times are ISO 8601 in UTC. The API answers most records as JSON objects with these fields.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """The life of the process, as `/readyz` tells it."""
+    """The state of the process, as `/readyz` reports it."""
 
     STARTING = "starting"
     READY = "ready"
@@ -18,34 +21,40 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why the state is not `ready`: one line for people, and which cluster and node it is about."""
+    """A reason why the state is not `ready`, and the cluster and node that it concerns, if any."""
 
     cluster: str | None
     node: int | None
     reason: str
+    """One line for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
+    """The state of the process, with its reasons."""
+
     state: State
     reasons: tuple[Cause, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
-    """A broker: where it is ("host:port"), what clients are told, and whether it was reached when last tried."""
+    """A broker of the active upstream."""
 
     node_id: int
     upstream: str
+    """Its own address."""
     advertised: str
+    """The address that clients get instead."""
     rack: str | None
     reachable: bool | None
+    """The result of the last attempt to connect; None before the first."""
     connections: int
 
 
 @dataclass(frozen=True, slots=True)
 class UnmappedView:
-    """A broker for which kproxy has no port, and why: a client that would hear of it is closed instead."""
+    """A broker without a port of kproxy's: instead of an answer that names it, a client's connection is closed."""
 
     node_id: int
     reason: str
@@ -53,7 +62,7 @@ class UnmappedView:
 
 @dataclass(frozen=True, slots=True)
 class UpstreamView:
-    """A backend cluster that may stand behind a virtual cluster; servers are "host:port"."""
+    """A Kafka cluster that a virtual cluster may use."""
 
     name: str
     bootstrap_servers: Sequence[str]
@@ -62,59 +71,61 @@ class UpstreamView:
 
 @dataclass(frozen=True, slots=True)
 class RetiredView:
-    """The listener of a node that is gone: its port, and for how many seconds more it stays up."""
+    """The listener of a node that is gone."""
 
     node_id: int
     port: int
     seconds_left: float
+    """Until the port is closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterView:
-    """A virtual cluster; `cluster_id` is Kafka's and unknown until a broker answered; `listen` is "host:port".
-
-    `upstream` names the active one of `upstreams`, whose are `bootstrap_servers`. `telemetry`: kproxy serves it.
-    """
+    """A virtual cluster."""
 
     name: str
     cluster_id: str | None
+    """Kafka's cluster id; None until a broker has answered."""
     bootstrap_servers: Sequence[str]
+    """Those of the active upstream."""
     listen: str
     nodes: Sequence[NodeView]
     unmapped: Sequence[UnmappedView]
     connections: int
     epoch: int
     upstream: str
+    """The name of the active upstream."""
     upstreams: Sequence[UpstreamView]
     retired: Sequence[RetiredView]
     telemetry: bool
+    """True when kproxy serves telemetry (KIP-714) for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionView:
-    """A client's connection. `node` is None at the bootstrap port; addresses are "host:port"; `since` is ISO 8601, UTC.
-
-    `principal` is whom the broker authenticated, as Kafka writes it; None when it did not, or not as far as is known.
-    `bytes_in` came from the client, `bytes_out` went to it; `paused` names the directions that backpressure holds, as
-    in `kproxy_backpressure_pauses_total`.
-    """
+    """A client's connection."""
 
     id: int
     cluster: str
     node: int | None
+    """None at the bootstrap port."""
     client: str
     upstream: str | None
     since: str
     client_id: str | None
     principal: str | None
+    """The principal that the broker authenticated, as Kafka writes it; None when there is none or it is unknown."""
     software_name: str | None
     software_version: str | None
     requests: int
     responses: int
     bytes_in: int
+    """Received from the client."""
     bytes_out: int
+    """Sent to the client."""
     in_flight: int
     paused: tuple[str, ...]
+    """The directions that backpressure holds, as in `kproxy_backpressure_pauses_total`."""
 
 
 class Rebootstrap(StrEnum):
@@ -123,88 +134,89 @@ class Rebootstrap(StrEnum):
     NOTIFY = "129"
     """REBOOTSTRAP_REQUIRED (KIP-1102)."""
     ALONE = "kip-899"
-    """It finds out by itself when no node that it knows can be reached, where its configuration lets it."""
+    """It bootstraps again by itself when it reaches none of its known nodes, if its configuration allows that."""
     NO = "no"
-    """Nothing but a restart."""
+    """Only a restart."""
     UNKNOWN = "unknown"
-    """It does not say what it is, and has not shown it either."""
+    """It has not named its software, and its requests have not shown its abilities yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientView:
-    """Connections of clients that cannot be told apart; `host` has no port, `principal` is as in `ConnectionView`.
-
-    `since` is when the oldest of the `connections` came, ISO 8601, UTC; `metadata_version` the highest version of
-    Metadata that was asked for, None before.
-    """
+    """A client: all connections with the same host, client id, principal and software."""
 
     cluster: str
     host: str
+    """Without a port."""
     client_id: str | None
     principal: str | None
     software_name: str | None
     software_version: str | None
     connections: int
     since: str
+    """When the oldest of its connections was opened."""
     metadata_version: int | None
+    """The highest version of its Metadata requests; None before the first."""
     rebootstrap: Rebootstrap
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened to a virtual cluster: `at` is ISO 8601, UTC; `fields` as its log line has them."""
+    """An event in the life of a virtual cluster."""
 
     at: str
     event: str
     fields: Mapping[str, str | int | float | bool | None]
+    """As in its log line."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionView:
-    """A client metrics subscription (KIP-714). `metrics` are prefixes of names; `match` has regexes by attribute.
-
-    `fixed`: the configuration sets it, and nothing else changes it.
-    """
+    """A client metrics subscription (KIP-714)."""
 
     name: str
     metrics: Sequence[str]
+    """Prefixes of metric names."""
     interval_ms: int
     match: Mapping[str, str]
+    """Regexes by client attribute."""
     fixed: bool
+    """True when the configuration sets it: nothing else can change it."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstanceView:
-    """A client instance that asked for subscriptions or pushed: `id` as Kafka prints it, `client` is "host:port".
-
-    `subscriptions` names those that match it. Times are ISO 8601, UTC; `last_push` is None before the first. `pushes`
-    and `bytes`, as they came, are of accepted ones; `last_error` is Kafka's name of the error of its last push, if it
-    was refused.
-    """
+    """A client instance that asked for subscriptions or pushed metrics (KIP-714)."""
 
     id: str
+    """As Kafka prints it."""
     client: str
     client_id: str | None
     software_name: str | None
     software_version: str | None
     subscriptions: Sequence[str]
+    """The names of the subscriptions that match it."""
     interval_ms: int
     last_seen: str
     last_push: str | None
+    """None before the first."""
     pushes: int
+    """Accepted pushes."""
     bytes: int
+    """Size of the accepted pushes, as received."""
     last_error: str | None
+    """Kafka's name of the error, if the last push was refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """What an order did: the active upstream, the new epoch, and how many connections were told or closed for it.
-
-    `unmapped` are the upstream's nodes that have no port: there are none unless a switch was forced.
-    """
+    """The state of a virtual cluster after a command."""
 
     cluster: str
     upstream: str
+    """The name of the active upstream."""
     epoch: int
     connections: int
+    """How many connections were notified or closed."""
     unmapped: Sequence[UnmappedView] = ()
+    """Nodes of the active upstream without a port: empty unless a switch was forced."""

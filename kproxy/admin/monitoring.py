@@ -1,4 +1,8 @@
-"""`/metrics` and `/metrics/clients`: scrapes, rendered in a thread: thousands of series take 100 ms and more."""
+"""Probes and scrapes: `/livez`, `/readyz`, `/metrics` and `/metrics/clients`.
+
+A degraded proxy stays ready: when the brokers are down, every replica is degraded at once, and taking all of them out
+of the Service helps nobody. `?strict` makes degraded unready, e.g. for a load balancer in front of several sites.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,32 @@ from kproxy.admin.models import State
 from kproxy.admin.view import View
 from kproxy.observe.counters import Counters
 
-# One at a time: two threads that render would only take the interpreter from the relay, and be no faster.
+# One at a time: two rendering threads would only take the interpreter from the relay, and be no faster.
 _RENDERING: Final = trio.CapacityLimiter(1)
+
+
+async def livez(_request: Request, _view: View) -> Response:
+    """Any answer proves that the Trio loop runs."""
+    return json_response({"state": "alive"})
+
+
+async def readyz(request: Request, view: View) -> Response:
+    """The state with its reasons; 503 unless the state counts as ready."""
+    readiness = view.readiness()
+    serving = {State.READY} if flag(request, "strict") else {State.READY, State.DEGRADED}
+    reasons = [{"cluster": cause.cluster, "node": cause.node, "reason": cause.reason} for cause in readiness.reasons]
+    status = HTTPStatus.OK if readiness.state in serving else HTTPStatus.SERVICE_UNAVAILABLE
+    return json_response({"state": readiness.state, "reasons": reasons}, status)
+
+
+async def metrics(request: Request, view: View) -> Response:
+    """The proxy's metrics, rendered in a thread: thousands of series take 100 ms and more."""
+    compress = wants_gzip(request.headers.get("accept-encoding", ""))
+    as_openmetrics = wants_openmetrics(request.headers.get("accept", ""))
+    work = partial(_render, view.counters, as_openmetrics=as_openmetrics, compress=compress)
+    content_type, page = await trio.to_thread.run_sync(work, limiter=_RENDERING)
+    headers = {"Vary": "Accept, Accept-Encoding"} | ({"Content-Encoding": "gzip"} if compress else {})
+    return Response(HTTPStatus.OK, content_type, page, headers)
 
 
 def _render(counters: Counters, *, as_openmetrics: bool, compress: bool) -> tuple[str, bytes]:
@@ -24,17 +52,8 @@ def _render(counters: Counters, *, as_openmetrics: bool, compress: bool) -> tupl
     return render(registry_for(counters), as_openmetrics=as_openmetrics, compress=compress)
 
 
-async def metrics(request: Request, view: View) -> Response:
-    compress = wants_gzip(request.headers.get("accept-encoding", ""))
-    as_openmetrics = wants_openmetrics(request.headers.get("accept", ""))
-    work = partial(_render, view.counters, as_openmetrics=as_openmetrics, compress=compress)
-    content_type, page = await trio.to_thread.run_sync(work, limiter=_RENDERING)
-    headers = {"Vary": "Accept, Accept-Encoding"} | ({"Content-Encoding": "gzip"} if compress else {})
-    return Response(HTTPStatus.OK, content_type, page, headers)
-
-
 async def clients(request: Request, view: View) -> Response:
-    """What clients pushed, added up (KIP-714); 404 where no receiver does so."""
+    """The metrics that clients pushed, added up (KIP-714); 404 without a Prometheus receiver."""
     compress = wants_gzip(request.headers.get("accept-encoding", ""))
     found = await view.clients_page(compress)
     if found is None:
@@ -42,16 +61,3 @@ async def clients(request: Request, view: View) -> Response:
         raise HttpError(HTTPStatus.NOT_FOUND, f"{reason} in the configuration")
     headers = {"Vary": "Accept-Encoding"} | ({"Content-Encoding": "gzip"} if compress else {})
     return Response(HTTPStatus.OK, *found, headers)
-
-
-async def livez(_request: Request, _view: View) -> Response:
-    """That this is answered is the proof: the Trio loop runs."""
-    return json_response({"state": "alive"})
-
-
-async def readyz(request: Request, view: View) -> Response:
-    readiness = view.readiness()
-    serving = {State.READY} if flag(request, "strict") else {State.READY, State.DEGRADED}
-    reasons = [{"cluster": cause.cluster, "node": cause.node, "reason": cause.reason} for cause in readiness.reasons]
-    status = HTTPStatus.OK if readiness.state in serving else HTTPStatus.SERVICE_UNAVAILABLE
-    return json_response({"state": readiness.state, "reasons": reasons}, status)

@@ -1,4 +1,4 @@
-"""Every path of the admin port."""
+"""Every path of the admin port, and the index page that lists them."""
 
 from __future__ import annotations
 
@@ -12,24 +12,6 @@ from kproxy.admin import api, commands, monitoring, telemetry
 from kproxy.admin.dispatch import Handler, Route
 from kproxy.admin.message import Request, Response
 from kproxy.admin.view import View
-
-
-def _line(route: Route) -> str:
-    path = escape(route.path)
-    shown = f'<a href="{path}">{path}</a>' if route.method == "GET" and "{" not in path else path
-    return f"<li>{route.method} {shown}: {escape(route.help)}</li>\n"
-
-
-def index_of(routes: Sequence[Route]) -> Handler:
-    """A handler that lists the routes, with links where a link can lead."""
-    lines = "".join(_line(route) for route in routes)
-    page = f"<!doctype html>\n<title>kproxy</title>\n<h1>kproxy {__version__}</h1>\n<ul>\n{lines}</ul>\n".encode()
-
-    async def index(_request: Request, _view: View) -> Response:
-        return Response(HTTPStatus.OK, "text/html; charset=utf-8", page)
-
-    return index
-
 
 _TELEMETRY: Final = "/api/v1/clusters/{cluster}/telemetry"
 _PAGES: Final = (
@@ -59,5 +41,23 @@ _PAGES: Final = (
     Route("GET", "/api/v1/clients", api.clients, "connected clients; ?cluster=NAME&rebootstrap=no&limit=N&after=NEXT"),
     Route("GET", "/api/v1/connections", api.connections, "client connections; ?cluster=NAME&limit=N&after=ID"),
 )
+
+
+def _line(route: Route) -> str:
+    path = escape(route.path)
+    shown = f'<a href="{path}">{path}</a>' if route.method == "GET" and "{" not in path else path
+    return f"<li>{route.method} {shown}: {escape(route.help)}</li>\n"
+
+
+def index_of(routes: Sequence[Route]) -> Handler:
+    """A handler for a page that lists the routes, as links where a GET needs no name."""
+    lines = "".join(_line(route) for route in routes)
+    page = f"<!doctype html>\n<title>kproxy</title>\n<h1>kproxy {__version__}</h1>\n<ul>\n{lines}</ul>\n".encode()
+
+    async def index(_request: Request, _view: View) -> Response:
+        return Response(HTTPStatus.OK, "text/html; charset=utf-8", page)
+
+    return index
+
 
 ROUTES: Final = (Route("GET", "/", index_of(_PAGES), "this page"), *_PAGES)

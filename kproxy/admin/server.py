@@ -1,4 +1,4 @@
-"""The admin port's listeners: one client's fault ends that client's connection and nothing else."""
+"""The listeners of the admin port: an error on one connection ends that connection only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = structlog.get_logger()
 
 
 async def _handle(stream: trio.SocketStream, *, view: View, limits: Limits, slots: Slots) -> None:
-    """Never raises but for cancellation: an exception would end the listener for everyone."""
+    """Serve one connection. It raises nothing except cancellation: an exception would end the listener."""
     try:
         async with stream:
             with slots.taken() as room:
@@ -39,12 +39,12 @@ async def _handle(stream: trio.SocketStream, *, view: View, limits: Limits, slot
 
 
 async def _listen(host: str, port: int) -> list[trio.SocketListener]:
-    """Listeners on one port; an empty host means every address. Raises `ConfigError` when that cannot be."""
+    """Listen on one port; an empty host means every address. Raises `ConfigError` when the address cannot be bound."""
     try:
         listeners = await trio.open_tcp_listeners(port, host=host or None)
     except OSError as error:
         raise ConfigError("admin", f"cannot listen on {host or '*'}:{port}: {error.strerror or error}") from error
-    if port == 0:  # each address family got a port of its own: one is what the caller can be told
+    if port == 0:  # each address family got a port of its own, and the caller gets only one
         first, *others = listeners
         for listener in others:
             await listener.aclose()
@@ -60,7 +60,7 @@ async def serve_admin(
     limits: Limits | None = None,
     task_status: trio.TaskStatus[tuple[str, int]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Serve the admin port until cancelled; `started` gets the bound (host, port), port 0 means a free one.
+    """Serve the admin port until cancelled; `started` gets the bound (host, port). Port 0 means any free port.
 
     Raises `ConfigError` when the address cannot be bound.
     """

@@ -1,4 +1,4 @@
-"""Client telemetry as the admin port sees and orders it: subscriptions, instances, the page of clients' metrics."""
+"""Client telemetry for the admin port: subscriptions, client instances, and the page of client metrics."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class _Config:
 
 
 async def page(served: Iterable[ClientTelemetry], compress: bool) -> tuple[str, bytes] | None:
-    """One page of all Prometheus receivers; None where there is none."""
+    """One page of all Prometheus receivers; None without any."""
     receivers = [receiver for telemetry in served for receiver in telemetry.prometheus]
     return await prometheus.clients_page(receivers, compress=compress) if receivers else None
 
 
 def subscriptions(telemetry: ClientTelemetry) -> list[SubscriptionView]:
-    """By name."""
+    """All subscriptions, by name."""
     present = telemetry.core.subscriptions
     return [_subscription(present, subscription) for subscription in present]
 
@@ -49,7 +49,10 @@ def subscriptions(telemetry: ClientTelemetry) -> list[SubscriptionView]:
 async def subscribe(
     telemetry: ClientTelemetry, name: str, metrics: Sequence[str], interval_ms: int | None, match: Mapping[str, str]
 ) -> SubscriptionView:
-    """As AlterConfigs would; raises `ConflictError`, `InvalidArgumentError` or `NotPersistedError`."""
+    """Make or replace a subscription as AlterConfigs does.
+
+    Raises `ConflictError`, `InvalidArgumentError` or `NotPersistedError`.
+    """
     pairs = ",".join(f"{key}={pattern}" for key, pattern in match.items())
     configs = {METRICS: ",".join(metrics)} | ({MATCH: pairs} if pairs else {})
     if interval_ms is not None:
@@ -62,7 +65,10 @@ async def subscribe(
 
 
 async def unsubscribe(telemetry: ClientTelemetry, name: str) -> None:
-    """As AlterConfigs without a config would; raises `NotFoundError`, `ConflictError` or `NotPersistedError`."""
+    """Delete a subscription as AlterConfigs without a config does.
+
+    Raises `NotFoundError`, `ConflictError` or `NotPersistedError`.
+    """
     present = telemetry.core.subscriptions
     if present.get(name) is None:
         known = ", ".join(subscription.name for subscription in present) or "none"
@@ -71,7 +77,7 @@ async def unsubscribe(telemetry: ClientTelemetry, name: str) -> None:
 
 
 def instances(telemetry: ClientTelemetry, after: UUID | None, limit: int) -> list[InstanceView]:
-    """By rising id those above `after`."""
+    """At most `limit` instances with ids above `after`, by rising id."""
     past = -1 if after is None else after.int
     later = (instance for instance in telemetry.core.instances if instance.info.client_instance_id.int > past)
     page = nsmallest(limit, later, key=lambda instance: instance.info.client_instance_id.int)
@@ -79,7 +85,7 @@ def instances(telemetry: ClientTelemetry, after: UUID | None, limit: int) -> lis
 
 
 async def _alter(telemetry: ClientTelemetry, name: str, configs: Mapping[str, str]) -> None:
-    """Under the same rules as by Kafka's tools, and kept likewise."""
+    """Change a subscription under the rules that hold for Kafka's tools, and store the change."""
     present = telemetry.core.subscriptions
     try:
         change = alter(present, name, [_Config(key, value) for key, value in configs.items()])

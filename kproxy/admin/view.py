@@ -1,8 +1,8 @@
-"""What the admin port sees of the process, and may order: a view that `app` implements. Called from the Trio thread."""
+"""The interface between the admin port and the process: what the port shows, and the commands that it passes on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -16,22 +16,38 @@ from kproxy.admin.models import (
     Readiness,
     SubscriptionView,
 )
+from kproxy.errors import NotFoundError
 from kproxy.observe.counters import Counters
 
 
 class View(Protocol):
-    """What `app` hands to the admin port. What the methods return is not changed afterwards.
+    """The process as the admin port sees it; `app` implements it. All methods are called from the Trio thread.
 
-    What waits may raise an `CommandError`: it is an order. So may what is asked of the telemetry of a virtual cluster:
-    `NotFoundError`, when it has none.
+    Returned values do not change afterwards. Every method that takes the name of one virtual cluster may raise
+    `NotFoundError`, those about telemetry also when that cluster has no telemetry. The coroutines may raise any
+    `CommandError`.
     """
 
     @property
-    def counters(self) -> Counters: ...
+    def counters(self) -> Counters:
+        """The counters behind `/metrics`, up to date."""
+        ...
 
-    def readiness(self) -> Readiness: ...
+    def readiness(self) -> Readiness:
+        """The state of the process, with reasons when it is not ready."""
+        ...
 
-    def clusters(self) -> Sequence[ClusterView]: ...
+    def cluster_names(self) -> Collection[str]:
+        """The names of all virtual clusters; cheap, so that a name can be checked at every request."""
+        ...
+
+    def cluster(self, name: str) -> ClusterView:
+        """One virtual cluster; the others' views are not built."""
+        ...
+
+    def clusters(self) -> Sequence[ClusterView]:
+        """All virtual clusters, in the order of the configuration."""
+        ...
 
     def connections(self, cluster: str | None) -> Iterable[ConnectionView]:
         """Open connections by rising id, of one virtual cluster or all; lazy, so that a page costs what it shows."""
@@ -42,27 +58,28 @@ class View(Protocol):
         ...
 
     def events(self, cluster: str) -> Sequence[Event]:
-        """The last events of a virtual cluster that is there, newest last."""
+        """The last events of a virtual cluster, newest last."""
         ...
 
     async def rebootstrap(self, cluster: str) -> CommandResult:
-        """Raise the epoch: all clients of the virtual cluster are told to bootstrap again.
+        """Raise the epoch, so that all clients of the virtual cluster bootstrap again.
 
-        Raises `NotFoundError` for the cluster, `RetryLaterError` within `topology.epoch_floor` of the last epoch.
+        Raises `RetryLaterError` when the epoch rose less than `topology.epoch_floor` ago.
         """
         ...
 
     async def failover(self, cluster: str, to: str | None, force: bool) -> CommandResult:
-        """Switch to the upstream `to`, or to the next in order; `force`: even when it does not answer or lacks ports.
+        """Switch to the upstream `to`, by default the next in order.
 
-        Raises `NotFoundError` for the cluster or the upstream, `ConflictError` when it is active already, is the only
-        one, does not answer or has a node without a port, `RetryLaterError` when the epoch rose less than
+        `force` switches even when the upstream does not answer or some of its nodes have no port. Raises
+        `NotFoundError` for an unknown upstream; `ConflictError` when the upstream is already active, is the only one,
+        does not answer or has a node without a port; `RetryLaterError` when the epoch rose less than
         `topology.epoch_floor` ago.
         """
         ...
 
     async def clients_page(self, compress: bool) -> tuple[str, bytes] | None:
-        """The content type and the page of clients' metrics, by gzip if asked; None without a Prometheus receiver."""
+        """The content type and the page of client metrics, gzipped if asked; None without a Prometheus receiver."""
         ...
 
     def subscriptions(self, cluster: str) -> Sequence[SubscriptionView]:
@@ -72,20 +89,26 @@ class View(Protocol):
     async def subscribe(
         self, cluster: str, name: str, metrics: Sequence[str], interval_ms: int | None, match: Mapping[str, str]
     ) -> SubscriptionView:
-        """Make a subscription, or replace it; kept when it returns. Without an interval the default.
+        """Make or replace a subscription; it is stored on return. `interval_ms` None means the default.
 
-        Raises `NotFoundError` for the cluster, `ConflictError` for one that the configuration sets or when there are
-        too many, `InvalidArgumentError` for what Kafka would refuse as well.
+        Raises `ConflictError` when the configuration sets the subscription or there are too many,
+        `InvalidArgumentError` for everything that Kafka refuses too, `NotPersistedError` when storing fails.
         """
         ...
 
     async def unsubscribe(self, cluster: str, name: str) -> None:
-        """Forget a subscription, for good when it returns.
+        """Delete a subscription, permanently on return.
 
-        Raises `NotFoundError` for the cluster or the subscription, `ConflictError` for one that the configuration sets.
+        Raises `NotFoundError` for an unknown subscription, `ConflictError` when the configuration sets it,
+        `NotPersistedError` when storing fails.
         """
         ...
 
     def instances(self, cluster: str, after: UUID | None, limit: int) -> Sequence[InstanceView]:
-        """By rising id those above `after`, `limit` at most: there may be 16,384, of which a page shows some."""
+        """At most `limit` client instances with ids above `after`, by rising id; there may be 16,384 in all."""
         ...
+
+
+def cluster_not_found(name: str, names: Collection[str]) -> NotFoundError:
+    """The error for an unknown virtual cluster; it lists the existing ones."""
+    return NotFoundError(f"there is no cluster {name!r}; there are: {', '.join(sorted(names)) or 'none'}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -23,6 +23,7 @@ from kproxy.admin.models import (
     UnmappedView,
     UpstreamView,
 )
+from kproxy.admin.view import cluster_not_found
 from kproxy.app.readiness import readiness
 from kproxy.config.address import join_host_port
 from kproxy.errors import NotFoundError
@@ -56,6 +57,12 @@ class ProcessView:
     def readiness(self) -> Readiness:
         return readiness(self._process)
 
+    def cluster_names(self) -> Collection[str]:
+        return [cluster.settings.name for cluster in self._process.clusters]
+
+    def cluster(self, name: str) -> ClusterView:
+        return _cluster(self._cluster(name), self._process.relay.connections.by_node())
+
     def clusters(self) -> Sequence[ClusterView]:
         held = self._process.relay.connections.by_node()
         return [_cluster(cluster, held) for cluster in self._process.clusters]
@@ -69,11 +76,11 @@ class ProcessView:
 
     async def rebootstrap(self, cluster: str) -> CommandResult:
         found = self._cluster(cluster)
-        return _told(found, found.failover_controller.rebootstrap())
+        return _result(found, found.failover_controller.rebootstrap())
 
     async def failover(self, cluster: str, to: str | None, force: bool) -> CommandResult:
         found = self._cluster(cluster)
-        return _told(found, await found.failover_controller.failover(to, force=force))
+        return _result(found, await found.failover_controller.failover(to, force=force))
 
     async def clients_page(self, compress: bool) -> tuple[str, bytes] | None:
         served = [cluster.telemetry for cluster in self._process.clusters if cluster.telemetry is not None]
@@ -105,10 +112,10 @@ class ProcessView:
         return telemetry
 
     def _cluster(self, name: str) -> Cluster:
-        clusters = {cluster.settings.name: cluster for cluster in self._process.clusters}
-        if name not in clusters:
-            raise NotFoundError(f"there is no cluster {name!r}; there are: {', '.join(clusters)}")
-        return clusters[name]
+        for cluster in self._process.clusters:
+            if cluster.settings.name == name:
+                return cluster
+        raise cluster_not_found(name, self.cluster_names())
 
     def connections(self, cluster: str | None) -> Iterable[ConnectionView]:
         return map(connection_view, self._of(cluster))
@@ -158,7 +165,7 @@ def _retired(cluster: Cluster) -> list[RetiredView]:
     ]
 
 
-def _told(cluster: Cluster, connections: int) -> CommandResult:
+def _result(cluster: Cluster, connections: int) -> CommandResult:
     return CommandResult(
         cluster.settings.name, cluster.upstreams.active.name, cluster.epoch, connections, _unmapped(cluster)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
@@ -23,6 +23,7 @@ from kproxy.admin.models import (
     UnmappedView,
     UpstreamView,
 )
+from kproxy.admin.view import cluster_not_found
 from kproxy.errors import CommandError, ConflictError, NotFoundError
 from kproxy.observe.counters import Counters
 from kproxy.telemetry.instance import kafka_text
@@ -127,7 +128,9 @@ class MemoryView:
     fault: Exception | None = None
     connected: list[ClientView] = field(default_factory=list)
     happened: tuple[Event, ...] = ()
-    orders: list[tuple[object, ...]] = field(default_factory=list)
+    commands: list[tuple[object, ...]] = field(default_factory=list)
+    built: list[str] = field(default_factory=list)
+    """The names of the virtual clusters whose views were asked for."""
     refusal: CommandError | None = None
     unmapped: tuple[UnmappedView, ...] = ()
     pushed: bytes | None = None
@@ -139,7 +142,18 @@ class MemoryView:
             raise self.fault
         return self.ready
 
+    def cluster_names(self) -> Collection[str]:
+        return [cluster.name for cluster in self.virtual]
+
+    def cluster(self, name: str) -> ClusterView:
+        for cluster in self.virtual:
+            if cluster.name == name:
+                self.built.append(name)
+                return cluster
+        raise cluster_not_found(name, self.cluster_names())
+
     def clusters(self) -> Sequence[ClusterView]:
+        self.built += self.cluster_names()
         return self.virtual
 
     def connections(self, cluster: str | None) -> Iterable[ConnectionView]:
@@ -157,8 +171,8 @@ class MemoryView:
     async def failover(self, cluster: str, to: str | None, force: bool) -> CommandResult:
         return replace(self._carry_out("failover", cluster, to, force), unmapped=self.unmapped)
 
-    def _carry_out(self, *order: object) -> CommandResult:
-        self.orders.append(order)
+    def _carry_out(self, *command: object) -> CommandResult:
+        self.commands.append(command)
         if self.refusal is not None:
             raise self.refusal
         return CommandResult("main", "west", 2, 17)
@@ -177,7 +191,7 @@ class MemoryView:
     ) -> SubscriptionView:
         self._check_telemetry(cluster)
         self._check_fixed(name)
-        self.orders.append(("subscribe", cluster, name))
+        self.commands.append(("subscribe", cluster, name))
         made = SubscriptionView(name, tuple(metrics), 300_000 if interval_ms is None else interval_ms, match, False)
         if self.refusal is not None:
             raise self.refusal

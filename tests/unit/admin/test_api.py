@@ -1,4 +1,4 @@
-"""`/api/v1/clients`: who is connected, in pages, and who cannot be told."""
+"""kproxy.admin.api: pages of clients, cursors, and requests for one virtual cluster."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kproxy.admin.api import identity, read, written
+from kproxy.admin.api import decode_cursor, encode_cursor, identity
 from kproxy.admin.message import HttpError
 from kproxy.admin.models import ClientView, Rebootstrap
 from tests.unit.admin.memory_view import MemoryView, client_view
@@ -98,8 +98,8 @@ async def test_wrong_parameters(port: int, query: str) -> None:
 )
 def test_a_place_survives_the_url(client: ClientView) -> None:
     """Whatever a client calls itself; no id and an empty one are two."""
-    after = written(identity(client))
-    assert read(after) == identity(client)
+    after = encode_cursor(identity(client))
+    assert decode_cursor(after) == identity(client)
     assert after.replace("-", "").replace("_", "").isalnum()
 
 
@@ -120,9 +120,33 @@ def test_identities_differ() -> None:
 
 
 @pytest.mark.parametrize(
-    "after", ["", "!", "ä", "AAAA", written(()), written(("a",) * 4), "WzEsMiwzLDQsNV0", "W1tbW1tb" * 2000]
+    "after", ["", "!", "ä", "AAAA", encode_cursor(()), encode_cursor(("a",) * 4), "WzEsMiwzLDQsNV0", "W1tbW1tb" * 2000]
 )
 def test_a_place_that_never_was(after: str) -> None:
     """No text is a fault of kproxy's own."""
     with pytest.raises(HttpError, match="what `next` of the page before said is expected"):
-        read(after)
+        decode_cursor(after)
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "built"),
+    [
+        ("GET", "/api/v1/clusters/main", ["main"]),
+        ("GET", "/api/v1/clusters/main/events", []),
+        ("GET", "/api/v1/connections?cluster=main", []),
+        ("GET", "/api/v1/clients?cluster=main", []),
+        ("POST", "/api/v1/clusters/main/rebootstrap", []),
+        ("POST", "/api/v1/clusters/main/failover", []),
+        ("GET", "/api/v1/clusters/main/telemetry/subscriptions", []),
+        ("GET", "/api/v1/clusters/main/telemetry/instances", []),
+        ("GET", "/api/v1/clusters/mian", []),
+        ("GET", "/api/v1/clusters/mian/events", []),
+        ("GET", "/api/v1/clusters", ["main", "other"]),
+    ],
+)
+async def test_a_request_builds_only_the_view_that_it_shows(
+    view: MemoryView, port: int, method: str, target: str, built: list[str]
+) -> None:
+    """A cluster's view counts all connections: a request that only names a cluster builds none."""
+    await fetch(port, target, method=method)
+    assert view.built == built

@@ -25,7 +25,7 @@ async def test_rebootstrap(view: MemoryView, port: int) -> None:
     """The new epoch, and how many connections it concerned."""
     reply = await post(port, REBOOTSTRAP)
     assert (reply.status, reply.json()) == (200, {"cluster": "main", "epoch": 2, "connections": 17})
-    assert view.orders == [("rebootstrap", "main")]
+    assert view.commands == [("rebootstrap", "main")]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ async def test_failover(view: MemoryView, port: int, body: str, order: tuple[str
     assert reply.status == 200
     said = {"cluster": "main", "upstream": "west", "epoch": 2, "connections": 17, "unmapped": []}
     assert reply.json() == said
-    assert view.orders == [("failover", "main", *order)]
+    assert view.commands == [("failover", "main", *order)]
 
 
 async def test_a_forced_failover_says_which_nodes_have_no_port(view: MemoryView, port: int) -> None:
@@ -86,14 +86,14 @@ async def test_a_cluster_that_is_not_there(view: MemoryView, port: int, action: 
     """404, with the names there are."""
     reply = await post(port, f"/api/v1/clusters/mian/{action}")
     assert (reply.status, reply.json()) == (404, {"error": "there is no cluster 'mian'; there are: main, other"})
-    assert view.orders == []
+    assert view.commands == []
 
 
 async def test_an_upstream_that_is_not_there(view: MemoryView, port: int) -> None:
     """404, with the names there are."""
     reply = await post(port, FAILOVER, '{"to": "wset"}', JSON)
     assert (reply.status, reply.json()) == (404, {"error": "main has no upstream 'wset'; there are: east, west"})
-    assert view.orders == []
+    assert view.commands == []
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ async def test_bodies_that_are_not_understood(
 ) -> None:
     """Nothing is carried out by half."""
     assert (await post(port, target, body, *headers)).status == status
-    assert view.orders == []
+    assert view.commands == []
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ async def test_a_page_of_another_site(view: MemoryView, port: int, target: str, 
     """A browser sends it wherever the page says, but names the page's site: 403."""
     reply = await post(port, target, "", f"Origin: {origin}")
     assert reply.status == 403
-    assert view.orders == []
+    assert view.commands == []
 
 
 @pytest.mark.parametrize("origin", ["http://kproxy:9190", "https://KPROXY:9190"])
@@ -136,7 +136,7 @@ async def test_a_browser_without_a_host(view: MemoryView, port: int) -> None:
     """HTTP/1.0 has no Host to compare with."""
     received = await exchange(port, f"POST {REBOOTSTRAP} HTTP/1.0\r\nOrigin: null\r\n\r\n".encode())
     assert replies(received, "POST")[0].status == 403
-    assert view.orders == []
+    assert view.commands == []
 
 
 async def test_reading_is_no_order(view: MemoryView, port: int) -> None:
@@ -144,4 +144,4 @@ async def test_reading_is_no_order(view: MemoryView, port: int) -> None:
     for target in (REBOOTSTRAP, FAILOVER):
         received = await exchange(port, f"GET {target} HTTP/1.0\r\n\r\n".encode())
         assert replies(received)[0].headers["allow"] == "POST"
-    assert view.orders == []
+    assert view.commands == []

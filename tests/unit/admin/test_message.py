@@ -7,6 +7,7 @@ from http import HTTPStatus
 
 import pytest
 
+from kproxy.admin import message
 from kproxy.admin.message import (
     HttpError,
     Request,
@@ -19,6 +20,14 @@ from kproxy.admin.message import (
     split_target,
     wants_gzip,
     wants_openmetrics,
+)
+from kproxy.errors import (
+    CommandError,
+    ConflictError,
+    InvalidArgumentError,
+    NotFoundError,
+    NotPersistedError,
+    RetryLaterError,
 )
 
 
@@ -57,6 +66,28 @@ def test_an_error_is_json_with_its_headers() -> None:
     response = error_response(HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "no", {"Allow": "GET"}))
     assert (response.status, dict(response.headers)) == (405, {"Allow": "GET"})
     assert json.loads(response.body) == {"error": "no"}
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "headers"),
+    [
+        (InvalidArgumentError("no"), 400, {}),
+        (NotFoundError("no"), 404, {}),
+        (ConflictError("no"), 409, {}),
+        (RetryLaterError("no", 6.2), 429, {"Retry-After": "7"}),
+        (NotPersistedError("no"), 500, {}),
+    ],
+)
+def test_an_error_of_a_command_has_its_status(error: CommandError, status: int, headers: dict[str, str]) -> None:
+    """With its reason, word for word."""
+    response = error_response(error)
+    assert (response.status, dict(response.headers)) == (status, headers)
+    assert json.loads(response.body) == {"error": "no"}
+
+
+def test_every_error_of_a_command_has_a_status() -> None:
+    """A new one needs a row in the table."""
+    assert set(message._STATUS) == set(CommandError.__subclasses__())
 
 
 def of(**query: str) -> Request:

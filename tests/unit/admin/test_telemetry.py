@@ -84,7 +84,7 @@ async def test_subscribe(view: MemoryView, port: int, body: str, shown: dict[str
 async def test_bodies_that_are_not_understood(view: MemoryView, port: int, body: str) -> None:
     """400, and nothing is changed by half."""
     assert (await put(port, "new", body)).status == 400
-    assert view.orders == []
+    assert view.commands == []
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ async def test_a_page_of_another_site(view: MemoryView, port: int, method: str) 
     """A browser that shows it changes nothing."""
     target = f"{TELEMETRY}/subscriptions/new"
     reply = await send(port, method, target, '{"metrics": ["*"]}', JSON, "Origin: http://evil.example")
-    assert (reply.status, view.orders) == (403, [])
+    assert (reply.status, view.commands) == (403, [])
 
 
 async def test_instances(view: MemoryView, port: int) -> None:

@@ -120,7 +120,7 @@ async def test_orders(
 ) -> None:
     """What was done, in one line."""
     code, out, err = await ask(*arguments)
-    assert (code, err, view.orders) == (0, "", [order])
+    assert (code, err, view.commands) == (0, "", [order])
     assert out.startswith(line)
     assert out.count("\n") == 1
 
