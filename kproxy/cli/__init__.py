@@ -1,4 +1,4 @@
-"""The commands: parse, call, print. Each imports what it needs itself, so that `kproxy --version` stays quick."""
+"""The command line: parse, call, print. Each command imports its libraries itself, so `kproxy --version` is quick."""
 
 from kproxy.cli.root import main
 

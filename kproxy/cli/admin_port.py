@@ -1,4 +1,4 @@
-"""Asks a running kproxy at its admin port: one request, its JSON, or a line that says why not."""
+"""The client of a running kproxy's admin port, and the flags and output that its commands share."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 
 
 VARIABLE: Final = "KPROXY_ADMIN_URL"
-_TIMEOUT: Final = 60.0
-"""Seconds: a failover waits until its target has answered, or has not in the time that kproxy gives it."""
+_DEFAULT_URL: Final = "http://127.0.0.1:9190"
+_PAGE_SIZE: Final = "1000"
+_TIMEOUT_SECONDS: Final = 60.0
+"""A failover waits until its target answers, or until kproxy gives up on it."""
 
 
 class AdminPort:
-    """The admin port at `url`: http://host:port, or https:// and a path where something stands before it."""
+    """The admin port at `url`: http://host:port, or https:// and a path when a gateway stands in front of it."""
 
     def __init__(self, url: str) -> None:
-        """Raises `CliError` for what is no such URL."""
+        """Raises `CliError` for any other URL."""
         from urllib.parse import urlsplit
 
         self.url = url
@@ -33,31 +35,31 @@ class AdminPort:
             parts = urlsplit(url)
             self._port = parts.port
         except ValueError:
-            raise self._no_url() from None
+            raise self._invalid_url() from None
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-            raise self._no_url()
+            raise self._invalid_url()
         self._secure, self._host, self._path = parts.scheme == "https", parts.hostname, parts.path.rstrip("/")
 
     def get(self, path: str, **query: str | None) -> Any:
-        """What a path says; of `query` only what is given. Raises `CliError`."""
+        """Read a path and return its JSON; parameters that are None are left out. Raises `CliError`."""
         from urllib.parse import urlencode
 
         given = {name: value for name, value in query.items() if value is not None}
-        return self._ask("GET", path + ("?" + urlencode(given) if given else ""), None)
+        return self._request("GET", path + ("?" + urlencode(given) if given else ""), None)
 
     def post(self, path: str, fields: Mapping[str, Any]) -> Any:
-        """Gives an order; what it did. Raises `CliError`, with exit code 1 when the proxy refuses."""
-        return self._ask("POST", path, json.dumps(fields).encode())
+        """Send a command and return its result. Raises `CliError`, with exit code 1 when the proxy refuses."""
+        return self._request("POST", path, json.dumps(fields).encode())
 
     def put(self, path: str, fields: Mapping[str, Any]) -> Any:
-        """Makes or replaces what is at the path; what there is now. Raises `CliError` as `post` does."""
-        return self._ask("PUT", path, json.dumps(fields).encode())
+        """Make or replace the resource at the path and return it. Raises `CliError` as `post` does."""
+        return self._request("PUT", path, json.dumps(fields).encode())
 
     def delete(self, path: str) -> Any:
-        """Forgets what is at the path. Raises `CliError` as `post` does."""
-        return self._ask("DELETE", path, None)
+        """Delete the resource at the path. Raises `CliError` as `post` does."""
+        return self._request("DELETE", path, None)
 
-    def _ask(self, method: str, target: str, body: bytes | None) -> Any:
+    def _request(self, method: str, target: str, body: bytes | None) -> Any:
         from http.client import HTTPException
 
         connection = self._connection()
@@ -71,40 +73,39 @@ class AdminPort:
             raise CliError(f"{self.url}: cannot be asked: {reason} (--admin or {VARIABLE})", USAGE) from error
         finally:
             connection.close()
-        return self._understood(response, content)
+        return self._parsed(response, content)
 
     def _connection(self) -> HTTPConnection:
         from http.client import HTTPConnection, HTTPSConnection
 
-        return (HTTPSConnection if self._secure else HTTPConnection)(self._host, self._port, timeout=_TIMEOUT)
+        return (HTTPSConnection if self._secure else HTTPConnection)(self._host, self._port, timeout=_TIMEOUT_SECONDS)
 
-    def _understood(self, response: HTTPResponse, content: bytes) -> Any:
+    def _parsed(self, response: HTTPResponse, content: bytes) -> Any:
         try:
-            said = json.loads(content)
+            answer = json.loads(content)
             if response.status < 400:
-                return said
-            reason = str(said["error"])
+                return answer
+            reason = str(answer["error"])
         except (ValueError, TypeError, KeyError):
             line = f"{self.url}: is no admin port of kproxy: it answers {response.status} {response.reason}"
             raise CliError(f"{line} (--admin or {VARIABLE})", USAGE) from None
         wait = response.headers.get("Retry-After")
         raise CliError(reason + (f" (again in {wait} s)" if wait else ""), REFUSED)
 
-    def _no_url(self) -> CliError:
+    def _invalid_url(self) -> CliError:
         return CliError(
             f"{self.url!r} is no URL of an admin port; write http://host:port (--admin or {VARIABLE})", USAGE
         )
 
 
-_DEFAULT: Final = "http://127.0.0.1:9190"
-_PAGE: Final = "1000"
+def admin_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the flags `--admin` and `--json`: it gets the URL as `admin`, and `as_json`.
 
-
-def remote(command: Callable[..., int]) -> Callable[..., int]:
-    """The flags of all of them; the command gets `admin`, the URL, and `as_json`."""
+    An answer of another shape than expected ends the command with one line instead of a traceback.
+    """
 
     @wraps(command)
-    def understood(admin: str, **options: Any) -> int:
+    def checked(admin: str, **options: Any) -> int:
         try:
             return command(admin=admin, **options)
         except (KeyError, TypeError) as error:
@@ -112,38 +113,38 @@ def remote(command: Callable[..., int]) -> Callable[..., int]:
             raise CliError(line, USAGE) from error
 
     options = (
-        click.option("--admin", default=_DEFAULT, envvar=VARIABLE, help=f"URL of the admin port. [{VARIABLE}]"),
+        click.option("--admin", default=_DEFAULT_URL, envvar=VARIABLE, help=f"URL of the admin port. [{VARIABLE}]"),
         click.option("--json", "as_json", is_flag=True, help="Print what the API answers."),
     )
     for option in reversed(options):
-        understood = option(understood)
-    return understood
+        checked = option(checked)
+    return checked
 
 
-def of_cluster(name: str, *below: str) -> str:
-    """The path of what is below a virtual cluster."""
+def cluster_path(name: str, *below: str) -> str:
+    """The path of a virtual cluster, or of a resource below it."""
     from urllib.parse import quote
 
     return "/".join(["/api/v1/clusters", *(quote(part, safe="") for part in (name, *below))])
 
 
 def pages(port: AdminPort, path: str, key: str, **query: str | None) -> Iterator[dict[str, Any]]:
-    """What all pages hold under `key`; asked for when it is needed."""
+    """The items under `key` of all pages; each page is read when its first item is needed."""
     after = None
     while True:
-        page = port.get(path, **query, limit=_PAGE, after=after)
+        page = port.get(path, **query, limit=_PAGE_SIZE, after=after)
         yield from page[key]
         after = page["next"]
         if after is None:
             return
 
 
-def print_json(said: Any) -> int:
-    """On one line, for scripts; exit code 0."""
-    click.echo(json.dumps(said))
+def print_json(answer: Any) -> int:
+    """Print the answer on one line, for scripts; returns exit code 0."""
+    click.echo(json.dumps(answer))
     return 0
 
 
 def software(client: dict[str, Any]) -> str:
-    """Name and version, as far as they are known."""
+    """Name and version of the client's software, as far as they are known."""
     return " ".join(filter(None, (client["software_name"], client["software_version"])))

@@ -1,4 +1,4 @@
-"""`kproxy config …`: look at configurations."""
+"""`kproxy config …`: check and print configurations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from kproxy.cli.output import REFUSED, help_if_bare, print_table
-from kproxy.cli.serve import load_settings, settings
+from kproxy.cli.serve import config_options, load_settings
 from kproxy.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def check(file: Path, connect: bool) -> int:
 
 
 def _check_upstreams(found: Config) -> int:
-    """A line for each; exit code 1 when one does not answer, or has a node without a port."""
+    """Print a line for each upstream; exit code 1 when one does not answer, or has a node without a port."""
     import trio
 
     from kproxy.cluster.preflight import findings
@@ -60,7 +60,7 @@ def _check_upstreams(found: Config) -> int:
 
 
 def _check_telemetry(found: Config, file: Path) -> None:
-    """Raises ConfigError for what `serve` would refuse, too, and the models cannot judge: regexes, URLs, plug-ins."""
+    """Check regexes, URLs and plug-ins, which the models cannot; raises `ConfigError` where `serve` would."""
     served = [index for index, cluster in enumerate(found.clusters) if cluster.telemetry is not None]
     if not served:
         return
@@ -87,7 +87,7 @@ def schema() -> int:
 
 
 @config.command()
-@settings
+@config_options
 def show(**flags: Any) -> int:
     """Print the configuration in effect, defaults included, as YAML."""
     found = load_settings(**flags)

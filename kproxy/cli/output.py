@@ -1,4 +1,4 @@
-"""Exit codes, and how a command says what went wrong: one line on standard error."""
+"""The output of commands: exit codes, errors as one line on standard error, and tables."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from kproxy.errors import KproxyError
 REFUSED: Final = 1
 USAGE: Final = 2
 INTERRUPTED: Final = 130
+_PIPED_WIDTH: Final = 240
 
 
 class CliError(KproxyError):
-    """A command that ends with an exit code and a line of its own."""
+    """Ends a command with this line on standard error and this exit code."""
 
     def __init__(self, line: str, code: int) -> None:
         super().__init__(line)
@@ -24,20 +25,20 @@ class CliError(KproxyError):
 
 
 def fail(line: str, code: int = USAGE) -> int:
+    """Print the line on standard error; returns the exit code."""
     click.echo(line, err=True)
     return code
 
 
 def help_if_bare(context: click.Context) -> None:
+    """Print the help of a group that was called without a command, and fail."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(USAGE)
 
 
-_PIPED_WIDTH: Final = 240
-
-
 def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table as wide as the terminal; in a pipe it is wide enough for its cells to stay on one line."""
     from rich.console import Console
     from rich.table import Table
 

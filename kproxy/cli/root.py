@@ -1,4 +1,4 @@
-"""`kproxy` itself: the group of its commands, and what becomes of their mistakes."""
+"""`kproxy` itself: the group of its commands, and the exit codes of their errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MODULES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command and returns its exit code; a user's mistake is one line on standard error and exit code 2."""
+    """Run a command and return its exit code; a user's mistake is one line on standard error and exit code 2."""
     try:
         return kproxy.main(arguments, prog_name="kproxy", standalone_mode=False) or 0
     except click.UsageError as error:
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Commands(click.Group):
-    """Loads a command when it is wanted: `serve` starts no slower for what else there is."""
+    """Imports a command only when it is used, so that the other commands do not slow the start of `serve`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx

@@ -1,4 +1,4 @@
-"""`kproxy serve`."""
+"""`kproxy serve`, and the flags that stand for settings."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ LEVELS: Final = ("debug", "info", "warning", "error", "critical")
 FORMATS: Final = ("json", "console", "auto")
 
 
-def settings(command: Callable[..., int]) -> Callable[..., int]:
-    """Gives a command those flags. `load` reads their variables, not click, so that a problem names them."""
+def config_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the flags that stand for settings.
+
+    `load` reads their variables instead of click, so that its error messages name the variable.
+    """
     options = (
         click.option("--config", type=Path, help="YAML file. [KPROXY_CONFIG]"),
         click.option("--bootstrap-servers", help="Brokers, host:port with commas. [KPROXY_BOOTSTRAP_SERVERS]"),
@@ -38,14 +41,14 @@ def settings(command: Callable[..., int]) -> Callable[..., int]:
 def load_settings(
     config: Path | None = None, log_level: str | None = None, log_format: str | None = None, **flags: Any
 ) -> Config:
-    """What the flags mean together with variables and file, as they are now; raises `ConfigError`."""
+    """Load the configuration from the flags, the variables and the file as they are now; raises `ConfigError`."""
     from kproxy.config import load
 
     return load(config, flags | {"log.level": log_level, "log.format": log_format})
 
 
 @click.command()
-@settings
+@config_options
 def serve(**flags: Any) -> int:
     """Relay clients to a Kafka cluster until SIGTERM.
 
@@ -62,12 +65,12 @@ def serve(**flags: Any) -> int:
 
 @contextmanager
 def _absent(library: str) -> Iterator[None]:
-    """Has imports of a library fail meanwhile.
+    """Make imports of a library fail during the block.
 
-    structlog imports rich at once, for tracebacks in a form that kproxy does not print: 60 ms and 4 MB of every start.
+    structlog imports rich for tracebacks in a form that kproxy does not print: 60 ms and 4 MB of every start.
     """
     known = sys.modules.get(library)
-    sys.modules[library] = None  # type: ignore[assignment]  # the import system's own way to say so
+    sys.modules[library] = None  # type: ignore[assignment]  # None blocks an import, by the import system's own rules
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""`kproxy telemetry …`: what clients of a kproxy that runs are to push, and who pushes (KIP-714)."""
+"""`kproxy telemetry …`: the telemetry subscriptions of a running kproxy, and the clients that push (KIP-714)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import Any
 
 import click
 
-from kproxy.cli.admin_port import AdminPort, of_cluster, pages, print_json, remote, software
+from kproxy.cli.admin_port import AdminPort, admin_options, cluster_path, pages, print_json, software
 from kproxy.cli.output import REFUSED, CliError, help_if_bare, print_table
 
-_of_one = click.option("--cluster", metavar="NAME", help="Of one virtual cluster; otherwise of all with telemetry.")
-_of_this = click.option("--cluster", metavar="NAME", required=True, help="The virtual cluster whose clients are meant.")
+_optional_cluster = click.option(
+    "--cluster", metavar="NAME", help="Of one virtual cluster; otherwise of all with telemetry."
+)
+_required_cluster = click.option(
+    "--cluster", metavar="NAME", required=True, help="The virtual cluster whose clients are meant."
+)
 
 
 @click.group(invoke_without_command=True)
@@ -22,48 +26,48 @@ def telemetry(context: click.Context) -> None:
 
 
 @telemetry.command()
-@_of_one
-@remote
+@_optional_cluster
+@admin_options
 def subscriptions(admin: str, as_json: bool, cluster: str | None) -> int:
     """Show what clients are to push; those that are fixed stand in the configuration."""
     port = AdminPort(admin)
     found = [
         {"cluster": name} | subscription
         for name in _clusters(port, cluster)
-        for subscription in port.get(of_cluster(name, "telemetry", "subscriptions"))["subscriptions"]
+        for subscription in port.get(cluster_path(name, "telemetry", "subscriptions"))["subscriptions"]
     ]
     if as_json:
         return print_json({"subscriptions": found})
     head = ("Virtual cluster", "Name", "Metrics", "Interval", "Match", "Fixed")
-    print_table(head, [_of_subscription(subscription) for subscription in found])
+    print_table(head, [_subscription_row(subscription) for subscription in found])
     return 0
 
 
 @telemetry.command()
-@_of_one
-@remote
+@_optional_cluster
+@admin_options
 def instances(admin: str, as_json: bool, cluster: str | None) -> int:
     """Show the client instances that asked what to push, or pushed."""
     port = AdminPort(admin)
     found = [
         {"cluster": name} | instance
         for name in _clusters(port, cluster)
-        for instance in pages(port, of_cluster(name, "telemetry", "instances"), "instances")
+        for instance in pages(port, cluster_path(name, "telemetry", "instances"), "instances")
     ]
     if as_json:
         return print_json({"instances": found})
     head = ("Virtual cluster", "Instance", "Client", "Client id", "Software", "Subscriptions", "Last push", "Pushes")
-    print_table((*head, "Bytes", "Last error"), [_of_instance(instance) for instance in found])
+    print_table((*head, "Bytes", "Last error"), [_instance_row(instance) for instance in found])
     return 0
 
 
 @telemetry.command()
 @click.argument("name")
-@_of_this
+@_required_cluster
 @click.option("--metrics", required=True, multiple=True, help="Prefixes of names, with commas; * is all. Repeatable.")
 @click.option("--interval", help="Between two pushes, as 500ms, 10s, 1m; 5m without it.")
 @click.option("--match", multiple=True, metavar="KEY=REGEX", help="Which clients, as client_id=orders-.*. Repeatable.")
-@remote
+@admin_options
 def subscribe(
     admin: str,
     as_json: bool,
@@ -77,24 +81,25 @@ def subscribe(
     fields = {
         "metrics": [prefix.strip() for each in metrics for prefix in each.split(",")],
         "interval_ms": None if interval is None else _milliseconds(interval),
-        "match": dict(map(_split, match)),
+        "match": dict(map(_key_and_regex, match)),
     }
-    made = AdminPort(admin).put(of_cluster(cluster, "telemetry", "subscriptions", name), fields)
-    return print_json(made) if as_json else _say(f"{cluster}: {made['name']}: clients learn of it at their next push")
+    made = AdminPort(admin).put(cluster_path(cluster, "telemetry", "subscriptions", name), fields)
+    line = f"{cluster}: {made['name']}: clients learn of it at their next push"
+    return print_json(made) if as_json else _print_line(line)
 
 
 @telemetry.command()
 @click.argument("name")
-@_of_this
-@remote
+@_required_cluster
+@admin_options
 def unsubscribe(admin: str, as_json: bool, name: str, cluster: str) -> int:
     """Forget the subscription NAME."""
-    gone = AdminPort(admin).delete(of_cluster(cluster, "telemetry", "subscriptions", name))
-    return print_json(gone) if as_json else _say(f"{gone['cluster']}: {gone['name']}: gone")
+    deleted = AdminPort(admin).delete(cluster_path(cluster, "telemetry", "subscriptions", name))
+    return print_json(deleted) if as_json else _print_line(f"{deleted['cluster']}: {deleted['name']}: gone")
 
 
 def _clusters(port: AdminPort, wanted: str | None) -> Iterator[str]:
-    """The one that is wanted, or all that have telemetry; `CliError` when none has."""
+    """The wanted virtual cluster, or all with telemetry; raises `CliError` when none has any."""
     if wanted is not None:
         yield wanted
         return
@@ -113,19 +118,19 @@ def _milliseconds(interval: str) -> int:
         raise click.BadParameter(str(error), param_hint="--interval") from None
 
 
-def _split(match: str) -> tuple[str, str]:
+def _key_and_regex(match: str) -> tuple[str, str]:
     key, equals, regex = match.partition("=")
     if not equals:
         raise click.BadParameter(f"{match!r} is not of the form KEY=REGEX", param_hint="--match")
     return key.strip(), regex
 
 
-def _say(line: str) -> int:
+def _print_line(line: str) -> int:
     click.echo(line)
     return 0
 
 
-def _of_subscription(subscription: dict[str, Any]) -> tuple[str, ...]:
+def _subscription_row(subscription: dict[str, Any]) -> tuple[str, ...]:
     return (
         subscription["cluster"],
         subscription["name"],
@@ -136,7 +141,7 @@ def _of_subscription(subscription: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _of_instance(instance: dict[str, Any]) -> tuple[str, ...]:
+def _instance_row(instance: dict[str, Any]) -> tuple[str, ...]:
     return (
         instance["cluster"],
         instance["id"],
