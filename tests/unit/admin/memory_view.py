@@ -116,7 +116,7 @@ FIXED = SubscriptionView("all", ("*",), 300_000, {}, True)
 
 @dataclass
 class MemoryView:
-    """Ready, with two virtual clusters, "main" and "other", and no connection, unless told otherwise.
+    """Ready, with two virtual clusters, "main" and "other", and no connection, unless a test sets other fields.
 
     "main" has telemetry, with a subscription that the configuration sets.
     """

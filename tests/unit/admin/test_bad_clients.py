@@ -52,7 +52,7 @@ async def served(port: int) -> None:
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-async def test_malformed_requests_are_told_so(port: int, name: str) -> None:
+async def test_malformed_requests_get_an_error(port: int, name: str) -> None:
     """One answer with the right status, whole although bytes were left unread; then the end; others are served."""
     sent, status = MALFORMED[name]
     [reply] = replies(await exchange(port, sent))
@@ -149,7 +149,7 @@ async def test_idle_clients_do_not_keep_probes_out(start: Start) -> None:
         await stream.aclose()
 
 
-async def test_too_many_busy_clients_are_told_so(start: Start) -> None:
+async def test_too_many_busy_clients_get_a_503(start: Start) -> None:
     """With every slot in a request, a new client gets a 503 at once."""
     port = await start(Limits(connections=2))
     busy = [await trio.open_tcp_stream("127.0.0.1", port) for _ in range(2)]

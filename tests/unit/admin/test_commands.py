@@ -29,7 +29,7 @@ async def test_rebootstrap(view: MemoryView, port: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "order"),
+    ("body", "command"),
     [
         ("", (None, False)),
         ("{}", (None, False)),
@@ -38,13 +38,13 @@ async def test_rebootstrap(view: MemoryView, port: int) -> None:
         ('{"force": true, "to": null}', (None, True)),
     ],
 )
-async def test_failover(view: MemoryView, port: int, body: str, order: tuple[str | None, bool]) -> None:
+async def test_failover(view: MemoryView, port: int, body: str, command: tuple[str | None, bool]) -> None:
     """To the one that is named, else to the next; never forced unless asked."""
     reply = await post(port, FAILOVER, body, JSON)
     assert reply.status == 200
     said = {"cluster": "main", "upstream": "west", "epoch": 2, "connections": 17, "unmapped": []}
     assert reply.json() == said
-    assert view.commands == [("failover", "main", *order)]
+    assert view.commands == [("failover", "main", *command)]
 
 
 async def test_a_forced_failover_says_which_nodes_have_no_port(view: MemoryView, port: int) -> None:
@@ -139,8 +139,8 @@ async def test_a_browser_without_a_host(view: MemoryView, port: int) -> None:
     assert view.commands == []
 
 
-async def test_reading_is_no_order(view: MemoryView, port: int) -> None:
-    """GET of an order is a 405, not a switch: a link or a prefetch changes nothing."""
+async def test_reading_is_no_command(view: MemoryView, port: int) -> None:
+    """GET of a command is a 405, not a switch: a link or a prefetch changes nothing."""
     for target in (REBOOTSTRAP, FAILOVER):
         received = await exchange(port, f"GET {target} HTTP/1.0\r\n\r\n".encode())
         assert replies(received)[0].headers["allow"] == "POST"

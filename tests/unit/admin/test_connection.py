@@ -1,4 +1,4 @@
-"""kproxy.admin.connection: slots and who has to leave."""
+"""kproxy.admin.connection: slots, and which connection gives up its slot."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kproxy.admin.connection import Slots
 
 
 async def test_slots_are_given_back() -> None:
-    """As many as the limit at once, and again after they are free; who got none gives none back."""
+    """As many as the limit at once, and again after they are free; a connection without one gives none back."""
     slots = Slots(2)
     for _ in range(2):
         with slots.taken() as first, slots.taken() as second, slots.taken() as third:

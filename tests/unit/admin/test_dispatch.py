@@ -67,7 +67,7 @@ def test_the_wrong_method_is_a_405(method: str, path: str, allow: str) -> None:
     assert caught.value.headers == {"Allow": allow}
 
 
-def test_routes_are_told_apart() -> None:
+def test_routes_are_distinct() -> None:
     """No two routes of the real table answer the same method and path, and each has a help line."""
     assert len({(route.method, route.path) for route in ROUTES}) == len(ROUTES)
     assert all(route.help for route in ROUTES)

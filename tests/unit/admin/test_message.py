@@ -253,7 +253,7 @@ PROMETHEUS_3_TEXT_FIRST = "text/plain;version=0.0.4;q=0.6,application/openmetric
         (",;,;q=,", False),
     ],
 )
-def test_openmetrics_is_given_to_who_prefers_it(accept: str, wanted: bool) -> None:
+def test_openmetrics_goes_to_a_client_that_prefers_it(accept: str, wanted: bool) -> None:
     """The text format is the default."""
     assert wants_openmetrics(accept) is wanted
 
@@ -262,6 +262,6 @@ def test_openmetrics_is_given_to_who_prefers_it(accept: str, wanted: bool) -> No
     ("header", "wanted"),
     [("", False), ("gzip", True), ("deflate, GZIP;q=0.5", True), ("gzip;q=0", False), ("br", False), ("x-gzip", False)],
 )
-def test_gzip_is_given_to_who_takes_it(header: str, wanted: bool) -> None:
+def test_gzip_goes_to_a_client_that_accepts_it(header: str, wanted: bool) -> None:
     """Only by its name, and not when its weight is zero."""
     assert wants_gzip(header) is wanted

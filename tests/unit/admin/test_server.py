@@ -95,7 +95,7 @@ async def test_a_chunked_body_is_read_to_its_end(port: int) -> None:
 
 
 async def test_a_client_that_waits_before_its_body(port: int) -> None:
-    """Expect: 100-continue is told to go on, then gets its answer."""
+    """Expect: 100-continue gets a 100, then its answer."""
     stream = await trio.open_tcp_stream("127.0.0.1", port)
     async with stream:
         head = (
@@ -125,13 +125,13 @@ async def test_an_address_in_use(view: MemoryView, port: int) -> None:
 
 
 async def test_a_host_that_does_not_exist(view: MemoryView) -> None:
-    """A name without an address is told in the same way."""
+    """A name without an address is reported in the same way."""
     with pytest.raises(ConfigError, match=r"^admin: cannot listen on no-such-host\.invalid:0: "):
         await serve_admin(view, "no-such-host.invalid", 0)
 
 
 @pytest.mark.parametrize("host", ["", "localhost", "0.0.0.0"])
-async def test_a_free_port_is_told(view: MemoryView, nursery: trio.Nursery, host: str) -> None:
+async def test_a_free_port_is_reported(view: MemoryView, nursery: trio.Nursery, host: str) -> None:
     """Port 0 gives one port, also where a name stands for several addresses."""
     bound_host, port = await nursery.start(partial(serve_admin, view, host, 0))
     stream = await trio.open_tcp_stream("localhost", port)

@@ -61,7 +61,7 @@ def test_a_path_before_the_api() -> None:
     assert read[0].startswith(b"GET /gateway/api/v1/clusters?cluster=a%26b HTTP/1.1\r\n")
 
 
-def test_an_order_is_json() -> None:
+def test_a_command_is_json() -> None:
     """With the Content-Type that the API asks for, and without what browsers add."""
     with answering(response("200 OK", b"{}")) as (url, read):
         AdminPort(url).post("/x", {"to": None})
@@ -81,7 +81,7 @@ def test_an_order_is_json() -> None:
     ],
 )
 def test_another_server(answer: bytes) -> None:
-    """It is told what answered, exit code 2."""
+    """The line says what answered, exit code 2."""
     with answering(answer) as (url, _), pytest.raises(CliError) as caught:
         AdminPort(url).get("/api/v1/clusters")
     assert f"{url}: is no admin port of kproxy: it answers " in str(caught.value)
@@ -105,7 +105,7 @@ def test_a_name_without_an_address() -> None:
 
 @pytest.mark.parametrize("body", [b"{}", b"[]", b'{"clusters": [{"name": "orders"}]}', b'{"clusters": 5}'])
 def test_an_answer_of_another_version(capsys: pytest.CaptureFixture[str], body: bytes) -> None:
-    """What lacks what this version shows is no traceback."""
+    """An answer without the expected fields is one line, not a traceback."""
     with answering(response("200 OK", body)) as (url, _):
         code, out, err = printed(capsys, ["clusters", "--admin", url])
     assert (code, out) == (2, "")

@@ -22,7 +22,7 @@ SERVERS = ("--bootstrap-servers", "a:1,b:2", "--listen", "0.0.0.0:9092")
 
 @pytest.mark.parametrize("example", sorted((ROOT / "config").glob("*.yaml")), ids=lambda path: path.name)
 def test_check_shows_every_listener(capsys: pytest.CaptureFixture[str], example: Path) -> None:
-    """A line for each, with the backend and what clients are told; exit code 0."""
+    """A line for each, with the backend and the advertised address; exit code 0."""
     code, out, err = printed(capsys, ["config", "check", str(example)])
     assert (code, err) == (0, "")
     config = Config.model_validate(yaml.safe_load(example.read_text()))

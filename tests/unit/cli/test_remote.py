@@ -107,7 +107,7 @@ async def test_every_page_of_clients(view: MemoryView, ask: Asking) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "order", "line"),
+    ("arguments", "command", "line"),
     [
         (["rebootstrap", "main"], ("rebootstrap", "main"), "main: epoch 2; 17 connections told or closed"),
         (["failover", "main"], ("failover", "main", None, False), "main: upstream west, epoch 2; 17 connections told"),
@@ -115,12 +115,12 @@ async def test_every_page_of_clients(view: MemoryView, ask: Asking) -> None:
         (["failover", "main", "--force"], ("failover", "main", None, True), "main: upstream west, epoch 2;"),
     ],
 )
-async def test_orders(
-    view: MemoryView, ask: Asking, arguments: Sequence[str], order: tuple[object, ...], line: str
+async def test_commands(
+    view: MemoryView, ask: Asking, arguments: Sequence[str], command: tuple[object, ...], line: str
 ) -> None:
     """What was done, in one line."""
     code, out, err = await ask(*arguments)
-    assert (code, err, view.commands) == (0, "", [order])
+    assert (code, err, view.commands) == (0, "", [command])
     assert out.startswith(line)
     assert out.count("\n") == 1
 
@@ -143,7 +143,7 @@ async def test_a_forced_failover_warns_of_nodes_without_a_port(view: MemoryView,
         ),
     ],
 )
-async def test_orders_as_json(ask: Asking, arguments: Sequence[str], said: object) -> None:
+async def test_commands_as_json(ask: Asking, arguments: Sequence[str], said: object) -> None:
     """What the API answers, for scripts."""
     code, out, _ = await ask(*arguments, "--json")
     assert (code, json.loads(out)) == (0, said)

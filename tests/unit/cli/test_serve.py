@@ -31,7 +31,7 @@ def test_serve_runs_until_sigterm() -> None:
 
 
 def test_a_port_in_use_is_one_line() -> None:
-    """What only binding can tell is told in the same form."""
+    """An error that only binding finds is reported in the same form."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         done = run("serve", "--bootstrap-servers", "127.0.0.1:1", "--listen", address)

@@ -83,10 +83,10 @@ async def test_subscribe(view: MemoryView, ask: Asking, flags: Sequence[str], ma
 async def test_unsubscribe(view: MemoryView, ask: Asking) -> None:
     """It is gone; what is not there is refused."""
     await ask(*SUBSCRIBE, "--metrics", "*")
-    order = ["telemetry", "unsubscribe", "new", "--cluster", "main"]
-    assert await ask(*order) == (0, "main: new: gone\n", "")
+    command = ["telemetry", "unsubscribe", "new", "--cluster", "main"]
+    assert await ask(*command) == (0, "main: new: gone\n", "")
     assert list(view.subscribed) == ["all"]
-    assert await ask(*order) == (1, "", "main has no subscription 'new'; there are: all\n")
+    assert await ask(*command) == (1, "", "main has no subscription 'new'; there are: all\n")
 
 
 async def test_as_json(ask: Asking) -> None:
