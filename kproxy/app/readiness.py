@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from kproxy.admin.models import Cause, Readiness, State
 
 if TYPE_CHECKING:
-    from kproxy.app.process import Process
+    from kproxy.app.serving import Serving
     from kproxy.cluster.cluster import Cluster
 
 
-def readiness(process: Process) -> Readiness:
+def readiness(process: Serving) -> Readiness:
     """Draining and starting before all else; degraded while a backend or a node of it is out of reach."""
     if process.draining:
         return Readiness(State.DRAINING)

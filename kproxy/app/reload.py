@@ -17,7 +17,7 @@ from kproxy.rebootstrap.actions import Cause
 from kproxy.routing.ports import NoPortError
 
 if TYPE_CHECKING:
-    from kproxy.app.process import Process
+    from kproxy.app.serving import Serving
     from kproxy.cluster.cluster import Cluster
     from kproxy.cluster.upstreams import Upstream
     from kproxy.config import Config, VirtualCluster
@@ -29,7 +29,7 @@ Reload = Callable[[], "Config"]
 log = structlog.get_logger("kproxy")
 
 
-async def reload_at_hangup(process: Process, read: Reload) -> None:
+async def reload_at_hangup(process: Serving, read: Reload) -> None:
     """Apply the configuration anew at each SIGHUP; a bad one changes nothing and says why."""
     with trio.open_signal_receiver(signal.SIGHUP) as signals:
         async for _ in signals:
@@ -39,7 +39,7 @@ async def reload_at_hangup(process: Process, read: Reload) -> None:
                 log.error("reload refused, nothing has changed", reason=str(error))
 
 
-async def apply(process: Process, config: Config) -> None:
+async def apply(process: Serving, config: Config) -> None:
     """Apply another configuration; raises `KproxyError` when it cannot be applied as a whole."""
     differing = changes(process.config, config)
     if differing.restart:
@@ -57,7 +57,7 @@ async def apply(process: Process, config: Config) -> None:
     log.info("reloaded", process=sorted(differing.process), clusters=_shown(differing.clusters))
 
 
-async def _plans(process: Process, config: Config, changed: Mapping[str, frozenset[str]]) -> list[Plan]:
+async def _plans(process: Serving, config: Config, changed: Mapping[str, frozenset[str]]) -> list[Plan]:
     settings = {cluster.name: cluster for cluster in config.clusters}
     return [
         await planned(cluster, settings[name], config, keys)

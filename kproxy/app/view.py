@@ -33,7 +33,7 @@ from kproxy.protocol.connections import Selector
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from kproxy.app.process import Process
+    from kproxy.app.serving import Serving
     from kproxy.cluster.cluster import Cluster
     from kproxy.protocol.connections import ConnectionInfo
     from kproxy.telemetry.client_telemetry import ClientTelemetry
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 class ProcessView:
     """Implements `kproxy.admin.view.View`."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Serving) -> None:
         self._process = process
 
     @property
