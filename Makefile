@@ -37,6 +37,7 @@ format: $(STAMP)  ## put the code into shape
 generate: $(STAMP)  ## write what is made from other files: kproxy/wire/generated, the configuration's schema and tables
 	$(BIN)/python -m codegen
 	$(BIN)/python -m kproxy.config.reference
+	$(BIN)/python -m kproxy.observe.event_schema
 
 test: $(STAMP)  ## unit, property, client and fault tests, on real Kafka (25 minutes at most)
 	$(BIN)/pytest tests/unit tests/property tests/bench tests/clients tests/faults

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import trio
 
 from kproxy.admin.inventory import rebootstrap
-from kproxy.observe.events import Name, bounded, iso
+from kproxy.observe.events import (
+    ClientConnected,
+    ClientDisconnected,
+    ClientEvent,
+    ClientPresent,
+    bounded,
+    iso,
+)
 from kproxy.protocol.connections import ConnectionInfo, Connections
 
 if TYPE_CHECKING:
@@ -22,8 +29,11 @@ _AT_A_TIME: Final = 50
 _A_SECOND: Final = 5000
 """How many are told of a second when all are: what a destination writes without its queue becoming long."""
 
-Report = Callable[[Name, ConnectionInfo, dict[str, Any]], None]
-"""Takes an event's name, the connection and the event's fields; must not raise nor block."""
+ClientFields = tuple[
+    int, str, str | None, int | None, int | None, str, str | None, str | None, str | None, str | None, int | None, str
+]
+Report = Callable[[str, ClientEvent], None]
+"""Takes the virtual cluster and what happened; must not raise nor block."""
 
 
 class ClientEvents:
@@ -51,8 +61,9 @@ class ClientEvents:
             self._fresh.discard(connection.id)
             self._connected(connection)
         lived = max(0.0, round(time.time() - connection.opened, 3))
-        end = {"reason": str(reason), "detail": bounded(detail or None), "seconds": lived}
-        self._report(Name.CLIENT_DISCONNECTED, connection, client(connection) | traffic(connection) | end)
+        end = str(reason), bounded(detail or None), lived
+        event = ClientDisconnected(*client(connection), *traffic(connection), *end)
+        self._report(connection.cluster, event)
 
     async def _look(self) -> None:
         while True:
@@ -75,39 +86,34 @@ class ClientEvents:
         if number > self._seen or number in self._fresh:
             return
         if (connection := self._connections.info(number)) is not None:
-            self._report(Name.CLIENT_PRESENT, connection, client(connection) | traffic(connection))
+            self._report(connection.cluster, ClientPresent(*client(connection), *traffic(connection)))
 
     def _connected(self, connection: ConnectionInfo) -> None:
-        self._report(Name.CLIENT_CONNECTED, connection, client(connection))
+        self._report(connection.cluster, ClientConnected(*client(connection)))
 
 
-def client(connection: ConnectionInfo) -> dict[str, Any]:
-    """The fields that all events of clients have."""
+def client(connection: ConnectionInfo) -> ClientFields:
+    """What all events of clients have, in the order of `ClientConnected`."""
     name, version = connection.software or (None, None)
-    return {
-        "connection": connection.id,
-        "since": iso(connection.opened),
-        "address": connection.host or None,
-        "port": connection.port,
-        "node": connection.node_id,
-        "broker": connection.upstream,
-        "client_id": bounded(connection.client_id),
-        "software_name": bounded(name),
-        "software_version": bounded(version),
-        "principal": bounded(connection.principal),
-        "metadata_version": None if connection.metadata_version < 0 else connection.metadata_version,
-        "rebootstrap": str(rebootstrap(connection.software, connection.metadata_version)),
-    }
+    return (
+        connection.id,
+        iso(connection.opened),
+        connection.host or None,
+        connection.port,
+        connection.node_id,
+        connection.upstream,
+        bounded(connection.client_id),
+        bounded(name),
+        bounded(version),
+        bounded(connection.principal),
+        None if connection.metadata_version < 0 else connection.metadata_version,
+        str(rebootstrap(connection.software, connection.metadata_version)),
+    )
 
 
-def traffic(connection: ConnectionInfo) -> dict[str, int]:
-    """What passed so far."""
-    return {
-        "requests": connection.requests,
-        "responses": connection.responses,
-        "bytes_in": connection.bytes_in,
-        "bytes_out": connection.bytes_out,
-    }
+def traffic(connection: ConnectionInfo) -> tuple[int, int, int, int]:
+    """What passed so far, in the order of `ClientPresent`."""
+    return connection.requests, connection.responses, connection.bytes_in, connection.bytes_out
 
 
 async def _in_turn(numbers: Sequence[int], act: Callable[[int], None]) -> None:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import trio
 
 from kproxy.app.client_events import ClientEvents
-from kproxy.app.happenings import told
 from kproxy.config.events import EventFiles, EventTopic
 from kproxy.delivery import factory as delivering
 from kproxy.delivery.fanout import Fanout
 from kproxy.delivery.files import Files
 from kproxy.delivery.interface import Destination
 from kproxy.delivery.kafka import Kafka
-from kproxy.observe.events import Event, Name, encode
+from kproxy.observe.events import ClientEvent, ClientsRebootstrap, EncodedEvent, encode
 from kproxy.wire.records import Record
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from kproxy.cluster.events import Happened
     from kproxy.config.events import Events
     from kproxy.observe.telemetry import Queue
-    from kproxy.protocol.connections import ConnectionInfo
     from kproxy.relay.relay import Relay
 
 _JSON: Final = ("content-type", b"application/json")
@@ -38,7 +36,7 @@ class EventStream:
         self._proxy = settings.instance or socket.gethostname()
         self._clusters = {cluster.settings.name: cluster for cluster in clusters}
         first = clusters[0]
-        self._fanout: Fanout[Event] = Fanout([_made(each, first) for each in settings.destinations])
+        self._fanout: Fanout[EncodedEvent] = Fanout([_made(each, first) for each in settings.destinations])
         self._topics = {
             each.name: each.cluster or first.settings.name
             for each in settings.destinations
@@ -47,7 +45,7 @@ class EventStream:
         self._client_events = ClientEvents(relay.connections, self._of_client, settings.interval)
         relay.on_end(self._client_events.ended)
         for cluster in clusters:
-            cluster.events.tell = self._of_topology
+            cluster.events.publish = self._of_topology
 
     @property
     def queues(self) -> Mapping[str, Queue]:
@@ -64,14 +62,13 @@ class EventStream:
         """Wait until everything has been delivered or dropped, `limit` seconds at most."""
         await self._fanout.flush(limit)
 
-    def _of_client(self, name: Name, connection: ConnectionInfo, fields: Mapping[str, Any]) -> None:
-        cluster = connection.cluster
-        self._fanout.offer(encode(name, time.time(), self._proxy, cluster, fields))
+    def _of_client(self, cluster: str, event: ClientEvent) -> None:
+        self._fanout.offer(encode(event, time.time(), self._proxy, cluster))
 
     def _of_topology(self, cluster: str, happened: Happened) -> None:
-        name, fields = told(happened.event, happened.fields, self._clusters[cluster].upstreams.active.name)
-        self._fanout.offer(encode(name, happened.at, self._proxy, cluster, fields))
-        if fields.get("previous_upstream") is not None:
+        event = happened.event
+        self._fanout.offer(encode(event, happened.at, self._proxy, cluster))
+        if isinstance(event, ClientsRebootstrap) and event.previous_upstream is not None:
             self._moved(cluster)
 
     def _moved(self, cluster: str) -> None:
@@ -81,18 +78,18 @@ class EventStream:
                 self._fanout.again(destination)
 
 
-def _made(settings: EventFiles | EventTopic, cluster: Cluster) -> Destination[Event]:
+def _made(settings: EventFiles | EventTopic, cluster: Cluster) -> Destination[EncodedEvent]:
     """`cluster` knows its siblings, and so where a topic is."""
     if isinstance(settings, EventFiles):
-        return delivering.files(Files[Event], settings, settings.prefix, lines, settings.max_events)
-    return delivering.topic(Kafka[Event], settings, cluster.connected, record, settings.max_events)
+        return delivering.files(Files[EncodedEvent], settings, settings.prefix, lines, settings.max_events)
+    return delivering.topic(Kafka[EncodedEvent], settings, cluster.connected, record, settings.max_events)
 
 
-def lines(event: Event) -> Iterator[bytes]:
+def lines(event: EncodedEvent) -> Iterator[bytes]:
     """One line for each event."""
     yield event.payload + b"\n"
 
 
-def record(event: Event) -> Record:
+def record(event: EncodedEvent) -> Record:
     """One record for each, at the event's own time."""
     return Record(event.key, event.payload, event.at_ms, (_JSON, ("event", event.name.encode())))

@@ -72,7 +72,7 @@ class ProcessView:
 
     def events(self, cluster: str) -> Sequence[Event]:
         kept = self._cluster(cluster).events.kept
-        return [Event(time_shown(happened.at), happened.event, happened.fields) for happened in kept]
+        return [Event(time_shown(happened.at), happened.event.log, happened.event.log_fields()) for happened in kept]
 
     async def rebootstrap(self, cluster: str) -> CommandResult:
         found = self._cluster(cluster)

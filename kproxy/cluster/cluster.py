@@ -65,7 +65,9 @@ class Cluster:
             serves_retired=lambda: self.serves_retired,
         )
         self.upstreams = Upstreams(settings, config, counters, self._changed, self.nodes.reached)
-        self._reconciler = TopologyReconciler(self.nodes, self.rebootstrap, counters, self.events, self.locate)
+        self._reconciler = TopologyReconciler(
+            self.nodes, self.rebootstrap, counters, self.events, self.locate, self.begin_epoch
+        )
         self.failover_controller = FailoverController(
             settings, self.upstreams, self.nodes, self.rebootstrap, self.events, self.switch, self.begin_epoch
         )
@@ -154,7 +156,7 @@ class Cluster:
         for cluster in (self, *self.siblings.values()):
             if cluster.telemetry is not None:
                 cluster.telemetry.moved()
-        return self.begin_epoch(cause, upstream=upstream.name, previous=previous.name)
+        return self.begin_epoch(cause, previous_upstream=previous.name)
 
     def _activate(self, upstream: Upstream, snapshot: Snapshot | None) -> None:
         self._reconciler.start(self._work, snapshot)
@@ -176,9 +178,23 @@ class Cluster:
         self.serve()
         return changed
 
-    def begin_epoch(self, cause: Cause, **fields: object) -> int:
+    def begin_epoch(
+        self,
+        cause: Cause,
+        *,
+        previous_upstream: str | None = None,
+        cluster_id: str | None = None,
+        previous_cluster_id: str | None = None,
+    ) -> int:
         """A new epoch, whose floor has passed; returns how many connections are notified or closed."""
-        return self.rebootstrap.begin_epoch(cause, self._work, **fields)
+        return self.rebootstrap.begin_epoch(
+            cause,
+            self._work,
+            self.upstreams.active.name,
+            previous_upstream=previous_upstream,
+            cluster_id=cluster_id,
+            previous_cluster_id=previous_cluster_id,
+        )
 
     async def leave(self, seconds: float) -> None:
         """Send all clients to sibling replicas in that time; one that comes to a node meanwhile is sent at once."""

@@ -1,13 +1,15 @@
-"""What happened to a virtual cluster's topology: logged, told, and the newest kept for whoever asks."""
+"""What happened to a virtual cluster: logged, kept for whoever asks, and handed to the event stream."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import structlog
+
+from kproxy.observe.events import TopologyEvent
 
 KEPT: Final = 200
 
@@ -15,29 +17,30 @@ log = structlog.get_logger("kproxy.cluster")
 
 
 class Happened(NamedTuple):
-    """`at` in seconds since the Unix epoch; `fields` as in the log line."""
+    """An event, and when it happened, in seconds since the Unix epoch."""
 
     at: float
-    event: str
-    fields: dict[str, Any]
+    event: TopologyEvent
 
 
 class Events:
-    """The events of one virtual cluster, oldest first. `tell`, once there is an event stream, puts each into it."""
+    """The newest events of one virtual cluster, oldest first."""
 
     def __init__(self, cluster: str) -> None:
         self._cluster = cluster
         self._kept: deque[Happened] = deque(maxlen=KEPT)
-        self.tell: Callable[[str, Happened], None] | None = None
+        self.publish: Callable[[str, Happened], None] | None = None
+        """Puts an event of the virtual cluster into the event stream, once there is one."""
 
-    def record(self, event: str, **fields: Any) -> None:
-        """Log it, keep it, tell it."""
-        happened = Happened(time.time(), event, fields)
+    def record(self, event: TopologyEvent) -> None:
+        """Log it, keep it, publish it."""
+        happened = Happened(time.time(), event)
         self._kept.append(happened)
-        log.warning(event, cluster=self._cluster, **fields)
-        if self.tell is not None:
-            self.tell(self._cluster, happened)
+        log.warning(event.log, cluster=self._cluster, **event.log_fields())
+        if self.publish is not None:
+            self.publish(self._cluster, happened)
 
     @property
     def kept(self) -> Sequence[Happened]:
+        """The events, oldest first."""
         return tuple(self._kept)

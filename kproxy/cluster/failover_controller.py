@@ -10,6 +10,7 @@ import structlog
 import trio
 
 from kproxy.errors import ConflictError, KproxyError, NotFoundError, RetryLaterError, UpstreamError
+from kproxy.observe.events import NoUpstreamAnswers, UpstreamPassedOver
 from kproxy.rebootstrap.actions import Cause
 from kproxy.routing.ports import NoPortError
 from kproxy.topology.failover import Failover
@@ -116,7 +117,7 @@ class FailoverController:
             answered = True
         active = self._upstreams.active.name
         if not answered and self._is_news(active):
-            self._events.record("no upstream cluster answers", active=active)
+            self._events.record(NoUpstreamAnswers(active))
 
     def _settled(self, upstream: Upstream, snapshot: Snapshot) -> bool:
         """Whether the look for another upstream cluster is over: this one takes over, or the active one is back."""
@@ -128,7 +129,7 @@ class FailoverController:
                 return True
         if self._is_news(upstream.name):
             why = str(NoPortError.of_all(problems))
-            self._events.record("an upstream cluster is passed over", to=upstream.name, why=why)
+            self._events.record(UpstreamPassedOver(self._upstreams.active.name, upstream.name, why))
         return False
 
     def _is_news(self, about: str) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import trio
 
+from kproxy.observe.events import TopologyChanged
+from kproxy.rebootstrap.actions import Cause
 from kproxy.rebootstrap.epoch import cause_of
 from kproxy.topology.snapshot import Change, Snapshot, diff
 
@@ -20,17 +22,30 @@ Locate = Callable[[Snapshot], None]
 """Takes what the cluster is like at which clients are from now on."""
 
 
+class BeginEpoch(Protocol):
+    """Raises the epoch; returns how many connections are notified or closed."""
+
+    def __call__(self, cause: Cause, *, cluster_id: str | None, previous_cluster_id: str | None) -> int: ...
+
+
 class TopologyReconciler:
     """Of one virtual cluster. A change that needs a new epoch waits for the floor, and is then looked at again."""
 
     def __init__(
-        self, nodes: Nodes, rebootstrap: RebootstrapService, counters: ClusterCounters, events: Events, locate: Locate
+        self,
+        nodes: Nodes,
+        rebootstrap: RebootstrapService,
+        counters: ClusterCounters,
+        events: Events,
+        locate: Locate,
+        begin_epoch: BeginEpoch,
     ) -> None:
         self._nodes = nodes
         self._rebootstrap = rebootstrap
         self._counters = counters
         self._events = events
         self._locate = locate
+        self._begin_epoch = begin_epoch
         self._work: trio.Nursery
         self._last: Snapshot | None = None
         self._before: Snapshot | None = None
@@ -66,8 +81,7 @@ class TopologyReconciler:
         if cause := cause_of(change):
             self._nodes.renew(snapshot)
             self._locate(snapshot)
-            ids = {"cluster_id": snapshot.cluster_id, "previous": before.cluster_id}
-            self._rebootstrap.begin_epoch(cause, self._work, **ids)
+            self._begin_epoch(cause, cluster_id=snapshot.cluster_id, previous_cluster_id=before.cluster_id)
         else:
             self._nodes.follow(snapshot, change)
 
@@ -77,6 +91,6 @@ class TopologyReconciler:
         for kind, nodes in kinds.items():
             counted[kind] += len(nodes)
         counted["cluster"] += change.cluster_changed
-        shown = {kind: " ".join(str(node.id) for node in nodes) for kind, nodes in kinds.items() if nodes}
-        cluster_id = {"cluster_id": snapshot.cluster_id} if change.cluster_changed else {}
-        self._events.record("topology changed", **shown, **cluster_id)
+        ids = {kind: tuple(node.id for node in nodes) for kind, nodes in kinds.items()}
+        cluster_id = snapshot.cluster_id if change.cluster_changed else None
+        self._events.record(TopologyChanged(cluster_id, ids["added"], ids["gone"], ids["moved"]))

@@ -1,15 +1,17 @@
 # This module is pure.
-"""Every event of the stream, once: its name, its fields and their types, and how it is written. docs/events.md."""
+"""Every event of the stream, defined once: its name, its fields with types and meaning, its log line.
+
+The JSON that is written, the log line, the tables of docs/events.md and the schema for Spark are made from these
+classes; see `kproxy.observe.event_schema`.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from enum import StrEnum
-from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 SCHEMA: Final = 1
 """Rises when a field goes, or means something else; not when one is added."""
@@ -30,108 +32,202 @@ class Name(StrEnum):
     NO_UPSTREAM_ANSWERS = "no_upstream_answers"
 
 
-EXPLAINED: Final[Mapping[Name, str]] = MappingProxyType(
-    {
-        Name.CLIENT_CONNECTED: "A client's connection is there for a second or two, in which it has said who it is",
-        Name.CLIENT_PRESENT: "It is still there; for every connection at each `events.interval`",
-        Name.CLIENT_DISCONNECTED: "It has ended; one that was shorter has its `client_connected` just before",
-        Name.TOPOLOGY_CHANGED: "Other nodes, or another cluster, than at the last look at the backend",
-        Name.CLIENTS_REBOOTSTRAP: "The epoch rose: all connections from before are told or closed",
-        Name.CLIENTS_SENT_TO_SIBLINGS: "This kproxy ends, and sends its clients away first (`drain.rebootstrap`)",
-        Name.UPSTREAM_PASSED_OVER: "The active upstream cluster is away, and another one could not take over",
-        Name.NO_UPSTREAM_ANSWERS: "The active upstream cluster is away, and there is none to fail over to",
-    }
-)
-CLIENT: Final = (Name.CLIENT_CONNECTED, Name.CLIENT_PRESENT, Name.CLIENT_DISCONNECTED)
+def _means(text: str) -> Any:
+    """A field of an event, and what it means."""
+    return field(metadata={"help": text})
 
 
-class Kind(StrEnum):
-    """The types of fields, as Spark calls them."""
-
-    STRING = "string"
-    LONG = "long"
-    DOUBLE = "double"
-    LONGS = "array<long>"
+_UPSTREAM: Final = "The active upstream cluster, by its name"
+_CLUSTER_ID: Final = "Kafka's id of the cluster, where it changed"
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """A field and the events that have it, always all of them: null where there is nothing to say."""
+class ClientConnected:
+    """A client's connection began."""
 
-    name: str
-    kind: Kind
-    events: tuple[Name, ...]
-    help: str
+    name: ClassVar = Name.CLIENT_CONNECTED
+    explained: ClassVar = "A client's connection is there for a second or two, in which it has said who it is"
+
+    connection: int = _means("The connection's number: its own together with `proxy` and `since`")
+    since: str = _means("When it began, as `at`")
+    address: str | None = _means("The client's address")
+    port: int | None = _means("The client's port")
+    node: int | None = _means("The node that it is for; null at the bootstrap port")
+    broker: str = _means("The broker's host:port that it is relayed to")
+    client_id: str | None = _means("Kafka's client.id")
+    software_name: str | None = _means("The client's software, as it says (KIP-511)")
+    software_version: str | None = _means("And its version")
+    principal: str | None = _means("Whom the broker authenticated, as User:alice; null where that is not known")
+    metadata_version: int | None = _means("The highest version of Metadata that it used so far")
+    rebootstrap: str = _means("What brings it back when its cluster is gone: 129, kip-899, no, unknown")
 
 
-_ALL: Final = tuple(Name)
-_SEEN: Final = CLIENT[1:]
-_END: Final = (Name.CLIENT_DISCONNECTED,)
-_CHANGED: Final = (Name.TOPOLOGY_CHANGED,)
-_EPOCH: Final = (Name.CLIENTS_REBOOTSTRAP,)
-_SIBLINGS: Final = (Name.CLIENTS_SENT_TO_SIBLINGS,)
-_PASSED: Final = (Name.UPSTREAM_PASSED_OVER,)
-_AWAY: Final = (*_PASSED, Name.NO_UPSTREAM_ANSWERS)
-_STRING, _LONG, _DOUBLE, _LONGS = Kind.STRING, Kind.LONG, Kind.DOUBLE, Kind.LONGS
+@dataclass(frozen=True, slots=True)
+class ClientPresent(ClientConnected):
+    """A client's connection is still there."""
 
-FIELDS: Final = (
-    Field("event", _STRING, _ALL, "What happened"),
-    Field("at", _STRING, _ALL, "When: ISO 8601 with milliseconds, UTC, as 2026-01-31T12:00:00.000Z"),
-    Field("schema", _LONG, _ALL, "1; it rises when a field goes or means something else, not when one is added"),
-    Field("proxy", _STRING, _ALL, "Which kproxy: `events.instance`, or the name of its host or pod"),
-    Field("cluster", _STRING, _ALL, "The virtual cluster"),
-    Field("connection", _LONG, CLIENT, "The connection's number: its own together with `proxy` and `since`"),
-    Field("since", _STRING, CLIENT, "When it began, as `at`"),
-    Field("address", _STRING, CLIENT, "The client's address"),
-    Field("port", _LONG, CLIENT, "The client's port"),
-    Field("node", _LONG, CLIENT, "The node that it is for; null at the bootstrap port"),
-    Field("broker", _STRING, CLIENT, "The broker's host:port that it is relayed to"),
-    Field("client_id", _STRING, CLIENT, "Kafka's client.id"),
-    Field("software_name", _STRING, CLIENT, "The client's software, as it says (KIP-511)"),
-    Field("software_version", _STRING, CLIENT, "And its version"),
-    Field("principal", _STRING, CLIENT, "Whom the broker authenticated, as User:alice; null where that is not known"),
-    Field("metadata_version", _LONG, CLIENT, "The highest version of Metadata that it used so far"),
-    Field("rebootstrap", _STRING, CLIENT, "What brings it back when its cluster is gone: 129, kip-899, no, unknown"),
-    Field("requests", _LONG, _SEEN, "Requests that came from it so far"),
-    Field("responses", _LONG, _SEEN, "Responses that went to it"),
-    Field("bytes_in", _LONG, _SEEN, "Bytes that came from it"),
-    Field("bytes_out", _LONG, _SEEN, "Bytes that went to it"),
-    Field("reason", _STRING, _END, "Why it ended, in the words of [metrics](metrics.md#reasons)"),
-    Field("detail", _STRING, (*_END, *_PASSED), "What is known beyond that, for people"),
-    Field("seconds", _DOUBLE, (*_END, *_SIBLINGS), "How long it was there; over which time clients are sent away"),
-    Field("cause", _STRING, _EPOCH, "As the label `cause` of [metrics](metrics.md#labels)"),
-    Field("epoch", _LONG, _EPOCH, "The number of the topology from now on"),
-    Field("connections", _LONG, _EPOCH, "How many are told or closed"),
-    Field("clients", _LONG, _SIBLINGS, "How many are sent away"),
-    Field("upstream", _STRING, (*_EPOCH, *_AWAY), "The active upstream cluster, by its name"),
-    Field("candidate", _STRING, _PASSED, "The one that could not take over; `detail` says why"),
-    Field("previous_upstream", _STRING, _EPOCH, "The one before, where it changed"),
-    Field("cluster_id", _STRING, (*_CHANGED, *_EPOCH), "Kafka's id of the cluster, where it changed"),
-    Field("previous_cluster_id", _STRING, _EPOCH, "The id before"),
-    Field("added", _LONGS, _CHANGED, "Ids of nodes that are new"),
-    Field("gone", _LONGS, _CHANGED, "Ids of nodes that are there no more"),
-    Field("moved", _LONGS, _CHANGED, "Ids of nodes that are elsewhere"),
+    name: ClassVar = Name.CLIENT_PRESENT
+    explained: ClassVar = "It is still there; for every connection at each `events.interval`"
+
+    requests: int = _means("Requests that came from it so far")
+    responses: int = _means("Responses that went to it")
+    bytes_in: int = _means("Bytes that came from it")
+    bytes_out: int = _means("Bytes that went to it")
+
+
+@dataclass(frozen=True, slots=True)
+class ClientDisconnected(ClientPresent):
+    """A client's connection has ended."""
+
+    name: ClassVar = Name.CLIENT_DISCONNECTED
+    explained: ClassVar = "It has ended; one that was shorter has its `client_connected` just before"
+
+    reason: str = _means("Why it ended, in the words of [metrics](metrics.md#reasons)")
+    detail: str | None = _means("What is known beyond that, for people")
+    seconds: float = _means("How long it was there")
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyChanged:
+    """A poll showed other nodes, or another cluster."""
+
+    name: ClassVar = Name.TOPOLOGY_CHANGED
+    explained: ClassVar = "Other nodes, or another cluster, than at the last look at the upstream cluster"
+    log: ClassVar = "topology changed"
+
+    cluster_id: str | None = _means(_CLUSTER_ID)
+    added: tuple[int, ...] = _means("Ids of nodes that are new")
+    gone: tuple[int, ...] = _means("Ids of nodes that are there no more")
+    moved: tuple[int, ...] = _means("Ids of nodes that are elsewhere")
+
+    def log_fields(self) -> dict[str, Any]:
+        """Of the log line: only what there is."""
+        kinds = {"added": self.added, "gone": self.gone, "moved": self.moved}
+        shown: dict[str, Any] = {kind: " ".join(map(str, ids)) for kind, ids in kinds.items() if ids}
+        return shown if self.cluster_id is None else shown | {"cluster_id": self.cluster_id}
+
+
+@dataclass(frozen=True, slots=True)
+class ClientsRebootstrap:
+    """The epoch rose."""
+
+    name: ClassVar = Name.CLIENTS_REBOOTSTRAP
+    explained: ClassVar = "The epoch rose: all connections from before are notified or closed"
+    log: ClassVar = "clients rebootstrap"
+
+    cause: str = _means("As the label `cause` of [metrics](metrics.md#labels)")
+    epoch: int = _means("The number of the topology from now on")
+    connections: int = _means("How many are notified or closed")
+    upstream: str = _means(_UPSTREAM)
+    previous_upstream: str | None = _means("The one before, where it changed")
+    cluster_id: str | None = _means(_CLUSTER_ID)
+    previous_cluster_id: str | None = _means("The id before")
+
+    def log_fields(self) -> dict[str, Any]:
+        """Of the log line: `previous` is what `upstream` was, or `cluster_id`."""
+        shown: dict[str, Any] = {"cause": self.cause, "epoch": self.epoch, "connections": self.connections}
+        if self.previous_upstream is not None:
+            return shown | {"upstream": self.upstream, "previous": self.previous_upstream}
+        if self.cluster_id is not None or self.previous_cluster_id is not None:
+            return shown | {"cluster_id": self.cluster_id, "previous": self.previous_cluster_id}
+        return shown
+
+
+@dataclass(frozen=True, slots=True)
+class ClientsSentToSiblings:
+    """The process ends, and sends its clients away first."""
+
+    name: ClassVar = Name.CLIENTS_SENT_TO_SIBLINGS
+    explained: ClassVar = "This kproxy ends, and sends its clients away first (`drain.rebootstrap`)"
+    log: ClassVar = "clients are sent to siblings"
+
+    clients: int = _means("How many are sent away")
+    seconds: float = _means("over which time clients are sent away")
+
+    def log_fields(self) -> dict[str, Any]:
+        """Of the log line."""
+        return {"clients": self.clients, "seconds": self.seconds}
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamPassedOver:
+    """An upstream cluster could not take over."""
+
+    name: ClassVar = Name.UPSTREAM_PASSED_OVER
+    explained: ClassVar = "The active upstream cluster is away, and another one could not take over"
+    log: ClassVar = "an upstream cluster is passed over"
+
+    upstream: str = _means(_UPSTREAM)
+    candidate: str = _means("The one that could not take over; `detail` says why")
+    detail: str = _means("What is known beyond that, for people")
+
+    def log_fields(self) -> dict[str, Any]:
+        """Of the log line."""
+        return {"to": self.candidate, "why": self.detail}
+
+
+@dataclass(frozen=True, slots=True)
+class NoUpstreamAnswers:
+    """There is no upstream cluster to fail over to."""
+
+    name: ClassVar = Name.NO_UPSTREAM_ANSWERS
+    explained: ClassVar = "The active upstream cluster is away, and there is none to fail over to"
+    log: ClassVar = "no upstream cluster answers"
+
+    upstream: str = _means(_UPSTREAM)
+
+    def log_fields(self) -> dict[str, Any]:
+        """Of the log line."""
+        return {"active": self.upstream}
+
+
+ClientEvent = ClientConnected
+"""Or one of the classes that extend it."""
+TopologyEvent = TopologyChanged | ClientsRebootstrap | ClientsSentToSiblings | UpstreamPassedOver | NoUpstreamAnswers
+"""What happens to a virtual cluster: it has a log line, at the level of a warning."""
+EVENTS: Final = (
+    ClientConnected,
+    ClientPresent,
+    ClientDisconnected,
+    TopologyChanged,
+    ClientsRebootstrap,
+    ClientsSentToSiblings,
+    UpstreamPassedOver,
+    NoUpstreamAnswers,
 )
+"""All of them, in the order of `Name`."""
 
 
-class Event(NamedTuple):
-    """`payload` is the event as JSON, in one line; events of one `key` keep their order; `at_ms` in Unix time."""
+_NAMES: Final = {event.name: tuple(one.name for one in fields(event)) for event in EVENTS}
+
+
+class EncodedEvent(NamedTuple):
+    """An event as it is delivered."""
 
     name: Name
     key: bytes
+    """Events of one key keep their order."""
     at_ms: int
+    """Unix time."""
     payload: bytes
+    """The event as JSON, in one line."""
 
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
-def encode(name: Name, at: float, proxy: str, cluster: str, fields: Mapping[str, Any]) -> Event:
+def encode(event: ClientEvent | TopologyEvent, at: float, proxy: str, cluster: str) -> EncodedEvent:
     """An event at a Unix time. Its key is the connection that it is about, otherwise the virtual cluster."""
-    about = {"event": name, "at": iso(at), "schema": SCHEMA, "proxy": proxy, "cluster": cluster, **fields}
-    key = f"{proxy}/{fields['connection']}" if name in CLIENT else cluster
+    head = {"event": event.name, "at": iso(at), "schema": SCHEMA, "proxy": proxy, "cluster": cluster}
+    key = f"{proxy}/{event.connection}" if isinstance(event, ClientConnected) else cluster
+    text = _encode(head | contents(event))
     # Half of a surrogate pair, which a client's text may hold, is no UTF-8.
-    return Event(name, key.encode("utf-8", "replace"), round(at * 1000), _encode(about).encode("utf-8", "replace"))
+    return EncodedEvent(event.name, key.encode("utf-8", "replace"), round(at * 1000), text.encode("utf-8", "replace"))
+
+
+def contents(event: ClientEvent | TopologyEvent) -> dict[str, Any]:
+    """The fields that are the event's own, by name."""
+    return {name: getattr(event, name) for name in _NAMES[event.name]}
 
 
 def iso(seconds: float) -> str:

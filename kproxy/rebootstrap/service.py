@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from kproxy.observe.events import ClientsRebootstrap, ClientsSentToSiblings, TopologyEvent
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.connections import ConnectionInfo, Connections, Selector
 from kproxy.rebootstrap.actions import Action, Cause, Trigger
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
 PATIENCE: Final = 1.0
 """Seconds for what is in flight to be answered, once the topology that it was sent to is gone."""
 
-Record = Callable[..., None]
-"""Takes an event's text and its fields."""
+Record = Callable[[TopologyEvent], None]
 
 
 class RebootstrapService:
@@ -112,14 +112,27 @@ class RebootstrapService:
         """Seconds until the epoch may rise again; 0 when it may now."""
         return self.epoch.wait(now)
 
-    def begin_epoch(self, cause: Cause, work: trio.Nursery, **fields: object) -> int:
-        """Raise the epoch, whose floor must have passed, and end all earlier connections; returns how many."""
+    def begin_epoch(
+        self,
+        cause: Cause,
+        work: trio.Nursery,
+        upstream: str,
+        *,
+        previous_upstream: str | None = None,
+        cluster_id: str | None = None,
+        previous_cluster_id: str | None = None,
+    ) -> int:
+        """Raise the epoch, whose floor must have passed, and end all earlier connections; returns how many.
+
+        `upstream` is the active one; it, or its cluster's id, may have another before.
+        """
         self.epoch.raise_for(cause, trio.current_time())
         self._notified_clients.begin_epoch()
         self._counted.clear()
         stale = list(self._connections.infos(self._of(before_epoch=self.epoch.number)))
         self._counters.raise_epoch(cause)
-        self._record("clients rebootstrap", cause=str(cause), epoch=self.epoch.number, connections=len(stale), **fields)
+        ids = cluster_id, previous_cluster_id
+        self._record(ClientsRebootstrap(str(cause), self.epoch.number, len(stale), upstream, previous_upstream, *ids))
         self._owe(stale)
         # A 129 of the epoch before that still waits for its turn names that epoch's nodes.
         self._connections.close(self._of(ids=self._to_be_notified), Reason.REBOOTSTRAP)
@@ -150,7 +163,7 @@ class RebootstrapService:
         leaving: dict[Client, list[ConnectionInfo]] = {}
         for connection in self._connections.infos(self._of()):
             leaving.setdefault(identity(connection), []).append(connection)
-        self._record("clients are sent to siblings", clients=len(leaving), seconds=seconds)
+        self._record(ClientsSentToSiblings(len(leaving), float(seconds)))
         begun = trio.current_time()
         async with trio.open_nursery() as nursery:
             for client in sorted(leaving, key=lambda client: client.share):

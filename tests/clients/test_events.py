@@ -13,7 +13,7 @@ from typing import Any
 import confluent_kafka
 import pytest
 
-from kproxy.observe.events import FIELDS
+from kproxy.observe.event_schema import columns
 from tests.support.backend import Backend
 from tests.support.client import java_tool
 from tests.support.proxy import Proxy
@@ -120,7 +120,7 @@ def test_files_and_topic_have_the_same(told: Told) -> None:
 def test_every_event_has_its_fields(told: Told) -> None:
     """Those of docs/events.md, in each event of its kind, with who tells it of which virtual cluster."""
     for row in map(json.loads, told.lines):
-        assert set(row) == {field.name for field in FIELDS if row["event"] in field.events}
+        assert set(row) == {field.name for field in columns() if row["event"] in field.events}
         assert (row["schema"], row["proxy"], row["cluster"]) == (1, "kproxy-0", "kafka")
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", row["at"])
 

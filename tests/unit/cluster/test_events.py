@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import socket
 import struct
 from pathlib import Path
@@ -13,10 +12,9 @@ from typing import Any
 import pytest
 import trio
 
-import kproxy.app
 from kproxy.app import client_events as presence
-from kproxy.app import happenings
-from kproxy.observe.events import FIELDS, Name
+from kproxy.observe.event_schema import columns
+from kproxy.observe.events import Name
 from kproxy.wire.header import RequestHeader
 from tests.unit.app.living import METADATA, Client, Living, brokers, living, settings
 from tests.unit.cluster.test_epochs import described, two
@@ -43,7 +41,7 @@ def rows(directory: Path) -> list[Row]:
     files = sorted(directory.glob("events-*")) if directory.is_dir() else []
     found = [json.loads(line) for file in files for line in gzip.decompress(file.read_bytes()).splitlines()]
     for row in found:
-        assert set(row) == {field.name for field in FIELDS if row["event"] in field.events}, row
+        assert set(row) == {field.name for field in columns() if row["event"] in field.events}, row
     return found
 
 
@@ -260,7 +258,7 @@ async def test_without_events_there_is_nothing_of_it() -> None:
     """No stream, no hook."""
     async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
         assert (alive.process.events, alive.process.relay.pump.ended) == (None, None)
-        assert alive.process.clusters[0].events.tell is None
+        assert alive.process.clusters[0].events.publish is None
 
 
 async def test_the_name_of_the_host(tmp_path: Path) -> None:
@@ -269,32 +267,3 @@ async def test_the_name_of_the_host(tmp_path: Path) -> None:
         await hello(alive)
         (connected,) = await told(tmp_path, Name.CLIENT_CONNECTED)
         assert connected["proxy"] == socket.gethostname()
-
-
-def test_every_event_of_the_log_has_its_name() -> None:
-    """What is recorded anywhere in the application is an event of the stream."""
-    root = Path(kproxy.app.__file__).parents[1]
-    recorded = {
-        text
-        for source in [*(root / "cluster").glob("*.py"), *(root / "rebootstrap").glob("*.py")]
-        for text in re.findall(r"_(?:events\.)?record\(\s*\"([^\"]+)\"", source.read_text())
-    }
-    assert recorded == happenings.KNOWN
-
-
-@pytest.mark.parametrize(
-    ("event", "fields", "name"),
-    [
-        ("topology changed", {"moved": "1 2"}, Name.TOPOLOGY_CHANGED),
-        ("clients rebootstrap", {"cause": "operator", "epoch": 1, "connections": 0}, Name.CLIENTS_REBOOTSTRAP),
-        ("clients are sent to siblings", {"clients": 1, "seconds": 2}, Name.CLIENTS_SENT_TO_SIBLINGS),
-        ("an upstream cluster is passed over", {"to": "b", "why": "node 7"}, Name.UPSTREAM_PASSED_OVER),
-        ("no upstream cluster answers", {"active": "a"}, Name.NO_UPSTREAM_ANSWERS),
-    ],
-)
-def test_fields_of_what_happens(event: str, fields: Row, name: Name) -> None:
-    """All that the table has, whatever the log says."""
-    found, shown = happenings.told(event, fields, "a")
-    of_all = {"event", "at", "schema", "proxy", "cluster"}
-    assert (found, set(shown) | of_all) == (name, {field.name for field in FIELDS if name in field.events})
-    assert shown.get("upstream", "a") == "a"

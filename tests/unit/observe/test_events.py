@@ -1,71 +1,154 @@
-"""kproxy.observe.events: how events are written, and that docs/events.md says so."""
+"""kproxy.observe.events: how events are written and logged; and what is made of their definition."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from kproxy.observe.events import CLIENT, EXPLAINED, FIELDS, MAX_TEXT, SCHEMA, Name, bounded, encode, iso
+from kproxy.observe.event_schema import PAGE, SPARK_SCHEMA, columns, spark_schema, with_tables, write
+from kproxy.observe.events import (
+    EVENTS,
+    MAX_TEXT,
+    SCHEMA,
+    ClientConnected,
+    ClientDisconnected,
+    ClientEvent,
+    ClientPresent,
+    ClientsRebootstrap,
+    ClientsSentToSiblings,
+    Name,
+    NoUpstreamAnswers,
+    TopologyChanged,
+    TopologyEvent,
+    UpstreamPassedOver,
+    bounded,
+    encode,
+    iso,
+)
 
-DOCS = (Path(__file__).parents[3] / "docs" / "events.md").read_text()
+ROOT = Path(__file__).parents[3]
 AT = 1_769_860_800.0625
+CLIENT = (7, iso(AT), "10.0.0.9", 1234, None, "broker:9092", "app", "librdkafka", "2.12.0", None, 12, "kip-899")
+HEAD = '"at":"2026-01-31T12:00:00.062Z","schema":1,"proxy":"kproxy-0","cluster":"orders"'
+WHO = (
+    '"connection":7,"since":"2026-01-31T12:00:00.062Z","address":"10.0.0.9","port":1234,"node":null,'
+    '"broker":"broker:9092","client_id":"app","software_name":"librdkafka","software_version":"2.12.0",'
+    '"principal":null,"metadata_version":12,"rebootstrap":"kip-899"'
+)
+TRAFFIC = '"requests":1,"responses":2,"bytes_in":3,"bytes_out":4'
+WRITTEN: list[tuple[ClientEvent | TopologyEvent, str]] = [
+    (ClientConnected(*CLIENT), WHO),
+    (ClientPresent(*CLIENT, 1, 2, 3, 4), f"{WHO},{TRAFFIC}"),
+    (
+        ClientDisconnected(*CLIENT, 1, 2, 3, 4, "client_closed", None, 0.5),
+        f'{WHO},{TRAFFIC},"reason":"client_closed","detail":null,"seconds":0.5',
+    ),
+    (TopologyChanged(None, (3,), (1, 2), ()), '"cluster_id":null,"added":[3],"gone":[1,2],"moved":[]'),
+    (
+        ClientsRebootstrap("failover", 2, 9, "b", "a", None, None),
+        '"cause":"failover","epoch":2,"connections":9,"upstream":"b","previous_upstream":"a",'
+        '"cluster_id":null,"previous_cluster_id":null',
+    ),
+    (ClientsSentToSiblings(5, 0.8), '"clients":5,"seconds":0.8'),
+    (UpstreamPassedOver("a", "b", "node 7"), '"upstream":"a","candidate":"b","detail":"node 7"'),
+    (NoUpstreamAnswers("a"), '"upstream":"a"'),
+]
+LOGGED: list[tuple[TopologyEvent, str, dict[str, object]]] = [
+    (TopologyChanged(None, (), (1, 2), ()), "topology changed", {"gone": "1 2"}),
+    (TopologyChanged("C", (3,), (), (4,)), "topology changed", {"added": "3", "moved": "4", "cluster_id": "C"}),
+    (
+        ClientsRebootstrap("failover", 1, 2, "b", "a", None, None),
+        "clients rebootstrap",
+        {"cause": "failover", "epoch": 1, "connections": 2, "upstream": "b", "previous": "a"},
+    ),
+    (
+        ClientsRebootstrap("cluster_changed", 1, 2, "a", None, "C", "A"),
+        "clients rebootstrap",
+        {"cause": "cluster_changed", "epoch": 1, "connections": 2, "cluster_id": "C", "previous": "A"},
+    ),
+    (
+        ClientsRebootstrap("operator", 1, 0, "a", None, None, None),
+        "clients rebootstrap",
+        {"cause": "operator", "epoch": 1, "connections": 0},
+    ),
+    (ClientsSentToSiblings(1, 2.0), "clients are sent to siblings", {"clients": 1, "seconds": 2.0}),
+    (UpstreamPassedOver("a", "b", "node 7"), "an upstream cluster is passed over", {"to": "b", "why": "node 7"}),
+    (NoUpstreamAnswers("a"), "no upstream cluster answers", {"active": "a"}),
+]
 
 
-def rows(section: str) -> list[list[str]]:
-    """The cells of all table rows under a heading, heads and rules left out."""
-    text = DOCS.split(f"\n## {section}\n")[1].split("\n## ")[0]
-    lines = [line for line in text.splitlines() if line.startswith("| `")]
-    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+@pytest.mark.parametrize(("event", "own"), WRITTEN)
+def test_how_events_are_written(event: ClientEvent | TopologyEvent, own: str) -> None:
+    """To the byte: one line of JSON, what all have in front, then the event's own fields; nulls are there."""
+    encoded = encode(event, AT, "kproxy-0", "orders")
+    assert encoded.payload.decode() == f'{{"event":"{event.name}",{HEAD},{own}}}'
+    assert (encoded.name, encoded.at_ms) == (event.name, 1_769_860_800_062)
+    assert encoded.key == (b"kproxy-0/7" if isinstance(event, ClientConnected) else b"orders")
 
 
-def shown(events: tuple[Name, ...]) -> str:
-    """Events as the table has them."""
-    if set(events) == set(Name):
-        return "all"
-    return "clients" if events == CLIENT else ", ".join(f"`{name}`" for name in events)
+@pytest.mark.parametrize(("event", "text", "shown"), LOGGED)
+def test_how_events_are_logged(event: TopologyEvent, text: str, shown: dict[str, object]) -> None:
+    """The log line is made from the event; what did not change is left out."""
+    assert (event.log, event.log_fields()) == (text, shown)
 
 
-def test_every_event_is_described() -> None:
-    """The same names, in the same words."""
-    assert rows("Every event") == [[f"`{name}`", EXPLAINED[name]] for name in Name]
-
-
-def test_every_field_is_described() -> None:
-    """Names, types, events and words."""
-    assert rows("Every field") == [[f"`{f.name}`", f"`{f.kind}`", shown(f.events), f.help] for f in FIELDS]
-    assert f"cut at {MAX_TEXT} characters" in DOCS
-
-
-def test_names_are_given_once() -> None:
-    """A column has one type."""
-    assert len({field.name for field in FIELDS}) == len(FIELDS)
-
-
-@pytest.mark.parametrize("name", Name)
-def test_how_events_are_written(name: Name) -> None:
-    """One line of JSON, with what all of them have in front; nulls are there."""
-    event = encode(name, AT, "kproxy-0", "orders", {"connection": 7, "client_id": None})
-    assert json.loads(event.payload) == {
-        "event": name.value,
-        "at": "2026-01-31T12:00:00.062Z",
-        "schema": SCHEMA,
-        "proxy": "kproxy-0",
-        "cluster": "orders",
-        "connection": 7,
-        "client_id": None,
-    }
-    assert b"\n" not in event.payload
-    assert (event.name, event.at_ms) == (name, 1_769_860_800_062)
-    assert event.key == (b"kproxy-0/7" if name in CLIENT else b"orders")
+def test_all_events_are_tried_above() -> None:
+    """Each has a name, and each name an event."""
+    assert [event.name for event, _ in WRITTEN] == [event.name for event in EVENTS] == list(Name)
+    assert {event.name for event, _, _ in LOGGED} == {event.name for event in EVENTS if hasattr(event, "log")}
 
 
 def test_texts_of_clients() -> None:
     """Any text is UTF-8 in one line, and no longer than may be kept."""
-    event = encode(Name.CLIENT_PRESENT, AT, "p", "c", {"connection": 1, "client_id": 'a\n"ж\ud800'})
-    assert json.loads(event.payload)["client_id"] == 'a\n"ж?'
-    assert event.payload.count(b"\n") == 0
+    encoded = encode(ClientConnected(*CLIENT[:6], 'a\n"ж\ud800', *CLIENT[7:]), AT, "p", "c")
+    assert json.loads(encoded.payload)["client_id"] == 'a\n"ж?'
+    assert encoded.payload.count(b"\n") == 0
     assert bounded(None) is None
     assert bounded("x" * 40_000) == "x" * MAX_TEXT
     assert iso(0) == "1970-01-01T00:00:00.000Z"
+
+
+def test_columns_are_the_fields() -> None:
+    """Each field of each event is one column, of one type, with its meaning."""
+    found = columns()
+    assert len({column.name for column in found}) == len(found)
+    for event in EVENTS:
+        own = {column.name for column in found if event.name in column.events}
+        assert own == {"event", "at", "schema", "proxy", "cluster", *(one.name for one in fields(event))}
+    assert all(column.help for column in found)
+
+
+def test_the_schema_is_sparks() -> None:
+    """A struct as pyspark's `StructType.fromJson` wants it: these keys, these types, all of them nullable."""
+    schema = json.loads(spark_schema())
+    assert (schema["type"], list(schema)) == ("struct", ["type", "fields"])
+    longs = {"type": "array", "elementType": "long", "containsNull": False}
+    for column, found in zip(columns(), schema["fields"], strict=True):
+        assert found == {
+            "name": column.name,
+            "type": longs if column.kind == "array<long>" else column.kind,
+            "nullable": True,
+            "metadata": {"comment": column.help},
+        }
+        assert column.kind in ("string", "long", "double", "array<long>")
+
+
+def test_what_is_written_is_the_present_one(tmp_path: Path) -> None:
+    """`make generate` would change nothing."""
+    for path in (SPARK_SCHEMA, PAGE):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / PAGE).write_text((ROOT / PAGE).read_text())
+    write(tmp_path)
+    for path in (SPARK_SCHEMA, PAGE):
+        assert (tmp_path / path).read_text() == (ROOT / path).read_text()
+    assert f"cut at {MAX_TEXT} characters" in (ROOT / PAGE).read_text()
+    assert SCHEMA == 1
+
+
+def test_a_page_without_its_table() -> None:
+    """Somebody has moved it: say where it is missed."""
+    with pytest.raises(ValueError, match=r"^Every event: there is no table$"):
+        with_tables("# Events\n")
