@@ -6,8 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import Final
 
-from kproxy.local_kafka.artifacts import Artifact
-from kproxy.local_kafka.jars import Release, classpath
+from kproxy.local_kafka.jars import Artifact, Release, classpath
 from kproxy.local_kafka.processes import ToolError
 
 VERSION: Final = "4.4.0"

@@ -14,12 +14,11 @@ from kproxy.admin.models import InstanceView, SubscriptionView
 from kproxy.config.address import join_host_port
 from kproxy.errors import NONE, ConflictError, InvalidArgumentError, NotFoundError, NotPersistedError
 from kproxy.observe.error_names import ERROR_NAMES
-from kproxy.state.interface import StateError
+from kproxy.state.store import StateError
 from kproxy.telemetry.config_resource import alter, make
 from kproxy.telemetry.errors import POLICY_VIOLATION, SubscriptionError
-from kproxy.telemetry.instance import kafka_text
 from kproxy.telemetry.receivers import prometheus
-from kproxy.telemetry.subscription import INTERVAL_MS, MATCH, METRICS
+from kproxy.telemetry.subscription import INTERVAL_MS, MATCH, METRICS, kafka_text
 
 if TYPE_CHECKING:
     from kproxy.telemetry.client_telemetry import ClientTelemetry

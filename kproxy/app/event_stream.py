@@ -12,9 +12,8 @@ import trio
 from kproxy.app.client_events import ClientEvents
 from kproxy.config.events import EventFiles, EventTopic
 from kproxy.delivery import factory as delivering
-from kproxy.delivery.fanout import Fanout
+from kproxy.delivery.destinations import Destination, Fanout
 from kproxy.delivery.files import Files
-from kproxy.delivery.interface import Destination
 from kproxy.delivery.kafka import Kafka
 from kproxy.observe.events import ClientEvent, ClientsRebootstrap, EncodedEvent, encode
 from kproxy.wire.records import Record
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from kproxy.cluster.cluster import Cluster
     from kproxy.cluster.events import Happened
     from kproxy.config.events import Events
-    from kproxy.observe.telemetry import Queue
+    from kproxy.observe.counters import Queue
     from kproxy.relay.relay import Relay
 
 _JSON: Final = ("content-type", b"application/json")

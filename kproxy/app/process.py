@@ -18,13 +18,12 @@ from kproxy.cluster.cluster import Cluster
 from kproxy.errors import ConfigError
 from kproxy.observe.counters import Counters
 from kproxy.relay.relay import Relay
-from kproxy.state.interface import StateError
-from kproxy.state.memory import MemoryStore
+from kproxy.state.store import MemoryStore, StateError
 
 if TYPE_CHECKING:
     from kproxy.app.event_stream import EventStream
     from kproxy.config import Config
-    from kproxy.state.interface import Store
+    from kproxy.state.store import Store
 
 log = structlog.get_logger("kproxy")
 

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from kproxy.admin.models import Cause, Readiness, State
 
 if TYPE_CHECKING:
-    from kproxy.app.serving import Serving
     from kproxy.cluster.cluster import Cluster
+    from kproxy.config import Config
+    from kproxy.observe.counters import Counters
+    from kproxy.relay.relay import Relay
+
+
+class Serving(Protocol):
+    """What a process is made of, and where it is in its life."""
+
+    config: Config
+    counters: Counters
+    relay: Relay
+    started: bool
+    """Whether all listeners are bound."""
+    draining: bool
+
+    @property
+    def clusters(self) -> Sequence[Cluster]:
+        """The virtual clusters, in the configuration's order."""
+
+    def adopt(self, config: Config) -> None:
+        """Take what the whole process has from another configuration."""
 
 
 def readiness(process: Serving) -> Readiness:

@@ -17,7 +17,7 @@ from kproxy.rebootstrap.actions import Cause
 from kproxy.routing.ports import NoPortError
 
 if TYPE_CHECKING:
-    from kproxy.app.serving import Serving
+    from kproxy.app.readiness import Serving
     from kproxy.cluster.cluster import Cluster
     from kproxy.cluster.upstreams import Upstream
     from kproxy.config import Config, VirtualCluster

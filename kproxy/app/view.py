@@ -33,7 +33,7 @@ from kproxy.protocol.connections import Selector
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from kproxy.app.serving import Serving
+    from kproxy.app.readiness import Serving
     from kproxy.cluster.cluster import Cluster
     from kproxy.protocol.connections import ConnectionInfo
     from kproxy.telemetry.client_telemetry import ClientTelemetry

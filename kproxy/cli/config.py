@@ -30,8 +30,7 @@ def check(file: Path, connect: bool) -> int:
     """Check FILE, with the KPROXY_* variables that are set, and show what would listen where."""
     found = load_settings(file)
     _check_telemetry(found, file)
-    from kproxy.config.notes import notes
-    from kproxy.config.plan import plan
+    from kproxy.config.plan import notes, plan
 
     head = ("Virtual cluster", "For", "Listens on", "Clients are told", "Backend")
     print_table(

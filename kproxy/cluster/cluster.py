@@ -20,16 +20,15 @@ from kproxy.producers.producer_ids import ProducerIds
 from kproxy.protocol.connections import Connections
 from kproxy.rebootstrap.actions import Cause
 from kproxy.rebootstrap.service import RebootstrapService
-from kproxy.routing.claims import claimed_by_others
-from kproxy.state.memory import MemoryStore
-from kproxy.state.persist import keep
+from kproxy.routing.ports import claimed_by_others
+from kproxy.state.store import MemoryStore, keep
 from kproxy.topology.snapshot import Change, Snapshot
 
 if TYPE_CHECKING:
     from kproxy.config import Config, VirtualCluster
     from kproxy.config.delivery import ToTopic
     from kproxy.relay.relay import Relay
-    from kproxy.state.interface import Store
+    from kproxy.state.store import Store
     from kproxy.telemetry.client_telemetry import ClientTelemetry
     from kproxy.upstream.client import UpstreamClient
 

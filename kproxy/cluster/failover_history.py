@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 import structlog
 from pydantic import TypeAdapter, ValidationError
 
-from kproxy.state.persist import keep
+from kproxy.state.store import keep
 
 if TYPE_CHECKING:
-    from kproxy.state.interface import Store
+    from kproxy.state.store import Store
 
 STAYS: Final = "stays"
 """The table of `FailoverRecord` as JSON, by virtual cluster."""

@@ -12,8 +12,7 @@ from kproxy.errors import ConfigError
 from kproxy.observe.reasons import Reason
 from kproxy.routing.address_map import AddressMap
 from kproxy.routing.listeners import OUT_OF_RESOURCES, Listener, listen
-from kproxy.routing.ports import NoPortError, PortStrategy, Span
-from kproxy.routing.strategy import port_strategy
+from kproxy.routing.ports import NoPortError, PortStrategy, Span, port_strategy
 from kproxy.upstream.dial import reason
 
 if TYPE_CHECKING:

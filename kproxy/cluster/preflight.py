@@ -10,9 +10,7 @@ import trio
 
 from kproxy.cluster.upstreams import Upstream
 from kproxy.errors import UpstreamError
-from kproxy.routing.claims import claimed_by_others
-from kproxy.routing.ports import PortStrategy, unmapped
-from kproxy.routing.strategy import port_strategy
+from kproxy.routing.ports import PortStrategy, claimed_by_others, port_strategy, unmapped
 
 if TYPE_CHECKING:
     from kproxy.config import Config

@@ -103,7 +103,7 @@ def value_of(setting: Setting) -> Any:
     """The value itself, or what it holds as YAML, and so JSON (`YAML_VALUES`). ConfigError as for a file."""
     if setting.path not in YAML_VALUES:
         return setting.value
-    from kproxy.config.yaml_text import parse_yaml  # noqa: PLC0415 - 20 ms that only such a variable costs
+    from kproxy.config.document import parse_yaml  # noqa: PLC0415 - 20 ms that only such a variable costs
 
     return parse_yaml(setting.value, setting.origin)[0]
 

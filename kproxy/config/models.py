@@ -12,7 +12,7 @@ from kproxy.config.address import HostPort
 from kproxy.config.base import Path, refuse
 from kproxy.config.cluster import VirtualCluster
 from kproxy.config.events import Events, event_problems
-from kproxy.config.ports import Claim, conflicts
+from kproxy.config.nodes import Claim, conflicts
 from kproxy.config.process import Admin, Drain, Limits, Log, State, Timeouts, Topology
 from kproxy.config.receivers import Receivers, receiver_problems, same_series
 from kproxy.config.telemetry import receivers_missing

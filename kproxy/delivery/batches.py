@@ -1,16 +1,20 @@
 # This module is pure.
-"""What goes to which leader: items by the partition of their key, those of a partition as one batch. Pure."""
+"""Items to a topic: which leader gets which batch, the Produce request, and what its answer means for the items."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import StrEnum
+from enum import Enum, StrEnum
 from types import MappingProxyType
 from typing import Final, Generic, NamedTuple
+from uuid import UUID
 
 import cramjam
 
-from kproxy.delivery.interface import T
+from kproxy.delivery.destinations import T
+from kproxy.errors import NONE, ErrorClass, classify
+from kproxy.wire.generated.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
+from kproxy.wire.generated.produce_response import ProduceResponse
 from kproxy.wire.records import GZIP, NO_COMPRESSION, ZSTD, Record, encode_batch, partition_of
 
 
@@ -72,3 +76,56 @@ _CODECS: Final[Mapping[Compression, tuple[int, Callable[[bytes], bytes] | None]]
         Compression.ZSTD: (ZSTD, lambda data: bytes(cramjam.zstd.compress(data, level=3))),
     }
 )
+
+
+ACKS_ALL: Final = -1
+
+
+class Said(NamedTuple):
+    """A partition's error code, and what the broker says of it, which older ones do not."""
+
+    code: int
+    message: str
+
+
+def produce(topic: str, topic_id: UUID, batches: Mapping[int, bytes], timeout_ms: int) -> ProduceRequest:
+    """A record batch for each partition; its replicas have `timeout_ms` to take it.
+
+    With name and id both: versions up to 12 carry the one, later ones the other.
+    """
+    partitions = [PartitionProduceData(index=index, records=batch) for index, batch in batches.items()]
+    data = TopicProduceData(name=topic, topic_id=topic_id, partition_data=partitions)
+    return ProduceRequest(acks=ACKS_ALL, timeout_ms=timeout_ms, topic_data=[data])
+
+
+def said(answer: ProduceResponse) -> dict[int, Said]:
+    """By partition; all are of the one topic that was asked for."""
+    return {
+        each.index: Said(each.error_code, each.error_message or "")
+        for topic in answer.responses
+        for each in topic.partition_responses
+    }
+
+
+class Verdict(Enum):
+    """What becomes of the items that an answer is about."""
+
+    DELIVERED = "delivered"
+    AGAIN = "again"
+    """The same may be taken later."""
+    APART = "apart"
+    """Too large together, or one of them is not what is taken: the others may be."""
+    REFUSED = "refused"
+
+
+_TOO_LARGE: Final = frozenset({10, 18})  # MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE
+_RETRIABLE: Final = frozenset({ErrorClass.RETRIABLE, ErrorClass.REFRESH_RETRIABLE})
+
+
+def verdict_on_code(code: int) -> Verdict:
+    """By Kafka's error code of a partition."""
+    if code == NONE:
+        return Verdict.DELIVERED
+    if code in _TOO_LARGE:
+        return Verdict.APART
+    return Verdict.AGAIN if classify(code) in _RETRIABLE else Verdict.REFUSED

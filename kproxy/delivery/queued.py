@@ -9,7 +9,7 @@ from typing import Final, Generic
 import structlog
 import trio
 
-from kproxy.delivery.interface import Counters, T
+from kproxy.delivery.destinations import Counters, T
 
 log = structlog.get_logger("kproxy.delivery")
 

@@ -8,11 +8,40 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from types import FrameType, TracebackType
+from typing import Any, Final, Self
 
 from kproxy.local_kafka.processes import ToolError, kill_group, spawn, wait_until
+
+_ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Stopped(BaseException):
+    """A signal asks for the end. Not an Exception: nobody on the way may take it for a failure and go on."""
+
+    def __init__(self, number: signal.Signals) -> None:
+        super().__init__(number.name)
+        self.number = number
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Inside, the first signal raises `Stopped` in the main thread; later ones do not disturb the putting away."""
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        for ending in _ENDING:
+            signal.signal(ending, signal.SIG_IGN)
+        raise Stopped(signal.Signals(number))
+
+    before = {ending: signal.signal(ending, stop) for ending in _ENDING}
+    try:
+        yield
+    finally:
+        for ending, handler in before.items():
+            signal.signal(ending, handler)
+
 
 _LONGEST = 300
 

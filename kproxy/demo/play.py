@@ -15,17 +15,16 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from kproxy.demo import backend, stay, summary
+from kproxy.demo import backend, summary
 from kproxy.demo.backend import Backend
 from kproxy.demo.board import Board
 from kproxy.demo.checks import Check, check
-from kproxy.demo.children import Child
+from kproxy.demo.children import Child, Stopped, stopped_by_signals
 from kproxy.demo.pace import STAIRS, Pace
 from kproxy.demo.proxy import Proxy
 from kproxy.demo.screen import console, screen
-from kproxy.demo.signals import Stopped, stopped_by_signals
+from kproxy.local_kafka.ports import SocketWatch
 from kproxy.local_kafka.processes import ToolError
-from kproxy.local_kafka.sockets import SocketWatch
 
 TOPIC: Final = "demo"
 FAILED: Final = 1
@@ -108,7 +107,7 @@ class Play:
         """Until a signal comes: a trickle of records, so that there is something to see."""
         with self._workload(behind, proxy, _TRICKLE) as clients:
             self._console.print("\nIt stays up, with 50 records a second. Try, in another terminal:\n")
-            for what, command in stay.tries(board, TOPIC, behind.console):
+            for what, command in summary.tries(board, TOPIC, behind.console):
                 self._console.print(Text(f"# {what}", "dim"))
                 self._console.print(Text(command), soft_wrap=True)
             self._console.print("\nCtrl-C ends it.")

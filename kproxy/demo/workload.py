@@ -21,8 +21,8 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from kproxy.demo import record
-from kproxy.demo.latency import quantile
 from kproxy.demo.pace import Pace
+from kproxy.demo.scrape import quantile
 from kproxy.demo.tally import Tally, compare
 
 TOPIC: Final = "demo"

@@ -4,18 +4,149 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import importlib.util
 import os
 import shutil
+import subprocess
+import sys
+import tarfile
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kproxy.local_kafka import ivy, maven
-from kproxy.local_kafka.artifacts import Artifact
+from kproxy.local_kafka import java
 from kproxy.local_kafka.processes import ToolError
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """One jar with what it needs at run time, less the modules (of its own group) in `without`."""
+
+    group: str
+    name: str
+    version: str
+    without: tuple[str, ...] = ()
+
+
+def run_resolver(command: Sequence[str], directory: Path, timeout: float = 600) -> None:
+    """Run a resolver in `directory`; afterwards the jars are in `directory/lib`.
+
+    Raises:
+        ToolError: it failed; the message has the last lines it said.
+    """
+    try:
+        done = subprocess.run(
+            command,
+            cwd=directory,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=timeout,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        raise ToolError(f"{Path(command[0]).name}: not done within {timeout:.0f} s") from None
+    if done.returncode or not any((directory / "lib").glob("*.jar")):
+        said = " | ".join((done.stdout + done.stderr).strip().splitlines()[-3:])
+        raise ToolError(f"{Path(command[0]).name}: exit code {done.returncode}: {said}")
+
+
+_CARRIER = "pyspark==4.0.*"
+_RUNTIME = "default->runtime(*),master(*)"
+
+
+def resolve_with_ivy(artifacts: Sequence[Artifact], directory: Path, cache: Path) -> None:
+    """Put the artifacts and what they need at run time into `directory/lib`.
+
+    Raises:
+        ToolError: no Java, no pip to get Ivy with, or Ivy failed.
+    """
+    (directory / "ivy.xml").write_text(_module(artifacts))
+    arguments = ["-cache", str(cache / "ivy"), "-ivy", "ivy.xml", "-types", "jar", "bundle"]
+    pattern = ["-retrieve", "lib/[artifact]-[revision](-[classifier]).[ext]"]
+    run_resolver([java.find_java(), *java.trust_store(), "-jar", str(_jar(cache)), *arguments, *pattern], directory)
+
+
+def _jar(cache: Path) -> Path:
+    """Ivy's own jar: of the pyspark that is installed, or out of the one that pip downloads."""
+    spark = importlib.util.find_spec("pyspark")
+    installed = sorted(Path(spark.origin).parent.glob("jars/ivy-*.jar")) if spark and spark.origin else []
+    kept = sorted((cache / "ivy-jar").glob("ivy-*.jar"))
+    return (installed + kept or [_download(cache)])[0]
+
+
+def _download(cache: Path) -> Path:
+    (cache / "ivy-jar").mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as scratch:
+        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", scratch, _CARRIER]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
+        if done.returncode:
+            raise ToolError(f"pip download {_CARRIER}, which has Ivy inside: {done.stderr.strip()[-300:]}")
+        return _extract(next(Path(scratch).iterdir()), Path(scratch) / "ivy.jar", cache / "ivy-jar")
+
+
+def _extract(package: Path, scratch: Path, directory: Path) -> Path:
+    with tarfile.open(package) as archive:
+        for member in archive:
+            name = Path(member.name).name
+            content = archive.extractfile(member) if name.startswith("ivy-") and name.endswith(".jar") else None
+            if content is not None:
+                scratch.write_bytes(content.read())
+                return scratch.rename(directory / name)
+    raise ToolError(f"{package.name}: no Ivy inside")
+
+
+def _module(artifacts: Sequence[Artifact]) -> str:
+    dependencies = "".join(_ivy_dependency(artifact) for artifact in artifacts)
+    return (
+        '<ivy-module version="2.0"><info organisation="kproxy" module="tools"/><configurations><conf name="default"/>'
+        f"</configurations><dependencies>{dependencies}</dependencies></ivy-module>"
+    )
+
+
+def _ivy_dependency(artifact: Artifact) -> str:
+    exclusions = "".join(f'<exclude org="{artifact.group}" module="{name}"/>' for name in artifact.without)
+    names = f'org="{artifact.group}" name="{artifact.name}" rev="{artifact.version}"'
+    return f'<dependency {names} conf="{_RUNTIME}">{exclusions}</dependency>'
+
+
+_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
+
+
+def resolve_with_maven(artifacts: Sequence[Artifact], directory: Path, cache: Path) -> None:
+    """Put the artifacts and what they need at run time into `directory/lib`; Maven keeps its own cache.
+
+    Raises:
+        ToolError: there is no Maven, or it failed.
+    """
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise ToolError("mvn: not on PATH")
+    (directory / "pom.xml").write_text(_pom(artifacts))
+    run_resolver([maven, "-B", "-q", _PLUGIN, "-DoutputDirectory=lib", "-DincludeScope=runtime"], directory)
+
+
+def _pom(artifacts: Sequence[Artifact]) -> str:
+    dependencies = "".join(_maven_dependency(artifact) for artifact in artifacts)
+    return (
+        "<project><modelVersion>4.0.0</modelVersion><groupId>kproxy</groupId><artifactId>tools</artifactId>"
+        f"<version>1</version><packaging>pom</packaging><dependencies>{dependencies}</dependencies></project>"
+    )
+
+
+def _maven_dependency(artifact: Artifact) -> str:
+    exclusions = "".join(
+        f"<exclusion><groupId>{artifact.group}</groupId><artifactId>{name}</artifactId></exclusion>"
+        for name in artifact.without
+    )
+    return (
+        f"<dependency><groupId>{artifact.group}</groupId><artifactId>{artifact.name}</artifactId>"
+        f"<version>{artifact.version}</version><exclusions>{exclusions}</exclusions></dependency>"
+    )
+
 
 _LOGGING: Final = Artifact("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.4")
 
@@ -94,7 +225,7 @@ def _fill(directory: Path, release: Release) -> None:
 
 def _resolve(release: Release, scratch: Path) -> None:
     reasons = []
-    for resolver in (maven.resolve, ivy.resolve):
+    for resolver in (resolve_with_maven, resolve_with_ivy):
         try:
             resolver(release.artifacts, scratch, cache())
         except ToolError as error:

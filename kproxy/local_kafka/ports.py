@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
 import socket
+import threading
 from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
 
 _EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _LOWEST = 12_000
@@ -40,3 +44,76 @@ def _is_free(host: str, port: int) -> bool:
         except OSError:
             return False
         return True
+
+
+EVERY: Final = 0.01
+# A socket exists before it connects, and some never have a TCP peer: an inode is looked up only so often.
+_LOOKS: Final = 100
+
+
+class SocketWatch:
+    """Looks at the TCP sockets of a process every 10 ms, in a thread. `peers` are the remote ports seen."""
+
+    def __init__(self, pid: int) -> None:
+        self.peers: set[int] = set()
+        self.sockets = 0
+        self._descriptors = f"/proc/{pid}/fd"
+        self._looks: dict[str, int] = {}
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="socket watch", daemon=True)
+
+    def sample(self) -> None:
+        """Look once; only descriptors that are new since the last time cost a look into the kernel's table."""
+        unknown = {inode for inode in self._inodes() if self._looks.get(inode, 0) < _LOOKS}
+        table = _peers() if unknown else {}
+        for inode in unknown:
+            self._looks[inode] = self._looks.get(inode, 0) + 1
+            if inode in table:
+                self.peers.add(table[inode])
+                self.sockets += 1
+                self._looks[inode] = _LOOKS
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._done.wait(EVERY):
+            self.sample()
+
+    def _inodes(self) -> set[str]:
+        found = set()
+        for descriptor in _listed(self._descriptors):
+            try:
+                target = os.readlink(f"{self._descriptors}/{descriptor}")
+            except OSError:  # closed meanwhile
+                continue
+            if target.startswith("socket:["):
+                found.add(target[8:-1])
+        return found
+
+
+def _listed(directory: str) -> list[str]:
+    try:
+        return os.listdir(directory)
+    except OSError:  # the process has ended
+        return []
+
+
+def _peers() -> dict[str, int]:
+    """The remote port by inode, of each TCP socket of the machine that has a peer."""
+    lines = (line.split() for table in ("tcp", "tcp6") for line in _table(table))
+    return {cells[9]: port for cells in lines if (port := int(cells[2].rpartition(":")[2], 16))}
+
+
+def _table(name: str) -> list[str]:
+    try:
+        return Path(f"/proc/net/{name}").read_text().splitlines()[1:]
+    except OSError:  # a kernel without IPv6
+        return []

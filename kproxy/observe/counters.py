@@ -7,12 +7,96 @@ is therefore copied (`dict.copy` is one step for other threads) before it is wal
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
-from kproxy.observe.software import SoftwareCounts, software_label
-from kproxy.observe.telemetry import Queue, TelemetryCounters
+MAX_PAIRS: Final = 100  # (name, version) pairs
+MAX_LENGTH: Final = 64  # characters of a name or a version that may become a label
+
+_ALLOWED: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")  # KIP-511
+
+
+def software_label(text: str | None) -> str:
+    """A client's software name or version as a label: itself where KIP-511 allows it, else "unknown"."""
+    if text is None or len(text) > MAX_LENGTH or not _ALLOWED.fullmatch(text):
+        return "unknown"
+    return text
+
+
+class SoftwareCounts:
+    """Connections by the client's software: `active` now, `total` ever; at most `limit` pairs, the rest are "other"."""
+
+    __slots__ = ("active", "limit", "total")
+
+    def __init__(self, limit: int = MAX_PAIRS) -> None:
+        self.limit = limit
+        self.active: dict[tuple[str, str], int] = {}
+        self.total: dict[tuple[str, str], int] = {}
+
+    def opened(self, name: str | None, version: str | None) -> tuple[str, str]:
+        """Count a connection; returns the pair that `closed` takes."""
+        pair = software_label(name), software_label(version)
+        if pair not in self.total and len(self.total) >= self.limit:
+            pair = "other", "other"
+        self.active[pair] = self.active.get(pair, 0) + 1
+        self.total[pair] = self.total.get(pair, 0) + 1
+        return pair
+
+    def closed(self, pair: tuple[str, str]) -> None:
+        self.active[pair] -= 1
+
+
+class Tally(Protocol):
+    """Requests by Kafka's error code; bytes of pushes as they came, and decompressed; seconds spent decoding them."""
+
+    gets: Counter[int]
+    pushes: Counter[int]
+    pushed_bytes: int
+    decompressed_bytes: int
+    decode_seconds: float
+
+
+class Instances(Protocol):
+    """The client instances that are known; `evicted` counts those that went because there was no room."""
+
+    evicted: int
+
+    def __len__(self) -> int: ...
+
+
+class Queue(Protocol):
+    """What became of the pushes that a receiver was offered. `dropped` is by reason; sizes in bytes of payload."""
+
+    offered: int
+    delivered: int
+    delivered_bytes: int
+    dropped: dict[str, int]
+    retries: int
+    queued: int
+    queued_bytes: int
+
+
+class Series(Protocol):
+    """Of a receiver that adds up: how many series it holds, and points that it did not take."""
+
+    series: int
+    full: int
+    conflicting: int
+    invalid: int
+
+
+@dataclass(slots=True)
+class TelemetryCounters:
+    """Telemetry of one virtual cluster; `queues` and `series` are by the receiver's name."""
+
+    tally: Tally
+    instances: Instances
+    queues: Mapping[str, Queue] = field(default_factory=dict)
+    series: Mapping[str, Series] = field(default_factory=dict)
+
 
 BOUNDS: Final[tuple[float, ...]] = (
     0.00005,

@@ -11,9 +11,19 @@ from operator import attrgetter
 from typing import Final, TypeAlias
 
 from kproxy.errors import classify
-from kproxy.observe.counters import BOOTSTRAP, OTHER, ApiCounters, ClusterCounters, Counters, Histogram, NodeCounters
+from kproxy.observe.counters import (
+    BOOTSTRAP,
+    OTHER,
+    ApiCounters,
+    ClusterCounters,
+    Counters,
+    Histogram,
+    NodeCounters,
+    Queue,
+    Series,
+    TelemetryCounters,
+)
 from kproxy.observe.error_names import ERROR_NAMES
-from kproxy.observe.telemetry import Queue, Series, TelemetryCounters
 from kproxy.wire.apis import APIS
 
 GET_TELEMETRY_SUBSCRIPTIONS: Final = 71

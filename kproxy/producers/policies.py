@@ -33,7 +33,6 @@ from kproxy.protocol.api_table import ApiPolicy, Chunk, OnRequest, OnResponse, R
 from kproxy.protocol.context import Context
 from kproxy.protocol.outcomes import Forward, Steps
 from kproxy.protocol.reading import behind, well_formed
-from kproxy.wire.frame import frame as framed
 from kproxy.wire.generated.init_producer_id_request import InitProducerIdRequest
 from kproxy.wire.generated.metadata_request import MetadataRequest
 from kproxy.wire.generated.metadata_response import MetadataResponse
@@ -44,6 +43,7 @@ from kproxy.wire.header import (
     encode_request_header,
 )
 from kproxy.wire.primitives import INT64, Buffer, int16_at, int64_at
+from kproxy.wire.primitives import frame as framed
 from kproxy.wire.skim import is_transactional
 
 PRODUCE, METADATA, INIT_PRODUCER_ID = 0, 3, 22

@@ -8,9 +8,9 @@ from typing import TypeAlias, TypeVar
 
 from kproxy.protocol.context import Context
 from kproxy.protocol.outcomes import Incremental
-from kproxy.wire.frame import frame as framed
 from kproxy.wire.header import RequestHeader, decode_request_header, encode_response_header
 from kproxy.wire.message import WireMessage
+from kproxy.wire.primitives import frame as framed
 
 M = TypeVar("M", bound=WireMessage)
 

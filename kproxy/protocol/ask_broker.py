@@ -14,9 +14,9 @@ from kproxy.errors import MalformedMessageError
 from kproxy.protocol.answer import Decode, M, response_frame
 from kproxy.protocol.context import Context
 from kproxy.protocol.outcomes import AskBroker, Deferred, Steps
-from kproxy.wire.frame import frame as framed
 from kproxy.wire.header import RequestHeader, decode_request_header, decode_response_header, encode_request_header
 from kproxy.wire.message import WireMessage
+from kproxy.wire.primitives import frame as framed
 
 T = TypeVar("T")
 R = TypeVar("R")

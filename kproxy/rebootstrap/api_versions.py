@@ -26,8 +26,8 @@ from kproxy.rebootstrap.actions import Trigger
 from kproxy.rebootstrap.answers import Rebootstrap, sends_away
 from kproxy.rebootstrap.client_capabilities import NEWEST_METADATA
 from kproxy.rebootstrap.metadata import MetadataState
-from kproxy.wire.frame import frame as framed
 from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
+from kproxy.wire.primitives import frame as framed
 
 KEY: Final = 18
 _METADATA: Final = 3

@@ -12,16 +12,18 @@ A response with an error for each partition is waited for: the commit may have b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from struct import Struct
 from typing import Final
 
+from kproxy.errors import GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID
 from kproxy.observe.reasons import Reason
-from kproxy.protocol.api_table import ApiPolicy, OnRequest, OnResponse
+from kproxy.protocol.api_table import ApiPolicy, Chunk, OnRequest, OnResponse, Respond, Route
 from kproxy.protocol.context import Context
 from kproxy.protocol.outcomes import Answer
+from kproxy.protocol.reading import well_formed
 from kproxy.rebootstrap import not_coordinator
 from kproxy.rebootstrap.actions import Trigger
 from kproxy.rebootstrap.answers import Rebootstrap, sends_away
@@ -32,9 +34,33 @@ from kproxy.rebootstrap.not_coordinator import (
     SHARE_GROUP_HEARTBEAT,
     STREAMS_GROUP_HEARTBEAT,
 )
-from kproxy.rebootstrap.readmission import readmit
-from kproxy.wire.frame import frame as framed
-from kproxy.wire.header import decode_request_header, encode_response_header
+from kproxy.wire.header import decode_request_header, decode_response_header, encode_response_header
+from kproxy.wire.primitives import frame as framed
+from kproxy.wire.skim import error_offset
+
+_CODE: Final = Struct(">h")
+_UNKNOWN: Final = _CODE.pack(UNKNOWN_MEMBER_ID)
+
+
+def readmit(route: Route) -> Respond:
+    """Have a member join again whose group is not there."""
+    key, version = route.api_key, route.version
+    offset = error_offset(key, version)
+    assert offset is not None, f"api {key} v{version} has no error code at a fixed place"
+
+    def respond(context: Context, frame: memoryview) -> Sequence[Chunk] | None:
+        _, body = decode_response_header(frame, 0, len(frame), key, version)
+        at = body + offset
+        with well_formed("heartbeat response"):
+            (code,) = _CODE.unpack_from(frame, at)
+        if code:
+            route.counters.count_error(code)
+        if code != GROUP_ID_NOT_FOUND or not context.cluster.epoch:
+            return None
+        return [frame[:at], _UNKNOWN, frame[at + len(_UNKNOWN) :]]
+
+    return respond
+
 
 OFFSET_FETCH: Final = 9
 NEWER: Final = (CONSUMER_GROUP_HEARTBEAT, SHARE_GROUP_HEARTBEAT, STREAMS_GROUP_HEARTBEAT)

@@ -40,8 +40,8 @@ from kproxy.rebootstrap.answers import Rebootstrap, metadata, sends_away
 from kproxy.rebootstrap.client_capabilities import NEWEST_METADATA
 from kproxy.rebootstrap.leader_epochs import FIRST_LEADER_EPOCH, forget
 from kproxy.rebootstrap.topics import answered, asked, asks_by_id, error_code_at
-from kproxy.wire.frame import frame as framed
 from kproxy.wire.header import decode_request_header, decode_response_header
+from kproxy.wire.primitives import frame as framed
 from kproxy.wire.primitives import int16_at
 from kproxy.wire.skim import response_skim
 

@@ -18,7 +18,6 @@ from kproxy.config.address import join_host_port
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.context import Context, VirtualCluster
 from kproxy.protocol.fault import Fault
-from kproxy.relay.pacing import unpace
 from kproxy.relay.record import record
 from kproxy.relay.sniff import foreign_protocol
 from kproxy.upstream.dial import open_tcp, reason
@@ -27,6 +26,28 @@ if TYPE_CHECKING:
     from kproxy.config import Limits, Timeouts
     from kproxy.protocol.api_table import ApiTable
     from kproxy.relay.pump import Pump
+
+_PACING: Final = b"bbr"
+"""The congestion control that sends at a rate, by timers, where no queue (fq) does it for TCP: so on the loopback."""
+_PLAIN: Final = b"reno"
+"""Built into every Linux, and the one that it lets everybody choose."""
+_NAME_BYTES: Final = 16
+
+
+def unpace(client: socket.socket) -> None:
+    """Have bytes for a client on the same machine, as a sidecar's is, go out at once; others keep the system's way.
+
+    Timers took half of what a large Fetch response cost (docs/performance-log.md, Pacing). Towards brokers it
+    stays: without it they take a large request in more and smaller parts.
+    """
+    try:
+        if not client.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, _NAME_BYTES).startswith(_PACING):
+            return
+        if client.getpeername()[0] == client.getsockname()[0]:
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, _PLAIN)
+    except OSError:
+        pass  # a client that is gone; who reads from it finds out
+
 
 _SNIFFED_BYTES: Final = 16
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import socket
 import time
-from abc import ABCMeta, abstractmethod
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -16,6 +15,7 @@ from kproxy.protocol.connections import ConnectionInfo
 from kproxy.protocol.context import OUTDATED, Context
 from kproxy.protocol.fault import Fault
 from kproxy.relay.endpoint import GONE, OUT, Endpoint, EndpointOwner
+from kproxy.relay.host import Host
 from kproxy.relay.in_flight import MAX_IN_FLIGHT, InFlight
 from kproxy.relay.lifecycle import Event, Lifecycle, State
 from kproxy.relay.local_responses import LocalResponses
@@ -41,34 +41,6 @@ _SPLICES: Final = 4
 """Splices of one connection in a row, so that one large body does not keep the others waiting."""
 
 log = structlog.get_logger("kproxy.relay")
-
-
-class Host(metaclass=ABCMeta):
-    """What a connection needs of the pump that serves it."""
-
-    @abstractmethod
-    def next_id(self) -> int:
-        """A number that no connection had before."""
-
-    @abstractmethod
-    def endpoint(self, sock: socket.socket, connection: Connection, is_client: bool) -> Endpoint:
-        """Watch a non-blocking socket on behalf of a connection."""
-
-    @abstractmethod
-    def receive(self, endpoint: Endpoint) -> memoryview:
-        """What a socket has, in the buffer of all, so only until it is read into again; raises as `recv_into`."""
-
-    @abstractmethod
-    def work(self, connection: Connection, stepwise: Incremental) -> None:
-        """Answer a request of the connection in steps, when there is time."""
-
-    @abstractmethod
-    def failed(self, endpoint: Endpoint, error: Exception) -> None:
-        """Close the connection whose socket or whose turn it was, for the reason that the error stands for."""
-
-    @abstractmethod
-    def closed(self, number: int, reason: Reason, detail: str) -> None:
-        """The connection of this number has closed."""
 
 
 class Connection(EndpointOwner):

@@ -17,9 +17,10 @@ from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.connections import ConnectionInfo
 from kproxy.protocol.fault import Fault
-from kproxy.relay.connection import Connection, Host
-from kproxy.relay.deferred_work import SHARE, DeferredWork
-from kproxy.relay.endpoint import Endpoint
+from kproxy.relay.connection import Connection
+from kproxy.relay.deferred_work import SHARE, Asking, DeferredWork
+from kproxy.relay.endpoint import Endpoint, EndpointOwner
+from kproxy.relay.host import Host
 from kproxy.relay.lingering_close import PAUSE_SECONDS, LingeringSockets
 from kproxy.relay.record import record_end
 from kproxy.relay.splice import PipePool
@@ -83,7 +84,7 @@ class Pump(Host):
         count = endpoint.sock.recv_into(self._scratch)  # apart: compiled, a call in a slice is made twice
         return self._scratch[:count]
 
-    def endpoint(self, sock: socket.socket, connection: Connection, is_client: bool) -> Endpoint:
+    def endpoint(self, sock: socket.socket, connection: EndpointOwner, is_client: bool) -> Endpoint:
         """Watch a non-blocking socket on behalf of a connection."""
         endpoint = Endpoint(sock, is_client, self._epoll, self._pipes)
         endpoint.connection = connection
@@ -191,7 +192,7 @@ class Pump(Host):
                 log.error("internal error", connection=connection.id, exc_info=error)
                 connection.close(Reason.INTERNAL_ERROR, repr(error))
 
-    def work(self, connection: Connection, stepwise: Incremental) -> None:
+    def work(self, connection: Asking, stepwise: Incremental) -> None:
         """Answer a request of the connection in steps, when there is time."""
         self.deferred_work.add(connection, stepwise)
 

@@ -18,8 +18,8 @@ from kproxy.relay.flow import UNTIL_TOLD, Flow, Outlet, Owner
 from kproxy.relay.in_flight import MAX_IN_FLIGHT, Expected, InFlight
 from kproxy.relay.local_responses import LocalResponses
 from kproxy.relay.sniff import no_request
-from kproxy.wire.frame import frame as framed
 from kproxy.wire.header import client_id_in
+from kproxy.wire.primitives import frame as framed
 from kproxy.wire.skim import acks
 
 _HEAD: Final = Struct(">iIi")

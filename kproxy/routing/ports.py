@@ -5,10 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
+from kproxy.config.nodes import same_interface
 from kproxy.errors import ErrorClass, KproxyError
 from kproxy.observe.reasons import Reason
+
+if TYPE_CHECKING:
+    from kproxy.config import Config, VirtualCluster
+    from kproxy.config.nodes import Claim
 
 MAX_PORT: Final = 65535
 
@@ -132,3 +137,34 @@ def unmapped(ports: PortStrategy, node_ids: Iterable[int]) -> Iterator[NoPortErr
             yield NoPortError(Reason.NO_FREE_PORT, ports.exhausted(node_id))
         elif port:
             given.add(port)
+
+
+def claimed_by_others(config: Config, index: int) -> tuple[Span, ...]:
+    """The ports on the interface of virtual cluster `index` that are not for its nodes."""
+    return tuple(sorted(_others(config, index)))
+
+
+def _others(config: Config, index: int) -> Iterator[Span]:
+    cluster = config.clusters[index]
+    for claim in config.claims():
+        own = claim.path == ("clusters", index, "nodes", "first_port")
+        if claim.first and not own and same_interface(claim.host, cluster.listen.host):
+            last = _last(config, claim)
+            if last >= cluster.first_port:
+                yield claim.first, last
+
+
+def _last(config: Config, claim: Claim) -> int:
+    """The last port that must be left to a claim: all above for port = first_port + node id, which has no choice."""
+    if claim.last is not None:
+        return claim.last
+    other = config.clusters[int(claim.path[1])]
+    return MAX_PORT if other.nodes.strategy == "offset" else claim.first
+
+
+def port_strategy(settings: VirtualCluster, first_port: int, claimed: tuple[Span, ...]) -> PortStrategy:
+    """`first_port` is the lowest port for nodes, `claimed` are ports that the configuration gives to others."""
+    nodes = settings.nodes
+    if nodes.strategy == "offset":
+        return OffsetPorts(first_port, tuple((span.first, span.last) for span in nodes.ranges))
+    return AutomaticPorts(first_port, claimed)

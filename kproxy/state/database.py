@@ -6,7 +6,7 @@ import os
 import sqlite3
 from typing import Any, Final
 
-from kproxy.state.interface import StateError, StateLockedError
+from kproxy.state.store import StateError, StateLockedError
 
 APPLICATION_ID: Final = int.from_bytes(b"kprx")
 

@@ -12,7 +12,7 @@ from typing import Final, Self, TypeVar
 import trio
 
 from kproxy.state.database import connect
-from kproxy.state.interface import StateError, StateLockedError, check_text
+from kproxy.state.store import StateError, StateLockedError, check_text
 from kproxy.state.writer import Call, Writer, WriterCounters
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from kproxy.state.database import fault
-from kproxy.state.interface import StateError
+from kproxy.state.store import StateError
 
 
 @dataclass(slots=True)

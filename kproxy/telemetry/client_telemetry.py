@@ -12,12 +12,12 @@ import trio
 
 from kproxy.delivery.factory import Connect
 from kproxy.errors import ConfigError
-from kproxy.observe.telemetry import TelemetryCounters
-from kproxy.state.interface import StateError
+from kproxy.observe.counters import TelemetryCounters
+from kproxy.state.store import StateError
 from kproxy.telemetry.errors import SubscriptionError
 from kproxy.telemetry.policies import policies
 from kproxy.telemetry.receivers.factory import made
-from kproxy.telemetry.receivers.fanout import Fanout
+from kproxy.telemetry.receivers.interface import Fanout
 from kproxy.telemetry.receivers.prometheus import Prometheus
 from kproxy.telemetry.service import Telemetry
 from kproxy.telemetry.subscription import INTERVAL_MS, MATCH, METRICS, Subscription
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kproxy.config import Config
     from kproxy.config.telemetry import Subscription as Fixed
     from kproxy.config.telemetry import Telemetry as Settings
-    from kproxy.state.interface import Store
+    from kproxy.state.store import Store
     from kproxy.telemetry.apis.dialogue import MayAlter
     from kproxy.telemetry.config_resource import Change
 

@@ -16,8 +16,8 @@ from kproxy.telemetry.errors import (
     UNSUPPORTED_COMPRESSION_TYPE,
     TelemetryError,
 )
-from kproxy.telemetry.instance import ClientInfo
 from kproxy.telemetry.layout import Lately
+from kproxy.telemetry.subscription import ClientInfo
 from kproxy.telemetry.subscriptions import SubscriptionSet
 
 CAPACITY: Final = 16_384

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kproxy.telemetry.errors import INVALID_RECORD, PayloadError
-from kproxy.telemetry.instance import ClientInfo
 from kproxy.telemetry.layout import Words
+from kproxy.telemetry.subscription import ClientInfo
 
 if TYPE_CHECKING:
     from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData

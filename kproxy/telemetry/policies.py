@@ -16,7 +16,7 @@ from kproxy.telemetry.apis import (
     a71_get_telemetry_subscriptions,
     a72_push_telemetry,
 )
-from kproxy.telemetry.instance import ClientInfo
+from kproxy.telemetry.subscription import ClientInfo
 from kproxy.wire.generated.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
 from kproxy.wire.header import RequestHeader
 

@@ -11,10 +11,10 @@ from uuid import UUID, uuid4
 from kproxy.errors import INVALID_REQUEST, NONE
 from kproxy.telemetry.compression import ACCEPTED, CODECS, decompress
 from kproxy.telemetry.errors import TELEMETRY_TOO_LARGE, UNSUPPORTED_COMPRESSION_TYPE, PayloadError, TelemetryError
-from kproxy.telemetry.instance import RESERVED_IDS, ClientInfo
 from kproxy.telemetry.instances import CAPACITY, Instance, Instances
 from kproxy.telemetry.layout import Lately, Words
 from kproxy.telemetry.payload import Push, decode
+from kproxy.telemetry.subscription import RESERVED_IDS, ClientInfo
 from kproxy.telemetry.subscriptions import Subscriptions
 from kproxy.wire.generated.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
 from kproxy.wire.generated.get_telemetry_subscriptions_response import GetTelemetrySubscriptionsResponse

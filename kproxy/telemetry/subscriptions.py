@@ -9,8 +9,7 @@ from uuid import UUID
 
 import google_crc32c
 
-from kproxy.telemetry.instance import ClientInfo
-from kproxy.telemetry.subscription import ALL_METRICS, DEFAULT_INTERVAL_MS, Subscription, attribute
+from kproxy.telemetry.subscription import ALL_METRICS, DEFAULT_INTERVAL_MS, ClientInfo, Subscription, attribute
 
 EVERYTHING: Final = ("",)
 """Every name has the empty prefix. Brokers send `*`, of which franz-go makes nothing; all clients know this one."""

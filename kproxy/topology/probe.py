@@ -1,19 +1,48 @@
-"""Asks every node for a sign of life, a bounded number at a time, and keeps who gave one."""
+"""Asks every node for a sign of life, a bounded number at a time; whatever hangs or fails harms nobody else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, ParamSpec
 
+import structlog
 import trio
 
-from kproxy.topology.guard import attempted, tell
+from kproxy.errors import KproxyError
 from kproxy.topology.reachability import Reachability, flipped, observed
-from kproxy.upstream.backoff import CAP
+from kproxy.upstream.attempts import CAP
 from kproxy.upstream.client import UpstreamClient
 from kproxy.upstream.handshake import HELLO
 from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
+
+P = ParamSpec("P")
+
+log = structlog.get_logger("kproxy.topology")
+
+
+async def attempted(work: Callable[[], Awaitable[None]], limit: float) -> str | None:
+    """Runs `work` for at most `limit` seconds; why it failed, or None."""
+    try:
+        with trio.fail_after(limit):
+            await work()
+    except trio.TooSlowError:
+        return f"not done within {limit:g} s; check the network and the brokers' load"
+    except KproxyError as error:
+        return str(error)
+    except Exception:
+        log.exception("a fault in kproxy: please report it")
+        return "a fault in kproxy; the log has the traceback"
+    return None
+
+
+def tell(callback: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
+    """Calls `callback`; what it raises is logged as the fault that it is."""
+    try:
+        callback(*args, **kwargs)
+    except Exception:
+        log.exception("a fault in kproxy: please report it")
+
 
 AT_ONCE: Final = 32
 

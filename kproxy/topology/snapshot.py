@@ -10,6 +10,9 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
+from kproxy.errors import NONE, UpstreamError
+from kproxy.wire.generated.metadata_response import MetadataResponse
+
 
 class Node(NamedTuple):
     """A broker as the cluster itself names it; `host:port` is the upstream address, not the advertised one."""
@@ -101,3 +104,21 @@ def _moved(old: Node | None, new: Node) -> bool:
 def another_cluster(known: str | None, told: str | None) -> bool:
     """Whether two cluster ids are of two clusters: brokers before Metadata v2 give none, which says nothing."""
     return None not in (known, told) and known != told
+
+
+def from_metadata(response: MetadataResponse) -> Snapshot:
+    """The cluster as Metadata shows it.
+
+    Raises UpstreamError for an error or for no broker that could be dialled: neither may replace a good snapshot, since
+    the clients would lose every address that they have.
+    """
+    if response.error_code != NONE:
+        raise UpstreamError(f"Metadata answers error {response.error_code}; the broker's log has the reason")
+    nodes = [Node(broker.node_id, broker.host, broker.port, broker.rack) for broker in response.brokers]
+    controller_id = response.controller_id if response.controller_id >= 0 else None
+    snapshot = Snapshot.of(nodes, response.cluster_id, controller_id)
+    if not snapshot.nodes:
+        raise UpstreamError(
+            f"Metadata names no broker that can be dialled ({len(nodes)} in all); check advertised.listeners"
+        )
+    return snapshot

@@ -14,13 +14,10 @@ import structlog
 import trio
 
 from kproxy.errors import UpstreamError
-from kproxy.topology.answers import from_metadata
 from kproxy.topology.confirmation import Confirmation
-from kproxy.topology.guard import attempted, tell
-from kproxy.topology.probe import OnReachability, Prober
-from kproxy.topology.reachability import Reachability, flipped, observed
-from kproxy.topology.schedule import next_delay
-from kproxy.topology.snapshot import Change, Snapshot, another_cluster, diff
+from kproxy.topology.probe import OnReachability, Prober, attempted, tell
+from kproxy.topology.reachability import Reachability, flipped, next_delay, observed
+from kproxy.topology.snapshot import Change, Snapshot, another_cluster, diff, from_metadata
 from kproxy.upstream.client import UpstreamClient
 
 log = structlog.get_logger("kproxy.topology")

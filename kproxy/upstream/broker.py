@@ -8,8 +8,7 @@ from typing import TypeVar
 import trio
 
 from kproxy.errors import UpstreamError
-from kproxy.upstream.backoff import full_jitter
-from kproxy.upstream.candidates import Address, Candidate
+from kproxy.upstream.attempts import Address, Candidate, full_jitter
 from kproxy.upstream.session import Session
 
 Open = Callable[[Address, float], Awaitable[Session]]

@@ -11,8 +11,8 @@ from typing import Final
 import trio
 
 from kproxy.errors import ErrorClass, UpstreamError
+from kproxy.upstream.attempts import Address, Candidate, fresh_first, ordered
 from kproxy.upstream.broker import Broker
-from kproxy.upstream.candidates import Address, Candidate, fresh_first, ordered
 from kproxy.upstream.dial import Dial, open_tcp
 from kproxy.upstream.handshake import Request
 from kproxy.upstream.session import Answer, Session, open_session

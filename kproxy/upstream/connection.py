@@ -8,11 +8,10 @@ import trio
 
 from kproxy.errors import MalformedMessageError, UpstreamError
 from kproxy.upstream.dial import reason
-from kproxy.upstream.frames import FrameSplitter
-from kproxy.upstream.inflight import InFlight
+from kproxy.upstream.frames import FrameSplitter, InFlight
 from kproxy.wire.apis import APIS
-from kproxy.wire.frame import frame
 from kproxy.wire.header import RequestHeader, decode_response_header, encode_request_header
+from kproxy.wire.primitives import frame
 
 MAX_IN_FLIGHT: Final = 128
 """Requests without an answer on one connection; more wait for a place. A broker works on one at a time anyway."""

@@ -8,7 +8,7 @@ from typing import TypeVar
 import trio
 
 from kproxy.errors import MalformedMessageError, UpstreamError
-from kproxy.upstream.candidates import Address
+from kproxy.upstream.attempts import Address
 from kproxy.upstream.connection import Connection
 from kproxy.upstream.dial import Dial, reason
 from kproxy.upstream.handshake import HELLO, NotOfferedError, Offered, Request, decode_answer, next_hello, offered, pick

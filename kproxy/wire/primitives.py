@@ -60,3 +60,8 @@ def read_uvarint(buf: Buffer, pos: int) -> tuple[int, int]:
                 raise MalformedMessageError(f"varint {value} is above int32")
             return value, pos
     raise MalformedMessageError(f"varint is longer than {_UVARINT_BYTES} bytes")
+
+
+def frame(*chunks: Buffer) -> bytes:
+    """The chunks as one frame, with their size in front."""
+    return b"".join((INT32.pack(sum(map(len, chunks))), *chunks))

@@ -17,7 +17,7 @@ from kproxy.protocol.api_table import ApiPolicy, ApiTable, OnRequest
 from kproxy.protocol.context import Context
 from kproxy.protocol.outcomes import Answer, Forward
 from kproxy.relay.pump import Pump
-from kproxy.wire.frame import frame as framed
+from kproxy.wire.primitives import frame as framed
 from tests.unit.relay.sockets import Backend, pair, request
 
 OWN, RELAYED, VERSION = 72, 12, 0

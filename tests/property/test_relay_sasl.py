@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kproxy.relay.sasl import MECHANISMS, Exchanges, Mechanism
+from kproxy.relay.apis.sasl import MECHANISMS, Exchanges, Mechanism
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, by
 

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kproxy.errors import UpstreamError
-from kproxy.topology.answers import from_metadata
-from kproxy.topology.schedule import next_delay
-from kproxy.topology.snapshot import Node, Snapshot, diff
+from kproxy.topology.reachability import next_delay
+from kproxy.topology.snapshot import Node, Snapshot, diff, from_metadata
 from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker
 
 INT32 = st.integers(-(2**31), 2**31 - 1)

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from codegen.jar import KAFKA_CLIENTS
 from kproxy.local_kafka import java
-from kproxy.local_kafka.artifacts import Artifact
-from kproxy.local_kafka.jars import Release, classpath
+from kproxy.local_kafka.jars import Artifact, Release, classpath
 
 _JSON = Artifact("com.fasterxml.jackson.core", "jackson-databind", "2.19.2")  # which kafka-clients leaves to its user
 _RELEASE = Release(f"wire-oracle-{KAFKA_CLIENTS.version}", (KAFKA_CLIENTS, _JSON))

@@ -6,11 +6,10 @@ from __future__ import annotations
 from typing import Final
 
 from kproxy.observe import series
-from kproxy.observe.families.events import EVENTS
 from kproxy.observe.families.family import Family, Kind
 from kproxy.observe.families.relay import RELAY
 from kproxy.observe.families.telemetry import TELEMETRY
-from kproxy.observe.families.topology import TOPOLOGY
+from kproxy.observe.families.topology import EVENTS, TOPOLOGY
 
 __all__ = ["FAMILIES", "PROCESS_FAMILIES", "Family", "Kind"]
 

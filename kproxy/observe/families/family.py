@@ -33,4 +33,4 @@ class Family(Generic[R]):
 
 
 SOFTWARE: Final = ("software_name", "software_version")
-"""Labels: who the client says it is (KIP-511), bounded by `kproxy.observe.software`."""
+"""Labels: who the client says it is (KIP-511), bounded by `kproxy.observe.counters`."""

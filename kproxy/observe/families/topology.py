@@ -1,5 +1,5 @@
 # This module is pure.
-"""Metrics of what is behind a virtual cluster, how it changes, and of clients that were told so."""
+"""Metrics of what is behind a virtual cluster and of how it changes; of the event streams."""
 
 from __future__ import annotations
 
@@ -43,5 +43,60 @@ TOPOLOGY: Final[tuple[Family[series.Rows], ...]] = (
         ("upstream",),
         "1 for the upstream cluster behind the virtual cluster, 0 for those where it can fail over to.",
         series.by_upstream,
+    ),
+)
+
+
+_DESTINATION: Final = ("destination",)
+
+EVENTS: Final[tuple[Family[series.ProcessRows], ...]] = (
+    Family(
+        "kproxy_events_offered_total",
+        Kind.COUNTER,
+        _DESTINATION,
+        "Events that a destination was to get: delivered, dropped or queued.",
+        series.by_destination("offered"),
+    ),
+    Family(
+        "kproxy_events_delivered_total",
+        Kind.COUNTER,
+        _DESTINATION,
+        "Events that are where they belong.",
+        series.by_destination("delivered"),
+    ),
+    Family(
+        "kproxy_events_delivered_bytes_total",
+        Kind.COUNTER,
+        _DESTINATION,
+        "Bytes of those events, as JSON.",
+        series.by_destination("delivered_bytes"),
+    ),
+    Family(
+        "kproxy_events_dropped_total",
+        Kind.COUNTER,
+        (*_DESTINATION, "reason"),
+        "Events that a destination lost, by reason.",
+        series.dropped_by_destination,
+    ),
+    Family(
+        "kproxy_events_retries_total",
+        Kind.COUNTER,
+        _DESTINATION,
+        "Times that a destination tried again to deliver.",
+        series.by_destination("retries"),
+    ),
+    Family(
+        "kproxy_events_queued",
+        Kind.GAUGE,
+        _DESTINATION,
+        "Events that wait for a destination, those under way included.",
+        series.by_destination("queued"),
+    ),
+    Family(
+        "kproxy_events_queued_bytes",
+        Kind.GAUGE,
+        _DESTINATION,
+        "Bytes of those events, as JSON.",
+        series.by_destination("queued_bytes"),
     ),
 )

@@ -8,11 +8,11 @@ from types import MappingProxyType
 from typing import Final
 
 from kproxy.protocol.api_table import ApiPolicy
-from kproxy.relay.apis import address_policies, api_versions, sasl_policies
+from kproxy.relay.apis import address_policies, api_versions, sasl
 
 POLICIES: Final[Mapping[int, ApiPolicy]] = MappingProxyType(
-    {**address_policies.POLICIES, **sasl_policies.POLICIES, api_versions.KEY: api_versions.POLICY}
+    {**address_policies.POLICIES, **sasl.POLICIES, api_versions.KEY: api_versions.POLICY}
 )
 """By api key."""
-RETIRED_KEYS: Final = frozenset((address_policies.METADATA, api_versions.KEY, *sasl_policies.POLICIES))
+RETIRED_KEYS: Final = frozenset((address_policies.METADATA, api_versions.KEY, *sasl.POLICIES))
 """What a client needs to ask until it hears that the node it came to is gone."""

@@ -21,10 +21,10 @@ from kproxy.protocol.api_table import ApiPolicy, Chunk, OnRequest, OnResponse, R
 from kproxy.protocol.context import Context
 from kproxy.protocol.hello import NEWEST, hello
 from kproxy.protocol.outcomes import Answer, Forward
-from kproxy.wire.frame import frame as framed
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.api_versions_response import ApiVersion, ApiVersionsResponse
 from kproxy.wire.header import decode_request_header
+from kproxy.wire.primitives import frame as framed
 
 KEY: Final = 18
 NEWEST_UPSTREAM: Final = 4

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from kproxy.telemetry.instance import ClientInfo
 from kproxy.telemetry.service import Telemetry
+from kproxy.telemetry.subscription import ClientInfo
 from kproxy.wire.generated.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
 from kproxy.wire.generated.get_telemetry_subscriptions_response import GetTelemetrySubscriptionsResponse
 

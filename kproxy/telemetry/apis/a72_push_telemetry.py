@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from kproxy.telemetry.instance import ClientInfo
 from kproxy.telemetry.payload import Push
 from kproxy.telemetry.service import Telemetry
+from kproxy.telemetry.subscription import ClientInfo
 from kproxy.wire.generated.push_telemetry_request import PushTelemetryRequest
 from kproxy.wire.generated.push_telemetry_response import PushTelemetryResponse
 from kproxy.wire.primitives import Buffer

@@ -8,19 +8,17 @@ from itertools import takewhile
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from kproxy.telemetry.receivers.labels import DEFAULT_LABELS, Labels
-from kproxy.telemetry.receivers.naming import Kind
+from kproxy.telemetry.receivers.labels import DEFAULT_LABELS, Kind, Labels
 from kproxy.telemetry.receivers.otlp_points import Mode, PointReading, reading
-from kproxy.telemetry.receivers.plan import MAX_POINTS, Step
-from kproxy.telemetry.receivers.plans import Plans
+from kproxy.telemetry.receivers.plan import MAX_POINTS, Plans, Step
 from kproxy.telemetry.receivers.registry import Registry
 from kproxy.telemetry.receivers.series import Family, Source, scaled, together
 
 if TYPE_CHECKING:
     from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
 
-    from kproxy.telemetry.instance import ClientInfo
     from kproxy.telemetry.layout import Words
+    from kproxy.telemetry.subscription import ClientInfo
 
 STEP: Final = 10
 """Points, and metrics, between two moments at which others get their turn."""

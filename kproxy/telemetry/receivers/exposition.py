@@ -11,9 +11,8 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Final, NamedTuple, cast
 
-from kproxy.telemetry.receivers.distribution import Distribution
-from kproxy.telemetry.receivers.naming import Kind
-from kproxy.telemetry.receivers.otlp_points import Value
+from kproxy.telemetry.receivers.labels import Kind
+from kproxy.telemetry.receivers.otlp_points import Distribution, Value
 from kproxy.telemetry.receivers.series import Family, Merge, Source, merge_of, together
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"

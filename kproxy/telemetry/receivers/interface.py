@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import random
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from kproxy.delivery.interface import Counters, Destination
+from kproxy.delivery import queued
+from kproxy.delivery.destinations import Counters, Destination, hand
+from kproxy.delivery.destinations import Fanout as DeliveryFanout
 from kproxy.telemetry.payload import Push
 
 ENTRY_POINTS: Final = "kproxy.telemetry_receivers"
@@ -33,3 +36,28 @@ class Factory(Protocol):
 
         ValueError for options that it does not take: it says which, and what it would take.
         """
+
+
+MAX_PUSHES: Final = queued.MAX_ITEMS
+MAX_BYTES: Final = queued.MAX_BYTES
+
+
+class Queued(queued.Queued[Push]):
+    """The half of a receiver that all have in common: `offer`, `flush`, counters. `run` is the other half's."""
+
+    content_types = frozenset({OTLP})
+
+
+class Fanout(DeliveryFanout[Push]):
+    """Runs them all until the end; one receiver's fault costs the others nothing, nor the client that pushed."""
+
+    def __init__(self, receivers: Sequence[Receiver], *, rand: Callable[[], float] = random.random) -> None:
+        super().__init__(receivers, rand=rand)
+        self.receivers = tuple(receivers)
+        self._taking = [each for each in receivers if OTLP in each.content_types]
+
+    def offer(self, push: Push) -> None:
+        """Never blocks, never raises; what a receiver has no room for is in its counters."""
+        for receiver in self._taking:
+            hand(receiver, push)
+        push.release()

@@ -13,9 +13,9 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from kproxy.observe.events import iso
-from kproxy.telemetry.instance import kafka_text
 from kproxy.telemetry.receivers.otlp_points import attributes_of, number
 from kproxy.telemetry.receivers.resource import MAX_RESOURCES
+from kproxy.telemetry.subscription import kafka_text
 
 if TYPE_CHECKING:
     from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, ResourceMetrics

@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import Final
 
 from kproxy.delivery import kafka
-from kproxy.telemetry.instance import ClientInfo, kafka_text
 from kproxy.telemetry.payload import Push
 from kproxy.telemetry.receivers.interface import OTLP
 from kproxy.telemetry.receivers.labels import known
+from kproxy.telemetry.subscription import ClientInfo, kafka_text
 from kproxy.wire.records import Headers, Record
 
 _MAX_CACHED: Final = 16_384

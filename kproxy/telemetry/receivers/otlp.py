@@ -14,14 +14,13 @@ import cramjam
 import structlog
 import trio
 
+from kproxy.delivery.batches import Verdict
 from kproxy.delivery.queued import Queued
-from kproxy.delivery.verdict import Verdict
 from kproxy.telemetry.receivers.http import HttpClient, HttpError, Url
-from kproxy.telemetry.receivers.interface import OTLP
-from kproxy.telemetry.receivers.labelling import Labelling
-from kproxy.telemetry.receivers.queued import MAX_BYTES, MAX_PUSHES
+from kproxy.telemetry.receivers.interface import MAX_BYTES, MAX_PUSHES, OTLP
+from kproxy.telemetry.receivers.resource import Labelling
 from kproxy.telemetry.receivers.verdicts import complaint, retry_after, verdict
-from kproxy.upstream.backoff import full_jitter
+from kproxy.upstream.attempts import full_jitter
 
 if TYPE_CHECKING:
     from kproxy.telemetry.payload import Push

@@ -5,16 +5,83 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
-from math import isfinite
+from math import inf, isfinite
+from operator import add, sub
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from kproxy.telemetry.receivers.distribution import Distribution, of_exponential, of_histogram, of_summary
-from kproxy.telemetry.receivers.naming import Kind
+from kproxy.telemetry.receivers.labels import Kind
 
 if TYPE_CHECKING:
     from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
-    from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, NumberDataPoint
+    from opentelemetry.proto.metrics.v1.metrics_pb2 import (
+        ExponentialHistogramDataPoint,
+        HistogramDataPoint,
+        Metric,
+        NumberDataPoint,
+        SummaryDataPoint,
+    )
+
+
+class Distribution(NamedTuple):
+    """`buckets[i]` counts what is up to `bounds[i]`, the last one what is above all; a summary has none.
+
+    `quantiles` are (quantile, value), as one client says them: they cannot be added up.
+    """
+
+    counted: float = 0.0
+    summed: float = 0.0
+    bounds: tuple[float, ...] = ()
+    buckets: tuple[float, ...] = ()
+    quantiles: tuple[tuple[float, float], ...] = ()
+
+    def plus(self, later: Distribution) -> Distribution:
+        """Both together, with the quantiles of `later`. Buckets of different bounds cannot be added up: they go."""
+        if self.bounds != later.bounds:
+            return Distribution(self.counted + later.counted, self.summed + later.summed)
+        buckets = tuple(map(add, self.buckets, later.buckets))
+        return Distribution(
+            self.counted + later.counted, self.summed + later.summed, self.bounds, buckets, later.quantiles
+        )
+
+    def minus(self, earlier: Distribution) -> Distribution:
+        """What was added since `earlier`; all of it when the count went down or the bounds changed: a restart."""
+        if self.bounds != earlier.bounds or self.counted < earlier.counted:
+            return self
+        buckets = tuple(map(sub, self.buckets, earlier.buckets))
+        return self._replace(
+            counted=self.counted - earlier.counted, summed=self.summed - earlier.summed, buckets=buckets
+        )
+
+    def scaled(self, factor: float) -> Distribution:
+        """In another unit."""
+        return self._replace(
+            summed=self.summed * factor,
+            bounds=tuple(bound * factor for bound in self.bounds),
+            quantiles=tuple((quantile, value * factor) for quantile, value in self.quantiles),
+        )
+
+
+def of_histogram(point: HistogramDataPoint) -> Distribution | None:
+    """A histogram's point; None when its buckets do not fit its bounds."""
+    bounds, buckets = tuple(point.explicit_bounds), tuple(point.bucket_counts)
+    if inf in bounds[-1:]:
+        bounds, buckets = bounds[:-1], (*buckets[:-2], sum(buckets[-2:]))
+    if len(buckets) != len(bounds) + bool(buckets) or list(bounds) != sorted(set(bounds)):
+        return None
+    return Distribution(point.count, point.sum, bounds, buckets)
+
+
+def of_exponential(point: ExponentialHistogramDataPoint) -> Distribution:
+    """Its count and sum: the buckets' bounds differ from client to client and from push to push."""
+    return Distribution(point.count, point.sum)
+
+
+def of_summary(point: SummaryDataPoint) -> Distribution:
+    """A summary's point."""
+    quantiles = tuple(sorted({each.quantile: each.value for each in point.quantile_values}.items()))
+    return Distribution(point.count, point.sum, quantiles=quantiles)
+
 
 Value = float | Distribution
 Attributes = tuple[tuple[str, str], ...]

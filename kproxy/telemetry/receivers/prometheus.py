@@ -17,8 +17,8 @@ from kproxy.telemetry.errors import PayloadError
 from kproxy.telemetry.payload import Push
 from kproxy.telemetry.receivers.accumulate import Accumulator
 from kproxy.telemetry.receivers.exposition import CONTENT_TYPE, Snapshot, pieces, snapshot
+from kproxy.telemetry.receivers.interface import MAX_BYTES, MAX_PUSHES, Queued
 from kproxy.telemetry.receivers.labels import DEFAULT_LABELS
-from kproxy.telemetry.receivers.queued import MAX_BYTES, MAX_PUSHES, Queued
 
 _EXPIRE_EVERY: Final = 30.0  # seconds, at least
 _TURN: Final = 0.00005

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from kproxy.telemetry.receivers.labels import Labels
-from kproxy.telemetry.receivers.naming import MAX_NAME, Kind, exported
+from kproxy.telemetry.receivers.labels import MAX_NAME, Kind, Labels, exported
 from kproxy.telemetry.receivers.otlp_points import Attributes, Value, attributes_of
 from kproxy.telemetry.receivers.series import Family, Group, Point, Source, together
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from opentelemetry.proto.common.v1.common_pb2 import KeyValue
     from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 
-    from kproxy.telemetry.instance import ClientInfo
+    from kproxy.telemetry.subscription import ClientInfo
 
 MAX_ATTRIBUTES: Final = 2048
 """Characters of all attributes of a data point; Kafka's have a topic and a partition, or a node."""

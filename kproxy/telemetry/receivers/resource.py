@@ -7,20 +7,98 @@ and payloads one after the other are one payload with the resources of all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from struct import Struct
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kproxy.errors import MalformedMessageError
-from kproxy.telemetry.receivers.labels import CLIENT_LABELS
-from kproxy.telemetry.receivers.resource_spans import cut
+from kproxy.telemetry.receivers.labels import CLIENT_LABELS, known
 from kproxy.wire.primitives import read_uvarint, uvarint
+
+if TYPE_CHECKING:
+    from kproxy.telemetry.layout import Words
+    from kproxy.telemetry.payload import Push
+    from kproxy.telemetry.subscription import ClientInfo
+
+_RESOURCE_METRICS: Final = 0x0A  # field 1 of MetricsData, length-delimited
+_RESOURCE: Final = 0x0A  # field 1 of ResourceMetrics
+_SCOPE_METRICS: Final = 0x12  # field 2
+_SHARED: Final = 512  # of so many kinds of clients
+MAX_SPANS: Final = 512
+"""In a payload that is cut: what is known of one grows with them."""
+
+
+class Cut(NamedTuple):
+    """Fields of one ResourceMetrics, with their tags: the resource, and where each ScopeMetrics is in the payload.
+
+    `size` is that of all fields together, in bytes.
+    """
+
+    resource: bytes
+    scope_metrics: Struct
+    size: int
+
+
+class _Span(NamedTuple):
+    """One ResourceMetrics of a resource and a ScopeMetrics, from its tag to the next one's; positions."""
+
+    start: int
+    resource: int
+    scope: int
+    end: int
+
+
+def cut(payload: bytes) -> Cut | None:
+    """Where to cut a payload whose resources are one; None for any other payload."""
+    spans = _spans(payload)
+    if not spans:
+        return None
+    first, *others = (payload[span.resource : span.scope] for span in spans)
+    if any(other != first for other in others):
+        return None
+    scopes = _struct("".join([f"{span.scope - span.start}x{span.end - span.scope}s" for span in spans]))
+    return Cut(first, scopes, len(first) + sum(span.end - span.scope for span in spans))
+
+
+# Instances that push the same metrics of names of the same length share it.
+_struct: Final = lru_cache(_SHARED)(Struct)
+
+
+def _spans(payload: bytes) -> Sequence[_Span]:
+    """None at all for a payload that is not to be cut."""
+    spans: list[_Span] = []
+    position = 0
+    try:
+        while position < len(payload):
+            span = _span(payload, position)
+            if span is None or len(spans) == MAX_SPANS:
+                return ()
+            spans.append(span)
+            position = span.end
+    except (IndexError, MalformedMessageError):
+        return ()
+    return spans
+
+
+def _span(payload: bytes, start: int) -> _Span | None:
+    size, resource = read_uvarint(payload, start + 1)
+    resource_size, content = read_uvarint(payload, resource + 1)
+    scope = content + resource_size
+    scope_size, scope_content = read_uvarint(payload, scope + 1)
+    end = scope_content + scope_size
+    tags = (payload[start], payload[resource], payload[scope])
+    fits = end == resource + size <= len(payload)
+    return (
+        _Span(start, resource, scope, end) if fits and tags == (_RESOURCE_METRICS, _RESOURCE, _SCOPE_METRICS) else None
+    )
+
 
 MAX_RESOURCES: Final = 4096
 """In one push. Java puts each metric into one of its own, librdkafka all into one. Each grows by the labels, and an
 empty one is two bytes: as many as a push may hold would be 200 MB."""
 
-_RESOURCE_METRICS: Final = 0x0A  # field 1, length-delimited
+# field 1, length-delimited
 # As each of our names stands in a KeyValue: a field 1 of so many bytes.
 _KEYS: Final = tuple(bytes([0x0A, len(name)]) + name.encode() for name in CLIENT_LABELS)
 _PREFIX: Final = b"client_"  # of all of them
@@ -117,3 +195,33 @@ def _without_ours(payload: bytes) -> bytes:
                 del attributes[index]
     encoded: bytes = data.SerializeToString()
     return encoded
+
+
+_REMEMBERED: Final = 16_384
+"""As many as there may be instances."""
+
+
+class Labelling:
+    """`constant` attributes go with the client's."""
+
+    def __init__(self, constant: Mapping[str, str]) -> None:
+        constants = tuple(constant.items())
+        self._addition = lru_cache(_REMEMBERED)(lambda info: addition([*known(info), *constants]))
+        self._found = lru_cache(_REMEMBERED)(_found)
+
+    def labelled(self, push: Push) -> bytes:
+        """The payload with the client's labels in each resource; ValueError for what is no MetricsData."""
+        how = None if push.words is None else self._how(push, push.words)
+        return with_attributes(push.payload, self._addition(push.info)) if how is None else how.of(push.payload)
+
+    def _how(self, push: Push, words: Words) -> Joined | None:
+        found = self._found(push.info, words)
+        if not found:
+            found.append(joined(push.payload, self._addition(push.info)))
+        return found[0]
+
+
+def _found(info: ClientInfo, words: Words) -> list[Joined | None]:
+    """Room for how these are labelled, or None where they cannot be joined."""
+    del info, words
+    return []

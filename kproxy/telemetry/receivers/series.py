@@ -8,9 +8,8 @@ from enum import Enum
 from typing import Final
 from uuid import UUID
 
-from kproxy.telemetry.receivers.distribution import Distribution
-from kproxy.telemetry.receivers.naming import Kind
-from kproxy.telemetry.receivers.otlp_points import Attributes, Value
+from kproxy.telemetry.receivers.labels import Kind
+from kproxy.telemetry.receivers.otlp_points import Attributes, Distribution, Value
 
 
 class Merge(Enum):

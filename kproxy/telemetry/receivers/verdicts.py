@@ -11,7 +11,7 @@ from typing import Final
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceResponse
 
-from kproxy.delivery.verdict import Verdict
+from kproxy.delivery.batches import Verdict
 
 _AGAIN: Final = frozenset({429, 502, 503, 504})
 _APART: Final = frozenset({400, 413})

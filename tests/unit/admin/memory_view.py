@@ -26,7 +26,7 @@ from kproxy.admin.models import (
 from kproxy.admin.view import cluster_not_found
 from kproxy.errors import CommandError, ConflictError, NotFoundError
 from kproxy.observe.counters import Counters
-from kproxy.telemetry.instance import kafka_text
+from kproxy.telemetry.subscription import kafka_text
 from tests.unit.observe.everything import everything
 
 

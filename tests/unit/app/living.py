@@ -15,11 +15,11 @@ import trio
 from kproxy.app.process import Process
 from kproxy.config import Config
 from kproxy.local_kafka.ports import free_port
-from kproxy.wire.frame import frame
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.metadata_request import MetadataRequest
 from kproxy.wire.generated.metadata_response import MetadataResponse
 from kproxy.wire.header import RequestHeader, encode_request_header
+from kproxy.wire.primitives import frame
 from tests.unit.admin.raw import exchange, fetch, replies
 from tests.unit.relay.sockets import Peer, eventually, open_files
 from tests.unit.upstream.scripted_broker import Behaviour, ScriptedBroker

@@ -23,7 +23,6 @@ from kproxy.local_kafka.ports import free_port
 from kproxy.observe.reasons import Reason
 from kproxy.rebootstrap.actions import Action
 from kproxy.rebootstrap.service import PATIENCE
-from kproxy.wire.frame import frame
 from kproxy.wire.generated.heartbeat_request import HeartbeatRequest
 from kproxy.wire.generated.heartbeat_response import HeartbeatResponse
 from kproxy.wire.generated.metadata_request import MetadataRequest
@@ -33,7 +32,7 @@ from kproxy.wire.generated.metadata_response import (
     MetadataResponseTopic,
 )
 from kproxy.wire.header import RequestHeader, encode_request_header
-from kproxy.wire.primitives import ZERO_UUID
+from kproxy.wire.primitives import ZERO_UUID, frame
 from tests.unit.app.living import HEARTBEAT, HOST, METADATA, Client, Living, brokers, living, named_itself, once
 from tests.unit.relay.sockets import eventually
 from tests.unit.upstream.scripted_broker import ScriptedBroker, silent

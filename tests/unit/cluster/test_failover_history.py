@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from kproxy.cluster.failover_history import STAYS, FailoverHistory
-from kproxy.state.interface import Store
-from kproxy.state.memory import MemoryStore
+from kproxy.state.store import MemoryStore, Store
 
 EAST, WEST = ("A", "east"), ("B", "west")
 

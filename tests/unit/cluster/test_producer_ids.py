@@ -10,11 +10,11 @@ import trio
 
 from kproxy.app.reload import apply
 from kproxy.producers.producer_ids import ProducerIds
-from kproxy.wire.frame import frame
 from kproxy.wire.generated.init_producer_id_request import InitProducerIdRequest
 from kproxy.wire.generated.init_producer_id_response import InitProducerIdResponse
 from kproxy.wire.generated.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
 from kproxy.wire.header import RequestHeader, encode_request_header, encode_response_header
+from kproxy.wire.primitives import frame
 from tests.support.batches import batch, read
 from tests.unit.app.living import HOST, Client, brokers, living, named_itself
 from tests.unit.cluster.test_epochs import FLOOR, Two, described, two

@@ -1,4 +1,4 @@
-"""kproxy.config.notes: what is allowed and yet may not be meant."""
+"""kproxy.config.plan: what is allowed and yet may not be meant."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kproxy.config import Config
-from kproxy.config.notes import notes
+from kproxy.config.plan import notes
 
 PROMETHEUS = {"name": "p", "type": "prometheus"}
 

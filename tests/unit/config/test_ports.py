@@ -1,10 +1,10 @@
-"""kproxy.config.ports: which claims on ports collide."""
+"""kproxy.config.nodes: which claims on ports collide."""
 
 from __future__ import annotations
 
 import pytest
 
-from kproxy.config.ports import Claim, conflicts, overlapping, room, same_interface
+from kproxy.config.nodes import Claim, conflicts, overlapping, room, same_interface
 
 
 @pytest.mark.parametrize(

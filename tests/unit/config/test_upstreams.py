@@ -1,4 +1,4 @@
-"""kproxy.config.upstreams: the clusters behind a virtual cluster, and when it fails over."""
+"""kproxy.config.cluster: the clusters behind a virtual cluster, and when it fails over."""
 
 from __future__ import annotations
 

@@ -1,11 +1,10 @@
-"""kproxy.config.yaml_text: data with its lines, and mistakes with line and column."""
+"""kproxy.config.document: data with its lines, and mistakes with line and column."""
 
 from __future__ import annotations
 
 import pytest
 
-from kproxy.config.document import Document
-from kproxy.config.yaml_text import parse_yaml
+from kproxy.config.document import Document, parse_yaml
 from kproxy.errors import ConfigError
 
 TEXT = """\

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import trio
 
-from kproxy.wire.frame import frame
 from kproxy.wire.generated.api_versions_response import ApiVersion, ApiVersionsResponse
 from kproxy.wire.generated.metadata_response import MetadataResponsePartition, MetadataResponseTopic
 from kproxy.wire.generated.produce_request import ProduceRequest
 from kproxy.wire.generated.produce_response import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
 from kproxy.wire.header import RequestHeader, decode_request_header, encode_response_header
+from kproxy.wire.primitives import frame
 from tests.unit.upstream.scripted_broker import API_VERSIONS, METADATA, ScriptedBroker
 
 PRODUCE = 0

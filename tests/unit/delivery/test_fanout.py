@@ -1,4 +1,4 @@
-"""kproxy.delivery.fanout: several destinations, and what the faults of one cost."""
+"""kproxy.delivery.destinations: several destinations, and what the faults of one cost."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 import trio
 import trio.testing
 
-from kproxy.delivery.fanout import Fanout
+from kproxy.delivery.destinations import Fanout
 from kproxy.delivery.queued import Queued
 from tests.unit.delivery.items import Number
 

@@ -238,7 +238,7 @@ async def test_cancelled_and_run_again(leader: Leader) -> None:
 
 async def test_new_partitions_are_found(leader: Leader, start: Start, autojump_clock: trio.testing.MockClock) -> None:
     """The leaders are asked for again after a while, though nothing went wrong."""
-    from kproxy.delivery.topic import MAX_AGE, Topic
+    from kproxy.delivery.kafka import MAX_AGE, Topic
 
     client = UpstreamClient([leader.address])
     async with trio.open_nursery() as nursery:

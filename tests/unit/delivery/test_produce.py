@@ -1,4 +1,4 @@
-"""kproxy.delivery.produce: the request for a topic in every version, and what answers say."""
+"""kproxy.delivery.batches: the request for a topic in every version, and what answers say."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from kio.serial import entity_reader
 
-from kproxy.delivery.produce import Said, produce, said
+from kproxy.delivery.batches import Said, produce, said
 from kproxy.wire.generated.produce_request import ProduceRequest
 from kproxy.wire.generated.produce_response import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
 from kproxy.wire.records import Record, encode_batch

@@ -1,4 +1,4 @@
-"""kproxy.delivery.segment: whole files or none, also after a process that was killed."""
+"""kproxy.delivery.files: whole files or none, also after a process that was killed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from kproxy.delivery.segment import Segment, prune, recover
+from kproxy.delivery.files import Segment, prune, recover
 
 WRITER = """
 import sys
 from pathlib import Path
-from kproxy.delivery.segment import Segment
+from kproxy.delivery.files import Segment
 segment = Segment(Path(sys.argv[1]), "t", 0.0)
 number = 0
 while True:

@@ -1,10 +1,10 @@
-"""kproxy.delivery.verdict: what a broker's answer means."""
+"""kproxy.delivery.batches: what a broker's answer means."""
 
 from __future__ import annotations
 
 import pytest
 
-from kproxy.delivery.verdict import Verdict, verdict_on_code
+from kproxy.delivery.batches import Verdict, verdict_on_code
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from kproxy.demo.latency import quantile, quantile_of_buckets
+from kproxy.demo.scrape import quantile, quantile_of_buckets
 
 
 @pytest.mark.parametrize(("fraction", "value"), [(0.0, 1), (0.5, 50), (0.99, 99), (0.991, 100), (1.0, 100)])

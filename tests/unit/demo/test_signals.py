@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from kproxy.demo.signals import Stopped, stopped_by_signals
+from kproxy.demo.children import Stopped, stopped_by_signals
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

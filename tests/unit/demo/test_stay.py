@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from kproxy.demo.stay import tries
+from kproxy.demo.summary import tries
 from tests.unit.demo.boards import OWN, ended
 
 

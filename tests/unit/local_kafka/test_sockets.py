@@ -6,7 +6,7 @@ import os
 import socket
 from contextlib import closing
 
-from kproxy.local_kafka.sockets import SocketWatch
+from kproxy.local_kafka.ports import SocketWatch
 from tests.support.wait import until
 
 

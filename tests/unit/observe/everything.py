@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kproxy.delivery.interface import Counters as Queue
-from kproxy.observe.counters import BOOTSTRAP, Counters
+from kproxy.delivery.destinations import Counters as Queue
+from kproxy.observe.counters import BOOTSTRAP, Counters, TelemetryCounters
 from kproxy.observe.reasons import Reason
-from kproxy.observe.telemetry import TelemetryCounters
 from kproxy.rebootstrap.actions import Action, Cause
 from kproxy.telemetry.receivers.interface import ReceiverCounters
 from kproxy.telemetry.receivers.registry import Tally as Series

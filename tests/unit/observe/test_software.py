@@ -1,10 +1,10 @@
-"""kproxy.observe.software: labels that clients choose, and cannot abuse."""
+"""kproxy.observe.counters: labels that clients choose, and cannot abuse."""
 
 from __future__ import annotations
 
 import pytest
 
-from kproxy.observe.software import MAX_LENGTH, SoftwareCounts, software_label
+from kproxy.observe.counters import MAX_LENGTH, SoftwareCounts, software_label
 
 
 @pytest.mark.parametrize("text", ["a", "7", "apache-kafka-java", "4.3.1", "librdkafka", "1.0.0-rc1", "a" * MAX_LENGTH])

@@ -14,7 +14,7 @@ from kproxy.protocol.api_table import ApiPolicy, ApiTable, Chunk, OnRequest, OnR
 from kproxy.protocol.composition import CompositionError, LastWord, Room, compose
 from kproxy.protocol.context import Context
 from kproxy.protocol.outcomes import Answer, Forward, Outcome
-from kproxy.wire.frame import frame as framed
+from kproxy.wire.primitives import frame as framed
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Relay, play
 

@@ -14,11 +14,10 @@ from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.rebootstrap.metadata import MetadataState
 from kproxy.rebootstrap.topics import LEADER_NOT_AVAILABLE
 from kproxy.wire.apis import APIS
-from kproxy.wire.frame import frame
 from kproxy.wire.generated.metadata_request import MetadataRequest, MetadataRequestTopic
 from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker, MetadataResponseTopic
 from kproxy.wire.header import RequestHeader, encode_request_header
-from kproxy.wire.primitives import INT32, Tags
+from kproxy.wire.primitives import INT32, Tags, frame
 from tests.unit.rebootstrap.test_leader_epochs import as_of, without_epochs, without_ids
 from tests.unit.rebootstrap.test_topics import MESSAGES
 from tests.unit.relay import frames

@@ -17,9 +17,8 @@ from kio.static.constants import EntityType
 
 from codegen.schema import Field, Struct
 from kproxy.wire.apis import APIS, response_header_version
-from kproxy.wire.frame import frame
 from kproxy.wire.header import RequestHeader, decode_response_header, encode_request_header
-from kproxy.wire.primitives import INT32, Tags, uvarint
+from kproxy.wire.primitives import INT32, Tags, frame, uvarint
 from tests.property.wire_contents import RESPONSES, TAGS, Content, encode_message
 from tests.property.wire_messages import SCHEMAS
 from tests.unit.relay.reading import read

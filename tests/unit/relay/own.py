@@ -12,8 +12,8 @@ from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
 from kproxy.protocol.outcomes import AskBroker, Deferred, Incremental, Steps
 from kproxy.relay.deferred_work import DeferredWork
-from kproxy.wire.frame import frame as framed
 from kproxy.wire.primitives import INT32
+from kproxy.wire.primitives import frame as framed
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, Side
 from tests.unit.relay.sockets import Stage, stage

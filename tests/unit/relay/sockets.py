@@ -23,7 +23,7 @@ from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.relay.apis import RETIRED_KEYS
 from kproxy.relay.connection import Connection
 from kproxy.relay.pump import Pump
-from kproxy.wire.frame import frame
+from kproxy.wire.primitives import frame
 
 HOST = "127.0.0.1"
 KIB, MIB = 1 << 10, 1 << 20

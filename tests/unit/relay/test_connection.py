@@ -17,9 +17,9 @@ from kproxy.rebootstrap.actions import Action
 from kproxy.relay.connection import Connection
 from kproxy.relay.in_flight import MAX_IN_FLIGHT
 from kproxy.relay.lifecycle import Event
-from kproxy.wire.frame import frame
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
+from kproxy.wire.primitives import frame
 from tests.unit.relay import frames
 from tests.unit.relay.sockets import (
     KIB,

@@ -1,4 +1,4 @@
-"""kproxy.relay.pacing: over real sockets, since it is the kernel that paces."""
+"""kproxy.relay.acceptor: over real sockets, since it is the kernel that paces."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kproxy.relay import pacing
-from kproxy.relay.pacing import unpace
+from kproxy.relay import acceptor as pacing
+from kproxy.relay.acceptor import unpace
 from tests.unit.relay.sockets import HOST
 
 ALLOWED = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")

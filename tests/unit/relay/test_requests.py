@@ -14,7 +14,7 @@ from kproxy.protocol.outcomes import Answer, Forward
 from kproxy.relay.apis import POLICIES
 from kproxy.relay.requests import HEAD_BYTES
 from kproxy.wire.apis import APIS, ApiSpec
-from kproxy.wire.frame import frame
+from kproxy.wire.primitives import frame
 from tests.unit.relay import frames
 from tests.unit.relay.flows import KIB, Cluster, Relay, Script, by, bytewise, play, whole
 

@@ -7,7 +7,7 @@ from base64 import urlsafe_b64encode
 
 import pytest
 
-from kproxy.relay.sasl import MAX_NAME, MECHANISMS, Exchanges, bearer, plain, scram
+from kproxy.relay.apis.sasl import MAX_NAME, MECHANISMS, Exchanges, bearer, plain, scram
 
 SECRET = b"s3cr3t"
 FINAL = b"c=biws,r=abc,p=proof"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kproxy.config import Config
-from kproxy.routing.claims import claimed_by_others
+from kproxy.routing.ports import claimed_by_others
 
 
 def config(*clusters: dict[str, Any], admin: str | None = None) -> Config:

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from kproxy.config import Config
-from kproxy.routing.ports import AutomaticPorts, OffsetPorts, PortStrategy
-from kproxy.routing.strategy import port_strategy
+from kproxy.routing.ports import AutomaticPorts, OffsetPorts, PortStrategy, port_strategy
 
 
 @pytest.mark.parametrize(

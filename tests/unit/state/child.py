@@ -13,8 +13,8 @@ from pathlib import Path
 import trio
 
 from kproxy.state.database import connect
-from kproxy.state.interface import StateError
 from kproxy.state.sqlite import SqliteStore
+from kproxy.state.store import StateError
 
 TABLE = "table"
 LIMIT = 2**20

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kproxy.state import database
-from kproxy.state.interface import StateError, StateLockedError
+from kproxy.state.store import StateError, StateLockedError
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ import pytest
 import trio
 
 from kproxy.state.database import connect
-from kproxy.state.interface import StateError, StateLockedError
 from kproxy.state.sqlite import SqliteStore
+from kproxy.state.store import StateError, StateLockedError
 from tests.unit.state.child import LIMIT, TABLE, value_of
 
 CHILD = (sys.executable, "-m", "tests.unit.state.child")

@@ -11,8 +11,8 @@ import pytest
 import trio
 import trio.testing
 
-from kproxy.state.interface import StateError
 from kproxy.state.sqlite import SqliteStore
+from kproxy.state.store import StateError
 from tests.support.wait import until
 
 

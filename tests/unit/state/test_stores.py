@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kproxy.state.interface import StateError, Store
-from kproxy.state.memory import MemoryStore
 from kproxy.state.sqlite import SqliteStore
+from kproxy.state.store import MemoryStore, StateError, Store
 
 
 @pytest.fixture(params=["memory", "sqlite"])

@@ -8,9 +8,8 @@ from uuid import UUID
 
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
-from kproxy.telemetry.instance import ClientInfo
 from kproxy.telemetry.service import Telemetry
-from kproxy.telemetry.subscription import Subscription
+from kproxy.telemetry.subscription import ClientInfo, Subscription
 from kproxy.telemetry.subscriptions import Subscriptions
 from kproxy.wire.generated.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
 from kproxy.wire.generated.get_telemetry_subscriptions_response import GetTelemetrySubscriptionsResponse

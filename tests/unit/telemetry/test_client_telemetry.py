@@ -17,7 +17,6 @@ from kproxy.config import Config
 from kproxy.local_kafka.ports import free_port
 from kproxy.protocol.outcomes import Incremental
 from kproxy.state.sqlite import SqliteStore
-from kproxy.wire.frame import frame
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
 from kproxy.wire.generated.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
@@ -31,6 +30,7 @@ from kproxy.wire.generated.incremental_alter_configs_response import Incremental
 from kproxy.wire.generated.push_telemetry_request import PushTelemetryRequest
 from kproxy.wire.generated.push_telemetry_response import PushTelemetryResponse
 from kproxy.wire.header import RequestHeader, encode_request_header
+from kproxy.wire.primitives import frame
 from tests.unit.app.living import HOST, Client, Living, brokers, living
 from tests.unit.relay.sockets import eventually
 from tests.unit.upstream.scripted_broker import ScriptedBroker

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from kproxy.telemetry.instance import MAX_TEXT, RESERVED_IDS, kafka_text
+from kproxy.telemetry.subscription import MAX_TEXT, RESERVED_IDS, kafka_text
 from tests.unit.telemetry.clients import ID, JAVA, UNKNOWN
 
 

@@ -7,10 +7,9 @@ from uuid import UUID
 
 import pytest
 
-from kproxy.telemetry.instance import MAX_TEXT
 from kproxy.telemetry.payload import Push
 from kproxy.telemetry.service import MAX_BYTES
-from kproxy.telemetry.subscription import Subscription
+from kproxy.telemetry.subscription import MAX_TEXT, Subscription
 from tests.unit.telemetry.clients import (
     ID,
     INTERVAL,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kproxy.errors import UpstreamError
-from kproxy.topology.answers import from_metadata
-from kproxy.topology.snapshot import Node, Snapshot
+from kproxy.topology.snapshot import Node, Snapshot, from_metadata
 from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker
 
 GOOD = MetadataResponseBroker(1001, "b", 9092, "rack-1")

@@ -6,7 +6,7 @@ import trio
 from structlog.testing import capture_logs
 
 from kproxy.errors import UpstreamError
-from kproxy.topology.guard import attempted, tell
+from kproxy.topology.probe import attempted, tell
 
 
 async def test_success_has_no_error() -> None:

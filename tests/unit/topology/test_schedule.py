@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kproxy.topology.schedule import next_delay
+from kproxy.topology.reachability import next_delay
 
 
 @pytest.mark.parametrize(("rand", "delay"), [(0.0, 24), (0.5, 30), (1.0, 36)])

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable
 import trio
 
 from kproxy.upstream.frames import FrameSplitter
-from kproxy.wire.frame import frame
 from kproxy.wire.generated.api_versions_response import ApiVersion, ApiVersionsResponse
 from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker
 from kproxy.wire.header import RequestHeader, decode_request_header, encode_response_header
+from kproxy.wire.primitives import frame
 
 API_VERSIONS = 18
 METADATA = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kproxy.upstream.backoff import BASE, CAP, full_jitter
+from kproxy.upstream.attempts import BASE, CAP, full_jitter
 
 
 def test_no_failure_waits_not_at_all() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kproxy.upstream.candidates import Candidate, fresh_first, ordered
+from kproxy.upstream.attempts import Candidate, fresh_first, ordered
 
 
 def address(name: str) -> tuple[str, int]:

@@ -14,8 +14,8 @@ from kproxy.errors import UpstreamError
 from kproxy.upstream.connection import MAX_IN_FLIGHT, Connection
 from kproxy.upstream.dial import open_tcp
 from kproxy.upstream.frames import FrameSplitter
-from kproxy.wire.frame import frame
 from kproxy.wire.header import decode_request_header, encode_response_header
+from kproxy.wire.primitives import frame
 
 METADATA = 3
 

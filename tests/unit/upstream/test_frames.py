@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kproxy.errors import MalformedMessageError
 from kproxy.upstream.frames import FrameSplitter
-from kproxy.wire.frame import frame
+from kproxy.wire.primitives import frame
 
 FRAMES = st.lists(st.binary(min_size=4, max_size=200), max_size=8)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kproxy.errors import MalformedMessageError
-from kproxy.upstream.inflight import InFlight
+from kproxy.upstream.frames import InFlight
 
 
 def test_answers_in_order_meet_their_requests() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kproxy.wire.crc import crc32c_difference
+from kproxy.wire.records import crc32c_difference
 
 BITS = st.integers(0, (1 << 64) - 1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kproxy.wire.frame import frame
+from kproxy.wire.primitives import frame
 
 
 def test_frame() -> None:

@@ -13,7 +13,6 @@ from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.rebootstrap.metadata import MetadataState
 from kproxy.relay.apis import POLICIES
 from kproxy.wire.apis import APIS
-from kproxy.wire.frame import frame
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.api_versions_response import (
     ApiVersion,
@@ -22,7 +21,7 @@ from kproxy.wire.generated.api_versions_response import (
     SupportedFeatureKey,
 )
 from kproxy.wire.header import RequestHeader, decode_request_header, encode_request_header
-from kproxy.wire.primitives import INT32
+from kproxy.wire.primitives import INT32, frame
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Relay, Script, bytewise, play, whole
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from kproxy.observe.reasons import Reason
-from kproxy.wire.frame import frame
 from kproxy.wire.generated.produce_response import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
@@ -16,7 +15,7 @@ from kproxy.wire.generated.produce_response import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from kproxy.wire.primitives import INT32
+from kproxy.wire.primitives import INT32, frame
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, Script, play, port_of
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.apis.sasl_policies import MAX_REQUEST
-from kproxy.relay.sasl import Exchanges
+from kproxy.relay.apis.sasl import MAX_REQUEST, Exchanges
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, Script, Side, bytewise, play
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import trio
 
-from kproxy.telemetry.receivers.interface import Receiver
-from kproxy.telemetry.receivers.queued import Queued
+from kproxy.telemetry.receivers.interface import Queued, Receiver
 
 
 # example begins

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData, NumberDataPoint
 
-from kproxy.telemetry.instance import ClientInfo
 from kproxy.telemetry.layout import words
 from kproxy.telemetry.payload import Push
+from kproxy.telemetry.subscription import ClientInfo
 
 DELTA, CUMULATIVE = 1, 2
 

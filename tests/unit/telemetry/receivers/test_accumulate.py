@@ -8,11 +8,11 @@ import pytest
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
 from prometheus_client.parser import text_string_to_metric_families
 
-from kproxy.telemetry.instance import ClientInfo
 from kproxy.telemetry.receivers.accumulate import STEP, Accumulator
 from kproxy.telemetry.receivers.exposition import page, snapshot
-from kproxy.telemetry.receivers.naming import MAX_NAME
+from kproxy.telemetry.receivers.labels import MAX_NAME
 from kproxy.telemetry.receivers.registry import MAX_ATTRIBUTES
+from kproxy.telemetry.subscription import ClientInfo
 from tests.unit.telemetry.receivers.pushes import CUMULATIVE, client, gauge, histogram, metrics, summary, total
 
 Labels = frozenset[tuple[str, str]]

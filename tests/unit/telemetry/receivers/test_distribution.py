@@ -1,4 +1,4 @@
-"""kproxy.telemetry.receivers.distribution: histograms and summaries that are added up."""
+"""kproxy.telemetry.receivers.accumulate: histograms and summaries that are added up."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from kproxy.telemetry.receivers.distribution import Distribution, of_exponential, of_histogram, of_summary
+from kproxy.telemetry.receivers.otlp_points import Distribution, of_exponential, of_histogram, of_summary
 from tests.unit.telemetry.receivers.pushes import histogram, summary
 
 ONE = Distribution(3, 4.5, (1.0, 2.0), (1, 1, 1))

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
 
-from kproxy.telemetry.instance import ClientInfo, kafka_text
 from kproxy.telemetry.payload import Push
 from kproxy.telemetry.receivers.json_lines import STEP, _about, lines
 from kproxy.telemetry.receivers.resource import MAX_RESOURCES
+from kproxy.telemetry.subscription import ClientInfo, kafka_text
 from tests.unit.telemetry.receivers.pushes import CUMULATIVE, client, gauge, histogram, push, summary, total
 
 

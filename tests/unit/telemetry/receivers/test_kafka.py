@@ -8,11 +8,11 @@ import pytest
 import trio
 from confluent_kafka import Producer
 
-from kproxy.telemetry.instance import kafka_text
 from kproxy.telemetry.payload import Push
 from kproxy.telemetry.receivers.interface import OTLP
 from kproxy.telemetry.receivers.kafka import Kafka, records_with
 from kproxy.telemetry.receivers.labels import known
+from kproxy.telemetry.subscription import kafka_text
 from kproxy.upstream.client import UpstreamClient
 from tests.unit.delivery.test_kafka import consumed
 from tests.unit.telemetry.receivers.pushes import client, gauge, push

@@ -1,16 +1,15 @@
-"""kproxy.telemetry.receivers.labelling: a client's later pushes come out as its first one did, with other numbers."""
+"""kproxy.telemetry.receivers.labels: a client's later pushes come out as its first one did, with other numbers."""
 
 from __future__ import annotations
 
 import pytest
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
-from kproxy.telemetry.instance import ClientInfo
 from kproxy.telemetry.layout import words
 from kproxy.telemetry.payload import Push
-from kproxy.telemetry.receivers.labelling import Labelling
 from kproxy.telemetry.receivers.labels import known
-from kproxy.telemetry.receivers.resource import addition, with_attributes
+from kproxy.telemetry.receivers.resource import Labelling, addition, with_attributes
+from kproxy.telemetry.subscription import ClientInfo
 from tests.unit.telemetry.receivers.pushes import client, gauge, metrics, total
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kproxy.telemetry.instance import kafka_text
 from kproxy.telemetry.receivers.labels import MAX_VALUE, Labels, check, client_text, known, point_text, text
+from kproxy.telemetry.subscription import kafka_text
 from tests.unit.telemetry.receivers.pushes import client
 
 

@@ -1,10 +1,10 @@
-"""kproxy.telemetry.receivers.naming: names as Prometheus wants them (its linter: test_promtool_clients.py)."""
+"""kproxy.telemetry.receivers.labels: names as Prometheus wants them (its linter: test_promtool_clients.py)."""
 
 from __future__ import annotations
 
 import pytest
 
-from kproxy.telemetry.receivers.naming import Kind, exported, is_label, label_name
+from kproxy.telemetry.receivers.labels import Kind, exported, is_label, label_name
 
 KAFKA = "org.apache.kafka"
 

@@ -8,9 +8,8 @@ import pytest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 
-from kproxy.telemetry.receivers.distribution import Distribution
-from kproxy.telemetry.receivers.naming import Kind
-from kproxy.telemetry.receivers.otlp_points import Mode, PointReading, reading, text_of
+from kproxy.telemetry.receivers.labels import Kind
+from kproxy.telemetry.receivers.otlp_points import Distribution, Mode, PointReading, reading, text_of
 from tests.unit.telemetry.receivers.pushes import CUMULATIVE, DELTA, gauge, histogram, summary, total
 
 

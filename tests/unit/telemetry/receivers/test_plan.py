@@ -7,10 +7,10 @@ from math import inf, nan
 import pytest
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
 
-from kproxy.telemetry.instance import ClientInfo
 from kproxy.telemetry.layout import words
 from kproxy.telemetry.receivers.accumulate import Accumulator
 from kproxy.telemetry.receivers.plan import MAX_POINTS
+from kproxy.telemetry.subscription import ClientInfo
 from tests.unit.telemetry.receivers.pushes import CUMULATIVE, client, gauge, histogram, metrics, summary, total
 from tests.unit.telemetry.receivers.test_accumulate import nothing_left, samples
 

@@ -1,15 +1,14 @@
-"""kproxy.telemetry.receivers.plans: whose numbers wait for being settled, and when plans go."""
+"""kproxy.telemetry.receivers.plan: whose numbers wait for being settled, and when plans go."""
 
 from __future__ import annotations
 
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
-from kproxy.telemetry.instance import ClientInfo
 from kproxy.telemetry.layout import words
-from kproxy.telemetry.receivers.naming import Kind
-from kproxy.telemetry.receivers.plan import Step
-from kproxy.telemetry.receivers.plans import Plans
+from kproxy.telemetry.receivers.labels import Kind
+from kproxy.telemetry.receivers.plan import Plans, Step
 from kproxy.telemetry.receivers.series import Family, Group, Point, Source
+from kproxy.telemetry.subscription import ClientInfo
 from tests.unit.telemetry.receivers.pushes import client, gauge, metrics, total
 
 

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 import trio
 
-from kproxy.telemetry.receivers.fanout import Fanout
+from kproxy.telemetry.receivers.interface import Fanout, Queued
 from kproxy.telemetry.receivers.plugins import installed, make
-from kproxy.telemetry.receivers.queued import Queued
 from tests.unit.telemetry.receivers.pushes import gauge, push
 
 HERE = "tests.unit.telemetry.receivers"

@@ -1,4 +1,4 @@
-"""kproxy.telemetry.receivers.queued: what the shipped receivers are."""
+"""kproxy.telemetry.receivers.interface: what the shipped receivers are."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from kproxy.telemetry.receivers.files import Files, lines_with
-from kproxy.telemetry.receivers.interface import OTLP, Receiver
+from kproxy.telemetry.receivers.interface import OTLP, Queued, Receiver
 from kproxy.telemetry.receivers.kafka import Kafka, records_with
 from kproxy.telemetry.receivers.prometheus import Prometheus
-from kproxy.telemetry.receivers.queued import Queued
 from kproxy.upstream.client import UpstreamClient
 
 RECEIVERS: list[Receiver] = [

@@ -7,11 +7,10 @@ from types import MappingProxyType
 
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 
-from kproxy.telemetry.instance import ClientInfo
-from kproxy.telemetry.receivers.labels import DEFAULT_LABELS, Labels
-from kproxy.telemetry.receivers.naming import MAX_NAME, Kind
+from kproxy.telemetry.receivers.labels import DEFAULT_LABELS, MAX_NAME, Kind, Labels
 from kproxy.telemetry.receivers.registry import MAX_ATTRIBUTES, Registry, Tally
 from kproxy.telemetry.receivers.series import Point, Source
+from kproxy.telemetry.subscription import ClientInfo
 from tests.unit.telemetry.receivers.pushes import client, metrics
 
 BY_VERSION = ("client_software_version",)

@@ -1,11 +1,11 @@
-"""kproxy.telemetry.receivers.resource_spans: one resource, and the metrics of all."""
+"""kproxy.telemetry.receivers.resource: one resource, and the metrics of all."""
 
 from __future__ import annotations
 
 import pytest
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
-from kproxy.telemetry.receivers.resource_spans import MAX_RESOURCES, cut
+from kproxy.telemetry.receivers.resource import MAX_SPANS, cut
 from tests.unit.telemetry.receivers.pushes import gauge, metrics
 
 
@@ -68,8 +68,8 @@ def test_long_lengths() -> None:
 
 def test_more_resources_than_are_cut() -> None:
     """Up to a bound, since what is known of a size grows with them."""
-    assert cut(payload(1.0) * MAX_RESOURCES) is not None
-    assert cut(payload(1.0) * (MAX_RESOURCES + 1)) is None
+    assert cut(payload(1.0) * MAX_SPANS) is not None
+    assert cut(payload(1.0) * (MAX_SPANS + 1)) is None
 
 
 def with_schema() -> bytes:

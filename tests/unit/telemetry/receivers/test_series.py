@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from kproxy.telemetry.receivers.distribution import Distribution
-from kproxy.telemetry.receivers.naming import Kind
+from kproxy.telemetry.receivers.labels import Kind
+from kproxy.telemetry.receivers.otlp_points import Distribution
 from kproxy.telemetry.receivers.series import Family, Group, Merge, Point, Source, growth, merge_of, scaled, together
 
 

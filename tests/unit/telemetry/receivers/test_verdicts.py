@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceResponse
 
-from kproxy.delivery.verdict import Verdict
+from kproxy.delivery.batches import Verdict
 from kproxy.telemetry.receivers.verdicts import complaint, retry_after, verdict
 
 
