@@ -22,7 +22,7 @@ _PACKAGE: Final = "kproxy"
 # judged the types of everything else.
 _MYPY: Final = ("--config-file=", "--no-site-packages", "--ignore-missing-imports", "--follow-imports=silent")
 # Not small code, which a cold request finds sooner: counts of references would be calls.
-# docs/performance-log.md, Optimised.
+# docs/maintainers/performance-log.md, Optimised.
 # Without symbols, which nothing reads: a tenth of the size.
 _COMPILER: Final = {"MYPYC_OPT_LEVEL": "3", "MYPYC_DEBUG_LEVEL": "0", "LDFLAGS": "-Wl,--strip-all"}
 

@@ -37,8 +37,8 @@ _NAME_BYTES: Final = 16
 def unpace(client: socket.socket) -> None:
     """Have bytes for a client on the same machine, as a sidecar's is, go out at once; others keep the system's way.
 
-    Timers took half of what a large Fetch response cost (docs/performance-log.md, Pacing). Towards brokers it
-    stays: without it they take a large request in more and smaller parts.
+    Timers took half of what a large Fetch response cost (docs/maintainers/performance-log.md, Pacing). Towards brokers
+    pacing stays: without it they take a large request in more and smaller parts.
     """
     try:
         if not client.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, _NAME_BYTES).startswith(_PACING):
