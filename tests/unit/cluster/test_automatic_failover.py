@@ -16,8 +16,8 @@ AWAY = {"automatic": True, "after": "500ms", "floor": "60s"}
 
 
 def events(process: Two, event: str) -> list[dict[str, Any]]:
-    """The fields of what happened by that name."""
-    return [happened.fields for happened in process.cluster.events.kept if happened.event == event]
+    """The fields of all log lines of that text."""
+    return [one.event.log_fields() for one in process.cluster.events.kept if one.event.log == event]
 
 
 @asynccontextmanager
