@@ -1,16 +1,20 @@
-"""Message JSON inside the kafka-clients jar -> `schemas.json`: names, types, versions; no prose."""
+"""Message JSON and error codes inside the kafka-clients jar -> `schemas.json`: names, types, versions; no prose."""
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from codegen.jar import SHA256, VERSION, kafka_clients
+from codegen.jar import SHA256, VERSION, kafka_clients, kafka_clients_classpath
 from codegen.schema import SCHEMAS
+from kproxy.local_kafka import java
 
+_ERROR_CODES: Final = Path(__file__).with_name("ErrorCodes.java")
 _FOLDER: Final = "common/message/"
 _COMMENT_OR_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*')
 _MESSAGE_KEYS: Final = (
@@ -40,16 +44,30 @@ _DATA: Final = ("ConsumerProtocolSubscription", "ConsumerProtocolAssignment")  #
 
 def extract(target: Path = SCHEMAS) -> None:
     """Write `target` from the pinned jar, which is fetched when it is not in the cache."""
-    messages = [
-        slim(raw) for raw in read_jar(kafka_clients()) if raw["type"] in ("request", "response") or raw["name"] in _DATA
-    ]
-    lines = ",\n".join(json.dumps(message, separators=(",", ":")) for message in messages)
-    head = f'{{"kafka_clients":"{VERSION}","sha256":"{SHA256}","messages":[\n'
-    target.write_text(f"{head}{lines}\n]}}\n", encoding="utf-8")
+    messages = _lines(slim(raw) for raw in read_jar(kafka_clients()) if _wanted(raw))
+    errors = _lines(parse_errors(_error_codes()))
+    head = f'{{"kafka_clients":"{VERSION}","sha256":"{SHA256}","errors":[\n'
+    target.write_text(f'{head}{errors}\n],"messages":[\n{messages}\n]}}\n', encoding="utf-8")
+
+
+def _lines(entries: Iterable[Any]) -> str:
+    return ",\n".join(json.dumps(entry, separators=(",", ":")) for entry in entries)
 
 
 def _wanted(raw: dict[str, Any]) -> bool:
     return raw["type"] in ("request", "response") or raw["name"] in _DATA
+
+
+def _error_codes() -> str:
+    """What ErrorCodes.java prints: the codes stand in no data file of the jar."""
+    command = java.command(kafka_clients_classpath(), str(_ERROR_CODES))
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def parse_errors(printed: str) -> list[tuple[int, str, bool]]:
+    """Code, name, and whether Java clients may retry it; by ascending code."""
+    rows = [line.split() for line in printed.splitlines()]
+    return sorted((int(code), name, retriable == "true") for code, name, retriable in rows)
 
 
 def read_jar(jar: Path) -> list[dict[str, Any]]:

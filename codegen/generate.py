@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from codegen.codecs import codec
+from codegen.enums import api_keys, error_codes
 from codegen.messages import codec_names
 from codegen.names import snake
 from codegen.schema import load
@@ -22,7 +23,9 @@ def texts() -> dict[str, str]:
     schemas = load()
     files = {f"{snake(name)}.py": codec(schemas.messages[name], schemas.kafka_version) for name in codec_names()}
     files["__init__.py"] = f'# This module is {PURE}.\n"""{_DOC}"""\n'
+    files["api_keys.py"] = api_keys(schemas)
     files["api_table.py"] = api_table(schemas)
+    files["error_codes.py"] = error_codes(schemas)
     files["skims.py"] = skims(schemas)
     return files
 

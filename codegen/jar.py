@@ -12,16 +12,22 @@ from kproxy.local_kafka.processes import ToolError
 VERSION: Final = "4.4.0"
 SHA256: Final = "1ab07317eb6633241392449d329dbdc5d9251e6ffc4926860f42dd966e88bdf9"
 KAFKA_CLIENTS: Final = Artifact("org.apache.kafka", "kafka-clients", VERSION)
+RELEASE: Final = Release(f"kafka-clients-{VERSION}", (KAFKA_CLIENTS,))
+
+
+def kafka_clients_classpath() -> str:
+    """The jar and what it needs at run time, fetched into the cache of tools when they are not there."""
+    return classpath(RELEASE, say=print)
 
 
 def kafka_clients() -> Path:
-    """The jar, fetched into the cache of tools when it is not there.
+    """The jar alone.
 
     Raises:
         ToolError: it cannot be fetched, or is not the one that is pinned.
     """
-    directory = Path(classpath(Release(f"kafka-clients-{VERSION}", (KAFKA_CLIENTS,)), say=print)).parent
-    jar = directory / f"kafka-clients-{VERSION}.jar"
+    kafka_clients_classpath()
+    jar = RELEASE.directory / f"kafka-clients-{VERSION}.jar"
     digest = hashlib.sha256(jar.read_bytes()).hexdigest()
     if digest != SHA256:
         raise ToolError(f"{jar}: sha256 is {digest}, pinned is {SHA256}; remove it, or renew the pin in codegen/jar.py")

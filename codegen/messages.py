@@ -25,20 +25,24 @@ CODECS: Final = {
     "LeaveGroup": "hosted groups",
     "OffsetCommit": "hosted groups",
     "OffsetFetch": "hosted groups",
-    "TxnOffsetCommit": "told that its coordinator is gone",
-    "ConsumerGroupHeartbeat": "told that its coordinator is gone",
-    "ShareGroupHeartbeat": "told that its coordinator is gone",
-    "StreamsGroupHeartbeat": "told that its coordinator is gone",
+    "TxnOffsetCommit": "answered NOT_COORDINATOR after a switch",
     "ListGroups": "hosted groups appear in the listing",
     "DescribeGroups": "hosted groups can be described",
     "DeleteGroups": "hosted groups can be deleted",
 }
+RESPONSES: Final = {
+    "ConsumerGroupHeartbeat": "answered NOT_COORDINATOR after a switch",
+    "ShareGroupHeartbeat": "answered NOT_COORDINATOR after a switch",
+    "StreamsGroupHeartbeat": "answered NOT_COORDINATOR after a switch",
+}
+"""Their requests are not read."""
 DATA: Final = {
-    "ConsumerProtocolSubscription": "what a member of a hosted group tells the leader",
+    "ConsumerProtocolSubscription": "what a member of a hosted group subscribes to",
     "ConsumerProtocolAssignment": "what the leader assigns",
 }
 
 
 def codec_names() -> list[str]:
     """Names of all messages with a codec."""
-    return [name + side for name in CODECS for side in ("Request", "Response")] + list(DATA)
+    both = [name + side for name in CODECS for side in ("Request", "Response")]
+    return both + [f"{name}Response" for name in RESPONSES] + list(DATA)

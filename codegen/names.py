@@ -15,3 +15,8 @@ def snake(name: str) -> str:
     """`ThrottleTimeMs` -> `throttle_time_ms`; a Python keyword gets an underscore behind it."""
     result = "_".join(words(name)).lower()
     return f"{result}_" if keyword.iskeyword(result) else result
+
+
+def constant(name: str) -> str:
+    """`ThrottleTimeMs` -> `THROTTLE_TIME_MS`."""
+    return "_".join(words(name)).upper()

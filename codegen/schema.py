@@ -126,12 +126,22 @@ class Message:
 
 
 @dataclass(frozen=True)
+class Error:
+    """An error code; `retriable` is whether Java clients may retry."""
+
+    code: int
+    name: str
+    retriable: bool
+
+
+@dataclass(frozen=True)
 class Schemas:
-    """All messages of one kafka-clients jar, by name."""
+    """All messages of one kafka-clients jar by name, and its error codes."""
 
     kafka_version: str
     jar_sha256: str
     messages: dict[str, Message]
+    errors: tuple[Error, ...]
 
     def of_kind(self, kind: str) -> list[Message]:
         """Messages of a kind, by api key, those without any version left out."""
@@ -143,7 +153,8 @@ def load(path: Path = SCHEMAS) -> Schemas:
     """The committed extraction. ValueError when it is not one."""
     raw = json.loads(path.read_text(encoding="utf-8"))
     messages = {entry["name"]: parse_message(entry) for entry in raw["messages"]}
-    return Schemas(raw["kafka_clients"], raw["sha256"], messages)
+    errors = tuple(Error(*entry) for entry in raw["errors"])
+    return Schemas(raw["kafka_clients"], raw["sha256"], messages, errors)
 
 
 def parse_message(raw: dict[str, Any]) -> Message:

@@ -12,13 +12,14 @@ from uuid import UUID
 from kproxy.admin.inventory import time_shown
 from kproxy.admin.models import InstanceView, SubscriptionView
 from kproxy.config.address import join_host_port
-from kproxy.errors import NONE, ConflictError, InvalidArgumentError, NotFoundError, NotPersistedError
-from kproxy.observe.error_names import ERROR_NAMES
+from kproxy.errors import ConflictError, InvalidArgumentError, NotFoundError, NotPersistedError
 from kproxy.state.store import StateError
 from kproxy.telemetry.config_resource import alter, make
-from kproxy.telemetry.errors import POLICY_VIOLATION, SubscriptionError
+from kproxy.telemetry.errors import SubscriptionError
 from kproxy.telemetry.receivers import prometheus
 from kproxy.telemetry.subscription import INTERVAL_MS, MATCH, METRICS, kafka_text
+from kproxy.wire.error_codes import error_name
+from kproxy.wire.generated.error_codes import ErrorCode
 
 if TYPE_CHECKING:
     from kproxy.telemetry.client_telemetry import ClientTelemetry
@@ -89,7 +90,7 @@ async def _alter(telemetry: ClientTelemetry, name: str, configs: Mapping[str, st
     try:
         change = alter(present, name, [_Config(key, value) for key, value in configs.items()])
     except SubscriptionError as error:
-        refusal = ConflictError if error.code == POLICY_VIOLATION else InvalidArgumentError
+        refusal = ConflictError if error.code == ErrorCode.POLICY_VIOLATION else InvalidArgumentError
         raise refusal(error.message) from error
     if change is not None:
         make(present, change)
@@ -111,7 +112,7 @@ def _subscription(present: Subscriptions, subscription: Subscription) -> Subscri
 
 def _instance(present: Subscriptions, instance: Instance) -> InstanceView:
     info = instance.info
-    failed = instance.last_error != NONE
+    failed = instance.last_error != ErrorCode.NONE
     return InstanceView(
         id=kafka_text(info.client_instance_id),
         client=join_host_port(info.source_address, info.source_port),
@@ -124,5 +125,5 @@ def _instance(present: Subscriptions, instance: Instance) -> InstanceView:
         last_push=None if isinf(instance.last_push) else time_shown(instance.last_push),
         pushes=instance.pushes,
         bytes=instance.pushed_bytes,
-        last_error=ERROR_NAMES.get(instance.last_error, str(instance.last_error)) if failed else None,
+        last_error=error_name(instance.last_error) if failed else None,
     )

@@ -12,7 +12,9 @@ from uuid import UUID
 import cramjam
 
 from kproxy.delivery.destinations import T
-from kproxy.errors import NONE, ErrorClass, classify
+from kproxy.errors import ErrorClass
+from kproxy.wire.error_codes import classify
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
 from kproxy.wire.generated.produce_response import ProduceResponse
 from kproxy.wire.records import GZIP, NO_COMPRESSION, ZSTD, Record, encode_batch, partition_of
@@ -124,7 +126,7 @@ _RETRIABLE: Final = frozenset({ErrorClass.RETRIABLE, ErrorClass.REFRESH_RETRIABL
 
 def verdict_on_code(code: int) -> Verdict:
     """By Kafka's error code of a partition."""
-    if code == NONE:
+    if code == ErrorCode.NONE:
         return Verdict.DELIVERED
     if code in _TOO_LARGE:
         return Verdict.APART

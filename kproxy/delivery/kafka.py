@@ -13,10 +13,11 @@ from kproxy.config.delivery import check_topic
 from kproxy.delivery.batches import Batch, Batches, Compression, Said, Verdict, produce, said, verdict_on_code
 from kproxy.delivery.destinations import T
 from kproxy.delivery.queued import MAX_BYTES, MAX_ITEMS, Queued
-from kproxy.errors import NONE, UNKNOWN_SERVER_ERROR, UpstreamError
-from kproxy.observe.error_names import ERROR_NAMES
+from kproxy.errors import UpstreamError
 from kproxy.upstream.attempts import full_jitter
 from kproxy.upstream.client import UpstreamClient
+from kproxy.wire.error_codes import error_name
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.metadata_request import MetadataRequest, MetadataRequestTopic
 from kproxy.wire.generated.metadata_response import MetadataResponse
 from kproxy.wire.generated.produce_response import ProduceResponse
@@ -59,12 +60,12 @@ class Topic:
         answer = await self._client.request(request, MetadataResponse)
         self._client.set_nodes({broker.node_id: (broker.host, broker.port) for broker in answer.brokers})
         for topic in answer.topics:
-            if topic.name == self.name and topic.error_code == NONE and topic.partitions:
+            if topic.name == self.name and topic.error_code == ErrorCode.NONE and topic.partitions:
                 self.id = topic.topic_id
                 leaders = {each.partition_index: each.leader_id for each in topic.partitions}
                 return [leaders.get(index, NO_LEADER) for index in range(max(leaders) + 1)]
         codes = [topic.error_code for topic in answer.topics]
-        told = ", ".join(ERROR_NAMES.get(code, str(code)) for code in codes) or "no answer"
+        told = ", ".join(error_name(code) for code in codes) or "no answer"
         raise UpstreamError(f"topic {self.name}: {told}; create it, or allow kproxy to write to it")
 
 
@@ -194,7 +195,7 @@ class Kafka(Queued[T]):
         if found is Verdict.DELIVERED:
             self.recovered()
         else:
-            error = ERROR_NAMES.get(answer.code, answer.code)
+            error = error_name(answer.code)
             self.failed(f"{where}: {error}; {answer.message or 'see the log of the broker'}")
         return found
 
@@ -212,4 +213,4 @@ async def _ask(client: UpstreamClient, topic: Topic, leader: int, batches: Mappi
     return said(await client.request(request, ProduceResponse, node=leader))
 
 
-_NOTHING_SAID: Final = Said(UNKNOWN_SERVER_ERROR, "")
+_NOTHING_SAID: Final = Said(ErrorCode.UNKNOWN_SERVER_ERROR, "")

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from kproxy.errors import ErrorClass, KproxyError
+from kproxy.errors import KproxyError
 
 Tick = Callable[[], None]
 """Called at every poll of a wait; it may raise to end the wait, as `trio.from_thread.check_cancelled` does."""
@@ -20,8 +20,6 @@ _TETHER = str(Path(__file__).with_name("tether.py"))
 
 class ToolError(KproxyError):
     """A tool beside kproxy (Java, Maven, Kafka) that is missing or failed: what, and what to do."""
-
-    error_class = ErrorClass.INVALID_CONFIGURATION
 
 
 def no_tick() -> None:

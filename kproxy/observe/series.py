@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-from kproxy.errors import classify
 from kproxy.observe.counters import (
     BOOTSTRAP,
     OTHER,
@@ -23,11 +22,9 @@ from kproxy.observe.counters import (
     Series,
     TelemetryCounters,
 )
-from kproxy.observe.error_names import ERROR_NAMES
 from kproxy.wire.apis import APIS
-
-GET_TELEMETRY_SUBSCRIPTIONS: Final = 71
-PUSH_TELEMETRY: Final = 72
+from kproxy.wire.error_codes import classify, error_name
+from kproxy.wire.generated.api_keys import ApiKey
 
 Labels: TypeAlias = tuple[str, ...]
 Numbers: TypeAlias = Iterator[tuple[Labels, int | float]]
@@ -53,7 +50,7 @@ def node_label(node_id: int) -> str:
 
 def error_labels(code: int, api_key: int) -> Labels:
     """An error code's name and KIP-1050 class; a code without a name is its number."""
-    name = "other" if code == OTHER else ERROR_NAMES.get(code, str(code))
+    name = "other" if code == OTHER else error_name(code)
     return name, classify(code, api_key).value
 
 
@@ -142,7 +139,7 @@ def telemetry_requests(cluster: ClusterCounters) -> Numbers:
     if cluster.telemetry is None:
         return
     tally = cluster.telemetry.tally
-    for key, counts in ((GET_TELEMETRY_SUBSCRIPTIONS, tally.gets), (PUSH_TELEMETRY, tally.pushes)):
+    for key, counts in ((ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, tally.gets), (ApiKey.PUSH_TELEMETRY, tally.pushes)):
         for code, count in counts.copy().items():
             yield (api_label(key), error_labels(code, key)[0]), count
 

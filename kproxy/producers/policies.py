@@ -33,6 +33,7 @@ from kproxy.protocol.api_table import ApiPolicy, Chunk, OnRequest, OnResponse, R
 from kproxy.protocol.context import Context
 from kproxy.protocol.outcomes import Forward, Steps
 from kproxy.protocol.reading import behind, well_formed
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.init_producer_id_request import InitProducerIdRequest
 from kproxy.wire.generated.metadata_request import MetadataRequest
 from kproxy.wire.generated.metadata_response import MetadataResponse
@@ -46,9 +47,12 @@ from kproxy.wire.primitives import INT64, Buffer, int16_at, int64_at
 from kproxy.wire.primitives import frame as framed
 from kproxy.wire.skim import is_transactional
 
-PRODUCE, METADATA, INIT_PRODUCER_ID = 0, 3, 22
-ADD_PARTITIONS, ADD_OFFSETS, END_TXN, OFFSET_COMMIT = 24, 25, 26, 28
-NAMES: Final = {ADD_PARTITIONS: 1, ADD_OFFSETS: 1, END_TXN: 1, OFFSET_COMMIT: 2}
+NAMES: Final[Mapping[int, int]] = {
+    ApiKey.ADD_PARTITIONS_TO_TXN: 1,
+    ApiKey.ADD_OFFSETS_TO_TXN: 1,
+    ApiKey.END_TXN: 1,
+    ApiKey.TXN_OFFSET_COMMIT: 2,
+}
 """Strings before the producer's id in a request, by api key."""
 FIRST_BETWEEN_BROKERS: Final = 4
 FIRST_NAMING_THE_NEXT: Final = 5
@@ -69,12 +73,12 @@ def policies(ids: ProducerIds) -> Mapping[int, ApiPolicy]:
     asked = replace(named, request=partial(ask, ids), request_limit=_HELD)
     renamed = replace(named, on_response=OnResponse.WHOLE, response=partial(put_cluster, ids))
     return {
-        PRODUCE: ApiPolicy(before=name_cluster_of_transaction, rewriter=partial(rewriter, ids)),
-        INIT_PRODUCER_ID: replace(renamed, request=partial(begin, ids)),
-        ADD_PARTITIONS: asked,
-        ADD_OFFSETS: asked,
-        END_TXN: replace(renamed, request=partial(ask, ids), response_from=FIRST_NAMING_THE_NEXT),
-        OFFSET_COMMIT: asked,
+        ApiKey.PRODUCE: ApiPolicy(before=name_cluster_of_transaction, rewriter=partial(rewriter, ids)),
+        ApiKey.INIT_PRODUCER_ID: replace(renamed, request=partial(begin, ids)),
+        ApiKey.ADD_PARTITIONS_TO_TXN: asked,
+        ApiKey.ADD_OFFSETS_TO_TXN: asked,
+        ApiKey.END_TXN: replace(renamed, request=partial(ask, ids), response_from=FIRST_NAMING_THE_NEXT),
+        ApiKey.TXN_OFFSET_COMMIT: asked,
     }
 
 
@@ -102,11 +106,11 @@ def name_cluster_of_transaction(context: Context, buf: Buffer, pos: int, end: in
 
 def _cluster_named(context: Context) -> Steps:
     """In the client's name, and for no topic, so that every principal may ask it."""
-    head = encode_request_header(RequestHeader(METADATA, METADATA_VERSION, 0, context.client_id))
+    head = encode_request_header(RequestHeader(ApiKey.METADATA, METADATA_VERSION, 0, context.client_id))
     request = MetadataRequest(topics=[], allow_auto_topic_creation=False)
     answer = yield framed(head, request.encode(METADATA_VERSION))
     try:
-        _, body = decode_response_header(answer, 0, len(answer), METADATA, METADATA_VERSION)
+        _, body = decode_response_header(answer, 0, len(answer), ApiKey.METADATA, METADATA_VERSION)
         response = MetadataResponse.decode(memoryview(answer)[body:], METADATA_VERSION, exact=False)
         context.cluster_id = response.cluster_id or ""
     except MalformedMessageError:
@@ -130,7 +134,7 @@ def ask(ids: ProducerIds, context: Context, frame: memoryview) -> Forward | None
     """Send a transaction's request on under the id that the broker knows."""
     header, body = decode_request_header(frame, 0, len(frame))
     key, version = header.api_key, header.api_version
-    if key == ADD_PARTITIONS and version >= FIRST_BETWEEN_BROKERS:
+    if key == ApiKey.ADD_PARTITIONS_TO_TXN and version >= FIRST_BETWEEN_BROKERS:
         return None
     changed = bytearray(frame)
     with well_formed("a transaction's request"):
@@ -159,7 +163,7 @@ def put_cluster(ids: ProducerIds, route: Route) -> Respond:
             _put(changed, place, issued_here)
         if code:
             route.counters.count_error(code)
-        if issued_here != issued and route.api_key == INIT_PRODUCER_ID:  # EndTxn mostly names the same one again
+        if issued_here != issued and route.api_key == ApiKey.INIT_PRODUCER_ID:  # EndTxn mostly names the same one again
             context.cluster.counters.producer_ids_issued += 1
         return [bytes(changed)]
 

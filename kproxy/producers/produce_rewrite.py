@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from kproxy.errors import PRODUCE
 from kproxy.observe.reasons import Reason
 from kproxy.producers.producer_ids import ProducerIds
 from kproxy.protocol.body_rewriter import BodyRewriter
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.header import request_body
 from kproxy.wire.primitives import Buffer
 from kproxy.wire.records import HEAD_BYTES, producer_of, with_producer
@@ -31,9 +31,9 @@ class ProduceRewrite(BodyRewriter):
 
     def __init__(self, context: Context, ids: ProducerIds, version: int, buf: Buffer, pos: int, size: int) -> None:
         """`pos` is behind the request's size. Its header must be there whole."""
-        walk = request_stream(PRODUCE, version)
+        walk = request_stream(ApiKey.PRODUCE, version)
         assert walk is not None, f"Produce v{version} has no walk"
-        super().__init__(request_body(buf, pos, PRODUCE, version))
+        super().__init__(request_body(buf, pos, ApiKey.PRODUCE, version))
         self._walk = walk
         self._context = context
         self._ids = ids
@@ -57,13 +57,13 @@ class ProduceRewrite(BodyRewriter):
             self._batch = self._walk.blob
             self._left -= self._batch
             if self._left < 0:
-                raise Fault(Reason.MALFORMED_REQUEST, "records reach beyond their request", PRODUCE)
+                raise Fault(Reason.MALFORMED_REQUEST, "records reach beyond their request", ApiKey.PRODUCE)
         elif self._walk.at_end:
             self._end(0)
         else:
             unclear = len(view) - at
             if unclear >= min(self._left, _MAX_FIELDS):
-                raise Fault(Reason.MALFORMED_REQUEST, "a Produce request whose records are not found", PRODUCE)
+                raise Fault(Reason.MALFORMED_REQUEST, "a Produce request whose records are not found", ApiKey.PRODUCE)
             return pos + at, min(self._left, max(_MIN_READ, 2 * unclear))
         return pos + at, 0
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from kproxy.errors import REBOOTSTRAP_REQUIRED
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
 from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.rebootstrap.client_capabilities import NEWEST_METADATA
 from kproxy.rebootstrap.topics import with_topics
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker
 
 
@@ -67,6 +67,6 @@ def metadata(context: Context, topics: Sequence[bytes]) -> bytes:
         brokers=[MetadataResponseBroker(*node) for node in nodes],
         cluster_id=context.cluster.cluster_id,
         controller_id=nodes[0][0],
-        error_code=REBOOTSTRAP_REQUIRED,
+        error_code=ErrorCode.REBOOTSTRAP_REQUIRED,
     )
     return with_topics(response.encode(NEWEST_METADATA), topics)

@@ -15,7 +15,6 @@ from functools import lru_cache, partial
 from struct import Struct
 from typing import Final
 
-from kproxy.errors import REBOOTSTRAP_REQUIRED
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import ApiPolicy, Chunk, OnRequest, OnResponse, Respond, Route
 from kproxy.protocol.context import Context
@@ -26,11 +25,11 @@ from kproxy.rebootstrap.actions import Trigger
 from kproxy.rebootstrap.answers import Rebootstrap, sends_away
 from kproxy.rebootstrap.client_capabilities import NEWEST_METADATA
 from kproxy.rebootstrap.metadata import MetadataState
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.primitives import frame as framed
 
-KEY: Final = 18
-_METADATA: Final = 3
 _NEWEST_BODY: Final = 4
 _VERSION_AND_ID: Final = Struct(">2xhi")
 _HEADER_BYTES: Final = 4
@@ -45,8 +44,8 @@ def ask(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Answer
     if trigger is None or not sends_away(rebootstrap, context, trigger):
         return None
     if version < NEWEST:
-        raise Fault(Reason.REBOOTSTRAP, f"ApiVersions v{version} cannot say it", KEY)
-    body = ApiVersionsResponse(error_code=REBOOTSTRAP_REQUIRED).encode(version)
+        raise Fault(Reason.REBOOTSTRAP, f"ApiVersions v{version} cannot say it", ApiKey.API_VERSIONS)
+    body = ApiVersionsResponse(error_code=ErrorCode.REBOOTSTRAP_REQUIRED).encode(version)
     return Answer(framed(correlation_id.to_bytes(4, "big", signed=True), body), Reason.REBOOTSTRAP)
 
 
@@ -90,7 +89,7 @@ def raise_metadata(route: Route) -> Respond:
 def _raised(body: bytes, version: int) -> bytes | None:
     """The response's body with a higher version of Metadata; None where it stays as it is."""
     response = ApiVersionsResponse.decode(body, version, exact=False)
-    metadata = next((entry for entry in response.api_keys if entry.api_key == _METADATA), None)
+    metadata = next((entry for entry in response.api_keys if entry.api_key == ApiKey.METADATA), None)
     if metadata is None or metadata.max_version != NEWEST_METADATA - 1:
         return None
     metadata.max_version = NEWEST_METADATA

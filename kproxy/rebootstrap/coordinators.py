@@ -18,7 +18,6 @@ from functools import partial
 from struct import Struct
 from typing import Final
 
-from kproxy.errors import GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import ApiPolicy, Chunk, OnRequest, OnResponse, Respond, Route
 from kproxy.protocol.context import Context
@@ -27,19 +26,15 @@ from kproxy.protocol.reading import well_formed
 from kproxy.rebootstrap import not_coordinator
 from kproxy.rebootstrap.actions import Trigger
 from kproxy.rebootstrap.answers import Rebootstrap, sends_away
-from kproxy.rebootstrap.not_coordinator import (
-    AT_THE_TOP,
-    CONSUMER_GROUP_HEARTBEAT,
-    FOR_EACH_PARTITION,
-    SHARE_GROUP_HEARTBEAT,
-    STREAMS_GROUP_HEARTBEAT,
-)
+from kproxy.rebootstrap.not_coordinator import AT_THE_TOP, FOR_EACH_PARTITION
+from kproxy.wire.generated.api_keys import ApiKey
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.header import decode_request_header, decode_response_header, encode_response_header
 from kproxy.wire.primitives import frame as framed
 from kproxy.wire.skim import error_offset
 
 _CODE: Final = Struct(">h")
-_UNKNOWN: Final = _CODE.pack(UNKNOWN_MEMBER_ID)
+_UNKNOWN: Final = _CODE.pack(ErrorCode.UNKNOWN_MEMBER_ID)
 
 
 def readmit(route: Route) -> Respond:
@@ -55,15 +50,14 @@ def readmit(route: Route) -> Respond:
             (code,) = _CODE.unpack_from(frame, at)
         if code:
             route.counters.count_error(code)
-        if code != GROUP_ID_NOT_FOUND or not context.cluster.epoch:
+        if code != ErrorCode.GROUP_ID_NOT_FOUND or not context.cluster.epoch:
             return None
         return [frame[:at], _UNKNOWN, frame[at + len(_UNKNOWN) :]]
 
     return respond
 
 
-OFFSET_FETCH: Final = 9
-NEWER: Final = (CONSUMER_GROUP_HEARTBEAT, SHARE_GROUP_HEARTBEAT, STREAMS_GROUP_HEARTBEAT)
+NEWER: Final = (ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_HEARTBEAT)
 """Their groups' members stop where no group is found: see `readmission`."""
 _HELD: Final = 8 << 20
 """A leader's SyncGroup has everybody's assignment."""
@@ -112,5 +106,5 @@ def policies(rebootstrap: Rebootstrap) -> Mapping[int, ApiPolicy]:
         at_the_top
         | {key: replace(at_the_top[key], on_response=OnResponse.WHOLE, response=readmit) for key in NEWER}
         | dict.fromkeys(FOR_EACH_PARTITION, ApiPolicy(stale=refused_commits))
-        | {OFFSET_FETCH: ApiPolicy(stale=ended)}
+        | {ApiKey.OFFSET_FETCH: ApiPolicy(stale=ended)}
     )

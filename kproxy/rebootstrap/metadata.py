@@ -27,7 +27,6 @@ from functools import partial
 from struct import Struct
 from typing import Final
 
-from kproxy.errors import REBOOTSTRAP_REQUIRED
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import ApiPolicy, Chunk, OnRequest, OnResponse, Respond, Route
 from kproxy.protocol.composition import LastWord
@@ -40,17 +39,18 @@ from kproxy.rebootstrap.answers import Rebootstrap, metadata, sends_away
 from kproxy.rebootstrap.client_capabilities import NEWEST_METADATA
 from kproxy.rebootstrap.leader_epochs import FIRST_LEADER_EPOCH, forget
 from kproxy.rebootstrap.topics import answered, asked, asks_by_id, error_code_at
+from kproxy.wire.generated.api_keys import ApiKey
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.header import decode_request_header, decode_response_header
 from kproxy.wire.primitives import frame as framed
 from kproxy.wire.primitives import int16_at
 from kproxy.wire.skim import response_skim
 
-KEY: Final = 3
 _REQUEST_LIMIT: Final = 8 << 20
 """More than 30,000 topics of the longest names."""
 _FIRST_FLEXIBLE: Final = 9
 _VERSION_AND_ID: Final = Struct(">2xhi")
-_UPSTREAM_HEAD: Final = Struct(">hh").pack(KEY, NEWEST_METADATA - 1)
+_UPSTREAM_HEAD: Final = Struct(">hh").pack(ApiKey.METADATA, NEWEST_METADATA - 1)
 _HEAD_BYTES: Final = len(_UPSTREAM_HEAD)
 _CODE: Final = Struct(">h")
 _NO_TAGS: Final = b"\0"
@@ -75,12 +75,14 @@ def ask(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Forwar
     """Send the request on, unless its client is to be notified here, or the connection to end."""
     version, correlation_id = _VERSION_AND_ID.unpack_from(frame)
     if version < NEWEST_METADATA:  # held only at a listener whose node is gone
-        context.cluster.counters.refuse(KEY, Reason.RETIRED_NODE)
-        raise Fault(Reason.RETIRED_NODE, f"Metadata v{version} cannot say that node {context.node_id} is gone", KEY)
+        context.cluster.counters.refuse(ApiKey.METADATA, Reason.RETIRED_NODE)
+        raise Fault(
+            Reason.RETIRED_NODE, f"Metadata v{version} cannot say that node {context.node_id} is gone", ApiKey.METADATA
+        )
     context.metadata_version = max(context.metadata_version, version)
     topics = _asked(frame) if context.stale else None
     if context.stale and topics is None:
-        raise Fault(Reason.REBOOTSTRAP, "all topics are asked for, and the topology has changed", KEY)
+        raise Fault(Reason.REBOOTSTRAP, "all topics are asked for, and the topology has changed", ApiKey.METADATA)
     if rebootstrap.hides_topic_ids(context) and _by_id(frame):
         context.state(MetadataState).by_topic_id |= {correlation_id}
     if not sends_away(rebootstrap, context, Trigger.METADATA):
@@ -127,7 +129,7 @@ def change(rebootstrap: Rebootstrap, route: Route) -> Respond:
 
 
 def _too_late() -> Sequence[Chunk]:
-    raise Fault(Reason.REBOOTSTRAP, "the topology changed before the broker answered", KEY)
+    raise Fault(Reason.REBOOTSTRAP, "the topology changed before the broker answered", ApiKey.METADATA)
 
 
 def _changed(rebootstrap: Rebootstrap, context: Context, frame: memoryview, version: int) -> Sequence[Chunk] | None:
@@ -148,7 +150,7 @@ def _changed(rebootstrap: Rebootstrap, context: Context, frame: memoryview, vers
     if not has_code:
         return None if rest is None else [frame[:behind_brokers], bytes(rest)]
     assert state is not None
-    return _with_code(frame, behind_brokers, rest, state.lacks_code, REBOOTSTRAP_REQUIRED if notified else 0)
+    return _with_code(frame, behind_brokers, rest, state.lacks_code, ErrorCode.REBOOTSTRAP_REQUIRED if notified else 0)
 
 
 def _with_code(
@@ -164,9 +166,9 @@ def _with_code(
 
 def _behind_brokers(frame: memoryview, version: int) -> int:
     """Where the brokers of a response end."""
-    skim = response_skim(KEY, version)
+    skim = response_skim(ApiKey.METADATA, version)
     assert skim is not None
-    _, body = decode_response_header(frame, 0, len(frame), KEY, version)
+    _, body = decode_response_header(frame, 0, len(frame), ApiKey.METADATA, version)
     return skim(frame, body, len(frame)).end
 
 

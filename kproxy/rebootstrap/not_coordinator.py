@@ -11,19 +11,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from kproxy.errors import NOT_COORDINATOR
+from kproxy.wire.generated.api_keys import ApiKey
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.message import WireMessage
 from kproxy.wire.primitives import Buffer
 
-OFFSET_COMMIT: Final = 8
-JOIN_GROUP: Final = 11
-HEARTBEAT: Final = 12
-LEAVE_GROUP: Final = 13
-SYNC_GROUP: Final = 14
-TXN_OFFSET_COMMIT: Final = 28
-CONSUMER_GROUP_HEARTBEAT: Final = 68
-SHARE_GROUP_HEARTBEAT: Final = 76
-STREAMS_GROUP_HEARTBEAT: Final = 88
 _NULL_PROTOCOL: Final = 7
 """The first version of JoinGroup whose response can have no protocol's name."""
 
@@ -32,54 +24,56 @@ _NULL_PROTOCOL: Final = 7
 def _join_group(version: int) -> WireMessage:
     from kproxy.wire.generated.join_group_response import JoinGroupResponse
 
-    return JoinGroupResponse(error_code=NOT_COORDINATOR, protocol_name=None if version >= _NULL_PROTOCOL else "")
+    return JoinGroupResponse(
+        error_code=ErrorCode.NOT_COORDINATOR, protocol_name=None if version >= _NULL_PROTOCOL else ""
+    )
 
 
 def _heartbeat(_: int) -> WireMessage:
     from kproxy.wire.generated.heartbeat_response import HeartbeatResponse
 
-    return HeartbeatResponse(error_code=NOT_COORDINATOR)
+    return HeartbeatResponse(error_code=ErrorCode.NOT_COORDINATOR)
 
 
 def _leave_group(_: int) -> WireMessage:
     from kproxy.wire.generated.leave_group_response import LeaveGroupResponse
 
-    return LeaveGroupResponse(error_code=NOT_COORDINATOR)
+    return LeaveGroupResponse(error_code=ErrorCode.NOT_COORDINATOR)
 
 
 def _sync_group(_: int) -> WireMessage:
     from kproxy.wire.generated.sync_group_response import SyncGroupResponse
 
-    return SyncGroupResponse(error_code=NOT_COORDINATOR)
+    return SyncGroupResponse(error_code=ErrorCode.NOT_COORDINATOR)
 
 
 def _consumer_group_heartbeat(_: int) -> WireMessage:
     from kproxy.wire.generated.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
 
-    return ConsumerGroupHeartbeatResponse(error_code=NOT_COORDINATOR)
+    return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.NOT_COORDINATOR)
 
 
 def _share_group_heartbeat(_: int) -> WireMessage:
     from kproxy.wire.generated.share_group_heartbeat_response import ShareGroupHeartbeatResponse
 
-    return ShareGroupHeartbeatResponse(error_code=NOT_COORDINATOR)
+    return ShareGroupHeartbeatResponse(error_code=ErrorCode.NOT_COORDINATOR)
 
 
 def _streams_group_heartbeat(_: int) -> WireMessage:
     from kproxy.wire.generated.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 
-    return StreamsGroupHeartbeatResponse(error_code=NOT_COORDINATOR)
+    return StreamsGroupHeartbeatResponse(error_code=ErrorCode.NOT_COORDINATOR)
 
 
 AT_THE_TOP: Final[Mapping[int, Callable[[int], WireMessage]]] = MappingProxyType(
     {
-        JOIN_GROUP: _join_group,
-        HEARTBEAT: _heartbeat,
-        LEAVE_GROUP: _leave_group,
-        SYNC_GROUP: _sync_group,
-        CONSUMER_GROUP_HEARTBEAT: _consumer_group_heartbeat,
-        SHARE_GROUP_HEARTBEAT: _share_group_heartbeat,
-        STREAMS_GROUP_HEARTBEAT: _streams_group_heartbeat,
+        ApiKey.JOIN_GROUP: _join_group,
+        ApiKey.HEARTBEAT: _heartbeat,
+        ApiKey.LEAVE_GROUP: _leave_group,
+        ApiKey.SYNC_GROUP: _sync_group,
+        ApiKey.CONSUMER_GROUP_HEARTBEAT: _consumer_group_heartbeat,
+        ApiKey.SHARE_GROUP_HEARTBEAT: _share_group_heartbeat,
+        ApiKey.STREAMS_GROUP_HEARTBEAT: _streams_group_heartbeat,
     }
 )
 """Their responses say it for the whole request."""
@@ -110,7 +104,8 @@ def _offset_commit(version: int, body: Buffer) -> WireMessage:
                 name=topic.name,
                 topic_id=topic.topic_id,
                 partitions=[
-                    OffsetCommitResponsePartition(each.partition_index, NOT_COORDINATOR) for each in topic.partitions
+                    OffsetCommitResponsePartition(each.partition_index, ErrorCode.NOT_COORDINATOR)
+                    for each in topic.partitions
                 ],
             )
             for topic in request.topics
@@ -133,7 +128,8 @@ def _txn_offset_commit(version: int, body: Buffer) -> WireMessage:
                 name=topic.name,
                 topic_id=topic.topic_id,
                 partitions=[
-                    TxnOffsetCommitResponsePartition(each.partition_index, NOT_COORDINATOR) for each in topic.partitions
+                    TxnOffsetCommitResponsePartition(each.partition_index, ErrorCode.NOT_COORDINATOR)
+                    for each in topic.partitions
                 ],
             )
             for topic in request.topics
@@ -142,5 +138,5 @@ def _txn_offset_commit(version: int, body: Buffer) -> WireMessage:
 
 
 FOR_EACH_PARTITION: Final[Mapping[int, Callable[[int, Buffer], WireMessage]]] = MappingProxyType(
-    {OFFSET_COMMIT: _offset_commit, TXN_OFFSET_COMMIT: _txn_offset_commit}
+    {ApiKey.OFFSET_COMMIT: _offset_commit, ApiKey.TXN_OFFSET_COMMIT: _txn_offset_commit}
 )

@@ -11,9 +11,9 @@ from kproxy.protocol.api_table import ApiPolicy, Chunk, OnResponse, Respond, Rou
 from kproxy.protocol.context import Context
 from kproxy.rebootstrap import api_versions, coordinators, metadata
 from kproxy.rebootstrap.answers import Rebootstrap
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.header import decode_response_header
 
-PRODUCE: Final = 0
 _FIRST_NEW_LEADERS: Final = 10
 
 
@@ -21,20 +21,20 @@ def policies(rebootstrap: Rebootstrap) -> Mapping[int, ApiPolicy]:
     """By api key, of one virtual cluster."""
     return {
         **coordinators.policies(rebootstrap),
-        PRODUCE: ApiPolicy(
+        ApiKey.PRODUCE: ApiPolicy(
             on_response=OnResponse.WHOLE,
             glances=True,
             response=partial(without_new_leaders, rebootstrap),
             response_from=_FIRST_NEW_LEADERS,
         ),
-        metadata.KEY: metadata.policy(rebootstrap),
-        api_versions.KEY: api_versions.policy(rebootstrap),
+        ApiKey.METADATA: metadata.policy(rebootstrap),
+        ApiKey.API_VERSIONS: api_versions.policy(rebootstrap),
     }
 
 
 def retired_policies(rebootstrap: Rebootstrap) -> Mapping[int, ApiPolicy]:
     """The same at a listener whose node is gone."""
-    return {**policies(rebootstrap), metadata.KEY: metadata.policy(rebootstrap, retired=True)}
+    return {**policies(rebootstrap), ApiKey.METADATA: metadata.policy(rebootstrap, retired=True)}
 
 
 def without_new_leaders(rebootstrap: Rebootstrap, route: Route) -> Respond:
@@ -46,7 +46,7 @@ def without_new_leaders(rebootstrap: Rebootstrap, route: Route) -> Respond:
     def respond(context: Context, frame: memoryview) -> Sequence[Chunk] | None:
         if not rebootstrap.hides_topic_ids(context):
             return None
-        _, body = decode_response_header(frame, 0, len(frame), PRODUCE, route.version)
+        _, body = decode_response_header(frame, 0, len(frame), ApiKey.PRODUCE, route.version)
         return [frame[:body], _without_leaders(frame[body:], route.version)]
 
     return respond

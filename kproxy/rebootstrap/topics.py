@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from kproxy.protocol.reading import behind
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.primitives import INT16, ZERO_UUID, Buffer, uvarint
 from kproxy.wire.walk import not_at_end, skip_tags, uvarint_at
 
-LEADER_NOT_AVAILABLE: Final = 5
 _FIRST_ERROR_CODE: Final = 13
 _ERROR_CODE: Final = 2
 _CONTROLLER_ID: Final = 4
@@ -33,7 +33,7 @@ _UNTAGGED: Final = b"\0"
 _LAST_TOPIC_ENDS: Final = _OPERATIONS + _UNTAGGED
 _WALKED: Final = 8 << 10
 """Bytes of topics that are always walked: 0.2 ms."""
-_UNAVAILABLE: Final = INT16.pack(LEADER_NOT_AVAILABLE)
+_UNAVAILABLE: Final = INT16.pack(ErrorCode.LEADER_NOT_AVAILABLE)
 _NO_PARTITION: Final = b"\x01" + _OPERATIONS + _UNTAGGED
 _NOT_INTERNAL: Final = b"\0"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from kproxy.config.nodes import same_interface
-from kproxy.errors import ErrorClass, KproxyError
+from kproxy.errors import KproxyError
 from kproxy.observe.reasons import Reason
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ Span = tuple[int, int]
 
 class NoPortError(KproxyError):
     """A node for which there is no port: the configuration does not foresee it, or none is free."""
-
-    error_class = ErrorClass.INVALID_CONFIGURATION
 
     def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(detail)

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import structlog
 
-from kproxy.errors import ErrorClass, KproxyError
+from kproxy.errors import KproxyError
 
 
 class StateError(KproxyError):
@@ -17,8 +17,6 @@ class StateError(KproxyError):
 
 class StateLockedError(StateError):
     """Another process has the state; it may be about to end."""
-
-    error_class = ErrorClass.RETRIABLE
 
 
 class Store(Protocol):

@@ -13,7 +13,8 @@ from typing import Final
 import cramjam
 import zstandard
 
-from kproxy.telemetry.errors import INVALID_RECORD, TELEMETRY_TOO_LARGE, UNSUPPORTED_COMPRESSION_TYPE, PayloadError
+from kproxy.telemetry.errors import PayloadError
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.primitives import int32_at
 
 NONE: Final = 0
@@ -60,22 +61,22 @@ def decompress(codec: int, data: bytes, limit: int) -> bytes:
     PayloadError: 76 for a codec that Kafka has not, 118 for more than `limit` bytes, 87 for what no codec made.
     """
     if codec not in CODECS:
-        raise PayloadError(UNSUPPORTED_COMPRESSION_TYPE, f"compression type {codec} is not one of Kafka's")
+        raise PayloadError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"compression type {codec} is not one of Kafka's")
     if codec == NONE:
         return data if len(data) <= limit else _too_large(limit)
     if codec == GZIP and data.count(_GZIP_MAGIC) > _GZIP_MEMBERS:
-        raise PayloadError(INVALID_RECORD, f"not gzip: more than {_GZIP_MEMBERS} members")
+        raise PayloadError(ErrorCode.INVALID_RECORD, f"not gzip: more than {_GZIP_MEMBERS} members")
     try:
         if codec == SNAPPY:
             return _xerial(data, limit) if data.startswith(_XERIAL_MAGIC) else _snappy(data, limit)
         inflated = _one_frame(data, limit) if codec == ZSTD else None
         return _streamed(_STREAMED[codec], data, limit) if inflated is None else inflated
     except cramjam.DecompressionError as error:
-        raise PayloadError(INVALID_RECORD, f"not {CODECS[codec]}: {error}") from error
+        raise PayloadError(ErrorCode.INVALID_RECORD, f"not {CODECS[codec]}: {error}") from error
 
 
 def _too_large(limit: int) -> bytes:
-    raise PayloadError(TELEMETRY_TOO_LARGE, f"more than {limit} bytes when decompressed")
+    raise PayloadError(ErrorCode.TELEMETRY_TOO_LARGE, f"more than {limit} bytes when decompressed")
 
 
 def _one_frame(data: bytes, limit: int) -> bytes | None:
@@ -130,7 +131,9 @@ def _xerial(data: bytes, limit: int) -> bytes:
     inflated = bytearray()
     for number, block in enumerate(_blocks(memoryview(data))):
         if number > limit // _XERIAL_SMALLEST_BLOCK:
-            raise PayloadError(INVALID_RECORD, f"not snappy: more than {number} blocks for {limit} bytes at most")
+            raise PayloadError(
+                ErrorCode.INVALID_RECORD, f"not snappy: more than {number} blocks for {limit} bytes at most"
+            )
         inflated += _snappy(block, limit - len(inflated))
     return bytes(inflated)
 
@@ -143,6 +146,6 @@ def _blocks(data: memoryview) -> Iterator[memoryview]:
         position = start + size
         if size < 0 or position > len(data):
             raise PayloadError(
-                INVALID_RECORD, f"not snappy: a block of {size} bytes where {len(data) - start} are left"
+                ErrorCode.INVALID_RECORD, f"not snappy: a block of {size} bytes where {len(data) - start} are left"
             )
         yield data[start:position]

@@ -21,6 +21,7 @@ from kproxy.telemetry.config_resource import CLIENT_METRICS, Keep
 from kproxy.telemetry.service import Telemetry
 from kproxy.wire.generated.alter_configs_request import AlterConfigsRequest
 from kproxy.wire.generated.alter_configs_response import AlterConfigsResponse
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
 from kproxy.wire.generated.describe_cluster_response import DescribeClusterResponse
 from kproxy.wire.generated.describe_configs_request import DescribeConfigsRequest
@@ -32,19 +33,19 @@ from kproxy.wire.generated.list_config_resources_response import ListConfigResou
 from kproxy.wire.message import WireMessage
 
 _CONFIGS: Final[dict[int, tuple[Any, type[Any]]]] = {
-    a32_describe_configs.KEY: (a32_describe_configs, DescribeConfigsRequest),
-    a33_alter_configs.KEY: (a33_alter_configs, AlterConfigsRequest),
-    a44_incremental_alter_configs.KEY: (a44_incremental_alter_configs, IncrementalAlterConfigsRequest),
-    a74_list_config_resources.KEY: (a74_list_config_resources, ListConfigResourcesRequest),
+    ApiKey.DESCRIBE_CONFIGS: (a32_describe_configs, DescribeConfigsRequest),
+    ApiKey.ALTER_CONFIGS: (a33_alter_configs, AlterConfigsRequest),
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: (a44_incremental_alter_configs, IncrementalAlterConfigsRequest),
+    ApiKey.LIST_CONFIG_RESOURCES: (a74_list_config_resources, ListConfigResourcesRequest),
 }
 """Module and its request, by api key."""
 RESPONSES: Final[dict[int, type[WireMessage]]] = {
-    18: ApiVersionsResponse,
-    32: DescribeConfigsResponse,
-    33: AlterConfigsResponse,
-    44: IncrementalAlterConfigsResponse,
-    60: DescribeClusterResponse,
-    74: ListConfigResourcesResponse,
+    ApiKey.API_VERSIONS: ApiVersionsResponse,
+    ApiKey.DESCRIBE_CONFIGS: DescribeConfigsResponse,
+    ApiKey.ALTER_CONFIGS: AlterConfigsResponse,
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: IncrementalAlterConfigsResponse,
+    ApiKey.DESCRIBE_CLUSTER: DescribeClusterResponse,
+    ApiKey.LIST_CONFIG_RESOURCES: ListConfigResourcesResponse,
 }
 """What a broker answers to what dialogues ask it, by api key."""
 

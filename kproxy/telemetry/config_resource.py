@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple, Protocol
 
-from kproxy.errors import INVALID_REQUEST
-from kproxy.telemetry.errors import INVALID_CONFIG, POLICY_VIOLATION, SubscriptionError
+from kproxy.telemetry.errors import SubscriptionError
 from kproxy.telemetry.subscription import INTERVAL_MS, KEYS, MATCH, METRICS, Subscription, as_list
 from kproxy.telemetry.subscriptions import Subscriptions
 from kproxy.wire.generated.describe_configs_response import (
@@ -18,6 +17,7 @@ from kproxy.wire.generated.describe_configs_response import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
+from kproxy.wire.generated.error_codes import ErrorCode
 
 CLIENT_METRICS: Final = 16
 """The resource type."""
@@ -96,7 +96,7 @@ def describe(
 ) -> DescribeConfigsResult:
     """The resource with its configs, of which those that are not set have their default; no `keys`: all."""
     if not name:
-        raise SubscriptionError(INVALID_REQUEST, "a client metrics subscription needs a name")
+        raise SubscriptionError(ErrorCode.INVALID_REQUEST, "a client metrics subscription needs a name")
     present = subscriptions.get(name)
     values = (present or Subscription(name)).values()
     given = present.keys if present else frozenset()
@@ -129,9 +129,9 @@ def _synonyms(key: str, value: str) -> list[DescribeConfigsSynonym]:
 def _check(all_configs: Iterable[Alteration], with_value: Iterable[Alteration]) -> None:
     names = [config.name for config in all_configs]
     if len(set(names)) < len(names):
-        raise SubscriptionError(INVALID_REQUEST, "a config stands twice in the request")
+        raise SubscriptionError(ErrorCode.INVALID_REQUEST, "a config stands twice in the request")
     if nulls := [config.name for config in with_value if config.value is None]:
-        raise SubscriptionError(INVALID_REQUEST, f"null is no value of {', '.join(nulls)}")
+        raise SubscriptionError(ErrorCode.INVALID_REQUEST, f"null is no value of {', '.join(nulls)}")
 
 
 def _apply(configs: dict[str, str], operation: Operation) -> None:
@@ -141,9 +141,9 @@ def _apply(configs: dict[str, str], operation: Operation) -> None:
     elif operation.config_operation == DELETE:
         configs.pop(key, None)
     elif operation.config_operation not in (APPEND, SUBTRACT):
-        raise SubscriptionError(INVALID_REQUEST, f"unknown operation {operation.config_operation} on {key}")
+        raise SubscriptionError(ErrorCode.INVALID_REQUEST, f"unknown operation {operation.config_operation} on {key}")
     elif _TYPES.get(key) != _TYPE_LIST:
-        raise SubscriptionError(INVALID_CONFIG, f"{key} is no list: nothing can be appended or subtracted")
+        raise SubscriptionError(ErrorCode.INVALID_CONFIG, f"{key} is no list: nothing can be appended or subtracted")
     else:
         configs[key] = ",".join(_combined(configs.get(key, ""), value, operation.config_operation))
 
@@ -158,8 +158,10 @@ def _combined(present: str, value: str, operation: int) -> list[str]:
 def _change(subscriptions: Subscriptions, name: str, configs: Mapping[str, str]) -> Change | None:
     wanted = Subscription.from_configs(name, configs)
     if subscriptions.is_fixed(name):
-        raise SubscriptionError(POLICY_VIOLATION, f"{name} stands in kproxy's configuration: change it there")
+        raise SubscriptionError(ErrorCode.POLICY_VIOLATION, f"{name} stands in kproxy's configuration: change it there")
     if not subscriptions.get(name) and len(subscriptions) >= MAX_SUBSCRIPTIONS:
-        raise SubscriptionError(POLICY_VIOLATION, f"there are {MAX_SUBSCRIPTIONS} client metrics subscriptions already")
+        raise SubscriptionError(
+            ErrorCode.POLICY_VIOLATION, f"there are {MAX_SUBSCRIPTIONS} client metrics subscriptions already"
+        )
     after = wanted if configs else None
     return None if after == subscriptions.get(name) else Change(name, after)

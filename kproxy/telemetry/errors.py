@@ -3,20 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from kproxy.errors import KproxyError, classify
-
-NETWORK_EXCEPTION: Final = 13
-CLUSTER_AUTHORIZATION_FAILED: Final = 31
-INVALID_CONFIG: Final = 40
-POLICY_VIOLATION: Final = 44
-KAFKA_STORAGE_ERROR: Final = 56
-UNSUPPORTED_COMPRESSION_TYPE: Final = 76
-INVALID_RECORD: Final = 87
-THROTTLING_QUOTA_EXCEEDED: Final = 89
-UNKNOWN_SUBSCRIPTION_ID: Final = 117
-TELEMETRY_TOO_LARGE: Final = 118
+from kproxy.errors import KproxyError
 
 
 class TelemetryError(KproxyError):
@@ -26,7 +13,6 @@ class TelemetryError(KproxyError):
         super().__init__(message)
         self.code = code
         self.message = message
-        self.error_class = classify(code)
 
 
 class SubscriptionError(TelemetryError):

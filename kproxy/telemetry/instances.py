@@ -9,21 +9,16 @@ from math import inf
 from typing import Final
 from uuid import UUID
 
-from kproxy.errors import INVALID_REQUEST, NONE
-from kproxy.telemetry.errors import (
-    THROTTLING_QUOTA_EXCEEDED,
-    UNKNOWN_SUBSCRIPTION_ID,
-    UNSUPPORTED_COMPRESSION_TYPE,
-    TelemetryError,
-)
+from kproxy.telemetry.errors import TelemetryError
 from kproxy.telemetry.layout import Lately
 from kproxy.telemetry.subscription import ClientInfo
 from kproxy.telemetry.subscriptions import SubscriptionSet
+from kproxy.wire.generated.error_codes import ErrorCode
 
 CAPACITY: Final = 16_384
 _MIN_EXPIRY: Final = 60.0  # seconds
 _EXPIRY_INTERVALS: Final = 3
-_GET_AT_ONCE: Final = frozenset({UNKNOWN_SUBSCRIPTION_ID, UNSUPPORTED_COMPRESSION_TYPE})
+_GET_AT_ONCE: Final = frozenset({ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE})
 """Errors of a push that a client meets by getting its subscriptions anew."""
 
 
@@ -52,7 +47,7 @@ class Instance:
 
     def __init__(self, info: ClientInfo, subscriptions: SubscriptionSet, version: int) -> None:
         self.info = info
-        self.last_error = NONE
+        self.last_error: int = ErrorCode.NONE
         self.last_seen = -inf
         self.lately = Lately()
         self.pushes = 0
@@ -83,10 +78,10 @@ class Instance:
         """TelemetryError 89 for a get that comes too early. One that does not makes one push free."""
         if self.last_error not in _GET_AT_ONCE and not self._is_due(max(self.last_get, self.last_push), now):
             raise TelemetryError(
-                THROTTLING_QUOTA_EXCEEDED, "subscriptions were asked for before the push interval passed"
+                ErrorCode.THROTTLING_QUOTA_EXCEEDED, "subscriptions were asked for before the push interval passed"
             )
         self.last_get = now
-        self.last_error = NONE
+        self.last_error = ErrorCode.NONE
         self.free_push = True
         self.digressed = False
 
@@ -94,11 +89,13 @@ class Instance:
         """TelemetryError 42, 89 or 117, checked in this order. A push that fails after 89 counts as one."""
         if self.terminating:
             self.terminating = terminating
-            raise TelemetryError(INVALID_REQUEST, "a push after one that said it was the last")
+            raise TelemetryError(ErrorCode.INVALID_REQUEST, "a push after one that said it was the last")
         self._pace(terminating, now)
         self.terminating = terminating
         if subscription_id != self.subscription_id:
-            raise TelemetryError(UNKNOWN_SUBSCRIPTION_ID, f"subscription id {subscription_id} is not the present one")
+            raise TelemetryError(
+                ErrorCode.UNKNOWN_SUBSCRIPTION_ID, f"subscription id {subscription_id} is not the present one"
+            )
 
     def _pace(self, terminating: bool, now: float) -> None:
         """One terminating push may come early; another, before the next push that is due, counts as any other."""
@@ -109,7 +106,7 @@ class Instance:
         elif terminating and not self.digressed:
             self.digressed = True
         else:
-            raise TelemetryError(THROTTLING_QUOTA_EXCEEDED, "a push before the push interval passed")
+            raise TelemetryError(ErrorCode.THROTTLING_QUOTA_EXCEEDED, "a push before the push interval passed")
 
     def _is_due(self, last: float, now: float) -> bool:
         """Whether a push interval passed since `last`. A clock that was set back throttles nobody."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kproxy.telemetry.errors import INVALID_RECORD, PayloadError
+from kproxy.telemetry.errors import PayloadError
 from kproxy.telemetry.layout import Words
 from kproxy.telemetry.subscription import ClientInfo
+from kproxy.wire.generated.error_codes import ErrorCode
 
 if TYPE_CHECKING:
     from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
@@ -26,7 +27,7 @@ def decode(payload: bytes) -> MetricsData:
     try:
         metrics: MetricsData = MetricsData.FromString(payload)
     except DecodeError as error:
-        raise PayloadError(INVALID_RECORD, f"not OTLP MetricsData: {error}") from error
+        raise PayloadError(ErrorCode.INVALID_RECORD, f"not OTLP MetricsData: {error}") from error
     return metrics
 
 

@@ -17,6 +17,7 @@ from kproxy.telemetry.apis import (
     a72_push_telemetry,
 )
 from kproxy.telemetry.subscription import ClientInfo
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
 from kproxy.wire.header import RequestHeader
 
@@ -34,7 +35,12 @@ REFUSED_AT: Final = 4
 CONFIGS_LIMIT: Final = 8 << 20
 """Bytes of a request for configs; Kafka's own tools stay far below."""
 
-_CONFIGS: Final[Mapping[int, tuple[int, int] | None]] = {32: None, 33: None, 44: None, 74: (0, 1)}
+_CONFIGS: Final[Mapping[int, tuple[int, int] | None]] = {
+    ApiKey.DESCRIBE_CONFIGS: None,
+    ApiKey.ALTER_CONFIGS: None,
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: None,
+    ApiKey.LIST_CONFIG_RESOURCES: (0, 1),
+}
 """The versions that are served whether the broker knows them or not, of DescribeConfigs and its kin by api key."""
 
 
@@ -47,13 +53,13 @@ def policies(
     was altered survive a restart.
     """
     return {
-        a71_get_telemetry_subscriptions.KEY: ApiPolicy(
+        ApiKey.GET_TELEMETRY_SUBSCRIPTIONS: ApiPolicy(
             on_request=OnRequest.WHOLE,
             request=answering(GetTelemetrySubscriptionsRequest.decode, partial(_get, rules)),
             own=(0, 0),
             alone=True,
         ),
-        a72_push_telemetry.KEY: ApiPolicy(
+        ApiKey.PUSH_TELEMETRY: ApiPolicy(
             on_request=OnRequest.WHOLE,
             request=answering(a72_push_telemetry.decode, partial(_push, rules, take)),
             request_limit=REFUSED_AT * rules.max_bytes + ENVELOPE,

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 from uuid import UUID, uuid4
 
-from kproxy.errors import INVALID_REQUEST, NONE
 from kproxy.telemetry.compression import ACCEPTED, CODECS, decompress
-from kproxy.telemetry.errors import TELEMETRY_TOO_LARGE, UNSUPPORTED_COMPRESSION_TYPE, PayloadError, TelemetryError
+from kproxy.telemetry.errors import PayloadError, TelemetryError
 from kproxy.telemetry.instances import CAPACITY, Instance, Instances
 from kproxy.telemetry.layout import Lately, Words
 from kproxy.telemetry.payload import Push, decode
 from kproxy.telemetry.subscription import RESERVED_IDS, ClientInfo
 from kproxy.telemetry.subscriptions import Subscriptions
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
 from kproxy.wire.generated.get_telemetry_subscriptions_response import GetTelemetrySubscriptionsResponse
 from kproxy.wire.generated.push_telemetry_request import PushTelemetryRequest
@@ -83,7 +83,7 @@ class Telemetry:
         except TelemetryError as error:
             self.tally.gets[error.code] += 1
             return GetTelemetrySubscriptionsResponse(error_code=error.code, client_instance_id=instance_id)
-        self.tally.gets[NONE] += 1
+        self.tally.gets[ErrorCode.NONE] += 1
         return self._subscribed(instance)
 
     def _subscribed(self, instance: Instance) -> GetTelemetrySubscriptionsResponse:
@@ -110,16 +110,16 @@ class Telemetry:
         except TelemetryError as error:
             self.tally.pushes[error.code] += 1
             return PushTelemetryResponse(error_code=error.code), None
-        self.tally.pushes[NONE] += 1
+        self.tally.pushes[ErrorCode.NONE] += 1
         return PushTelemetryResponse(), push
 
     def _judged(self, info: ClientInfo, request: PushTelemetryRequest, now: float) -> Push | None:
         """The checks, in Kafka's order: TelemetryError for the first that fails."""
         if info.client_instance_id in RESERVED_IDS:
-            raise TelemetryError(INVALID_REQUEST, f"{info.client_instance_id} is no client instance id")
+            raise TelemetryError(ErrorCode.INVALID_REQUEST, f"{info.client_instance_id} is no client instance id")
         instance = self._instance(info)
         self.instances.see(instance, now)
-        instance.last_error = NONE
+        instance.last_error = ErrorCode.NONE
         try:
             instance.admit_push(request.subscription_id, request.terminating, now)
             push = self._opened(instance, info, request, now)
@@ -132,9 +132,9 @@ class Telemetry:
 
     def _opened(self, instance: Instance, info: ClientInfo, request: PushTelemetryRequest, now: float) -> Push | None:
         if request.compression_type not in CODECS:
-            raise PayloadError(UNSUPPORTED_COMPRESSION_TYPE, f"compression type {request.compression_type}")
+            raise PayloadError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"compression type {request.compression_type}")
         if len(request.metrics) > self.max_bytes:
-            raise PayloadError(TELEMETRY_TOO_LARGE, f"{len(request.metrics)} bytes, {self.max_bytes} at most")
+            raise PayloadError(ErrorCode.TELEMETRY_TOO_LARGE, f"{len(request.metrics)} bytes, {self.max_bytes} at most")
         if not request.metrics:  # librdkafka 2.8 has nothing to say, at times
             return None
         began = self._clock()

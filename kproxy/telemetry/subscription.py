@@ -16,8 +16,8 @@ from uuid import UUID
 
 import re2
 
-from kproxy.errors import INVALID_REQUEST
-from kproxy.telemetry.errors import INVALID_CONFIG, SubscriptionError
+from kproxy.telemetry.errors import SubscriptionError
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.primitives import MAX_STRING, ZERO_UUID
 
 RESERVED_IDS: Final = frozenset({ZERO_UUID, UUID(int=1)})
@@ -100,12 +100,12 @@ class Subscription:
 
     def __post_init__(self) -> None:
         if not self.name:
-            raise SubscriptionError(INVALID_REQUEST, "a client metrics subscription needs a name")
+            raise SubscriptionError(ErrorCode.INVALID_REQUEST, "a client metrics subscription needs a name")
         if not MIN_INTERVAL_MS <= self.interval_ms <= MAX_INTERVAL_MS:
             reason = f"{self.interval_ms} is not between {MIN_INTERVAL_MS} and {MAX_INTERVAL_MS} (1 hour)"
-            raise SubscriptionError(INVALID_REQUEST, f"{INTERVAL_MS}: {reason}")
+            raise SubscriptionError(ErrorCode.INVALID_REQUEST, f"{INTERVAL_MS}: {reason}")
         if long := [key for key, value in self.values().items() if len(value.encode("utf-8", "replace")) > MAX_STRING]:
-            raise SubscriptionError(INVALID_REQUEST, f"{long[0]}: longer than {MAX_STRING} bytes")
+            raise SubscriptionError(ErrorCode.INVALID_REQUEST, f"{long[0]}: longer than {MAX_STRING} bytes")
         patterns = tuple((key, _compiled(key, pattern)) for key, pattern in self.match)
         object.__setattr__(self, "_patterns", patterns)
 
@@ -114,7 +114,9 @@ class Subscription:
         """The subscription that a CLIENT_METRICS resource's configs say, validated as Kafka's controller does."""
         if unknown := sorted(configs.keys() - set(KEYS)):
             known = ", ".join(KEYS)
-            raise SubscriptionError(INVALID_REQUEST, f"unknown client metrics config {unknown[0]!r}, known are {known}")
+            raise SubscriptionError(
+                ErrorCode.INVALID_REQUEST, f"unknown client metrics config {unknown[0]!r}, known are {known}"
+            )
         return cls(
             name,
             metrics=as_list(configs.get(METRICS, "")),
@@ -144,7 +146,7 @@ def as_list(value: str) -> Texts:
 
 def _interval(value: str) -> int:
     if not _INTEGER.fullmatch(value.strip()):
-        raise SubscriptionError(INVALID_CONFIG, f"{INTERVAL_MS}: {value!r} is not a whole number")
+        raise SubscriptionError(ErrorCode.INVALID_CONFIG, f"{INTERVAL_MS}: {value!r} is not a whole number")
     return int(value)
 
 
@@ -152,14 +154,14 @@ def _split(entry: str) -> tuple[str, str]:
     """`key=pattern`; as in Kafka, a pattern that holds another `=` is refused."""
     key, equals, pattern = (part.strip() for part in entry.partition("="))
     if not equals or not pattern or "=" in pattern:
-        raise SubscriptionError(INVALID_CONFIG, f"{MATCH}: {entry!r} is not of the form key=pattern")
+        raise SubscriptionError(ErrorCode.INVALID_CONFIG, f"{MATCH}: {entry!r} is not of the form key=pattern")
     return key, pattern
 
 
 def _compiled(key: str, pattern: str) -> Any:
     if key not in _ATTRIBUTES:
         known = ", ".join(_ATTRIBUTES)
-        raise SubscriptionError(INVALID_CONFIG, f"{MATCH}: unknown key {key!r}, known are {known}")
+        raise SubscriptionError(ErrorCode.INVALID_CONFIG, f"{MATCH}: unknown key {key!r}, known are {known}")
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _PATTERN_MEMORY
@@ -167,4 +169,6 @@ def _compiled(key: str, pattern: str) -> Any:
         return re2.compile(pattern, options)
     except (re2.error, UnicodeEncodeError) as error:
         reason = error.args[0].decode("utf-8", "replace") if isinstance(error, re2.error) else error
-        raise SubscriptionError(INVALID_CONFIG, f"{MATCH}: {key}={pattern!a} is no regex for RE2: {reason}") from error
+        raise SubscriptionError(
+            ErrorCode.INVALID_CONFIG, f"{MATCH}: {key}={pattern!a} is no regex for RE2: {reason}"
+        ) from error

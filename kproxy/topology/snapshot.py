@@ -10,7 +10,8 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
-from kproxy.errors import NONE, UpstreamError
+from kproxy.errors import UpstreamError
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.metadata_response import MetadataResponse
 
 
@@ -112,7 +113,7 @@ def from_metadata(response: MetadataResponse) -> Snapshot:
     Raises UpstreamError for an error or for no broker that could be dialled: neither may replace a good snapshot, since
     the clients would lose every address that they have.
     """
-    if response.error_code != NONE:
+    if response.error_code != ErrorCode.NONE:
         raise UpstreamError(f"Metadata answers error {response.error_code}; the broker's log has the reason")
     nodes = [Node(broker.node_id, broker.host, broker.port, broker.rack) for broker in response.brokers]
     controller_id = response.controller_id if response.controller_id >= 0 else None

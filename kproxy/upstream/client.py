@@ -10,7 +10,7 @@ from typing import Final
 
 import trio
 
-from kproxy.errors import ErrorClass, UpstreamError
+from kproxy.errors import UpstreamError
 from kproxy.upstream.attempts import Address, Candidate, fresh_first, ordered
 from kproxy.upstream.broker import Broker
 from kproxy.upstream.dial import Dial, open_tcp
@@ -27,8 +27,6 @@ MAX_RESPONSE_BYTES: Final = 32 * 2**20
 
 class UnknownNodeError(UpstreamError):
     """A node id that no metadata named so far."""
-
-    error_class = ErrorClass.REFRESH_RETRIABLE
 
 
 class UpstreamClient:

@@ -8,10 +8,11 @@ from types import MappingProxyType
 from typing import ClassVar, Final, NamedTuple, Protocol
 
 import kproxy
-from kproxy.errors import NONE, UNSUPPORTED_VERSION, ErrorClass, MalformedMessageError, UpstreamError
+from kproxy.errors import MalformedMessageError, UpstreamError
 from kproxy.wire.apis import APIS
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
+from kproxy.wire.generated.error_codes import ErrorCode
 
 HELLO: Final = ApiVersionsRequest(client_software_name="kproxy", client_software_version=kproxy.__version__)
 
@@ -37,8 +38,6 @@ class Offered(NamedTuple):
 class NotOfferedError(UpstreamError):
     """The broker serves no version of an API that kproxy knows: no retry helps, only another Kafka version."""
 
-    error_class = ErrorClass.INVALID_CONFIGURATION
-
 
 def decode_answer(body: bytes, version: int) -> ApiVersionsResponse:
     """The response to ApiVersions `version`. Raises MalformedMessageError.
@@ -46,12 +45,12 @@ def decode_answer(body: bytes, version: int) -> ApiVersionsResponse:
     A broker that does not know the version answers in the form of v0 (KIP-511). librdkafka's mock cluster means to,
     and gets the array's length wrong: a refusal that cannot be read names no range.
     """
-    if not body.startswith(UNSUPPORTED_VERSION.to_bytes(2, "big")):
+    if not body.startswith(ErrorCode.UNSUPPORTED_VERSION.to_bytes(2, "big")):
         return ApiVersionsResponse.decode(body, version)
     try:
         return ApiVersionsResponse.decode(body, 0)
     except MalformedMessageError:
-        return ApiVersionsResponse(error_code=UNSUPPORTED_VERSION)
+        return ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
 
 
 def offered(answer: ApiVersionsResponse) -> Mapping[int, Offered]:
@@ -64,12 +63,12 @@ def next_hello(answer: ApiVersionsResponse, version: int) -> int | None:
 
     Raises UpstreamError when the broker refuses even the version that it names itself.
     """
-    if answer.error_code == NONE:
+    if answer.error_code == ErrorCode.NONE:
         return None
     own = offered(answer).get(ApiVersionsRequest.api_key)
     # Brokers before 2.4 name no range with their refusal; each of them knows v0.
     lower = 0 if own is None else min(own.max_version, ApiVersionsRequest.max_version)
-    if answer.error_code != UNSUPPORTED_VERSION or lower >= version:
+    if answer.error_code != ErrorCode.UNSUPPORTED_VERSION or lower >= version:
         raise UpstreamError(
             f"the broker answers ApiVersions v{version} with error {answer.error_code}; its log has the reason"
         )

@@ -8,9 +8,8 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from kproxy.errors import UnsupportedApiError
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.api_table import TABLE
-
-API_VERSIONS: Final = 18
 
 
 class ApiSpec(NamedTuple):
@@ -41,7 +40,7 @@ def response_header_version(key: int, version: int) -> int:
 
     ApiVersions is always 0: a client must be able to read it before it knows any version (KIP-511).
     """
-    return 1 if version >= _spec(key).flexible_from and key != API_VERSIONS else 0
+    return 1 if version >= _spec(key).flexible_from and key != ApiKey.API_VERSIONS else 0
 
 
 def _spec(key: int) -> ApiSpec:

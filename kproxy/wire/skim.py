@@ -18,6 +18,7 @@ from kproxy.wire.address import (
     replace_addresses,
 )
 from kproxy.wire.apis import APIS, response_header_version
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.skims import ERROR_OFFSETS, IN_BYTES, SKIMS
 from kproxy.wire.primitives import MAX_STRING, Buffer, read_uvarint
 from kproxy.wire.stream import RecordsWalk, ResponseStream, request_stream, response_stream
@@ -49,8 +50,7 @@ _REQUEST_HEADER: Final = struct.Struct(">2xh4xh")
 """Api version and length of the client id, of a request whose key is known."""
 _INT16: Final = struct.Struct(">h")
 _UNKNOWN_END: Final = 1 << 62
-_PRODUCE: Final = 0
-_PRODUCE_FLEXIBLE: Final = APIS[_PRODUCE].flexible_from
+_PRODUCE_FLEXIBLE: Final = APIS[ApiKey.PRODUCE].flexible_from
 _USUAL: Final = 14
 """Bytes before and of `acks`, at the least."""
 _MOST_USUAL: Final = _USUAL + 0xFF
@@ -176,7 +176,7 @@ def _transaction(view: memoryview) -> tuple[bool, int]:
     """Whether there is a transactional id, and the position behind it."""
     version, length = _REQUEST_HEADER.unpack_from(view)
     pos = _REQUEST_HEADER.size + _text(length)
-    if version < APIS[_PRODUCE].flexible_from:
+    if version < APIS[ApiKey.PRODUCE].flexible_from:
         (length,) = _INT16.unpack_from(view, pos)
         pos += _INT16.size + _text(length)
     else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 import trio
 
-from kproxy.errors import NONE
 from kproxy.topology.snapshot import Change, Snapshot
 from kproxy.topology.watcher import Watcher
 from kproxy.upstream.client import UpstreamClient
@@ -15,6 +14,7 @@ from kproxy.wire.generated.describe_cluster_request import DescribeClusterReques
 from kproxy.wire.generated.describe_cluster_response import DescribeClusterResponse
 from kproxy.wire.generated.describe_configs_request import DescribeConfigsRequest, DescribeConfigsResource
 from kproxy.wire.generated.describe_configs_response import DescribeConfigsResponse
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.metadata_request import MetadataRequest, MetadataRequestTopic
 from kproxy.wire.generated.metadata_response import MetadataResponse
 from tests.support.backend import Backend
@@ -63,7 +63,7 @@ async def test_requests_reach_the_node_they_name(client: UpstreamClient, backend
             resource = DescribeConfigsResource(BROKER, str(subject), ["broker.id"])
             request = DescribeConfigsRequest([resource])
             answer = await client.request(request, DescribeConfigsResponse, node=node)
-            assert (answer.results[0].error_code == NONE) is (node == subject)
+            assert (answer.results[0].error_code == ErrorCode.NONE) is (node == subject)
 
 
 async def test_hundreds_in_flight_on_one_connection(client: UpstreamClient, backend: Backend) -> None:

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kproxy.errors import NOT_COORDINATOR, REBOOTSTRAP_REQUIRED
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.context import Context
 from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.rebootstrap.client_capabilities import capability
 from kproxy.rebootstrap.decisions import Place
 from kproxy.rebootstrap.notified_clients import Client, NotifiedClients
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.primitives import INT32
 from tests.property.test_relay_flows import pieces
 from tests.unit.relay import frames
@@ -176,14 +176,14 @@ def says_16(request: Request, frame: bytes) -> bool:
         return False
     said = frames.understood(request.key, request.version, frame)
     if request.key == 8:
-        return bool(said["Topics"]) and said["Topics"][0]["Partitions"][0]["ErrorCode"] == NOT_COORDINATOR
-    return request.key != 9 and said["ErrorCode"] == NOT_COORDINATOR
+        return bool(said["Topics"]) and said["Topics"][0]["Partitions"][0]["ErrorCode"] == ErrorCode.NOT_COORDINATOR
+    return request.key != 9 and said["ErrorCode"] == ErrorCode.NOT_COORDINATOR
 
 
 def says_129(request: Request, frame: bytes) -> bool:
     if request.key == METADATA and request.version >= 13:
-        return bool(frames.understood(METADATA, 13, frame)["ErrorCode"] == REBOOTSTRAP_REQUIRED)
-    return request.key == API_VERSIONS and frame[4:6] == REBOOTSTRAP_REQUIRED.to_bytes(2, "big")
+        return bool(frames.understood(METADATA, 13, frame)["ErrorCode"] == ErrorCode.REBOOTSTRAP_REQUIRED)
+    return request.key == API_VERSIONS and frame[4:6] == ErrorCode.REBOOTSTRAP_REQUIRED.to_bytes(2, "big")
 
 
 ACTIONS = st.lists(

@@ -9,10 +9,11 @@ from typing import Final
 
 from kproxy.protocol.api_table import ApiPolicy
 from kproxy.relay.apis import address_policies, api_versions, sasl
+from kproxy.wire.generated.api_keys import ApiKey
 
 POLICIES: Final[Mapping[int, ApiPolicy]] = MappingProxyType(
-    {**address_policies.POLICIES, **sasl.POLICIES, api_versions.KEY: api_versions.POLICY}
+    {**address_policies.POLICIES, **sasl.POLICIES, ApiKey.API_VERSIONS: api_versions.POLICY}
 )
 """By api key."""
-RETIRED_KEYS: Final = frozenset((address_policies.METADATA, api_versions.KEY, *sasl.POLICIES))
+RETIRED_KEYS: Final = frozenset((ApiKey.METADATA, ApiKey.API_VERSIONS, *sasl.POLICIES))
 """What a client needs to ask until it hears that the node it came to is gone."""

@@ -28,11 +28,10 @@ from kproxy.protocol.api_table import ApiPolicy, Chunk, OnRequest, OnResponse, R
 from kproxy.protocol.context import Context
 from kproxy.protocol.reading import compact_string, text, well_formed
 from kproxy.relay.apis.addresses import each, replace_all, replaced
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.primitives import Buffer, int16_at
 from kproxy.wire.skim import BROKER, Skimmed
 
-PRODUCE, FETCH, METADATA, FIND_COORDINATOR = 0, 1, 3, 10
-DESCRIBE_QUORUM, DESCRIBE_CLUSTER, SHARE_FETCH, SHARE_ACKNOWLEDGE = 55, 60, 78, 79
 _FIRST_METADATA_ID: Final = 2
 _FIRST_FLEXIBLE_METADATA: Final = 9
 _FIRST_ENDPOINT_TYPE: Final = 1
@@ -93,20 +92,20 @@ _whole: Final = ApiPolicy(on_response=OnResponse.WHOLE, response=replace_all)
 
 POLICIES: Final[Mapping[int, ApiPolicy]] = MappingProxyType(
     {
-        PRODUCE: ApiPolicy(
+        ApiKey.PRODUCE: ApiPolicy(
             on_request=OnRequest.ACKS,
             on_response=OnResponse.WHOLE,
             glances=True,
             response=replace_all,
             response_from=10,
         ),
-        FETCH: ApiPolicy(on_response=OnResponse.STREAM, glances=True, response=replace_all, response_from=16),
-        METADATA: ApiPolicy(on_response=OnResponse.WHOLE, response=_metadata),
-        FIND_COORDINATOR: _whole,
-        DESCRIBE_QUORUM: ApiPolicy(on_response=OnResponse.WHOLE, response=replace_all, response_from=2),
-        DESCRIBE_CLUSTER: ApiPolicy(on_response=OnResponse.WHOLE, response=_describe_cluster),
-        SHARE_FETCH: ApiPolicy(on_response=OnResponse.STREAM, glances=True, response=replace_all),
-        SHARE_ACKNOWLEDGE: ApiPolicy(on_response=OnResponse.WHOLE, glances=True, response=replace_all),
+        ApiKey.FETCH: ApiPolicy(on_response=OnResponse.STREAM, glances=True, response=replace_all, response_from=16),
+        ApiKey.METADATA: ApiPolicy(on_response=OnResponse.WHOLE, response=_metadata),
+        ApiKey.FIND_COORDINATOR: _whole,
+        ApiKey.DESCRIBE_QUORUM: ApiPolicy(on_response=OnResponse.WHOLE, response=replace_all, response_from=2),
+        ApiKey.DESCRIBE_CLUSTER: ApiPolicy(on_response=OnResponse.WHOLE, response=_describe_cluster),
+        ApiKey.SHARE_FETCH: ApiPolicy(on_response=OnResponse.STREAM, glances=True, response=replace_all),
+        ApiKey.SHARE_ACKNOWLEDGE: ApiPolicy(on_response=OnResponse.WHOLE, glances=True, response=replace_all),
     }
 )
 """By api key."""

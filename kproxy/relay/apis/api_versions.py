@@ -16,19 +16,18 @@ from functools import lru_cache
 from struct import Struct
 from typing import Final
 
-from kproxy.errors import NONE, UNSUPPORTED_VERSION
 from kproxy.protocol.api_table import ApiPolicy, Chunk, OnRequest, OnResponse, Respond, Route
 from kproxy.protocol.context import Context
 from kproxy.protocol.hello import NEWEST, hello
 from kproxy.protocol.outcomes import Answer, Forward
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.api_versions_response import ApiVersion, ApiVersionsResponse
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.header import decode_request_header
 from kproxy.wire.primitives import frame as framed
 
-KEY: Final = 18
 NEWEST_UPSTREAM: Final = 4
-_PRODUCE: Final = 0
 _HEAD: Final = Struct(">hhi")
 _SIZE_AND_ID: Final = Struct(">ii")
 _HEADER_BYTES: Final = 4
@@ -47,13 +46,13 @@ def ask(context: Context, frame: memoryview) -> Forward | Answer | None:
     _, body = decode_request_header(frame, 0, len(frame))
     request = ApiVersionsRequest.decode(frame[body:], version)
     request.cluster_id, request.node_id = None, -1
-    head = _HEAD.pack(KEY, NEWEST_UPSTREAM, correlation_id) + bytes(frame[_HEAD.size : body])
+    head = _HEAD.pack(ApiKey.API_VERSIONS, NEWEST_UPSTREAM, correlation_id) + bytes(frame[_HEAD.size : body])
     return Forward(framed(head, request.encode(NEWEST_UPSTREAM)))
 
 
 def _unknown_version(correlation_id: int) -> bytes:
-    own = ApiVersion(api_key=KEY, min_version=0, max_version=NEWEST)
-    body = ApiVersionsResponse(error_code=UNSUPPORTED_VERSION, api_keys=[own]).encode(0)
+    own = ApiVersion(api_key=ApiKey.API_VERSIONS, min_version=0, max_version=NEWEST)
+    body = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[own]).encode(0)
     return _SIZE_AND_ID.pack(_HEADER_BYTES + len(body), correlation_id) + body
 
 
@@ -65,7 +64,7 @@ def intersect(route: Route) -> Respond:
 
     def respond(context: Context, frame: memoryview) -> Sequence[Chunk] | None:
         error = int.from_bytes(frame[_HEADER_BYTES : _HEADER_BYTES + 2], "big", signed=True)
-        if error != NONE:
+        if error != ErrorCode.NONE:
             route.counters.count_error(error)
             return None
         cluster = context.cluster
@@ -93,10 +92,10 @@ def _cut(theirs: ApiVersion, ours: tuple[int, int] | None) -> ApiVersion | None:
     if ours is None:
         return None
     lowest, highest = max(theirs.min_version, ours[0]), min(theirs.max_version, ours[1])
-    if theirs.api_key == _PRODUCE:
+    if theirs.api_key == ApiKey.PRODUCE:
         # librdkafka derives the record format from Produce's lowest version: brokers name 0, serve 3 (KAFKA-18659).
         lowest = theirs.min_version
-    if theirs.api_key == KEY and theirs.max_version >= NEWEST_UPSTREAM:
+    if theirs.api_key == ApiKey.API_VERSIONS and theirs.max_version >= NEWEST_UPSTREAM:
         highest = NEWEST
     if lowest > highest:
         return None

@@ -18,9 +18,11 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from kproxy.errors import NONE, MalformedMessageError
+from kproxy.errors import MalformedMessageError
 from kproxy.protocol.api_table import ApiPolicy, Chunk, OnRequest, OnResponse, Respond, Route
 from kproxy.protocol.context import Context
+from kproxy.wire.generated.api_keys import ApiKey
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.sasl_authenticate_request import SaslAuthenticateRequest
 from kproxy.wire.generated.sasl_authenticate_response import SaslAuthenticateResponse
 from kproxy.wire.generated.sasl_handshake_request import SaslHandshakeRequest
@@ -189,8 +191,6 @@ MECHANISMS: Final[Mapping[str, Mechanism]] = MappingProxyType(
 """Those that tell a name. GSSAPI's is inside what only the broker can decrypt."""
 
 
-HANDSHAKE: Final = 17
-AUTHENTICATE: Final = 36
 MAX_REQUEST: Final = 1 << 20
 """Bytes: twice what a broker takes by default (`sasl.server.max.receive.size`)."""
 _TYPE: Final = "User"
@@ -228,7 +228,7 @@ def learn(route: Route) -> Respond:
 
     def respond(context: Context, frame: memoryview) -> Sequence[Chunk] | None:
         answer = _answer(frame, route.version)
-        if answer is not None and answer.error_code != NONE:
+        if answer is not None and answer.error_code != ErrorCode.NONE:
             route.counters.count_error(answer.error_code)
             answer = None
         exchanges = context.find(Exchanges)
@@ -245,7 +245,7 @@ def learn(route: Route) -> Respond:
 
 def _answer(frame: memoryview, version: int) -> SaslAuthenticateResponse | None:
     try:
-        _, body = decode_response_header(frame, 0, len(frame), AUTHENTICATE, version)
+        _, body = decode_response_header(frame, 0, len(frame), ApiKey.SASL_AUTHENTICATE, version)
         return SaslAuthenticateResponse.decode(frame[body:], version, exact=False)
     except MalformedMessageError:
         return None
@@ -253,8 +253,8 @@ def _answer(frame: memoryview, version: int) -> SaslAuthenticateResponse | None:
 
 POLICIES: Final[Mapping[int, ApiPolicy]] = MappingProxyType(
     {
-        HANDSHAKE: ApiPolicy(on_request=OnRequest.WHOLE, request=begin, refuse_below=1),
-        AUTHENTICATE: ApiPolicy(
+        ApiKey.SASL_HANDSHAKE: ApiPolicy(on_request=OnRequest.WHOLE, request=begin, refuse_below=1),
+        ApiKey.SASL_AUTHENTICATE: ApiPolicy(
             on_request=OnRequest.WHOLE,
             request=say,
             request_limit=MAX_REQUEST,

@@ -7,7 +7,6 @@ Version notes: v3 adds types and documentation; v4 is flexible.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from kproxy.protocol.ask_broker import Dialogue
 from kproxy.telemetry.apis.dialogue import DESCRIBE_CONFIGS, Altered, MayAlter, Refusal, ask, permitted
@@ -16,10 +15,9 @@ from kproxy.telemetry.config_resource import describe
 from kproxy.telemetry.errors import SubscriptionError
 from kproxy.telemetry.service import Telemetry
 from kproxy.telemetry.subscriptions import Subscriptions
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.describe_configs_request import DescribeConfigsRequest, DescribeConfigsResource
 from kproxy.wire.generated.describe_configs_response import DescribeConfigsResponse, DescribeConfigsResult
-
-KEY: Final = 32
 
 
 def converse(
@@ -30,7 +28,9 @@ def converse(
     refusal = (yield from permitted(DESCRIBE_CONFIGS, may_alter)) if own else None
     theirs: DescribeConfigsResponse | None = DescribeConfigsResponse()
     if rest or not own:
-        theirs = yield from ask(version, replace(request, resources=rest), KEY, DescribeConfigsResponse)
+        theirs = yield from ask(
+            version, replace(request, resources=rest), ApiKey.DESCRIBE_CONFIGS, DescribeConfigsResponse
+        )
     described = {
         key_of(resource): _failed(resource, refusal) if refusal else _own(telemetry.subscriptions, request, resource)
         for resource in own

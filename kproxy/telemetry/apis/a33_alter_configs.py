@@ -12,8 +12,8 @@ from typing import Final
 from kproxy.telemetry.apis import altering
 from kproxy.telemetry.config_resource import alter
 from kproxy.wire.generated.alter_configs_response import AlterConfigsResourceResponse, AlterConfigsResponse
+from kproxy.wire.generated.api_keys import ApiKey
 
-KEY: Final = 33
 converse: Final = partial(
-    altering.converse, altering.Api(KEY, AlterConfigsResponse, AlterConfigsResourceResponse, alter)
+    altering.converse, altering.Api(ApiKey.ALTER_CONFIGS, AlterConfigsResponse, AlterConfigsResourceResponse, alter)
 )

@@ -11,13 +11,18 @@ from typing import Final
 
 from kproxy.telemetry.apis import altering
 from kproxy.telemetry.config_resource import alter_incremental
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsResponse,
 )
 
-KEY: Final = 44
 converse: Final = partial(
     altering.converse,
-    altering.Api(KEY, IncrementalAlterConfigsResponse, AlterConfigsResourceResponse, alter_incremental),
+    altering.Api(
+        ApiKey.INCREMENTAL_ALTER_CONFIGS,
+        IncrementalAlterConfigsResponse,
+        AlterConfigsResourceResponse,
+        alter_incremental,
+    ),
 )

@@ -6,14 +6,10 @@ Version notes: v0 only. Brokers without a receiver do not list it; the proxy add
 
 from __future__ import annotations
 
-from typing import Final
-
 from kproxy.telemetry.service import Telemetry
 from kproxy.telemetry.subscription import ClientInfo
 from kproxy.wire.generated.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
 from kproxy.wire.generated.get_telemetry_subscriptions_response import GetTelemetrySubscriptionsResponse
-
-KEY: Final = 71
 
 
 def answer(

@@ -16,8 +16,6 @@ from kproxy.wire.generated.push_telemetry_request import PushTelemetryRequest
 from kproxy.wire.generated.push_telemetry_response import PushTelemetryResponse
 from kproxy.wire.primitives import Buffer
 
-KEY: Final = 72
-
 _METRICS_AT: Final = 16 + 4 + 1 + 1  # instance id, subscription id, terminating, compression type
 _NULL: Final = 0
 _EMPTY: Final = b"\x01"

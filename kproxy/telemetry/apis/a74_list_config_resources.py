@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from kproxy.errors import NONE, UNSUPPORTED_VERSION
 from kproxy.protocol.ask_broker import Dialogue
 from kproxy.telemetry.apis.dialogue import DESCRIBE_CONFIGS, UNANSWERED, Altered, MayAlter, ask, permitted, supported
 from kproxy.telemetry.config_resource import CLIENT_METRICS, list_resources
 from kproxy.telemetry.service import Telemetry
+from kproxy.wire.generated.api_keys import ApiKey
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.list_config_resources_request import ListConfigResourcesRequest
 from kproxy.wire.generated.list_config_resources_response import ConfigResource, ListConfigResourcesResponse
 
-KEY: Final = 74
 _WITH_TYPES: Final = 1
 
 
@@ -33,10 +33,10 @@ def converse(
     versions = yield from supported()
     if versions is None:
         return _error(UNANSWERED.code)
-    if versions.get(KEY, (0, 0))[1] >= _WITH_TYPES:
+    if versions.get(ApiKey.LIST_CONFIG_RESOURCES, (0, 0))[1] >= _WITH_TYPES:
         return Altered((yield from _both(request, own)))
     if types and CLIENT_METRICS not in types:
-        return _error(UNSUPPORTED_VERSION)
+        return _error(ErrorCode.UNSUPPORTED_VERSION)
     return Altered((yield from _checked(may_alter, own)))
 
 
@@ -52,10 +52,10 @@ def _both(request: ListConfigResourcesRequest, own: list[ConfigResource]) -> Dia
     types = request.resource_types
     others = [kind for kind in types if kind != CLIENT_METRICS]
     asked = replace(request, resource_types=others)
-    theirs = yield from ask(_WITH_TYPES, asked, KEY, ListConfigResourcesResponse)
+    theirs = yield from ask(_WITH_TYPES, asked, ApiKey.LIST_CONFIG_RESOURCES, ListConfigResourcesResponse)
     if theirs is None:
         return ListConfigResourcesResponse(error_code=UNANSWERED.code)
-    if theirs.error_code == NONE:
+    if theirs.error_code == ErrorCode.NONE:
         kept = [resource for resource in theirs.config_resources if resource.resource_type != CLIENT_METRICS]
         theirs.config_resources = kept + (own if not types or CLIENT_METRICS in types else [])
     return theirs

@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, cast
 
-from kproxy.errors import NONE
 from kproxy.protocol.ask_broker import Dialogue
 from kproxy.telemetry.apis.dialogue import ALTER_CONFIGS, Altered, MayAlter, Refusal, ask, permitted
 from kproxy.telemetry.apis.resources import Resource, alter_all, key_of, merged, split
 from kproxy.telemetry.config_resource import CLIENT_METRICS, Change
-from kproxy.telemetry.errors import KAFKA_STORAGE_ERROR
 from kproxy.telemetry.service import Telemetry
 from kproxy.telemetry.subscriptions import Subscriptions
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.message import WireMessage
 
 
@@ -53,7 +52,7 @@ def converse(api: Api, telemetry: Telemetry, may_alter: MayAlter, request: Reque
 
     def result(resource: Resource, refusal: Refusal | None) -> Any:
         return api.result(
-            error_code=refusal.code if refusal else NONE,
+            error_code=refusal.code if refusal else ErrorCode.NONE,
             error_message=refusal.message if refusal else None,
             resource_type=resource.resource_type,
             resource_name=resource.resource_name,
@@ -71,6 +70,6 @@ def after_keeping(altered: Altered, unkept: str | None) -> WireMessage:
         changed = {(CLIENT_METRICS, change.name) for change in altered.changes}
         for result in cast(Any, altered.response).responses:
             if key_of(result) in changed:
-                result.error_code = KAFKA_STORAGE_ERROR
+                result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
                 result.error_message = f"it is in effect until kproxy restarts, but was not kept: {unkept}"
     return altered.response

@@ -5,22 +5,20 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar
 
-from kproxy.errors import NONE
 from kproxy.protocol.ask_broker import Dialogue
 from kproxy.telemetry.config_resource import Change
-from kproxy.telemetry.errors import CLUSTER_AUTHORIZATION_FAILED, NETWORK_EXCEPTION
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
 from kproxy.wire.generated.describe_cluster_request import DescribeClusterRequest
 from kproxy.wire.generated.describe_cluster_response import DescribeClusterResponse
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.message import WireMessage
 
 M = TypeVar("M", bound=WireMessage)
 
 MayAlter: TypeAlias = Literal["upstream", "any", "none"]
 
-API_VERSIONS: Final = 18
-DESCRIBE_CLUSTER: Final = 60
 DESCRIBE_CONFIGS: Final = 10
 """An AclOperation of Kafka's; so is the next."""
 ALTER_CONFIGS: Final = 11
@@ -41,7 +39,7 @@ class Refusal(NamedTuple):
     message: str
 
 
-UNANSWERED: Final = Refusal(NETWORK_EXCEPTION, "kproxy has no answer of the broker")
+UNANSWERED: Final = Refusal(ErrorCode.NETWORK_EXCEPTION, "kproxy has no answer of the broker")
 
 
 def ask(version: int, request: WireMessage, key: int, kind: type[M]) -> Dialogue[M | None]:
@@ -52,8 +50,8 @@ def ask(version: int, request: WireMessage, key: int, kind: type[M]) -> Dialogue
 
 def supported() -> Dialogue[dict[int, tuple[int, int]] | None]:
     """The versions of each API that the broker knows; one that it does not know would make it hang up."""
-    response = yield from ask(0, ApiVersionsRequest(), API_VERSIONS, ApiVersionsResponse)
-    if response is None or response.error_code != NONE:
+    response = yield from ask(0, ApiVersionsRequest(), ApiKey.API_VERSIONS, ApiVersionsResponse)
+    if response is None or response.error_code != ErrorCode.NONE:
         return None
     return {api.api_key: (api.min_version, api.max_version) for api in response.api_keys}
 
@@ -70,24 +68,26 @@ def permitted(operation: int, may_alter: MayAlter) -> Dialogue[Refusal | None]:
         return None
     if may_alter == "none" and operation == ALTER_CONFIGS:
         return Refusal(
-            CLUSTER_AUTHORIZATION_FAILED, "client metrics are altered in kproxy only (telemetry.admin: none)"
+            ErrorCode.CLUSTER_AUTHORIZATION_FAILED, "client metrics are altered in kproxy only (telemetry.admin: none)"
         )
     versions = yield from supported()
     if versions is None:
         return UNANSWERED
-    if DESCRIBE_CLUSTER not in versions:
+    if ApiKey.DESCRIBE_CLUSTER not in versions:
         reason = "the broker, older than Kafka 2.8, cannot say who may (telemetry.admin: upstream)"
-        return Refusal(CLUSTER_AUTHORIZATION_FAILED, reason)
+        return Refusal(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, reason)
     request = DescribeClusterRequest(include_cluster_authorized_operations=True)
-    return _judged(operation, (yield from ask(0, request, DESCRIBE_CLUSTER, DescribeClusterResponse)))
+    return _judged(operation, (yield from ask(0, request, ApiKey.DESCRIBE_CLUSTER, DescribeClusterResponse)))
 
 
 def _judged(operation: int, cluster: DescribeClusterResponse | None) -> Refusal | None:
     if cluster is None:
         return UNANSWERED
-    if cluster.error_code != NONE:
+    if cluster.error_code != ErrorCode.NONE:
         return Refusal(cluster.error_code, cluster.error_message or "the broker refused to describe the cluster")
     if cluster.cluster_authorized_operations >> operation & 1:
         return None
     what = _OPERATIONS[operation]
-    return Refusal(CLUSTER_AUTHORIZATION_FAILED, f"the broker says that this principal may not {what} cluster configs")
+    return Refusal(
+        ErrorCode.CLUSTER_AUTHORIZATION_FAILED, f"the broker says that this principal may not {what} cluster configs"
+    )

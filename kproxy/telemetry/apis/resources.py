@@ -7,16 +7,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol, TypeAlias, TypeVar
 
-from kproxy.errors import INVALID_REQUEST, UNKNOWN_SERVER_ERROR
 from kproxy.telemetry.apis.dialogue import UNANSWERED, Refusal
 from kproxy.telemetry.config_resource import CLIENT_METRICS, Change, make
 from kproxy.telemetry.errors import SubscriptionError
 from kproxy.telemetry.subscriptions import Subscriptions
+from kproxy.wire.generated.error_codes import ErrorCode
 
 Key: TypeAlias = tuple[int, str]
 
-_TWICE: Final = Refusal(INVALID_REQUEST, "each resource must stand in a request once at most")
-_FORGOTTEN: Final = Refusal(UNKNOWN_SERVER_ERROR, "the broker's response lacks this resource")
+_TWICE: Final = Refusal(ErrorCode.INVALID_REQUEST, "each resource must stand in a request once at most")
+_FORGOTTEN: Final = Refusal(ErrorCode.UNKNOWN_SERVER_ERROR, "the broker's response lacks this resource")
 
 
 class Resource(Protocol):

@@ -18,11 +18,11 @@ import trio
 from kproxy.app.process import DRAINED
 from kproxy.app.reload import apply
 from kproxy.config import Config
-from kproxy.errors import NOT_COORDINATOR, REBOOTSTRAP_REQUIRED
 from kproxy.local_kafka.ports import free_port
 from kproxy.observe.reasons import Reason
 from kproxy.rebootstrap.actions import Action
 from kproxy.rebootstrap.service import PATIENCE
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.heartbeat_request import HeartbeatRequest
 from kproxy.wire.generated.heartbeat_response import HeartbeatResponse
 from kproxy.wire.generated.metadata_request import MetadataRequest
@@ -121,7 +121,7 @@ async def test_a_retired_node_tells_a_client_once_and_then_refuses() -> None:
         await process.post("failover", {"to": "b"})
         client = await process.client(retired)
         told = await metadata(client, 2)
-        assert told.error_code == REBOOTSTRAP_REQUIRED
+        assert told.error_code == ErrorCode.REBOOTSTRAP_REQUIRED
         assert {broker.node_id: broker.port for broker in told.brokers} == {11: process.port(11), 12: process.port(12)}
         assert await client.receive_all() == b""
         again = await process.alive.client(retired)
@@ -144,7 +144,7 @@ async def test_a_client_that_was_closed_is_told_at_a_node_that_both_clusters_hav
         await process.post("failover", {"to": "b"})
         assert await first.receive_all() == b""
         back = await process.client(process.port(1))
-        assert (await metadata(back, 2)).error_code == REBOOTSTRAP_REQUIRED
+        assert (await metadata(back, 2)).error_code == ErrorCode.REBOOTSTRAP_REQUIRED
         assert await back.receive_all() == b""
         served = await metadata(await process.client(process.port(1)), 2)
         assert (served.error_code, served.cluster_id) == (0, "B")
@@ -163,7 +163,10 @@ async def test_metadata_in_flight_at_the_switch_is_answered_by_129() -> None:
         await process.post("failover", {"to": "b"})
         answers.set()
         told = MetadataResponse.decode((await client.answer(2))[1:], 13)
-        assert (told.error_code, {broker.node_id for broker in told.brokers}) == (REBOOTSTRAP_REQUIRED, {11, 12})
+        assert (told.error_code, {broker.node_id for broker in told.brokers}) == (
+            ErrorCode.REBOOTSTRAP_REQUIRED,
+            {11, 12},
+        )
         assert await client.receive_all() == b""
 
 
@@ -183,7 +186,7 @@ async def test_a_client_that_believes_what_129_says_is_closed_instead() -> None:
         back = await process.alive.client(process.port(1))
         await back.introduce("kafka-python", "3.0.12")
         told = await metadata(back, 2)
-        assert (told.error_code, told.cluster_id) == (REBOOTSTRAP_REQUIRED, "B")
+        assert (told.error_code, told.cluster_id) == (ErrorCode.REBOOTSTRAP_REQUIRED, "B")
 
 
 def heartbeat(correlation_id: int) -> bytes:
@@ -206,14 +209,17 @@ async def test_what_waits_at_the_old_coordinator_is_told_16(software: tuple[str,
         await process.post("failover", {"to": "b"})
         for member in members:
             for number in (2, 3):
-                assert HeartbeatResponse.decode((await member.answer(number))[1:], 4).error_code == NOT_COORDINATOR
+                assert (
+                    HeartbeatResponse.decode((await member.answer(number))[1:], 4).error_code
+                    == ErrorCode.NOT_COORDINATOR
+                )
             assert await member.receive_all() == b""
         assert trio.current_time() - begun < PATIENCE
         told = process.cluster.counters.told
         assert told == {(Action.NOT_COORDINATOR, *software): 3}
         back = await process.alive.client(process.port(1))
         await back.introduce(*software)
-        assert (await metadata(back, 2)).error_code == REBOOTSTRAP_REQUIRED
+        assert (await metadata(back, 2)).error_code == ErrorCode.REBOOTSTRAP_REQUIRED
 
 
 async def test_a_drain_tells_members_of_groups_16() -> None:
@@ -224,7 +230,7 @@ async def test_a_drain_tells_members_of_groups_16() -> None:
         await member.send(heartbeat(2))
         await eventually(lambda: process.a.requests(HEARTBEAT) == 1, "a heartbeat in flight")
         os.kill(os.getpid(), signal.SIGTERM)
-        assert HeartbeatResponse.decode((await member.answer(2))[1:], 4).error_code == NOT_COORDINATOR
+        assert HeartbeatResponse.decode((await member.answer(2))[1:], 4).error_code == ErrorCode.NOT_COORDINATOR
         assert await member.receive_all() == b""
         await process.alive.over.wait()
 
@@ -375,7 +381,7 @@ async def test_a_drain_sends_clients_to_siblings() -> None:
             while True:
                 await (await process.alive.client(bootstrap)).receive_all()
         late = await process.client(port, "late")
-        assert (await metadata(late, 2)).error_code == REBOOTSTRAP_REQUIRED
+        assert (await metadata(late, 2)).error_code == ErrorCode.REBOOTSTRAP_REQUIRED
         assert await node.receive_all() == b""
         await process.alive.over.wait()
         assert process.alive.code == DRAINED

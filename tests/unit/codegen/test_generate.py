@@ -89,7 +89,7 @@ PORT = {"name": "Port", "type": "int32", "versions": "0+"}
 def test_walks_refuse_what_they_do_not_know(fields: list[dict[str, Any]], reason: str) -> None:
     """A new schema stops the generator; it never makes a walk that is wrong."""
     with pytest.raises(ValueError, match=reason):
-        skims(Schemas("0", "0", {"MetadataResponse": message(*fields)}))
+        skims(Schemas("0", "0", {"MetadataResponse": message(*fields)}, ()))
 
 
 @pytest.mark.parametrize(

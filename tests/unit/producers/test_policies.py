@@ -9,16 +9,13 @@ import pytest
 from codegen.schema import load
 from kproxy.observe.reasons import Reason
 from kproxy.producers.policies import (
-    ADD_OFFSETS,
-    ADD_PARTITIONS,
-    END_TXN,
     FIRST_BETWEEN_BROKERS,
     METADATA_VERSION,
     NAMES,
-    OFFSET_COMMIT,
 )
 from kproxy.producers.producer_ids import ProducerIds
 from kproxy.wire.apis import APIS
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.metadata_request import MetadataRequest
 from kproxy.wire.header import decode_request_header
 from tests.unit.relay import frames
@@ -30,7 +27,7 @@ ASKED = [
     (key, version)
     for key in NAMES
     for version in frames.versions(key)
-    if not (key == ADD_PARTITIONS and version >= FIRST_BETWEEN_BROKERS)
+    if not (key == ApiKey.ADD_PARTITIONS_TO_TXN and version >= FIRST_BETWEEN_BROKERS)
 ]
 FENCED, AUTHORIZATION_FAILED = 90, 31
 METADATA, INIT, DESCRIBE_CLUSTER = 3, 22, 60
@@ -62,9 +59,9 @@ def named() -> bytes:
 
 def asked(key: int, version: int, producer_id: int) -> bytes:
     """What it asks; AddPartitionsToTxn has its fields under other names."""
-    prefix = "V3AndBelow" if key == ADD_PARTITIONS else ""
+    prefix = "V3AndBelow" if key == ApiKey.ADD_PARTITIONS_TO_TXN else ""
     fields: dict[str, Any] = {f"{prefix}TransactionalId": "a transaction", f"{prefix}ProducerId": producer_id}
-    if key in {ADD_OFFSETS, OFFSET_COMMIT}:
+    if key in {ApiKey.ADD_OFFSETS_TO_TXN, ApiKey.TXN_OFFSET_COMMIT}:
         fields["GroupId"] = "a group"
     return frames.request(key, version, 5, fields)
 
@@ -177,23 +174,23 @@ def test_between_brokers() -> None:
             "VerifyOnly": False,
             "Topics": [],
         }
-        sent = frames.request(ADD_PARTITIONS, version, 5, {"Transactions": [transaction]})
+        sent = frames.request(ApiKey.ADD_PARTITIONS_TO_TXN, version, 5, {"Transactions": [transaction]})
         assert bytes(play([("client", sent)], at_west).broker.data) == sent
 
 
-@pytest.mark.parametrize("version", frames.versions(END_TXN))
+@pytest.mark.parametrize("version", frames.versions(ApiKey.END_TXN))
 def test_the_id_of_the_next_transaction(version: int) -> None:
     """From v5 on the broker names it, and the client gets it with its cluster; none where there is an error."""
     for error, producer_id in ((0, 8), (FENCED, -1)):
         content = {"ErrorCode": error, "ProducerId": producer_id, "ProducerEpoch": 3}
         script: Script = [
-            ("client", asked(END_TXN, version, MINE)),
-            ("broker", frames.response(END_TXN, version, 5, content)),
+            ("client", asked(ApiKey.END_TXN, version, MINE)),
+            ("broker", frames.response(ApiKey.END_TXN, version, 5, content)),
         ]
         relay = play(script, at_west)
         expected = {**content, "ProducerId": IDS.issued(producer_id, "west-1")}
-        assert bytes(relay.client.data) == frames.response(END_TXN, version, 5, expected)
-        assert relay.errors() == ({(END_TXN, version): {FENCED: 1}} if error else {})
+        assert bytes(relay.client.data) == frames.response(ApiKey.END_TXN, version, 5, expected)
+        assert relay.errors() == ({(ApiKey.END_TXN, version): {FENCED: 1}} if error else {})
         assert relay.cluster.counters.producer_ids_issued == 0
 
 
@@ -205,7 +202,7 @@ def test_a_request_that_cannot_be_read(key: int) -> None:
 
 def test_an_answer_that_cannot_be_read() -> None:
     """As any."""
-    for key, request in ((END_TXN, asked(END_TXN, 5, MINE)), (INIT, init(5))):
+    for key, request in ((ApiKey.END_TXN, asked(ApiKey.END_TXN, 5, MINE)), (INIT, init(5))):
         script: Script = [("client", request), ("broker", frames.raw_response(key, 5, 5, b"??"))]
         assert play(script, at_west).reason is Reason.MALFORMED_RESPONSE
 
@@ -225,7 +222,7 @@ def test_responses_that_name_a_producer_to_a_client() -> None:
     """InitProducerId and EndTxn; Fetch names those of aborted transactions, as they stand in the log."""
     found = {message.api_key for message in load().of_kind("response") if "'ProducerId'" in repr(message.struct)}
     administrators = {27, 61, 65, 66}
-    assert found == {1, 22, END_TXN, *administrators}
+    assert found == {1, 22, ApiKey.END_TXN, *administrators}
 
 
 @pytest.mark.parametrize("key", NAMES)

@@ -8,20 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kproxy.errors import NOT_COORDINATOR, MalformedMessageError
+from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import OnRequest
 from kproxy.rebootstrap import coordinators, not_coordinator
 from kproxy.rebootstrap.actions import Action, Trigger
-from kproxy.rebootstrap.coordinators import OFFSET_FETCH
-from kproxy.rebootstrap.not_coordinator import AT_THE_TOP, FOR_EACH_PARTITION, JOIN_GROUP, LEAVE_GROUP
+from kproxy.rebootstrap.not_coordinator import AT_THE_TOP, FOR_EACH_PARTITION
+from kproxy.wire.generated.api_keys import ApiKey
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.primitives import INT32
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Relay, Script, play, whole
 
 TOP = [(key, version) for key in AT_THE_TOP for version in frames.versions(key)]
 EACH = [(key, version) for key in FOR_EACH_PARTITION for version in frames.versions(key)]
-FETCH = [(OFFSET_FETCH, version) for version in frames.versions(OFFSET_FETCH)]
+FETCH: list[tuple[int, int]] = [(ApiKey.OFFSET_FETCH, version) for version in frames.versions(ApiKey.OFFSET_FETCH)]
 TOPICS = {"orders": (3, 0), "payments": (7,)}
 IDS = {name: bytes([number]) * 16 for number, name in enumerate(TOPICS, 1)}
 DECIDES = {Trigger.COORDINATOR: Action.NOT_COORDINATOR, Trigger.OFFSETS: Action.CLOSE}
@@ -58,24 +59,26 @@ def answered(relay: Relay, key: int, version: int, number: int = 5) -> dict[str,
 def test_the_whole_request_is_refused(key: int, version: int) -> None:
     """Every API that has an error at the top, in every version; kio reads the same."""
     relay = play([("epoch", b""), ("client", asked(key, version))], make)
-    assert answered(relay, key, version)["ErrorCode"] == NOT_COORDINATOR
+    assert answered(relay, key, version)["ErrorCode"] == ErrorCode.NOT_COORDINATOR
 
 
-@pytest.mark.parametrize("version", frames.versions(JOIN_GROUP))
+@pytest.mark.parametrize("version", frames.versions(ApiKey.JOIN_GROUP))
 def test_join_group_names_no_protocol(version: int) -> None:
     """coordinator.md: "In an error the protocol name is "" below v7 and null from v7"."""
-    said = answered(play([("epoch", b""), ("client", asked(JOIN_GROUP, version))], make), JOIN_GROUP, version)
+    said = answered(
+        play([("epoch", b""), ("client", asked(ApiKey.JOIN_GROUP, version))], make), ApiKey.JOIN_GROUP, version
+    )
     assert said["ProtocolName"] == ("" if version < 7 else None)
     assert (said["GenerationId"], said["Leader"], said["MemberId"], said["Members"]) == (-1, "", "", [])
 
 
-@pytest.mark.parametrize("version", frames.versions(LEAVE_GROUP, 3))
+@pytest.mark.parametrize("version", frames.versions(ApiKey.LEAVE_GROUP, 3))
 def test_leave_group_says_it_once(version: int) -> None:
     """As Kafka's coordinator: what is wrong with the group is said at the top, of members nothing."""
     members = {"Members": [{"MemberId": "a"}, {"MemberId": "b"}]}
-    sent = frames.request(LEAVE_GROUP, version, 5, members)
-    said = answered(play([("epoch", b""), ("client", sent)], make), LEAVE_GROUP, version)
-    assert (said["ErrorCode"], said["Members"]) == (NOT_COORDINATOR, [])
+    sent = frames.request(ApiKey.LEAVE_GROUP, version, 5, members)
+    said = answered(play([("epoch", b""), ("client", sent)], make), ApiKey.LEAVE_GROUP, version)
+    assert (said["ErrorCode"], said["Members"]) == (ErrorCode.NOT_COORDINATOR, [])
 
 
 @pytest.mark.parametrize(("key", "version"), EACH)
@@ -88,7 +91,7 @@ def test_every_partition_is_refused(key: int, version: int) -> None:
     found = {topic["TopicId" if by_id else "Name"]: topic["Partitions"] for topic in topics}
     assert found == {
         (IDS[name] if by_id else name): [
-            {"PartitionIndex": each, "ErrorCode": NOT_COORDINATOR} for each in TOPICS[name]
+            {"PartitionIndex": each, "ErrorCode": ErrorCode.NOT_COORDINATOR} for each in TOPICS[name]
         ]
         for name in TOPICS
     }
@@ -184,7 +187,7 @@ def test_any_bytes_are_refused_or_read(key: int, version: int, junk: bytes, at: 
 
 def test_all_that_is_refused_is_offered() -> None:
     """For each API what its stale connections get; the limits of what is held."""
-    keys = {*AT_THE_TOP, *FOR_EACH_PARTITION, OFFSET_FETCH}
+    keys = {*AT_THE_TOP, *FOR_EACH_PARTITION, ApiKey.OFFSET_FETCH}
     offered = coordinators.policies(Cluster())
     assert {key for key, policy in offered.items() if policy.stale is not None} == keys
     assert {key for key, policy in offered.items() if policy.stale_response is not None} == set(AT_THE_TOP)

@@ -8,12 +8,11 @@ from uuid import UUID
 
 import pytest
 
-from kproxy.errors import REBOOTSTRAP_REQUIRED
 from kproxy.observe.reasons import Reason
 from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.rebootstrap.metadata import MetadataState
-from kproxy.rebootstrap.topics import LEADER_NOT_AVAILABLE
 from kproxy.wire.apis import APIS
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.metadata_request import MetadataRequest, MetadataRequestTopic
 from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker, MetadataResponseTopic
 from kproxy.wire.header import RequestHeader, encode_request_header
@@ -170,8 +169,8 @@ def test_a_client_is_told_on_a_stale_connection(names: tuple[str, ...], retired:
     """rebootstrap.md: "put valid brokers in the body (never zero brokers with topics)"; and each topic asked for."""
     script: Script = [("epoch", b""), ("client", asked(named(*names)))]
     relay = play(script, lambda: Relay(teller(), retired=retired))
-    topics = [MetadataResponseTopic(LEADER_NOT_AVAILABLE, name) for name in names]
-    assert got(relay) == MetadataResponse(0, PRESENT, "cluster-1", 5, topics, error_code=REBOOTSTRAP_REQUIRED)
+    topics = [MetadataResponseTopic(ErrorCode.LEADER_NOT_AVAILABLE, name) for name in names]
+    assert got(relay) == MetadataResponse(0, PRESENT, "cluster-1", 5, topics, error_code=ErrorCode.REBOOTSTRAP_REQUIRED)
     assert (bytes(relay.broker.data), relay.requests.last) == (b"", Reason.REBOOTSTRAP)
     assert relay.cluster.asks == [(Trigger.METADATA, 0)]
     assert relay.context.metadata_version == 13
@@ -181,7 +180,7 @@ def test_topics_asked_by_their_ids() -> None:
     """KIP-516: they have no name in the request, and so none in the answer."""
     request = MetadataRequest(topics=[MetadataRequestTopic(UUID(int=9), None)])
     relay = play([("epoch", b""), ("client", asked(request))], lambda: Relay(teller()))
-    assert got(relay).topics == [MetadataResponseTopic(LEADER_NOT_AVAILABLE, None, UUID(int=9))]
+    assert got(relay).topics == [MetadataResponseTopic(ErrorCode.LEADER_NOT_AVAILABLE, None, UUID(int=9))]
 
 
 def test_a_client_is_told_in_its_turn() -> None:
@@ -190,7 +189,7 @@ def test_a_client_is_told_in_its_turn() -> None:
     script: Script = [("client", one), ("epoch", b""), ("client", asked(named("orders")) + two), ("broker", one_back)]
     relay = play(script, lambda: Relay(teller()))
     assert (bytes(relay.broker.data), frame(frames.split(bytes(relay.client.data))[0])) == (one, one_back)
-    assert got(relay).error_code == REBOOTSTRAP_REQUIRED
+    assert got(relay).error_code == ErrorCode.REBOOTSTRAP_REQUIRED
 
 
 @pytest.mark.parametrize("request_", [ALL_TOPICS, named("orders")])
@@ -209,7 +208,9 @@ def test_a_client_is_told_by_the_brokers_answer(kind: str, make: type[Relay], re
     script: Script = [("client", one + asked(request_) + two), ("broker", one_back + answer(response, version))]
     relay = play(script, telling)
     assert bytes(relay.broker.data) == one + asked(request_, version=version)
-    assert bytes(relay.client.data) == one_back + answer(replace(advertised(response), error_code=REBOOTSTRAP_REQUIRED))
+    assert bytes(relay.client.data) == one_back + answer(
+        replace(advertised(response), error_code=ErrorCode.REBOOTSTRAP_REQUIRED)
+    )
     assert (relay.requests.last, list(relay.in_flight)) == (Reason.REBOOTSTRAP, [])
 
 
@@ -223,7 +224,7 @@ def test_only_the_last_answer_says_it() -> None:
     relay.feed("broker", answer(response, correlation_id=4) + answer(response))
     first, second = frames.split(bytes(relay.client.data))
     assert frame(first) == answer(advertised(response), correlation_id=4)
-    assert MetadataResponse.decode(second[5:], 13).error_code == REBOOTSTRAP_REQUIRED
+    assert MetadataResponse.decode(second[5:], 13).error_code == ErrorCode.REBOOTSTRAP_REQUIRED
 
 
 def test_who_asks_for_all_topics_on_a_stale_connection() -> None:
@@ -269,9 +270,10 @@ def test_an_answer_that_comes_when_the_topology_is_gone(kind: str, make: type[Re
     for byte in bytewise(answer(response, 12 if make is over_v12 else 13)):
         relay.feed("broker", byte)
     topics = [
-        MetadataResponseTopic(LEADER_NOT_AVAILABLE, one.name, one.topic_id, one.is_internal) for one in response.topics
+        MetadataResponseTopic(ErrorCode.LEADER_NOT_AVAILABLE, one.name, one.topic_id, one.is_internal)
+        for one in response.topics
     ]
-    assert got(relay) == MetadataResponse(0, PRESENT, "cluster-1", 5, topics, error_code=REBOOTSTRAP_REQUIRED)
+    assert got(relay) == MetadataResponse(0, PRESENT, "cluster-1", 5, topics, error_code=ErrorCode.REBOOTSTRAP_REQUIRED)
     assert (relay.reason, relay.cluster.learnt, relay.cluster.told) == (None, [], [])
     assert relay.cluster.asks == [(Trigger.METADATA, 0)] * 2
 
@@ -470,7 +472,7 @@ def test_ids_in_an_answer_that_comes_when_the_topology_is_gone(request_: Metadat
     relay.cluster.epoch, relay.cluster.nodes, relay.cluster.decides = 1, NODES, TELLING
     relay.feed("broker", answer(response))
     hidden = response if request_ is BY_ID else without_ids(response)
-    told = [(LEADER_NOT_AVAILABLE, one.name, one.topic_id, one.is_internal) for one in hidden.topics]
+    told = [(ErrorCode.LEADER_NOT_AVAILABLE, one.name, one.topic_id, one.is_internal) for one in hidden.topics]
     assert [(one.error_code, one.name, one.topic_id, one.is_internal) for one in got(relay).topics] == told
 
 

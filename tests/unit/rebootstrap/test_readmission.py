@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from kproxy.errors import GROUP_ID_NOT_FOUND, NOT_COORDINATOR, UNKNOWN_MEMBER_ID
 from kproxy.observe.reasons import Reason
 from kproxy.rebootstrap.coordinators import NEWER
+from kproxy.wire.generated.error_codes import ErrorCode
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Relay, Script, play
 
@@ -38,14 +38,21 @@ def of_epoch(epoch: int) -> Callable[[], Relay]:
 @pytest.mark.parametrize("tags", [(), ((7, b"tag"),)])
 def test_a_group_that_is_not_there_is_joined_again(key: int, version: int, tags: tuple[tuple[int, bytes], ...]) -> None:
     """25 for 69, and not a byte else is changed; what the broker said is counted."""
-    relay = play(exchange(key, version, answered(key, version, GROUP_ID_NOT_FOUND, tags)), of_epoch(1))
-    assert bytes(relay.client.data) == answered(key, version, UNKNOWN_MEMBER_ID, tags)
-    assert relay.errors() == {(key, version): {GROUP_ID_NOT_FOUND: 1}}
+    relay = play(exchange(key, version, answered(key, version, ErrorCode.GROUP_ID_NOT_FOUND, tags)), of_epoch(1))
+    assert bytes(relay.client.data) == answered(key, version, ErrorCode.UNKNOWN_MEMBER_ID, tags)
+    assert relay.errors() == {(key, version): {ErrorCode.GROUP_ID_NOT_FOUND: 1}}
 
 
 @pytest.mark.parametrize(("key", "version"), HEARTBEATS)
 @pytest.mark.parametrize(
-    ("epoch", "code"), [(0, GROUP_ID_NOT_FOUND), (0, 0), (1, 0), (1, NOT_COORDINATOR), (2, UNKNOWN_MEMBER_ID)]
+    ("epoch", "code"),
+    [
+        (0, ErrorCode.GROUP_ID_NOT_FOUND),
+        (0, 0),
+        (1, 0),
+        (1, ErrorCode.NOT_COORDINATOR),
+        (2, ErrorCode.UNKNOWN_MEMBER_ID),
+    ],
 )
 def test_all_else_is_as_the_broker_says(key: int, version: int, epoch: int, code: int) -> None:
     """Every other error, and where no epoch has ended: there the cluster is the one that the member joined."""

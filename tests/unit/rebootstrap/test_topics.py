@@ -9,13 +9,13 @@ import pytest
 
 from kproxy.errors import MalformedMessageError
 from kproxy.rebootstrap.topics import (
-    LEADER_NOT_AVAILABLE,
     answered,
     asked,
     asks_by_id,
     error_code_at,
     with_topics,
 )
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.metadata_request import MetadataRequest, MetadataRequestTopic
 from kproxy.wire.generated.metadata_response import (
     MetadataResponse,
@@ -111,7 +111,8 @@ def test_the_topics_of_a_response(kind: str) -> None:
     response = MESSAGES[kind]
     body = response.encode(12)
     expected = [
-        MetadataResponseTopic(LEADER_NOT_AVAILABLE, one.name, one.topic_id, one.is_internal) for one in response.topics
+        MetadataResponseTopic(ErrorCode.LEADER_NOT_AVAILABLE, one.name, one.topic_id, one.is_internal)
+        for one in response.topics
     ]
     start = behind_brokers(body, 12)
     assert MetadataResponse.decode(told(answered(body, start)), 13).topics == expected
@@ -137,7 +138,9 @@ def test_the_topics_of_a_request(count: int, tags: Tags) -> None:
     found = asked(body, 6)
     assert found is not None
     read = MetadataResponse.decode(told(found), 13)
-    assert read.topics == [MetadataResponseTopic(LEADER_NOT_AVAILABLE, one.name, one.topic_id) for one in wanted]
+    assert read.topics == [
+        MetadataResponseTopic(ErrorCode.LEADER_NOT_AVAILABLE, one.name, one.topic_id) for one in wanted
+    ]
     assert read.error_code == 129
 
 

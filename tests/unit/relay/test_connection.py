@@ -10,7 +10,6 @@ import trio
 import trio.lowlevel
 
 from kproxy.config import Limits
-from kproxy.errors import REBOOTSTRAP_REQUIRED
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.fault import Fault
 from kproxy.rebootstrap.actions import Action
@@ -19,6 +18,7 @@ from kproxy.relay.in_flight import MAX_IN_FLIGHT
 from kproxy.relay.lifecycle import Event
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.primitives import frame
 from tests.unit.relay import frames
 from tests.unit.relay.sockets import (
@@ -681,7 +681,7 @@ def elsewhere(correlation_id: int) -> bytes:
 
 def told(correlation_id: int) -> bytes:
     """The proxy's answer to it."""
-    return response(correlation_id, ApiVersionsResponse(error_code=REBOOTSTRAP_REQUIRED).encode(5))
+    return response(correlation_id, ApiVersionsResponse(error_code=ErrorCode.REBOOTSTRAP_REQUIRED).encode(5))
 
 
 async def test_a_last_answer_goes_out_then_the_connection_closes() -> None:

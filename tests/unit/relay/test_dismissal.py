@@ -8,18 +8,18 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 import trio
 
-from kproxy.errors import NOT_COORDINATOR
 from kproxy.observe.reasons import Reason
 from kproxy.rebootstrap.actions import Action
 from kproxy.relay.connection import Connection
 from kproxy.relay.lingering_close import PAUSE_SECONDS
+from kproxy.wire.generated.error_codes import ErrorCode
 from tests.unit.relay import frames
 from tests.unit.relay.sockets import KIB, MIB, Relayed, Stage, eventually, noise, request, response, stage
 
 JOIN_GROUP, OFFSET_COMMIT = 11, 8
 JOIN = frames.request(JOIN_GROUP, 5, 5)
 JOINED = frames.response(JOIN_GROUP, 5, 5, {"MemberId": "m"})
-REFUSED = frames.response(JOIN_GROUP, 5, 5, {"ErrorCode": NOT_COORDINATOR, "GenerationId": -1})
+REFUSED = frames.response(JOIN_GROUP, 5, 5, {"ErrorCode": ErrorCode.NOT_COORDINATOR, "GenerationId": -1})
 COMMIT, COMMITTED = frames.request(OFFSET_COMMIT, 7, 4), frames.response(OFFSET_COMMIT, 7, 4)
 
 

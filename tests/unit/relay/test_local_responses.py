@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kproxy.errors import NOT_COORDINATOR
 from kproxy.observe.counters import Histogram
 from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.rebootstrap.not_coordinator import AT_THE_TOP
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.primitives import INT32
 from tests.property.wire_contents import TAGS
 from tests.unit.relay import frames
@@ -119,7 +119,7 @@ def test_what_waits_at_a_coordinator_is_dismissed(key: int, version: int) -> Non
     relay = dismissed(frames.request(key, version, 5))
     (answer,) = frames.split(bytes(relay.client.data))
     assert ids(relay) == [5]
-    assert frames.understood(key, version, answer)["ErrorCode"] == NOT_COORDINATOR
+    assert frames.understood(key, version, answer)["ErrorCode"] == ErrorCode.NOT_COORDINATOR
     assert (list(relay.in_flight), relay.own.count, relay.responses.count) == ([], 1, 0)
     assert relay.cluster.asks == [(Trigger.COORDINATOR, 0)]
     assert relay.errors() == {}

@@ -7,7 +7,8 @@ import pytest
 import zstandard
 
 from kproxy.telemetry.compression import ACCEPTED, CODECS, SNAPPY, ZSTD, decompress
-from kproxy.telemetry.errors import INVALID_RECORD, TELEMETRY_TOO_LARGE, UNSUPPORTED_COMPRESSION_TYPE, PayloadError
+from kproxy.telemetry.errors import PayloadError
+from kproxy.wire.generated.error_codes import ErrorCode
 from tests.unit.telemetry.clients import metrics
 from tests.unit.telemetry.compressed import COMPRESS, XERIAL_HEADER, xerial
 
@@ -48,13 +49,16 @@ def test_exactly_the_limit(codec: str) -> None:
     for payload in PAYLOADS.values():
         compressed = compress(payload)
         assert decompress(number, compressed, len(payload)) == payload
-        assert refused(number, compressed, len(payload) - 1)[0] == TELEMETRY_TOO_LARGE
+        assert refused(number, compressed, len(payload) - 1)[0] == ErrorCode.TELEMETRY_TOO_LARGE
 
 
 @pytest.mark.parametrize("codec", [5, 127, -1])
 def test_statement_unsupported_codec(codec: int) -> None:
     """telemetry.md: unsupported codec → 76."""
-    assert refused(codec, b"") == (UNSUPPORTED_COMPRESSION_TYPE, f"compression type {codec} is not one of Kafka's")
+    assert refused(codec, b"") == (
+        ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+        f"compression type {codec} is not one of Kafka's",
+    )
 
 
 @pytest.mark.parametrize("codec", [name for name in COMPRESS if name != "none"])
@@ -65,14 +69,14 @@ def test_statement_what_cannot_be_decompressed_is_87(codec: str, damage: str) ->
     good = compress(metrics(30))
     bad = {"cut": good[:-3], "noise": b"\xff\x06noise" * 9, "nothing": b"", "trailing": good + b"xyz"}[damage]
     code, message = refused(number, bad)
-    assert code == INVALID_RECORD
+    assert code == ErrorCode.INVALID_RECORD
     assert message.startswith(f"not {CODECS[number]}: ")
 
 
 @pytest.mark.parametrize("tail", [b"\0\0", b"\0\0\0\x09abc", b"\xff\xff\xff\xff", b"\x7f\xff\xff\xffabc", b"\0\0\0\0"])
 def test_xerial_blocks_that_are_not_there(tail: bytes) -> None:
     """A size that is cut, longer than what follows, negative, or of a block that holds nothing."""
-    assert refused(SNAPPY, XERIAL_HEADER + tail)[0] == INVALID_RECORD
+    assert refused(SNAPPY, XERIAL_HEADER + tail)[0] == ErrorCode.INVALID_RECORD
 
 
 def test_a_xerial_stream_of_crumbs() -> None:
@@ -93,7 +97,7 @@ def test_a_gzip_stream_of_crumbs() -> None:
     """Members in a row are one stream, as in Java; thousands of them are work without a payload."""
     number, compress = COMPRESS["gzip"]
     assert decompress(number, compress(b"x") * 64, LIMIT) == b"x" * 64
-    assert refused(number, compress(b"") * 65) == (INVALID_RECORD, "not gzip: more than 64 members")
+    assert refused(number, compress(b"") * 65) == (ErrorCode.INVALID_RECORD, "not gzip: more than 64 members")
 
 
 def streamed(data: bytes) -> bytes:
@@ -108,7 +112,7 @@ def test_zstd_that_does_not_tell_its_size(payload: str) -> None:
     """Taken as any other, up to the limit and not beyond."""
     data = PAYLOADS[payload]
     assert decompress(ZSTD, streamed(data), len(data)) == data
-    assert refused(ZSTD, streamed(data), len(data) - 1)[0] == TELEMETRY_TOO_LARGE
+    assert refused(ZSTD, streamed(data), len(data) - 1)[0] == ErrorCode.TELEMETRY_TOO_LARGE
 
 
 def test_zstd_in_several_frames() -> None:
@@ -120,8 +124,8 @@ def test_zstd_in_several_frames() -> None:
 
 def test_zstd_that_does_not_tell_its_size_with_more_behind_it() -> None:
     """What is behind the frame is not left out in silence."""
-    assert refused(ZSTD, streamed(metrics(3)) + b"xyz")[0] == INVALID_RECORD
-    assert refused(ZSTD, streamed(metrics(3))[:-1])[0] == INVALID_RECORD
+    assert refused(ZSTD, streamed(metrics(3)) + b"xyz")[0] == ErrorCode.INVALID_RECORD
+    assert refused(ZSTD, streamed(metrics(3))[:-1])[0] == ErrorCode.INVALID_RECORD
 
 
 def test_zstd_of_many_blocks() -> None:
@@ -135,7 +139,7 @@ def test_zstd_with_a_checksum() -> None:
     """Which is looked at."""
     compressed = zstandard.ZstdCompressor(write_checksum=True).compress(metrics(30))
     assert decompress(ZSTD, compressed, LIMIT) == metrics(30)
-    assert refused(ZSTD, compressed[:-1] + bytes([compressed[-1] ^ 1]))[0] == INVALID_RECORD
+    assert refused(ZSTD, compressed[:-1] + bytes([compressed[-1] ^ 1]))[0] == ErrorCode.INVALID_RECORD
 
 
 def test_zstd_of_a_wide_window() -> None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from kproxy.errors import INVALID_REQUEST
 from kproxy.telemetry.config_resource import (
     APPEND,
     DELETE,
@@ -20,10 +19,11 @@ from kproxy.telemetry.config_resource import (
     list_resources,
     make,
 )
-from kproxy.telemetry.errors import INVALID_CONFIG, POLICY_VIOLATION, SubscriptionError
+from kproxy.telemetry.errors import SubscriptionError
 from kproxy.telemetry.subscription import Subscription
 from kproxy.telemetry.subscriptions import Subscriptions
 from kproxy.wire.generated.alter_configs_request import AlterableConfig as Config
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.incremental_alter_configs_request import AlterableConfig
 
 KEPT = Subscription.from_configs("s", {"metrics": "a,b", "interval.ms": "1000"})
@@ -86,16 +86,16 @@ def test_what_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("parts", "code", "named"),
     [
-        ([("metrics", SET, "a"), ("metrics", DELETE, None)], INVALID_REQUEST, "twice"),
-        ([("metrics", SET, None)], INVALID_REQUEST, "null is no value of metrics"),
-        ([("metrics", 9, "a")], INVALID_REQUEST, "unknown operation 9 on metrics"),
-        ([("interval.ms", APPEND, "5")], INVALID_CONFIG, "interval.ms is no list"),
-        ([("unheard.of", SUBTRACT, "5")], INVALID_CONFIG, "unheard.of is no list"),
-        ([("unheard.of", SET, "5")], INVALID_REQUEST, "unknown client metrics config 'unheard.of'"),
-        ([("interval.ms", SET, "99")], INVALID_REQUEST, "99 is not between"),
-        ([("interval.ms", SET, "")], INVALID_CONFIG, "'' is not a whole number"),
-        ([("metrics", SET, "x"), ("match", SET, "client_id=(")], INVALID_CONFIG, "no regex"),
-        ([("metrics", APPEND, "m" * 32_767)], INVALID_REQUEST, "metrics: longer than 32767 bytes"),
+        ([("metrics", SET, "a"), ("metrics", DELETE, None)], ErrorCode.INVALID_REQUEST, "twice"),
+        ([("metrics", SET, None)], ErrorCode.INVALID_REQUEST, "null is no value of metrics"),
+        ([("metrics", 9, "a")], ErrorCode.INVALID_REQUEST, "unknown operation 9 on metrics"),
+        ([("interval.ms", APPEND, "5")], ErrorCode.INVALID_CONFIG, "interval.ms is no list"),
+        ([("unheard.of", SUBTRACT, "5")], ErrorCode.INVALID_CONFIG, "unheard.of is no list"),
+        ([("unheard.of", SET, "5")], ErrorCode.INVALID_REQUEST, "unknown client metrics config 'unheard.of'"),
+        ([("interval.ms", SET, "99")], ErrorCode.INVALID_REQUEST, "99 is not between"),
+        ([("interval.ms", SET, "")], ErrorCode.INVALID_CONFIG, "'' is not a whole number"),
+        ([("metrics", SET, "x"), ("match", SET, "client_id=(")], ErrorCode.INVALID_CONFIG, "no regex"),
+        ([("metrics", APPEND, "m" * 32_767)], ErrorCode.INVALID_REQUEST, "metrics: longer than 32767 bytes"),
     ],
 )
 def test_statement_what_is_refused(parts: list[tuple[str, int, str | None]], code: int, named: str) -> None:
@@ -106,17 +106,17 @@ def test_statement_what_is_refused(parts: list[tuple[str, int, str | None]], cod
 
 def test_an_empty_name() -> None:
     """telemetry.md: empty name → 42."""
-    assert refused(("metrics", SET, "*"), name="")[0] == INVALID_REQUEST
+    assert refused(("metrics", SET, "*"), name="")[0] == ErrorCode.INVALID_REQUEST
 
 
 def test_what_the_configuration_file_sets_is_changed_there() -> None:
     """A change that the next start would undo is refused; a mistake in it is told first."""
     fixed = Subscriptions([KEPT])
     assert refused(("metrics", SET, "*"), of=fixed) == (
-        POLICY_VIOLATION,
+        ErrorCode.POLICY_VIOLATION,
         "s stands in kproxy's configuration: change it there",
     )
-    assert refused(("metrics", 9, "*"), of=fixed)[0] == INVALID_REQUEST
+    assert refused(("metrics", 9, "*"), of=fixed)[0] == ErrorCode.INVALID_REQUEST
 
 
 def test_there_are_so_many_and_no_more() -> None:
@@ -124,7 +124,7 @@ def test_there_are_so_many_and_no_more() -> None:
     full = Subscriptions()
     for number in range(MAX_SUBSCRIPTIONS):
         full.put(Subscription(f"s{number}"))
-    assert refused(("metrics", SET, "*"), name="one more", of=full)[0] == POLICY_VIOLATION
+    assert refused(("metrics", SET, "*"), name="one more", of=full)[0] == ErrorCode.POLICY_VIOLATION
     assert alter_incremental(full, "s1", operations(("metrics", SET, "*"))) is not None
 
 
@@ -134,7 +134,7 @@ def test_altered_whole() -> None:
     assert change == Change("s", Subscription.from_configs("s", {"match": "client_id=x"}))
     with pytest.raises(SubscriptionError, match="null is no value of match") as caught:
         alter(kept(), "s", [Config(name="match", value=None)])
-    assert caught.value.code == INVALID_REQUEST
+    assert caught.value.code == ErrorCode.INVALID_REQUEST
     with pytest.raises(SubscriptionError, match="twice"):
         alter(kept(), "s", [Config(name="match", value="")] * 2)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kproxy.telemetry.errors import INVALID_RECORD, PayloadError
+from kproxy.telemetry.errors import PayloadError
 from kproxy.telemetry.payload import Push, decode
+from kproxy.wire.generated.error_codes import ErrorCode
 from tests.unit.telemetry.clients import JAVA, NOW, metrics
 
 
@@ -14,7 +15,7 @@ def test_statement_what_cannot_be_decoded_is_87(payload: bytes) -> None:
     """telemetry.md: cannot be decoded → 87."""
     with pytest.raises(PayloadError, match="not OTLP MetricsData") as caught:
         decode(payload)
-    assert caught.value.code == INVALID_RECORD
+    assert caught.value.code == ErrorCode.INVALID_RECORD
 
 
 def test_statement_wire_identical_to_an_export_request() -> None:

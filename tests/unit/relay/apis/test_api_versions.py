@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from kproxy.errors import NONE, REBOOTSTRAP_REQUIRED, UNSUPPORTED_VERSION
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import ApiTable
 from kproxy.rebootstrap.actions import Action, Trigger
@@ -20,6 +19,7 @@ from kproxy.wire.generated.api_versions_response import (
     FinalizedFeatureKey,
     SupportedFeatureKey,
 )
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.header import RequestHeader, decode_request_header, encode_request_header
 from kproxy.wire.primitives import INT32, frame
 from tests.unit.relay import frames
@@ -129,7 +129,7 @@ def test_v5_with_other_ids_is_told_to_rebootstrap(node_id: int, cluster_id: str 
     """KIP-1242: error 129 and nothing else; the broker hears nothing of it."""
     relay = play([("client", asked(5, **says))], lambda: Relay(telling(cluster_id), node_id=node_id))
     answer = told(relay, 5)
-    assert (answer.error_code, answer.api_keys, bytes(relay.broker.data)) == (REBOOTSTRAP_REQUIRED, [], b"")
+    assert (answer.error_code, answer.api_keys, bytes(relay.broker.data)) == (ErrorCode.REBOOTSTRAP_REQUIRED, [], b"")
     assert (relay.cluster.asks, relay.requests.last) == ([(Trigger.ELSEWHERE, 0)], Reason.REBOOTSTRAP)
     assert not relay.in_flight
 
@@ -166,7 +166,7 @@ def test_never_129_where_clients_bootstrap(retired: bool) -> None:
     everything = dict.fromkeys(Trigger, Action.NOTIFY)
     script: Script = [("client", asked(5, node_id=8, cluster_id="x")), ("broker", offered(5, {}))]
     relay = play(script, lambda: Relay(Cluster(decides=everything), node_id=None))
-    assert told(relay, 5).error_code == NONE
+    assert told(relay, 5).error_code == ErrorCode.NONE
     script = [("epoch", b""), ("client", asked(5, node_id=8, cluster_id="x"))]
     relay = play(script, lambda: Relay(Cluster(decides=everything), node_id=None, retired=retired))
     assert (relay.reason, bytes(relay.client.data)) == (Reason.REBOOTSTRAP, b"")
@@ -176,7 +176,7 @@ def test_never_129_where_clients_bootstrap(retired: bool) -> None:
 def test_where_the_node_is_gone_any_id_is_a_mismatch(says: dict[str, Any]) -> None:
     """The client means a node that is not there, though it is the listener's."""
     relay = play([("client", asked(5, **says))], lambda: Relay(telling(), retired=True))
-    assert (told(relay, 5).error_code, relay.cluster.asks) == (REBOOTSTRAP_REQUIRED, [(Trigger.ELSEWHERE, 0)])
+    assert (told(relay, 5).error_code, relay.cluster.asks) == (ErrorCode.REBOOTSTRAP_REQUIRED, [(Trigger.ELSEWHERE, 0)])
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -201,7 +201,7 @@ def test_only_v5_can_say_129(version: int) -> None:
     make = lambda: Relay(Cluster(decides={Trigger.HELLO: Action.NOTIFY}), retired=True)  # noqa: E731
     relay = play([("client", asked(version))], make)
     if version == 5:
-        assert (told(relay, 5).error_code, relay.requests.last) == (REBOOTSTRAP_REQUIRED, Reason.REBOOTSTRAP)
+        assert (told(relay, 5).error_code, relay.requests.last) == (ErrorCode.REBOOTSTRAP_REQUIRED, Reason.REBOOTSTRAP)
     else:
         assert (relay.reason, bytes(relay.client.data)) == (Reason.REBOOTSTRAP, b"")
 
@@ -234,7 +234,7 @@ def test_unknown_versions_are_answered_as_kafka_does(version: int) -> None:
     """Error 35 in a v0 body that names the versions of ApiVersions; the rest of the request is not even read."""
     relay = play([("client", frames.raw_request(KEY, version, 5, b"\xff" * 30))])
     answer = told(relay, 0)
-    assert (answer.error_code, ranges(answer)) == (UNSUPPORTED_VERSION, {KEY: (0, 5)})
+    assert (answer.error_code, ranges(answer)) == (ErrorCode.UNSUPPORTED_VERSION, {KEY: (0, 5)})
     assert (relay.reason, bytes(relay.broker.data), relay.table.routes) == (None, b"", {})
     assert relay.context.software is None
 
@@ -306,7 +306,7 @@ def test_all_else_in_the_response_stays(version: int) -> None:
     assert bytes(relay.client.data) == offered(version, both, **fields)
 
 
-@pytest.mark.parametrize("error", [UNSUPPORTED_VERSION, 42, -1, 30000])
+@pytest.mark.parametrize("error", [ErrorCode.UNSUPPORTED_VERSION, 42, -1, 30000])
 @pytest.mark.parametrize("version", VERSIONS)
 def test_an_error_of_the_broker_passes(version: int, error: int) -> None:
     """Whatever body it has: with 35 it is that of v0. Clients go by it, and it is counted."""
@@ -317,7 +317,10 @@ def test_an_error_of_the_broker_passes(version: int, error: int) -> None:
 
 def test_a_broker_of_an_older_age() -> None:
     """It answers v5, sent as v4, by 35 and its own versions; the client comes again with v2."""
-    refusal, answer = offered(0, {KEY: (0, 2)}, error_code=UNSUPPORTED_VERSION), offered(2, {KEY: (0, 2), 3: (0, 8)}, 6)
+    refusal, answer = (
+        offered(0, {KEY: (0, 2)}, error_code=ErrorCode.UNSUPPORTED_VERSION),
+        offered(2, {KEY: (0, 2), 3: (0, 8)}, 6),
+    )
     relay = play([("client", asked(5)), ("broker", refusal), ("client", asked(2, 6)), ("broker", answer)])
     assert relay.broker.data == asked(4) + asked(2, 6)
     assert relay.client.data == refusal + answer
@@ -352,7 +355,7 @@ def test_two_clusters_do_not_share_what_they_cut() -> None:
     script: Script = [("client", asked(4)), ("broker", offered(4, {12: (0, 4), 3: (0, 13)}))]
     assert ranges(told(play(script), 4)) == {12: (0, 4), 3: (0, 13)}
     assert ranges(told(play(script, lambda: Relay(Small())), 4)) == {12: (1, 2)}
-    assert told(play(script), 4).error_code == NONE
+    assert told(play(script), 4).error_code == ErrorCode.NONE
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kproxy.telemetry.apis.a32_describe_configs import KEY, converse
+from kproxy.telemetry.apis.a32_describe_configs import converse
 from kproxy.telemetry.apis.dialogue import MayAlter
 from kproxy.telemetry.subscription import Subscription
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.describe_configs_request import DescribeConfigsRequest, DescribeConfigsResource
 from kproxy.wire.generated.describe_configs_response import (
     DescribeConfigsResourceResult,
@@ -55,13 +56,13 @@ OURS = ["metrics", "interval.ms", "match"]
 @pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_a_mixed_request_is_merged_in_its_order(version: int) -> None:
     """In every version; the broker, which need not know type 16, is not asked for it."""
-    broker = Broker(answers={KEY: answer})
+    broker = Broker(answers={ApiKey.DESCRIBE_CONFIGS: answer})
     assert told(broker, (TOPIC, "t"), (CLIENT_METRICS, "s"), (TOPIC, "s"), version=version) == [
         (TOPIC, "t", 0, ["theirs"]),
         (CLIENT_METRICS, "s", 0, OURS),
         (TOPIC, "s", 0, ["theirs"]),
     ]
-    assert [(key, asked_in) for key, asked_in, _ in broker.asked] == [(KEY, version)]
+    assert [(key, asked_in) for key, asked_in, _ in broker.asked] == [(ApiKey.DESCRIBE_CONFIGS, version)]
 
 
 def test_only_the_proxys_part() -> None:
@@ -76,29 +77,31 @@ def test_only_the_proxys_part() -> None:
 
 def test_only_the_brokers_part() -> None:
     """Nobody need be asked who may."""
-    broker = Broker(answers={KEY: answer})
+    broker = Broker(answers={ApiKey.DESCRIBE_CONFIGS: answer})
     assert told(broker, (TOPIC, "t"), may_alter="upstream") == [(TOPIC, "t", 0, ["theirs"])]
-    assert broker.keys == [KEY]
+    assert broker.keys == [ApiKey.DESCRIBE_CONFIGS]
 
 
 @pytest.mark.parametrize("may_alter", ["upstream", "none"])
 def test_who_may_not_describe(may_alter: MayAlter) -> None:
     """31, for the proxy's part."""
-    broker = Broker(1 << 11, answers={KEY: answer})
+    broker = Broker(1 << 11, answers={ApiKey.DESCRIBE_CONFIGS: answer})
     results = told(broker, (CLIENT_METRICS, "s"), (TOPIC, "t"), may_alter=may_alter)
     assert results == [(CLIENT_METRICS, "s", 31, []), (TOPIC, "t", 0, ["theirs"])]
 
 
 def test_a_broker_that_does_not_answer() -> None:
     """13 for its part; the proxy's is there."""
-    results = told(Broker(answers={KEY: lambda request: None}), (TOPIC, "t"), (CLIENT_METRICS, "s"))
+    results = told(Broker(answers={ApiKey.DESCRIBE_CONFIGS: lambda request: None}), (TOPIC, "t"), (CLIENT_METRICS, "s"))
     assert results == [(TOPIC, "t", 13, []), (CLIENT_METRICS, "s", 0, OURS)]
 
 
 def test_throttling_and_keys() -> None:
     """The broker's throttle time is passed on; keys that are asked for are those that are told."""
     resources = [DescribeConfigsResource(TOPIC, "t", None), DescribeConfigsResource(CLIENT_METRICS, "s", ["match"])]
-    outcome = Broker(answers={KEY: answer}).talk(converse(SERVER, "any", DescribeConfigsRequest(resources), 4))
+    outcome = Broker(answers={ApiKey.DESCRIBE_CONFIGS: answer}).talk(
+        converse(SERVER, "any", DescribeConfigsRequest(resources), 4)
+    )
     assert isinstance(outcome.response, DescribeConfigsResponse)
     assert outcome.response.throttle_time_ms == 7
     assert [config.name for config in outcome.response.results[1].configs] == ["match"]

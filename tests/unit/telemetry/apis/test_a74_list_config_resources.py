@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from kproxy.telemetry.apis.a74_list_config_resources import KEY, converse
+from kproxy.telemetry.apis.a74_list_config_resources import converse
 from kproxy.telemetry.apis.dialogue import MayAlter
 from kproxy.telemetry.subscription import Subscription
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.list_config_resources_request import ListConfigResourcesRequest
 from kproxy.wire.generated.list_config_resources_response import ConfigResource, ListConfigResourcesResponse
 from tests.unit.telemetry.apis.broker import Broker
@@ -17,7 +18,10 @@ from tests.unit.telemetry.clients import telemetry
 TOPIC, GROUP, CLIENT_METRICS = 2, 32, 16
 SERVER = telemetry([Subscription("s"), Subscription("r")])
 OWN = [("r", CLIENT_METRICS), ("s", CLIENT_METRICS)]
-OLD = {"Kafka 3.6": {18: (0, 3), 60: (0, 0)}, "Kafka 4.0": {18: (0, 4), 60: (0, 2), KEY: (0, 0)}}
+OLD = {
+    "Kafka 3.6": {18: (0, 3), 60: (0, 0)},
+    "Kafka 4.0": {18: (0, 4), 60: (0, 2), ApiKey.LIST_CONFIG_RESOURCES: (0, 0)},
+}
 
 
 def answer(request: ListConfigResourcesRequest) -> ListConfigResourcesResponse:
@@ -55,9 +59,9 @@ def test_statement_v1_filtered_to_16_and_v0(version: int, types: list[int]) -> N
 )
 def test_both_parts(types: list[int], asked: list[int], listed: list[tuple[str, int]]) -> None:
     """The broker's first; subscriptions that it has of its own are not shown: they reach no client."""
-    broker = Broker(answers={KEY: answer})
+    broker = Broker(answers={ApiKey.LIST_CONFIG_RESOURCES: answer})
     assert told(broker, types, may_alter="upstream") == (0, listed)
-    assert broker.asked[1:] == [(KEY, 1, ListConfigResourcesRequest(resource_types=asked))]
+    assert broker.asked[1:] == [(ApiKey.LIST_CONFIG_RESOURCES, 1, ListConfigResourcesRequest(resource_types=asked))]
 
 
 @pytest.mark.parametrize("kafka", OLD)
@@ -68,19 +72,21 @@ def test_a_broker_that_does_not_know_the_api(kafka: str, types: list[int], told_
     """It is not asked, since it would hang up: the proxy's part stands alone, and 35 where there is none."""
     broker = Broker(apis=OLD[kafka])
     assert told(broker, types, may_alter="upstream") == told_then
-    assert KEY not in broker.keys
+    assert ApiKey.LIST_CONFIG_RESOURCES not in broker.keys
 
 
 @pytest.mark.parametrize("types", [[], [CLIENT_METRICS], [TOPIC, CLIENT_METRICS]])
 def test_who_may_not_describe(types: list[int]) -> None:
     """31, from the broker's own check or from what it says of the principal; nothing is listed."""
-    broker = Broker(0, answers={KEY: lambda request: ListConfigResourcesResponse(error_code=31)})
+    broker = Broker(
+        0, answers={ApiKey.LIST_CONFIG_RESOURCES: lambda request: ListConfigResourcesResponse(error_code=31)}
+    )
     assert told(broker, types, may_alter="upstream") == (31, [])
     assert told(Broker(0, apis=OLD["Kafka 4.0"]), types, may_alter="upstream") == (31, [])
 
 
-@pytest.mark.parametrize("silent", [18, KEY])
+@pytest.mark.parametrize("silent", [18, ApiKey.LIST_CONFIG_RESOURCES])
 def test_a_broker_that_does_not_answer(silent: int) -> None:
     """13: half a list would look like a whole one."""
-    broker = Broker(answers={KEY: answer} | {silent: lambda request: None})
+    broker = Broker(answers={ApiKey.LIST_CONFIG_RESOURCES: answer} | {silent: lambda request: None})
     assert told(broker) == (13, [])

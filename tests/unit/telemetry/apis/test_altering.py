@@ -10,7 +10,6 @@ import pytest
 from kproxy.telemetry.apis import a33_alter_configs, a44_incremental_alter_configs
 from kproxy.telemetry.apis.altering import after_keeping
 from kproxy.telemetry.config_resource import Change
-from kproxy.telemetry.errors import KAFKA_STORAGE_ERROR
 from kproxy.telemetry.service import Telemetry
 from kproxy.telemetry.subscription import Subscription
 from kproxy.wire.generated import (
@@ -19,6 +18,7 @@ from kproxy.wire.generated import (
     incremental_alter_configs_request,
     incremental_alter_configs_response,
 )
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.message import WireMessage
 from tests.unit.telemetry.apis.broker import Broker
 from tests.unit.telemetry.clients import telemetry
@@ -114,7 +114,7 @@ def test_only_the_proxys_part(api: str) -> None:
 def test_a_mixed_request_is_merged_in_its_order(api: str) -> None:
     """The broker sees its own resources only, in the request's version; its order of answers does not matter."""
     altering, server = Altering(api), telemetry([])
-    broker = Broker(answers={altering.module.KEY: altering.answers(error_code=44)})
+    broker = Broker(answers={altering.request.api_key: altering.answers(error_code=44)})
     bad: Parts = (CLIENT_METRICS, "t", {"interval.ms": "1"})
     request = altering.of((TOPIC, "s", {"x": "1"}), OWN, (BROKER, "", {"y": "2"}), bad, (TOPIC, "u", {}))
     results, changes = altering.talk(broker, server, request)
@@ -127,7 +127,7 @@ def test_a_mixed_request_is_merged_in_its_order(api: str) -> None:
     ]
     assert [change.name for change in changes] == ["s"]
     ((key, version, asked),) = broker.asked
-    assert (key, version) == (altering.module.KEY, altering.request.max_version)
+    assert (key, version) == (altering.request.api_key, altering.request.max_version)
     assert asked == altering.of((TOPIC, "s", {"x": "1"}), (BROKER, "", {"y": "2"}), (TOPIC, "u", {}))
 
 
@@ -135,12 +135,12 @@ def test_a_mixed_request_is_merged_in_its_order(api: str) -> None:
 def test_what_is_not_kept_is_told(api: str) -> None:
     """Of what has changed, and of nothing else: it is in effect, but a restart will not know of it, and why."""
     altering, server = Altering(api), telemetry([])
-    broker = Broker(answers={altering.module.KEY: altering.answers()})
+    broker = Broker(answers={altering.request.api_key: altering.answers()})
     request = altering.of((TOPIC, "s", {"x": "1"}), OWN, (CLIENT_METRICS, "t", {"interval.ms": "1"}))
     outcome = broker.talk(altering.module.converse(server, "any", request, altering.request.max_version))
     assert after_keeping(outcome, None) is outcome.response
     results: Any = after_keeping(outcome, "the disk is full")
-    assert [one.error_code for one in results.responses] == [0, KAFKA_STORAGE_ERROR, 42]
+    assert [one.error_code for one in results.responses] == [0, ErrorCode.KAFKA_STORAGE_ERROR, 42]
     assert results.responses[1].error_message.endswith("was not kept: the disk is full")
 
 
@@ -148,7 +148,7 @@ def test_what_is_not_kept_is_told(api: str) -> None:
 def test_validate_only_changes_nothing(api: str) -> None:
     """But it tells what is wrong, and the broker is asked to validate only, too."""
     altering, server = Altering(api), telemetry([])
-    broker = Broker(answers={altering.module.KEY: altering.answers()})
+    broker = Broker(answers={altering.request.api_key: altering.answers()})
     bad: Parts = (CLIENT_METRICS, "t", {"interval.ms": "1"})
     request = altering.of(OWN, bad, (TOPIC, "t", {}), validate_only=True)
     results, changes = altering.talk(broker, server, request)
@@ -162,11 +162,11 @@ def test_validate_only_changes_nothing(api: str) -> None:
 def test_upstream_decides_who_may(api: str, operations: int, code: int) -> None:
     """31 for the proxy's part only: what the broker holds of its part, it says itself."""
     altering, server = Altering(api), telemetry([])
-    broker = Broker(operations, answers={altering.module.KEY: altering.answers()})
+    broker = Broker(operations, answers={altering.request.api_key: altering.answers()})
     results, changes = altering.talk(broker, server, altering.of(OWN, (TOPIC, "t", {})), "upstream")
     assert results == [(CLIENT_METRICS, "s", code), (TOPIC, "t", 0)]
     assert len(changes) == len(server.subscriptions) == (not code)
-    assert broker.keys == [18, 60, altering.module.KEY]
+    assert broker.keys == [18, 60, altering.request.api_key]
 
 
 @BOTH
@@ -188,7 +188,7 @@ def test_a_resource_that_stands_twice(api: str) -> None:
 def test_a_broker_that_does_not_answer(api: str) -> None:
     """13 for its part; the proxy's is done."""
     altering, server = Altering(api), telemetry([])
-    broker = Broker(answers={altering.module.KEY: lambda request: None})
+    broker = Broker(answers={altering.request.api_key: lambda request: None})
     results, changes = altering.talk(broker, server, altering.of((TOPIC, "t", {}), OWN))
     assert results == [(TOPIC, "t", 13), (CLIENT_METRICS, "s", 0)]
     assert len(changes) == 1
@@ -198,7 +198,7 @@ def test_a_broker_that_does_not_answer(api: str) -> None:
 def test_a_broker_that_forgets_a_resource(api: str) -> None:
     """As a broker says of its controller then: -1."""
     altering = Altering(api)
-    broker = Broker(answers={altering.module.KEY: lambda request: altering.response()})
+    broker = Broker(answers={altering.request.api_key: lambda request: altering.response()})
     assert altering.talk(broker, telemetry([]), altering.of((TOPIC, "t", {})))[0] == [(TOPIC, "t", -1)]
 
 
@@ -206,6 +206,6 @@ def test_a_broker_that_forgets_a_resource(api: str) -> None:
 def test_a_request_for_nothing_is_the_brokers(api: str) -> None:
     """It was so before there was a proxy."""
     altering = Altering(api)
-    broker = Broker(answers={altering.module.KEY: altering.answers()})
+    broker = Broker(answers={altering.request.api_key: altering.answers()})
     assert altering.talk(broker, telemetry([]), altering.of(), "upstream") == ([], ())
-    assert broker.keys == [altering.module.KEY]
+    assert broker.keys == [altering.request.api_key]

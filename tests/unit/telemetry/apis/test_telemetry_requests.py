@@ -6,6 +6,7 @@ import pytest
 
 from kproxy.errors import MalformedMessageError
 from kproxy.telemetry.apis import a71_get_telemetry_subscriptions, a72_push_telemetry
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
 from kproxy.wire.generated.get_telemetry_subscriptions_response import GetTelemetrySubscriptionsResponse
 from kproxy.wire.generated.push_telemetry_request import PushTelemetryRequest
@@ -45,5 +46,5 @@ def test_other_bytes_are_refused(body: bytes) -> None:
 
 def test_keys() -> None:
     """Those of the messages."""
-    assert a71_get_telemetry_subscriptions.KEY == GetTelemetrySubscriptionsRequest.api_key == 71
-    assert a72_push_telemetry.KEY == PushTelemetryRequest.api_key == 72
+    assert ApiKey.GET_TELEMETRY_SUBSCRIPTIONS == GetTelemetrySubscriptionsRequest.api_key == 71
+    assert ApiKey.PUSH_TELEMETRY == PushTelemetryRequest.api_key == 72

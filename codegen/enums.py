@@ -1,0 +1,69 @@
+"""The enums of Kafka's API keys and error codes."""
+
+from __future__ import annotations
+
+from codegen.error_classes import class_of
+from codegen.names import constant
+from codegen.schema import Schemas
+from codegen.source import HEADER, Source
+from kproxy.markers import PURE
+
+
+def api_keys(schemas: Schemas) -> str:
+    """The module of `ApiKey`."""
+    source = _head(schemas, "Kafka's API keys by name.")
+    source()
+    source("from enum import IntEnum")
+    source()
+    source()
+    with source.block("class ApiKey(IntEnum)"):
+        source('"""The number that a request begins with."""')
+        source()
+        for request in schemas.of_kind("request"):
+            source(f"{constant(request.name.removesuffix('Request'))} = {request.api_key}")
+    return source.text()
+
+
+def error_codes(schemas: Schemas) -> str:
+    """The module of `ErrorCode`."""
+    source = _head(schemas, "Kafka's error codes by name, each with its KIP-1050 class.")
+    source()
+    source("from __future__ import annotations")
+    source()
+    source("from enum import IntEnum")
+    source()
+    source("from kproxy.errors import ErrorClass")
+    source()
+    source()
+    with source.block("class ErrorCode(IntEnum)"):
+        source.lines(_MEMBER)
+        source()
+        for error in schemas.errors:
+            error_class = class_of(error.name)
+            source(f"{error.name} = {error.code}, ErrorClass.{error_class.name}, {error.retriable}")
+    return source.text()
+
+
+_MEMBER = '''\
+"""The number that stands in a response's error field."""
+
+error_class: ErrorClass
+"""What a client does about it; 48 INVALID_TXN_STATE is abortable in a Produce response."""
+retriable: bool
+"""Whether its Java exception is a `RetriableException`."""
+
+def __new__(cls, code: int, error_class: ErrorClass, retriable: bool) -> ErrorCode:
+    member = int.__new__(cls, code)
+    member._value_ = code
+    member.error_class = error_class
+    member.retriable = retriable
+    return member
+'''
+
+
+def _head(schemas: Schemas, docstring: str) -> Source:
+    source = Source()
+    source(f"# This module is {PURE}.")
+    source(f'"""{docstring}"""')
+    source(HEADER.format(version=schemas.kafka_version))
+    return source

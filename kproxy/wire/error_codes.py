@@ -1,0 +1,31 @@
+# This module is pure.
+"""Error codes as they stand on the wire: their names and classes, also of codes that this version does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from kproxy.errors import ErrorClass
+from kproxy.wire.generated.api_keys import ApiKey
+from kproxy.wire.generated.error_codes import ErrorCode
+
+ERROR_CODES: Final[Mapping[int, ErrorCode]] = MappingProxyType({error.value: error for error in ErrorCode})
+
+
+def error_name(code: int) -> str:
+    """Kafka's name of an error code; the number of one that is not known."""
+    error = ERROR_CODES.get(code)
+    return str(code) if error is None else error.name
+
+
+def classify(code: int, api_key: int | None = None) -> ErrorClass:
+    """The KIP-1050 class of an error code; unknown codes are application-recoverable.
+
+    48 INVALID_TXN_STATE is the only code whose class depends on the API: abortable from Produce.
+    """
+    error = ERROR_CODES.get(code)
+    if error is ErrorCode.INVALID_TXN_STATE and api_key == ApiKey.PRODUCE:
+        return ErrorClass.ABORTABLE
+    return ErrorClass.APPLICATION_RECOVERABLE if error is None else error.error_class
