@@ -35,8 +35,13 @@ def _sections(_: click.Context, __: click.Parameter, value: str) -> frozenset[st
 @click.option("--quick", is_flag=True, help="A tenth of the work: to see that it runs, not to judge by.")
 @click.option("--only", "sections", default=",".join(SECTIONS), callback=_sections, help="Sections, with commas.")
 @click.option("--rounds", type=click.IntRange(1, 20), default=None, help="Rounds of each section (3; quick: 1).")
+@click.option(
+    "--before",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The program kproxy of another commit's build: both in turns, and a table of the two.",
+)
 @click.option("--json", "path", type=click.Path(path_type=Path), default=Path("build/bench.json"), show_default=True)
-def main(quick: bool, sections: frozenset[str], rounds: int | None, path: Path) -> None:
+def main(quick: bool, sections: frozenset[str], rounds: int | None, before: Path | None, path: Path) -> None:
     """kproxy beside HAProxy in TCP mode and a direct connection, against a real Kafka of three brokers."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything started is ended
     signal.signal(signal.SIGALRM, _out_of_time)
@@ -44,7 +49,7 @@ def main(quick: bool, sections: frozenset[str], rounds: int | None, path: Path) 
     options = Options.quick(sections, rounds or 1) if quick else Options(sections, rounds or 3)
     began, start = machine.describe(), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="kproxy-bench-") as directory:
-        run = Run(options, Path(directory), raise_file_limit(2 * WANTED + 1000), _say)
+        run = Run(options, Path(directory), raise_file_limit(2 * WANTED + 1000), _say, before)
         failure = None
         try:
             run.measure()
@@ -70,6 +75,9 @@ def _show(run: Run, facts: dict[str, object], path: Path) -> None:
     print(", ".join(f"{name} {value}" for name, value in facts.items()))
     print()
     print(report.table(rows))
+    if pairs := report.pairs(run.samples.values):
+        print()
+        print(report.pairs_table(pairs))
     for note in run.samples.notes:
         print(f"\n{note}")
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,18 @@ from .frames import OneRecordProduce
 from .options import LATENCY_ROUNDS, START_ROUNDS, Options
 from .process import Address, BenchError, rss_kib
 from .start import start
-from .targets import COMPILED, KPROXY, Target, compiled_program, direct, haproxy, haproxy_binary, kproxy, program
+from .targets import (
+    BEFORE,
+    COMPILED,
+    KPROXY,
+    Target,
+    compiled_program,
+    direct,
+    haproxy,
+    haproxy_binary,
+    kproxy,
+    program,
+)
 
 _GIB: Final = 1 << 30
 _MICROSECONDS: Final = 1e6
@@ -28,9 +39,14 @@ _SETTINGS: Final = {
     "num.network.threads": 3,
     "num.io.threads": 8,
     "file.delete.delay.ms": 100,  # deleted topics give their space back at once
-    "socket.listen.deferred_work.size": 1024,  # Kafka's 50 drops the bursts that open 10,000 connections
+    "socket.listen.backlog.size": 1024,  # Kafka's 50 drops the bursts that open 10,000 connections
     "connections.max.idle.ms": 1_800_000,
 }
+
+
+def _turned(targets: Sequence[Target], number: int) -> Sequence[Target]:
+    """In the other order each second round: what one leaves behind on the machine hits another one then."""
+    return targets[::-1] if number % 2 else targets
 
 
 @dataclass(slots=True)
@@ -51,7 +67,14 @@ class Samples:
 class Run:
     """One run; `samples` fills while it goes on, so that an interrupted one shows what it has."""
 
-    def __init__(self, options: Options, directory: Path, file_limit: int, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        options: Options,
+        directory: Path,
+        file_limit: int,
+        say: Callable[[str], None],
+        before: Path | None = None,
+    ) -> None:
         self.options = options
         self.samples = Samples()
         self._directory = directory
@@ -66,6 +89,10 @@ class Run:
                 self._programs[COMPILED] = compiled
         except BenchError as error:
             self.samples.note(str(error))
+        if before is not None:
+            # Only two builds of the same kind can be compared, and a third one would take a third of the rounds.
+            after = COMPILED if COMPILED in self._programs else KPROXY
+            self._programs = {BEFORE: before, after: self._programs[after]}
 
     def measure(self) -> None:
         """All sections that were asked for."""
@@ -124,7 +151,7 @@ class Run:
         bulk.delete_topic(home, "bench-warm-up")
         gib = records * bulk.RECORD_BYTES / _GIB
         for number in self._rounds("produce and fetch", self.options.rounds):
-            for target in targets:
+            for target in _turned(targets, number):
                 topic = f"bench-{number}-{target.name}"
                 bulk.create_topic(home, topic)
                 self._work("produce", target, gib, bulk.produce, topic)
@@ -149,8 +176,8 @@ class Run:
         for leader in leaders.values():
             small.closed_loop(leader, request, 5_000)
         if "small" in sections:
-            for _ in self._rounds("small requests", self.options.rounds):
-                for target in targets:
+            for number in self._rounds("small requests", self.options.rounds):
+                for target in _turned(targets, number):
                     self._requests(target, leaders[target.name], request)
         if "latency" in sections:
             for _ in self._rounds("latency", LATENCY_ROUNDS * self.options.rounds):
@@ -159,8 +186,8 @@ class Run:
                     self.samples.add("p50", name, percentiles[49] * _MICROSECONDS)
                     self.samples.add("p99", name, percentiles[98] * _MICROSECONDS)
         if "connect" in sections:
-            for _ in self._rounds("connections", self.options.rounds):
-                for target in targets:
+            for number in self._rounds("connections", self.options.rounds):
+                for target in _turned(targets, number):
                     self._connects(target, leaders[target.name])
 
     def _connects(self, target: Target, leader: Address) -> None:
@@ -190,11 +217,14 @@ class Run:
                     self.samples.add("idle", target.name, idle.kib_a_connection(target, self._connections))
 
     def _telemetry(self, cluster: Cluster) -> None:
-        self._say("telemetry: fleets of instances")
         # One of the two, for lack of time: that of the image where there is one.
-        name = COMPILED if COMPILED in self._programs else KPROXY
+        after = COMPILED if COMPILED in self._programs else KPROXY
+        rates = telemetry.RATES if after == COMPILED else telemetry.PLAIN_RATES
+        for name in (BEFORE, after) if BEFORE in self._programs else (after,):
+            self._telemetry_of(cluster, name, rates)
 
-        rates = telemetry.RATES if name == COMPILED else telemetry.PLAIN_RATES
+    def _telemetry_of(self, cluster: Cluster, name: str, rates: Mapping[str, int]) -> None:
+        self._say(f"telemetry: fleets of instances, {name}")
 
         def add(metric: str, value: float) -> None:
             self.samples.add(metric, name, value)

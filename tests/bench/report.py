@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from .targets import COMPILED, DIRECT, HAPROXY, KPROXY
+from .targets import BEFORE, COMPILED, DIRECT, HAPROXY, KPROXY
 
 ByTarget = Mapping[str, Sequence[float]]
 
@@ -71,10 +71,15 @@ METRICS: Final = (
 _VERDICTS: Final = {True: "met", False: "MISSED", None: ""}
 _HEADS: Final = ("", "direct", "HAProxy", "kproxy", "ratio to HAProxy", "goal", "")
 _COMPILED_HEADS: Final = ("kproxy compiled", "ratio to HAProxy", "")
+_PAIR_HEADS: Final = ("", "before", "after", "after / before")
 
 
 def _median(ratios: Sequence[float]) -> float | None:
     return statistics.median(ratios) if ratios else None
+
+
+def _number(value: float, digits: int) -> str:
+    return f"{value:,.{digits}f}".replace("-", "−")
 
 
 def _span(ratios: Sequence[float]) -> str:
@@ -137,7 +142,7 @@ class Row:
         return self._number(self.figures[name]) + (f" ({'–'.join(low_high)})" if low_high else "")
 
     def _number(self, value: float) -> str:
-        return f"{value:,.{self.digits}f}".replace("-", "−")
+        return _number(value, self.digits)
 
 
 def _over_direct(values: ByTarget) -> dict[str, list[float]]:
@@ -180,12 +185,48 @@ def rows(samples: Mapping[str, ByTarget]) -> list[Row]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A metric of two builds, and its ratios round by round."""
+
+    metric: Metric
+    before: float
+    after: float
+    ratios: Sequence[float]
+
+    def cells(self) -> list[str]:
+        """What the table says in each column."""
+        figures = [_number(value, self.metric.digits) for value in (self.before, self.after)]
+        return [self.metric.title, *figures, _span(self.ratios)]
+
+
+def pairs(samples: Mapping[str, ByTarget]) -> list[Pair]:
+    """A pair for each metric that was measured of another commit's build and of this one's; none without the other."""
+    found = []
+    for metric in METRICS:
+        values: ByTarget = samples.get(metric.key, {})
+        before, after = values.get(BEFORE, ()), values.get(COMPILED) or values.get(KPROXY, ())
+        ratios = [new / old for new, old in zip(after, before, strict=False) if old > 0]
+        if ratios and not metric.over_direct:
+            found.append(Pair(metric, statistics.median(before), statistics.median(after), ratios))
+    return found
+
+
+def pairs_table(found: Sequence[Pair]) -> str:
+    """The pairs as a Markdown table whose columns line up."""
+    return _aligned([_PAIR_HEADS, *(pair.cells() for pair in found)])
+
+
 def table(found: Sequence[Row]) -> str:
     """The rows as a Markdown table whose columns line up."""
     compiled = any(COMPILED in row.figures for row in found)
     heads = [*_HEADS, *(_COMPILED_HEADS if compiled else ())]
-    texts = [place for place, head in enumerate(heads) if not head]
-    lines = [heads, *(row.cells(compiled) for row in found)]
+    return _aligned([heads, *(row.cells(compiled) for row in found)])
+
+
+def _aligned(lines: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; columns without a head are of text."""
+    texts = [place for place, head in enumerate(lines[0]) if not head]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
 
     def line(cells: Sequence[str]) -> str:

@@ -23,6 +23,8 @@ DIRECT: Final = "direct"
 HAPROXY: Final = "haproxy"
 KPROXY: Final = "kproxy"
 COMPILED: Final = "kproxy-compiled"
+BEFORE: Final = "kproxy-before"
+"""The build of another commit."""
 
 _ROOT: Final = Path(__file__).parents[2]
 _COMPILED_VENV: Final = _ROOT / "build" / "compiled" / "venv"

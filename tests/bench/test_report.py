@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .report import Row, rows, table
+from .report import Row, pairs, pairs_table, rows, table
 
 
 def one(samples: dict[str, dict[str, list[float]]], title: str) -> Row:
@@ -79,3 +79,17 @@ def test_the_compiled_relay_has_columns_of_its_own() -> None:
     assert len({len(line) for line in lines}) == 1
     assert "kproxy compiled" in lines[0]
     assert [cell.strip() for cell in lines[2].split("|")][-4:-1] == ["1.70", "1.15 (1.10–1.20)", "met"]
+
+
+def test_two_builds_are_compared_round_by_round() -> None:
+    """A round in which the machine was slow for both changes nothing; without another build there is no table."""
+    samples = {"produce_cpu": {"kproxy-before": [1.0, 9.0, 2.0], "kproxy-compiled": [1.1, 9.9, 2.2]}}
+    (pair,) = pairs(samples)
+    assert pair.ratios == pytest.approx([1.1, 1.1, 1.1])
+    assert [cell.strip() for cell in pairs_table([pair]).splitlines()[2].split("|")][1:-1] == [
+        "produce, CPU s/GiB",
+        "2.00",
+        "2.20",
+        "1.10 (1.10–1.10)",
+    ]
+    assert pairs({"produce_cpu": {"kproxy-compiled": [1.1]}}) == []
