@@ -69,8 +69,8 @@ test-compiled: $(COMPILED_STAMP)  ## the relay's unit and property tests on the 
 	rm -rf $(COMPILED)/tree && mkdir $(COMPILED)/tree && cp -r pyproject.toml codegen tests $(COMPILED)/tree
 	cd $(COMPILED)/tree && KPROXY_TEST_COMPILED=1 ../venv/bin/pytest -p no:cacheprovider \
 	  tests/unit/test_compiled.py tests/unit/relay tests/unit/wire tests/unit/telemetry/test_*.py \
-	  tests/unit/telemetry/receivers/test_plan.py tests/property/test_relay_flows.py tests/property/test_relay_order.py \
-	  tests/property/test_relay_own.py tests/property/test_telemetry_payloads.py tests/property/test_telemetry_plans.py
+	  tests/unit/telemetry/receivers/test_plan.py tests/unit/protocol tests/unit/producers tests/property/test_relay_*.py \
+	  tests/property/test_telemetry_*.py
 
 bench: $(STAMP)  ## kproxy beside HAProxy and direct, in one run
 	$(BIN)/python -m tests.bench

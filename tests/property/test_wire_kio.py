@@ -44,7 +44,6 @@ def test_kio_knows_nearly_all() -> None:
         ("ApiVersionsResponse", 5),
         ("DeleteGroupsRequest", 3),
         ("DeleteGroupsResponse", 3),
-        ("StreamsGroupHeartbeatRequest", 1),
         ("StreamsGroupHeartbeatResponse", 1),
         ("TxnOffsetCommitRequest", 6),
         ("TxnOffsetCommitResponse", 6),
