@@ -1,1 +1,1 @@
-"""Client telemetry (KIP-714): subscriptions, instances and push checks are pure; receivers say where pushes go."""
+"""Client telemetry (KIP-714). Subscriptions, instances and push checks are pure; receivers deliver the pushes."""

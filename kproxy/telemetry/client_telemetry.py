@@ -1,4 +1,4 @@
-"""Client telemetry of one virtual cluster (KIP-714): its offers to the relay, its receivers, what it keeps."""
+"""Client telemetry of one virtual cluster (KIP-714): its api policies, its receivers, its stored subscriptions."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 EXPIRY_SECONDS: Final = 10.0
 KEEP_SECONDS: Final = 10.0
-"""For the disk to take a change; whoever made it waits."""
+"""The most time that storing a change may take; its client waits for it."""
 
 log = structlog.get_logger("kproxy.telemetry")
 
 
 class ClientTelemetry:
-    """`start` it before the first client comes."""
+    """All of a virtual cluster's telemetry; `start` it before the first client connects."""
 
     def __init__(self, cluster: str, index: int, config: Config, connect: Connect) -> None:
-        """Raises `ConfigError` for settings that only libraries can judge: regexes, addresses, plug-ins."""
+        """Raise `ConfigError` for settings that only libraries can check: regexes, addresses, plug-ins."""
         settings = config.clusters[index].telemetry
         assert settings is not None
         self._cluster = cluster
@@ -57,25 +57,25 @@ class ClientTelemetry:
         self.policies = policies(self.core, self.fanout.offer, lambda: self.admin, self.change)
 
     async def start(self, work: trio.Nursery, store: Store) -> None:
-        """Remember what was subscribed before, and keep the receivers at work; raises `StateError`."""
+        """Restore the stored subscriptions and run the receivers in `work`; raise `StateError`."""
         self._work, self._store = work, store
         for name, value in await self._store.items(self._table):
             try:
                 self.core.subscriptions.put(Subscription.from_configs(name, json.loads(value)))
-            except SubscriptionError as error:  # of another release, whose rules were others
+            except SubscriptionError as error:  # stored by a release with other rules
                 log.error("subscription not restored", cluster=self._cluster, name=name, reason=error.message)
         work.start_soon(self.fanout.run)
         work.start_soon(self._expire)
 
     def reconfigure(self, settings: Settings) -> None:
-        """Other settings; receivers stay as they are. Raises `ConfigError`."""
+        """Apply other settings; receivers stay as they are. Raise `ConfigError`."""
         fixed = self.fixed(settings)
         self.admin = settings.admin
         self.core.subscriptions.fix(fixed)
         self.core.subscriptions.pace(_ms(settings.interval))
 
     def moved(self) -> None:
-        """The backend is another cluster: receivers that write to it connect anew."""
+        """Restart the receivers that write to the upstream cluster, which is another one now."""
         from kproxy.telemetry.receivers.kafka import Kafka  # noqa: PLC0415 - loaded already where there is one
 
         for receiver in self.fanout.receivers:
@@ -84,7 +84,7 @@ class ClientTelemetry:
 
     @property
     def counters(self) -> TelemetryCounters:
-        """For the collector."""
+        """Return what the metrics' collector reads."""
         return TelemetryCounters(
             self.core.tally,
             self.core.instances,
@@ -94,11 +94,11 @@ class ClientTelemetry:
 
     @property
     def prometheus(self) -> list[Prometheus]:
-        """Receivers whose series are scraped here."""
+        """Return the receivers whose series are scraped from kproxy."""
         return [receiver for receiver in self.fanout.receivers if isinstance(receiver, Prometheus)]
 
     def change(self, changes: Sequence[Change], done: Callable[[str | None], None]) -> None:
-        """Keep what was altered and is in effect already; `done` is told why a restart will not know of it, if so."""
+        """Store changes, in effect already, in a task. Call `done` with None, or with why a restart will lose them."""
         self._work.start_soon(self._change, changes, done)
 
     async def _change(self, changes: Sequence[Change], done: Callable[[str | None], None]) -> None:
@@ -111,7 +111,7 @@ class ClientTelemetry:
         done(reason)
 
     async def keep(self, change: Change) -> None:
-        """Have it survive a restart; raises `StateError`, and it is in effect all the same."""
+        """Store a change. Raise `StateError` if a restart will lose it; it is in effect all the same."""
         about = {"cluster": self._cluster, "name": change.name, "gone": change.subscription is None}
         log.info("subscription altered", **about)
         try:
@@ -134,7 +134,7 @@ class ClientTelemetry:
             self.core.expired(time.time())
 
     def fixed(self, settings: Settings) -> list[Subscription]:
-        """The subscriptions that the settings make; raises `ConfigError`."""
+        """Return the subscriptions that the settings define; raise `ConfigError`."""
         return [self._subscription(index, one, settings.interval) for index, one in enumerate(settings.subscriptions)]
 
     def _subscription(self, index: int, settings: Fixed, interval: float) -> Subscription:

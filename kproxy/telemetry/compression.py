@@ -1,8 +1,8 @@
 # This module is pure.
-"""Decompression in bounded memory and time: into a buffer of fixed size, whatever the compressed bytes promise.
+"""Decompress pushes in bounded memory and time: into a buffer of fixed size, whatever the compressed bytes promise.
 
-A zstd frame of 6 kB inflates to 200 MB, and its own statement of a size is an attacker's word. Here nothing is ever
-allocated beyond the limit, and no more is inflated than the limit, once or twice.
+A zstd frame of 6 kB can inflate to 200 MB, and an attacker may state any size in it. This module never allocates more
+than the limit. It inflates at most the limit, once or twice.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SNAPPY: Final = 2
 LZ4: Final = 3
 ZSTD: Final = 4
 ACCEPTED: Final = (ZSTD, LZ4, GZIP, SNAPPY)
-"""By preference. "None" is not listed, and taken all the same."""
+"""In order of preference. "None" is not listed but accepted."""
 CODECS: Final = {NONE: "none", GZIP: "gzip", SNAPPY: "snappy", LZ4: "lz4", ZSTD: "zstd"}
 
 Into = Callable[[bytes | memoryview, bytearray], int]
@@ -32,33 +32,33 @@ _STREAMED: Final[dict[int, Into]] = {
     LZ4: cramjam.lz4.decompress_into,
     ZSTD: cramjam.zstd.decompress_into,
 }
-# Kept from push to push: making one takes longer than a push. A client that compresses a stream of what it does not
-# know the size of, as Java's does, has it hold a window, of 2 MiB at Kafka's levels.
+# Shared by all pushes: making one takes longer than a push. Java's clients compress a stream of unknown size, whose
+# frame needs a window, of 2 MiB at Kafka's levels.
 _ZSTD: Final = zstandard.ZstdDecompressor(max_window_size=8 << 20)
-_ZSTD_BLOCKS: Final = 64  # of 128 KiB each, the last one aside
+_ZSTD_BLOCKS: Final = 64  # of 128 KiB each, except the last one
 _LAST_BLOCK, _BLOCK_TYPE, _REPEATED, _CHECKSUM = 1, 6, 2, 4
-_BUFFER_FULL: Final = "failed to write whole buffer"  # all that cramjam tells apart from corrupt bytes
+_BUFFER_FULL: Final = "failed to write whole buffer"  # the only error that cramjam distinguishes from corrupt bytes
 
-# OTLP metrics shrink to a tenth at best, so that this guess is right at once in practice.
+# OTLP metrics shrink to a tenth at best, so the first guess is large enough in practice.
 _GUESSED_RATIO: Final = 16
 _SMALLEST_BUFFER: Final = 4096
 
-# Each member sets up an inflater: a megabyte of empty ones takes 170 ms. No client makes more than one.
+# Each member needs an inflater: a megabyte of empty members takes 170 ms. No client makes more than one.
 _GZIP_MAGIC: Final = b"\x1f\x8b\x08"
 _GZIP_MEMBERS: Final = 64
 
-# Java's snappy frames its blocks: a magic, two versions, then size and block in turns. librdkafka sends one bare block.
+# Java's snappy frames its blocks: a magic, two versions, then size and block in turn. librdkafka sends one bare block.
 _XERIAL_MAGIC: Final = b"\x82SNAPPY\0"
 _XERIAL_HEADER: Final = len(_XERIAL_MAGIC) + 8
 _XERIAL_SIZE: Final = 4
-# Its blocks are of 1 KiB at least, but for the last. Without a bound, a megabyte of one-byte blocks keeps a CPU busy.
+# Java's blocks have at least 1 KiB, except the last. Without a bound, a megabyte of one-byte blocks keeps a CPU busy.
 _XERIAL_SMALLEST_BLOCK: Final = 1024
 
 
 def decompress(codec: int, data: bytes, limit: int) -> bytes:
-    """What was compressed, at most `limit` bytes.
+    """Return the decompressed bytes, at most `limit`.
 
-    PayloadError: 76 for a codec that Kafka has not, 118 for more than `limit` bytes, 87 for what no codec made.
+    Raise PayloadError: 76 for a codec that Kafka does not have, 118 for more than `limit` bytes, 87 for malformed data.
     """
     if codec not in CODECS:
         raise PayloadError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"compression type {codec} is not one of Kafka's")
@@ -80,9 +80,9 @@ def _too_large(limit: int) -> bytes:
 
 
 def _one_frame(data: bytes, limit: int) -> bytes | None:
-    """What one usual zstd frame holds; None for anything else, which is for the slow path to judge."""
+    """Return the content of one usual zstd frame; None for anything else, which the slow path handles."""
     try:
-        # The library would allocate what the frame says, and leave out what is behind it.
+        # The library would allocate the stated size, and ignore bytes behind the frame.
         if zstandard.frame_content_size(data) > limit or _frame_end(data) != len(data):
             return None
         return _ZSTD.decompress(data, max_output_size=_guess(data, limit))
@@ -91,7 +91,7 @@ def _one_frame(data: bytes, limit: int) -> bytes | None:
 
 
 def _frame_end(data: bytes) -> int:
-    """Where the frame that begins the data ends (RFC 8878, 3.1.1); -1 where it has more blocks than clients make."""
+    """Return where the first frame ends (RFC 8878, 3.1.1); -1 if it has more blocks than clients make."""
     position: int = zstandard.frame_header_size(data)
     for _ in range(_ZSTD_BLOCKS):
         block = int.from_bytes(data[position : position + 3], "little")
@@ -106,7 +106,7 @@ def _guess(data: bytes, limit: int) -> int:
 
 
 def _streamed(into: Into, data: bytes, limit: int) -> bytes:
-    """Codecs that do not say the size, or not so that one could believe it: a guess first, then the limit."""
+    """Decompress with a codec that states no size, or none to be trusted: try a guessed size, then the limit."""
     for size in sorted({_guess(data, limit), limit}):
         buffer = bytearray(size)
         try:
@@ -118,7 +118,7 @@ def _streamed(into: Into, data: bytes, limit: int) -> bytes:
 
 
 def _snappy(block: bytes | memoryview, limit: int) -> bytes:
-    """One bare block: it begins with its size, which the codec holds it to."""
+    """Decompress one bare block. It begins with its size, which the codec enforces."""
     size = cramjam.snappy.decompress_raw_len(block)
     if size > limit:
         return _too_large(limit)

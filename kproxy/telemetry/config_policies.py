@@ -1,4 +1,4 @@
-"""Telemetry's part of requests for configs. Loaded with the first of them: 25 ms and 3 MB that no start waits for."""
+"""Telemetry's part of config requests. Loaded at the first of them, not at start, since it takes 25 ms and 3 MB."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ from typing import Any, Final
 from kproxy.protocol.ask_broker import Dialogue, Reply, asking_broker
 from kproxy.protocol.context import Context
 from kproxy.protocol.outcomes import AskBroker
-from kproxy.telemetry.apis import (
-    a32_describe_configs,
-    a33_alter_configs,
-    a44_incremental_alter_configs,
-    a74_list_config_resources,
-)
-from kproxy.telemetry.apis.altering import after_keeping
+from kproxy.telemetry.apis import alter_configs, describe_configs, list_config_resources
 from kproxy.telemetry.apis.dialogue import Altered, MayAlter
 from kproxy.telemetry.config_resource import CLIENT_METRICS, Keep
 from kproxy.telemetry.service import Telemetry
@@ -33,12 +27,12 @@ from kproxy.wire.generated.list_config_resources_response import ListConfigResou
 from kproxy.wire.message import WireMessage
 
 _CONFIGS: Final[dict[int, tuple[Any, type[Any]]]] = {
-    ApiKey.DESCRIBE_CONFIGS: (a32_describe_configs, DescribeConfigsRequest),
-    ApiKey.ALTER_CONFIGS: (a33_alter_configs, AlterConfigsRequest),
-    ApiKey.INCREMENTAL_ALTER_CONFIGS: (a44_incremental_alter_configs, IncrementalAlterConfigsRequest),
-    ApiKey.LIST_CONFIG_RESOURCES: (a74_list_config_resources, ListConfigResourcesRequest),
+    ApiKey.DESCRIBE_CONFIGS: (describe_configs.converse, DescribeConfigsRequest),
+    ApiKey.ALTER_CONFIGS: (alter_configs.converse, AlterConfigsRequest),
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: (alter_configs.converse_incremental, IncrementalAlterConfigsRequest),
+    ApiKey.LIST_CONFIG_RESOURCES: (list_config_resources.converse, ListConfigResourcesRequest),
 }
-"""Module and its request, by api key."""
+"""What starts the dialogue with the broker, and the request type of each API, by api key."""
 RESPONSES: Final[dict[int, type[WireMessage]]] = {
     ApiKey.API_VERSIONS: ApiVersionsResponse,
     ApiKey.DESCRIBE_CONFIGS: DescribeConfigsResponse,
@@ -47,32 +41,32 @@ RESPONSES: Final[dict[int, type[WireMessage]]] = {
     ApiKey.DESCRIBE_CLUSTER: DescribeClusterResponse,
     ApiKey.LIST_CONFIG_RESOURCES: ListConfigResourcesResponse,
 }
-"""What a broker answers to what dialogues ask it, by api key."""
+"""The broker's response types to the requests of dialogues, by api key."""
 
 
 def handler(
-    rules: Telemetry, may_alter: MayAlter, keep: Keep, key: int
+    telemetry: Telemetry, may_alter: MayAlter, keep: Keep, key: int
 ) -> Callable[[Context, memoryview], AskBroker | None]:
-    """What the relay hands requests of that api to."""
-    api, request_type = _CONFIGS[key]
+    """Return the relay's handler for requests of the API `key`."""
+    converse, request_type = _CONFIGS[key]
 
     def begin(request: WireMessage, version: int) -> Dialogue[Altered]:
-        dialogue: Dialogue[Altered] = api.converse(rules, may_alter, request, version)
+        dialogue: Dialogue[Altered] = converse(telemetry, may_alter, request, version)
         return dialogue
 
     return asking_broker(request_type.decode, _concerns, begin, RESPONSES, partial(conclude, keep))
 
 
 def _concerns(request: Any) -> bool:
-    """Whether subscriptions are among the resources; a request to list them may be for any."""
+    """True when subscriptions are among the resources. A request to list resources may always concern them."""
     if isinstance(request, ListConfigResourcesRequest):
         return True
     return any(resource.resource_type == CLIENT_METRICS for resource in request.resources)
 
 
 def conclude(keep: Keep, altered: Altered, reply: Reply) -> WireMessage | None:
-    """The response; where something was altered it comes once that is kept."""
+    """Return the response if nothing was altered. Otherwise return None, and `reply` once the changes are stored."""
     if not altered.changes:
         return altered.response
-    keep(altered.changes, lambda unkept: reply(after_keeping(altered, unkept)))
+    keep(altered.changes, lambda unkept: reply(alter_configs.after_keeping(altered, unkept)))
     return None

@@ -1,7 +1,7 @@
 # This module is pure.
 """Subscriptions as Kafka's tools see them: config resources of type CLIENT_METRICS (KIP-714, KIP-1106).
 
-Nothing of a resource changes when any of its changes is refused.
+If any change of a resource is refused, nothing of the resource changes.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from kproxy.wire.generated.describe_configs_response import (
 from kproxy.wire.generated.error_codes import ErrorCode
 
 CLIENT_METRICS: Final = 16
-"""The resource type."""
+"""Kafka's number of the resource type."""
 SET, DELETE, APPEND, SUBTRACT = range(4)
 """Operations of IncrementalAlterConfigs."""
 MAX_SUBSCRIPTIONS: Final = 1000
-"""Each costs a match for every kind of client; brokers set no bound, but those who may alter theirs are few."""
+"""Each is matched with every kind of client. Brokers set no bound, but few principals may alter their subscriptions."""
 
 _SOURCE_DEFAULT: Final = 5
 _SOURCE_CLIENT_METRICS: Final = 7
@@ -39,33 +39,34 @@ _DOCUMENTATION: Final = {
 
 
 class Change(NamedTuple):
-    """What became of a subscription, for those who keep it; None: it is gone."""
+    """A subscription that changed, to be stored; `subscription` is None if it was deleted."""
 
     name: str
     subscription: Subscription | None
 
 
 Keep = Callable[[tuple[Change, ...], Callable[[str | None], None]], None]
-"""Has changes survive a restart; then calls back, with the reason if they will not."""
+"""Stores changes, then calls back with None, or with the reason if a restart will lose them."""
 
 
 class Alteration(Protocol):
-    """One config of a request, or of a part of one."""
+    """One config of a request to alter a resource."""
 
     name: str
     value: str | None
 
 
 class Operation(Alteration, Protocol):
-    """The same, with what is to be done with the value."""
+    """An `Alteration` with the operation to apply."""
 
     config_operation: int
 
 
 def alter_incremental(subscriptions: Subscriptions, name: str, operations: Iterable[Operation]) -> Change | None:
-    """The change that IncrementalAlterConfigs asks for, not yet made; None if nothing changes.
+    """Return the change that IncrementalAlterConfigs asks for, without making it; None if nothing changes.
 
-    SubscriptionError as Kafka answers: 42 for a key twice, a null, an unknown operation; 40 to append to no list.
+    Raise SubscriptionError as Kafka does: 42 for a repeated key, a null or an unknown operation; 40 for an append to a
+    config that is no list.
     """
     operations = list(operations)
     _check(operations, (operation for operation in operations if operation.config_operation != DELETE))
@@ -77,14 +78,14 @@ def alter_incremental(subscriptions: Subscriptions, name: str, operations: Itera
 
 
 def alter(subscriptions: Subscriptions, name: str, configs: Iterable[Alteration]) -> Change | None:
-    """The change that AlterConfigs asks for, not yet made: configs that are not named go back to their default."""
+    """Return the change that AlterConfigs asks for, without making it. Configs not named go back to their default."""
     configs = list(configs)
     _check(configs, configs)
     return _change(subscriptions, name, {config.name: config.value or "" for config in configs})
 
 
 def make(subscriptions: Subscriptions, change: Change) -> None:
-    """Let the change take effect; clients learn of it at their next push."""
+    """Apply the change; clients learn of it at their next push."""
     if change.subscription is None:
         subscriptions.remove(change.name)
     else:
@@ -94,7 +95,7 @@ def make(subscriptions: Subscriptions, change: Change) -> None:
 def describe(
     subscriptions: Subscriptions, name: str, keys: Iterable[str] | None, *, synonyms: bool, documentation: bool
 ) -> DescribeConfigsResult:
-    """The resource with its configs, of which those that are not set have their default; no `keys`: all."""
+    """Return the resource with the configs `keys`, or with all; configs that are not set have their default."""
     if not name:
         raise SubscriptionError(ErrorCode.INVALID_REQUEST, "a client metrics subscription needs a name")
     present = subscriptions.get(name)
@@ -118,7 +119,7 @@ def describe(
 
 
 def list_resources(subscriptions: Subscriptions) -> list[str]:
-    """The names of all subscriptions, sorted."""
+    """Return the names of all subscriptions, sorted."""
     return [subscription.name for subscription in subscriptions]
 
 

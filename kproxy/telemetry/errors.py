@@ -1,5 +1,5 @@
 # This module is pure.
-"""What telemetry answers when it does not answer as asked: Kafka's error codes, and an exception that carries one."""
+"""The errors that telemetry answers requests with; each carries Kafka's error code."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class TelemetryError(KproxyError):
 
 
 class SubscriptionError(TelemetryError):
-    """A subscription that cannot be: 42 INVALID_REQUEST or 40 INVALID_CONFIG, as Kafka's controller answers."""
+    """A refused subscription: 42 INVALID_REQUEST or 40 INVALID_CONFIG as in Kafka's controller; 44 POLICY_VIOLATION."""
 
 
 class PayloadError(TelemetryError):
-    """Pushed bytes that cannot be taken: 76, 87 or 118."""
+    """Pushed bytes are refused: 76, 87 or 118."""

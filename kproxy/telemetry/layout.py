@@ -1,10 +1,11 @@
 # This module is pure and compiled.
-"""Where the numbers stand in a payload, so that the next one like it can be taken without being decoded.
+"""Find the numbers in a payload, so that the next payload like it need not be decoded.
 
-Clients push the same metrics in the same order again and again: Java and librdkafka do. Protobuf writes times and
-values of data points at a fixed width, so such a payload differs from the one before in these bytes only. All others
-decide what the payload says, and whether it is one at all; they are compared by a hash that Python keys anew in each
-process. Whoever finds two of the same hash all the same has his own numbers misread, or forwarded what is none.
+Java and librdkafka push the same metrics in the same order again and again. Protobuf writes times and values of data
+points at a fixed width, so such a payload differs from the previous one in these bytes only. All other bytes are the
+payload's template: they decide what it says, and whether it is valid. Templates are compared by a hash that Python keys
+anew in each process. A client that finds two templates of the same hash has its own numbers misread, or invalid bytes
+forwarded.
 """
 
 from __future__ import annotations
@@ -26,72 +27,75 @@ _TIME: Final = "8x"
 _POINT: Final[_Fields] = {2: _TIME, 3: _TIME, 4: "d", 6: "q"}  # start, time, as_double, as_int
 _METRIC: Final[_Fields] = {5: {1: _POINT}, 7: {1: _POINT}}  # gauge, sum
 _METRICS_DATA: Final[_Fields] = {1: {2: {2: _METRIC}}}  # resource_metrics, scope_metrics, metrics
-_SHARED: Final = 512  # of so many kinds of clients
+_SHARED: Final = 512  # layouts, one for each kind of client
 MAX_BYTES: Final = 32 << 10
-"""Of a payload whose layout is found out: a walk in Python, 15 ms for one that was made to take long. Java's clients
-push 25 KB where they are asked for everything."""
+"""The largest payload with a layout. Finding one is a walk in Python, 15 ms for a payload made to take long. Java's
+clients push 25 KB when they are asked for everything."""
 
 
 class Layout:
-    """Of payloads of one length. Instances that push the same metrics of names of the same length share it."""
+    """Positions in payloads of one length. Instances with the same metrics and names of the same length share it."""
 
-    __slots__ = ("_numbers", "_words", "size")
+    __slots__ = ("_numbers", "_template", "size")
 
-    def __init__(self, words: str, numbers: str) -> None:
-        """In the notation of `struct`: `words` passes over times and numbers, `numbers` over all else."""
-        self._words = Struct(words)
+    def __init__(self, template: str, numbers: str) -> None:
+        """Both are formats of `struct`: `template` skips times and numbers, `numbers` skips all else."""
+        self._template = Struct(template)
         self._numbers = Struct(numbers)
-        self.size = self._words.size
+        self.size = self._template.size
 
-    def words(self, payload: bytes) -> int | None:
-        """A hash of all but times and numbers; None for a payload of another size."""
-        return hash(self._words.unpack(payload)) if len(payload) == self.size else None
+    def template_hash(self, payload: bytes) -> int | None:
+        """Return a hash of all but times and numbers; None for a payload of another size."""
+        return hash(self._template.unpack(payload)) if len(payload) == self.size else None
 
     def numbers(self, payload: bytes) -> tuple[float, ...]:
-        """The values of all data points of gauges and sums, in their order."""
+        """Return the values of all data points of gauges and sums, in their order."""
         return self._numbers.unpack(payload)
 
 
-class Words(NamedTuple):
-    """All that a payload says but times and numbers, as a hash. Payloads of equal words are MetricsData, or none is."""
+class PayloadTemplate(NamedTuple):
+    """All of a payload but its times and numbers: what a client repeats from push to push.
+
+    Of the payloads with equal templates either all are MetricsData, or none is.
+    """
 
     layout: Layout
     hash: int
 
 
-class Lately:
-    """What a client pushed last, as far as the next push may be like it."""
+class LastPayload:
+    """Size and template of the last payload of an instance, with which the next one is compared."""
 
-    __slots__ = ("_size", "_words")
+    __slots__ = ("_size", "_template")
 
     def __init__(self) -> None:
         self._size = 0
-        self._words: Words | None = None
+        self._template: PayloadTemplate | None = None
 
-    def like(self, payload: bytes) -> Words | None:
-        """The words of a payload, if they are those of the last one; None for any other, which is to be decoded."""
-        words = self._words
-        return words if words is not None and words.layout.words(payload) == words.hash else None
+    def match(self, payload: bytes) -> PayloadTemplate | None:
+        """Return the last payload's template if this payload has it, too; None for one that must be decoded."""
+        template = self._template
+        return template if template is not None and template.layout.template_hash(payload) == template.hash else None
 
-    def learn(self, payload: bytes) -> Words | None:
-        """Take note of one that was decoded; its words, if the last one was of the same size: no other can be like it.
+    def learn(self, payload: bytes) -> PayloadTemplate | None:
+        """Note a decoded payload. Return its template if the last payload had the same size; else None.
 
-        So nothing is found out of payloads that are never like each other.
+        So no layout is searched for while sizes change: payloads of different sizes never have equal templates.
         """
         again, self._size = len(payload) == self._size, len(payload)
-        self._words = words(payload) if again else None
-        return self._words
+        self._template = template_of(payload) if again else None
+        return self._template
 
 
-def words(payload: bytes) -> Words | None:
-    """The words of MetricsData; None for what has no layout."""
+def template_of(payload: bytes) -> PayloadTemplate | None:
+    """Return the template of MetricsData; None for bytes without a layout."""
     found = layout(payload)
-    hashed = None if found is None else found.words(payload)
-    return None if found is None or hashed is None else Words(found, hashed)
+    hashed = None if found is None else found.template_hash(payload)
+    return None if found is None or hashed is None else PayloadTemplate(found, hashed)
 
 
 def layout(payload: bytes) -> Layout | None:
-    """The layout of MetricsData; None for what is no such message, large, or written as no client writes it."""
+    """Return the layout of MetricsData; None for other bytes, large payloads, and encodings that no client writes."""
     if len(payload) > MAX_BYTES:
         return None
     found: list[tuple[int, str]] = []
@@ -99,20 +103,20 @@ def layout(payload: bytes) -> Layout | None:
         _find(payload, 0, len(payload), _METRICS_DATA, found)
     except (IndexError, MalformedMessageError):
         return None
-    words, numbers, position = ["<"], ["<"], 0
+    template, numbers, position = ["<"], ["<"], 0
     for start, code in found:
-        words.append(f"{start - position}s{_TIME}")
+        template.append(f"{start - position}s{_TIME}")
         numbers.append(f"{start - position}x{code}")
         position = start + _WIDTH
     rest = len(payload) - position
-    return _shared("".join([*words, f"{rest}s"]), "".join([*numbers, f"{rest}x"])) if rest >= 0 else None
+    return _shared("".join([*template, f"{rest}s"]), "".join([*numbers, f"{rest}x"])) if rest >= 0 else None
 
 
 _shared: Final = lru_cache(_SHARED)(Layout)
 
 
 def _find(payload: bytes, position: int, end: int, fields: _Fields, found: list[tuple[int, str]]) -> None:
-    """Where each stands, with its code. IndexError or MalformedMessageError for what is no message."""
+    """Append each position with its code to `found`. Raise IndexError or MalformedMessageError for malformed bytes."""
     while position < end:
         tag = payload[position]
         kind, below = tag & 7, fields.get(tag >> 3)

@@ -1,12 +1,12 @@
 # This module is pure.
-"""What a client pushes: OTLP metrics as bytes, and decoded for those who read them."""
+"""A client's push: OTLP metrics as bytes, and decoded for receivers that read them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from kproxy.telemetry.errors import PayloadError
-from kproxy.telemetry.layout import Words
+from kproxy.telemetry.layout import PayloadTemplate
 from kproxy.telemetry.subscription import ClientInfo
 from kproxy.wire.generated.error_codes import ErrorCode
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def decode(payload: bytes) -> MetricsData:
-    """The metrics; PayloadError 87 for bytes that are not MetricsData.
+    """Return the metrics; raise PayloadError 87 for bytes that are not MetricsData.
 
-    Takes up to 55 times the memory of `payload` when it is made to: an empty message is two bytes there, and an object
-    here. So nobody keeps the result of a stranger's bytes for long; see `Push.release`.
+    Malicious bytes take up to 55 times the memory of `payload`: an empty message is two bytes there, and an object
+    here. So nobody keeps the result for long; see `Push.release`.
     """
-    # Here, since nobody has to wait for it at the start: 15 ms and 2 MB, which the first push takes instead.
+    # Imported here, at the first push and not at start: it takes 15 ms and 2 MB.
     from google.protobuf.message import DecodeError  # noqa: PLC0415
     from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData  # noqa: PLC0415
 
@@ -34,13 +34,13 @@ def decode(payload: bytes) -> MetricsData:
 class Push:
     """One accepted push.
 
-    `info` tells who sent it, `received_at` when, in unix seconds. `payload` is OTLP MetricsData, decompressed: its
-    bytes are an ExportMetricsServiceRequest, too. `terminating`: it is the client's last. `deltas`: sums
-    count from the push before it, not from the client's start. `words`, where they are known, are what the payload
-    says but for its numbers: equal ones of a client's pushes allow short cuts.
+    `info` is the client; `received_at` is in unix seconds. `payload` is OTLP MetricsData, decompressed; the same bytes
+    are an ExportMetricsServiceRequest. `terminating`: it is the client's last push. `deltas`: sums count from the
+    previous push, not from the client's start. `template` is the payload's, if known: pushes of a client with equal
+    templates allow short cuts.
     """
 
-    __slots__ = ("_kept", "_metrics", "deltas", "info", "payload", "received_at", "terminating", "words")
+    __slots__ = ("_kept", "_metrics", "deltas", "info", "payload", "received_at", "template", "terminating")
 
     def __init__(
         self,
@@ -51,20 +51,20 @@ class Push:
         terminating: bool = False,
         deltas: bool = True,
         metrics: MetricsData | None = None,
-        words: Words | None = None,
+        template: PayloadTemplate | None = None,
     ) -> None:
         self.info = info
         self.received_at = received_at
         self.payload = payload
         self.terminating = terminating
         self.deltas = deltas
-        self.words = words
+        self.template = template
         self._metrics = metrics
         self._kept = True
 
     @property
     def metrics(self) -> MetricsData:
-        """The payload decoded, once for all who ask before `release`; then for each who asks."""
+        """Return the decoded payload. Before `release` it is decoded once, afterwards at each access."""
         if self._metrics is not None:
             return self._metrics
         metrics = decode(self.payload)
@@ -73,6 +73,6 @@ class Push:
         return metrics
 
     def release(self) -> None:
-        """Every receiver has been offered the push: from now on queues hold its bytes only, which they can count."""
+        """Drop the decoded metrics. Call it once every receiver was offered the push: queues then hold only bytes."""
         self._metrics = None
         self._kept = False

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 from kproxy.telemetry.compression import ACCEPTED, CODECS, decompress
 from kproxy.telemetry.errors import PayloadError, TelemetryError
 from kproxy.telemetry.instances import CAPACITY, Instance, Instances
-from kproxy.telemetry.layout import Lately, Words
+from kproxy.telemetry.layout import LastPayload, PayloadTemplate
 from kproxy.telemetry.payload import Push, decode
 from kproxy.telemetry.subscription import RESERVED_IDS, ClientInfo
 from kproxy.telemetry.subscriptions import Subscriptions
@@ -30,7 +30,7 @@ DELTAS: Final = True
 
 
 class Tally:
-    """What was answered so far: requests by error code, bytes as they came and decompressed, seconds spent decoding."""
+    """Counts of what was answered: requests by error code, bytes as received and decompressed, seconds of decoding."""
 
     __slots__ = ("decode_seconds", "decompressed_bytes", "gets", "pushed_bytes", "pushes")
 
@@ -43,9 +43,10 @@ class Tally:
 
 
 class Telemetry:
-    """`max_bytes` bounds a push as it comes, and decompressed unless `max_decompressed_bytes` says otherwise.
+    """The subscriptions and instances of a virtual cluster, and the answers to its clients.
 
-    `clock` is any count of seconds: it measures decoding. `new_id` makes ids for clients that have none.
+    `max_bytes` bounds a push as received, and decompressed unless `max_decompressed_bytes` is given. `clock` counts
+    seconds from any moment; it measures decoding. `new_id` makes ids for clients that have none.
     """
 
     def __init__(
@@ -69,9 +70,9 @@ class Telemetry:
     def get(
         self, info: ClientInfo, request: GetTelemetrySubscriptionsRequest, now: float
     ) -> GetTelemetrySubscriptionsResponse:
-        """What the client is to push. The id is the request's, not `info`'s, or a new one; `now` is in unix seconds.
+        """Return what the client is to push; `now` is in unix seconds.
 
-        Also an error has the id: Java's client throws on one of zeroes.
+        The id is the request's, not `info`'s, or a new one. Errors have it, too: Java's client throws on a zero id.
         """
         instance_id = self._new_id() if request.client_instance_id == ZERO_UUID else request.client_instance_id
         info = info.bounded()._replace(client_instance_id=instance_id)
@@ -100,21 +101,21 @@ class Telemetry:
     def push(
         self, info: ClientInfo, request: PushTelemetryRequest, now: float
     ) -> tuple[PushTelemetryResponse, Push | None]:
-        """The answer, and what receivers are to get: nothing when the push was refused, or empty."""
+        """Return the response and the push for receivers; None if the push was refused or is empty."""
         self.tally.pushed_bytes += len(request.metrics)
         info = info.bounded()
         if info.client_instance_id is not request.client_instance_id:
             info = info._replace(client_instance_id=request.client_instance_id)
         try:
-            push = self._judged(info, request, now)
+            push = self._accept(info, request, now)
         except TelemetryError as error:
             self.tally.pushes[error.code] += 1
             return PushTelemetryResponse(error_code=error.code), None
         self.tally.pushes[ErrorCode.NONE] += 1
         return PushTelemetryResponse(), push
 
-    def _judged(self, info: ClientInfo, request: PushTelemetryRequest, now: float) -> Push | None:
-        """The checks, in Kafka's order: TelemetryError for the first that fails."""
+    def _accept(self, info: ClientInfo, request: PushTelemetryRequest, now: float) -> Push | None:
+        """Check the push, in Kafka's order; raise TelemetryError for the first check that fails."""
         if info.client_instance_id in RESERVED_IDS:
             raise TelemetryError(ErrorCode.INVALID_REQUEST, f"{info.client_instance_id} is no client instance id")
         instance = self._instance(info)
@@ -135,28 +136,28 @@ class Telemetry:
             raise PayloadError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"compression type {request.compression_type}")
         if len(request.metrics) > self.max_bytes:
             raise PayloadError(ErrorCode.TELEMETRY_TOO_LARGE, f"{len(request.metrics)} bytes, {self.max_bytes} at most")
-        if not request.metrics:  # librdkafka 2.8 has nothing to say, at times
+        if not request.metrics:  # librdkafka 2.8 sends an empty push at times
             return None
         began = self._clock()
         try:
             payload = decompress(request.compression_type, request.metrics, self._max_decompressed_bytes)
-            metrics, words = _checked(payload, instance.lately)
+            metrics, template = _checked(payload, instance.last_payload)
         finally:
             self.tally.decode_seconds += self._clock() - began
         self.tally.decompressed_bytes += len(payload)
         if not payload:
             return None
         if info == instance.info:
-            info = instance.info  # one object for all that is kept of its pushes
+            info = instance.info  # one object for all pushes that are kept
         terminating = request.terminating
-        return Push(info, now, payload, terminating=terminating, deltas=DELTAS, metrics=metrics, words=words)
+        return Push(info, now, payload, terminating=terminating, deltas=DELTAS, metrics=metrics, template=template)
 
     def expired(self, now: float) -> list[Instance]:
-        """Instances that went without a word since the last call, for receivers that remember them."""
+        """Forget the instances that expired since the last call, and return them for receivers that remember them."""
         return self.instances.expired(now)
 
     def _instance(self, info: ClientInfo) -> Instance:
-        """The instance of that id, with what it is to push now."""
+        """Return the instance with the id of `info`, subscribed to what it is to push now."""
         version = self.subscriptions.version
         instance = self.instances.get(info.client_instance_id)
         if instance is None:
@@ -166,16 +167,16 @@ class Telemetry:
         return instance
 
     def _meet(self, instance: Instance, info: ClientInfo) -> None:
-        """A client is matched by what it was when it asked, not by the connection that a push happens to come on."""
+        """Subscribe by what the client was at its last get, not by the connection on which a push happens to come."""
         if instance.info != info:
             instance.info = info
             instance.subscribe(self.subscriptions.of(info), self.subscriptions.version)
 
 
-def _checked(payload: bytes, lately: Lately) -> tuple[MetricsData | None, Words | None]:
-    """The metrics, unless the payload is like the client's last one; PayloadError for what is none."""
-    words = lately.like(payload)
-    if words is not None:
-        return None, words
+def _checked(payload: bytes, last: LastPayload) -> tuple[MetricsData | None, PayloadTemplate | None]:
+    """Return metrics and template; no metrics if the payload has the last one's template. Raise PayloadError 87."""
+    template = last.match(payload)
+    if template is not None:
+        return None, template
     metrics = decode(payload)
-    return metrics, lately.learn(payload)
+    return metrics, last.learn(payload)

@@ -1,8 +1,8 @@
 # This module is pure.
 """A client metrics subscription: which metrics, how often, of which clients (KIP-714, config resource CLIENT_METRICS).
 
-Patterns are RE2's: time is linear in the text that is matched, whatever the pattern. What RE2 refuses, look-around and
-back references among it, is an invalid regex.
+Patterns are RE2's: matching takes time linear in the text, whatever the pattern. A regex that RE2 refuses, such as one
+with look-around or back references, is invalid.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.primitives import MAX_STRING, ZERO_UUID
 
 RESERVED_IDS: Final = frozenset({ZERO_UUID, UUID(int=1)})
-"""Kafka's own: no instance has them."""
+"""Kafka reserves these ids: no instance has them."""
 MAX_TEXT: Final = 256
-"""Characters of a client id, or of a software's name or version, that are kept: the wire allows 32,767."""
+"""The characters that are kept of a client id, a software name or a software version; the wire allows 32,767."""
 
 
 class ClientInfo(NamedTuple):
-    """Who asks or pushes: what the connection and its request header tell."""
+    """The client of a request, as the connection and the request header describe it."""
 
     client_instance_id: UUID
     client_id: str | None
@@ -37,7 +37,7 @@ class ClientInfo(NamedTuple):
     source_port: int
 
     def bounded(self) -> ClientInfo:
-        """The same, fit to be kept by the thousand: longer texts are cut, for matching too, so that it is stable."""
+        """Return the client with long texts cut, so that thousands can be kept. Matching uses the cut texts, too."""
         _, client_id, name, version, _, _ = self
         if len(client_id or "") <= MAX_TEXT and len(name or "") <= MAX_TEXT and len(version or "") <= MAX_TEXT:
             return self
@@ -46,7 +46,7 @@ class ClientInfo(NamedTuple):
 
 
 def kafka_text(instance_id: UUID) -> str:
-    """The id as Kafka's clients and tools print it: base64url without padding."""
+    """Return the id as Kafka's clients and tools print it: base64url without padding."""
     return urlsafe_b64encode(instance_id.bytes).decode("ascii").rstrip("=")
 
 
@@ -71,8 +71,8 @@ _ATTRIBUTES: Final[Mapping[str, Callable[[ClientInfo], Texts]]] = {
     "client_source_address": lambda info: (info.source_address,),
     "client_source_port": lambda info: (str(info.source_port),),
 }
-_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,10}")  # as Java reads one: int() takes more
-_PATTERN_MEMORY: Final = 1 << 20  # bytes of RE2's automaton; it starts afresh when they are used up
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,10}")  # as Java parses it; int() accepts more
+_PATTERN_MEMORY: Final = 1 << 20  # bytes of RE2's automaton; it starts anew when they are used up
 
 
 def _present(text: str | None) -> Texts:
@@ -80,15 +80,16 @@ def _present(text: str | None) -> Texts:
 
 
 def attribute(info: ClientInfo, key: str) -> Texts:
-    """The texts of which one must match; empty when the client did not tell: then no pattern matches."""
+    """Return the texts of which one must match. Empty if the client did not send it: then no pattern matches."""
     return _ATTRIBUTES[key](info)
 
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """`metrics` are prefixes of names, `"*"` or an empty one is all; all of `match` must match, none is everyone.
+    """One subscription; SubscriptionError if it is invalid.
 
-    `keys` are those that were set: the others have their default. SubscriptionError for what cannot be.
+    `metrics` are prefixes of names; `"*"` or an empty prefix is all. All conditions of `match` must hold; none matches
+    every client. `keys` are the configs that were set; the others have their default.
     """
 
     name: str
@@ -111,7 +112,7 @@ class Subscription:
 
     @classmethod
     def from_configs(cls, name: str, configs: Mapping[str, str]) -> Subscription:
-        """The subscription that a CLIENT_METRICS resource's configs say, validated as Kafka's controller does."""
+        """Return the subscription of a CLIENT_METRICS resource's configs, validated as by Kafka's controller."""
         if unknown := sorted(configs.keys() - set(KEYS)):
             known = ", ".join(KEYS)
             raise SubscriptionError(
@@ -126,21 +127,21 @@ class Subscription:
         )
 
     def values(self) -> dict[str, str]:
-        """All configs as Kafka writes them, also those at their default."""
+        """Return all configs as Kafka writes them, including those at their default."""
         match = ",".join(f"{key}={pattern}" for key, pattern in self.match)
         return {METRICS: ",".join(self.metrics), INTERVAL_MS: str(self.interval_ms), MATCH: match}
 
     def configs(self) -> dict[str, str]:
-        """The configs that were set; `from_configs` makes the same subscription of them."""
+        """Return the configs that were set; `from_configs` makes the same subscription of them."""
         return {key: value for key, value in self.values().items() if key in self.keys}
 
     def matches(self, info: ClientInfo) -> bool:
-        """Whether the client is meant."""
+        """Return whether the client is to push these metrics."""
         return all(any(pattern.fullmatch(text) for text in attribute(info, key)) for key, pattern in self._patterns)
 
 
 def as_list(value: str) -> Texts:
-    """A config of Kafka's type LIST: separated by commas; blanks around elements do not count, none is no element."""
+    """Split a config of Kafka's type LIST at commas. Blanks around elements do not count; a blank value has none."""
     return tuple(element.strip() for element in value.split(",")) if value.strip() else ()
 
 
@@ -151,7 +152,7 @@ def _interval(value: str) -> int:
 
 
 def _split(entry: str) -> tuple[str, str]:
-    """`key=pattern`; as in Kafka, a pattern that holds another `=` is refused."""
+    """Split `key=pattern`. As in Kafka, a pattern with another `=` is refused."""
     key, equals, pattern = (part.strip() for part in entry.partition("="))
     if not equals or not pattern or "=" in pattern:
         raise SubscriptionError(ErrorCode.INVALID_CONFIG, f"{MATCH}: {entry!r} is not of the form key=pattern")

@@ -1,5 +1,5 @@
 # This module is pure.
-"""All client metrics subscriptions of a virtual cluster, and what they come to for one client."""
+"""All client metrics subscriptions of a virtual cluster, and their union for one client."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ import google_crc32c
 from kproxy.telemetry.subscription import ALL_METRICS, DEFAULT_INTERVAL_MS, ClientInfo, Subscription, attribute
 
 EVERYTHING: Final = ("",)
-"""Every name has the empty prefix. Brokers send `*`, of which franz-go makes nothing; all clients know this one."""
+"""Every name has the empty prefix. Brokers send `*`, for which franz-go pushes nothing; all clients know the empty
+prefix."""
 _CACHED_CLIENTS: Final = 4096
 _UINT32: Final = 0xFFFFFFFF
 _INT32_MAX: Final = 0x7FFFFFFF
 
 
 class SubscriptionSet(NamedTuple):
-    """What a client is to push: prefixes of metrics (none: nothing) and how often; `checksum` is a CRC32C of both."""
+    """What a client is to push: prefixes of metrics (none: nothing) and an interval; `checksum` is a CRC32C of both."""
 
     metrics: tuple[str, ...]
     interval_ms: int
     checksum: int
 
     def subscription_id(self, instance_id: UUID) -> int:
-        """An int32, the same after a restart and on every replica, so that a client notices neither."""
+        """Return an int32, the same after a restart and on every replica, so that a client notices neither."""
         value = instance_id.int
         folded = (value >> 96) ^ (value >> 64) ^ (value >> 32) ^ value
         unsigned = (self.checksum ^ folded) & _UINT32
@@ -34,9 +35,9 @@ class SubscriptionSet(NamedTuple):
 
 
 class Subscriptions:
-    """By name. Those of the configuration file are `fixed`: nothing else changes them, and they hide namesakes.
+    """All subscriptions by name; `version` rises with every change.
 
-    `version` rises with every change.
+    Those of the configuration file are `fixed`: nothing else changes them, and they hide others of the same name.
     """
 
     def __init__(self, fixed: Iterable[Subscription] = (), *, default_interval_ms: int = DEFAULT_INTERVAL_MS) -> None:
@@ -49,7 +50,7 @@ class Subscriptions:
         self.fix(fixed)
 
     def __iter__(self) -> Iterator[Subscription]:
-        """By name."""
+        """Yield all subscriptions, sorted by name."""
         by_name = self._altered | self._fixed
         return (by_name[name] for name in sorted(by_name))
 
@@ -57,22 +58,22 @@ class Subscriptions:
         return len(self._altered.keys() | self._fixed.keys())
 
     def get(self, name: str) -> Subscription | None:
-        """The subscription of that name."""
+        """Return the subscription of that name, if there is one."""
         return self._fixed.get(name) or self._altered.get(name)
 
     def is_fixed(self, name: str) -> bool:
-        """Whether the configuration file sets it."""
+        """Return whether the configuration file sets it."""
         return name in self._fixed
 
     def fix(self, fixed: Iterable[Subscription]) -> None:
-        """These, and no others, are those of the configuration file."""
+        """Replace the subscriptions of the configuration file."""
         by_name = {subscription.name: subscription for subscription in fixed}
         if by_name != self._fixed or not self.version:
             self._fixed = by_name
             self._change()
 
     def pace(self, default_interval_ms: int) -> None:
-        """The longest interval between two pushes of a client."""
+        """Set the longest interval between two pushes of a client."""
         if default_interval_ms != self._default_interval_ms:
             self._default_interval_ms = default_interval_ms
             self._change()
@@ -84,12 +85,12 @@ class Subscriptions:
             self._change()
 
     def remove(self, name: str) -> None:
-        """Forget it, if it is there and not fixed."""
+        """Remove it, if it exists and is not fixed."""
         if self._altered.pop(name, None) is not None:
             self._change()
 
     def of(self, info: ClientInfo) -> SubscriptionSet:
-        """What the client is to push; worked out once for all clients that no subscription can tell apart."""
+        """Return what the client is to push. It is computed once for all clients that no subscription distinguishes."""
         key = tuple(attribute(info, name) for name in self._attributes)
         found = self._cache.get(key)
         if found is None:

@@ -1,4 +1,4 @@
-"""Whether a push goes by a plan or is read anew, what has been added up is the same."""
+"""Accumulated values are the same, whether a push goes by a plan or is read anew."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
 
-from kproxy.telemetry.layout import words
+from kproxy.telemetry.layout import template_of
 from kproxy.telemetry.receivers.accumulate import Accumulator
 from tests.unit.telemetry.receivers.pushes import CUMULATIVE, DELTA, client, gauge, metrics, total
 
@@ -55,7 +55,7 @@ PUSHES = st.lists(
 
 
 def state(accumulator: Accumulator) -> object:
-    """Everything that is exported of it."""
+    """Return everything that is exported of an accumulator."""
     return (
         accumulator.tally,
         accumulator.sources,
@@ -75,7 +75,7 @@ REFUSED_LAST = [
     ([gauge("b", 1.0, topic="x")], [[0, 0, 0]] * 3, 1, 31.0),
 ]
 REFUSED_TWICE = [([*COUNTED, gauge("a", 0.0, topic="x")], [[0, 0, 0]] * 2 + [[0, -1, 0]] * 3, 1, 120.0)]
-"""A number that no counter takes does not keep its series: it goes when the last good one is too old."""
+"""A number that no counter takes does not keep its series: the series goes when its last good number is too old."""
 
 
 @example(REFUSED_TWICE, False)
@@ -84,7 +84,7 @@ REFUSED_TWICE = [([*COUNTED, gauge("a", 0.0, topic="x")], [[0, 0, 0]] * 2 + [[0,
 def test_a_plan_changes_nothing(
     pushes: list[tuple[list[Metric], list[list[float]], int, float]], each_apart: bool
 ) -> None:
-    """After any pushes of any clients, each repeated with other numbers, and any time in between."""
+    """Any pushes of any clients, each repeated with other numbers, and any time in between."""
     planned, plain, now = Accumulator(expiry=EXPIRY), Accumulator(expiry=EXPIRY), 0.0
     for measured_once, numbers, number, later in pushes:
         data = metrics(*measured_once)
@@ -98,7 +98,7 @@ def test_a_plan_changes_nothing(
             for accumulator in (planned, plain):
                 accumulator.expire(now)
             payload = pushed.SerializeToString()
-            if not planned.again(info, words(payload), payload, now):
-                list(planned.steps(info, pushed, now, payload, words(payload)))
+            if not planned.again(info, template_of(payload), payload, now):
+                list(planned.steps(info, pushed, now, payload, template_of(payload)))
             list(plain.steps(info, pushed, now))
     assert state(planned) == state(plain)

@@ -1,2 +1,2 @@
 # This module is pure.
-"""What telemetry does with an API: one module each, named by its key."""
+"""What telemetry does with each API: one module for each, or for two that are alike."""

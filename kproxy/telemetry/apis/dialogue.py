@@ -1,5 +1,5 @@
 # This module is pure.
-"""What dialogues with the broker have in common: whether the client's principal may alter or describe subscriptions."""
+"""The common part of dialogues: ask the broker whether the client's principal may alter or describe subscriptions."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ M = TypeVar("M", bound=WireMessage)
 MayAlter: TypeAlias = Literal["upstream", "any", "none"]
 
 DESCRIBE_CONFIGS: Final = 10
-"""An AclOperation of Kafka's; so is the next."""
+"""An AclOperation of Kafka, as is the next."""
 ALTER_CONFIGS: Final = 11
 _OPERATIONS: Final = {DESCRIBE_CONFIGS: "describe", ALTER_CONFIGS: "alter"}
 
 
 class Altered(NamedTuple):
-    """What the client gets, and which changes took effect, for those who keep them."""
+    """The response for the client, and the changes that took effect, to be stored."""
 
     response: WireMessage
     changes: tuple[Change, ...] = ()
@@ -43,13 +43,13 @@ UNANSWERED: Final = Refusal(ErrorCode.NETWORK_EXCEPTION, "kproxy has no answer o
 
 
 def ask(version: int, request: WireMessage, key: int, kind: type[M]) -> Dialogue[M | None]:
-    """The broker's response of that kind, if it gives one."""
+    """Return the broker's response; None if it is not of that kind."""
     response = yield key, version, request
     return response if isinstance(response, kind) else None
 
 
 def supported() -> Dialogue[dict[int, tuple[int, int]] | None]:
-    """The versions of each API that the broker knows; one that it does not know would make it hang up."""
+    """Return the versions of each API that the broker knows, if it answers. An unknown API would make it hang up."""
     response = yield from ask(0, ApiVersionsRequest(), ApiKey.API_VERSIONS, ApiVersionsResponse)
     if response is None or response.error_code != ErrorCode.NONE:
         return None
@@ -57,12 +57,13 @@ def supported() -> Dialogue[dict[int, tuple[int, int]] | None]:
 
 
 def permitted(operation: int, may_alter: MayAlter) -> Dialogue[Refusal | None]:
-    """Whether this connection may alter or describe subscriptions; None: it may.
+    """Return why this connection may not alter or describe subscriptions; None if it may.
 
-    Kafka holds them to be configs of the cluster, so the cluster says: DescribeCluster, on the client's own connection
-    and thus with its principal, names the operations that it is authorized for. No other request asks that without
-    doing something. Without an authorizer that is all of them; a principal needs DESCRIBE beside the operation.
-    `any` lets everybody, and `none` nobody alter; it lets those describe whom the broker would.
+    Kafka treats subscriptions as configs of the cluster, so the cluster decides. DescribeCluster, on the client's own
+    connection and thus with its principal, returns the operations that the principal is authorized for. No other
+    request returns them without a side effect. Without an authorizer it returns all; a principal needs DESCRIBE besides
+    the operation. `any` permits everything to everybody. `none` permits nobody to alter; the broker decides who may
+    describe.
     """
     if may_alter == "any":
         return None
@@ -77,10 +78,10 @@ def permitted(operation: int, may_alter: MayAlter) -> Dialogue[Refusal | None]:
         reason = "the broker, older than Kafka 2.8, cannot say who may (telemetry.admin: upstream)"
         return Refusal(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, reason)
     request = DescribeClusterRequest(include_cluster_authorized_operations=True)
-    return _judged(operation, (yield from ask(0, request, ApiKey.DESCRIBE_CLUSTER, DescribeClusterResponse)))
+    return _refusal(operation, (yield from ask(0, request, ApiKey.DESCRIBE_CLUSTER, DescribeClusterResponse)))
 
 
-def _judged(operation: int, cluster: DescribeClusterResponse | None) -> Refusal | None:
+def _refusal(operation: int, cluster: DescribeClusterResponse | None) -> Refusal | None:
     if cluster is None:
         return UNANSWERED
     if cluster.error_code != ErrorCode.NONE:

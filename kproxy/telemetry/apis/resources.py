@@ -31,12 +31,12 @@ A = TypeVar("A", bound=Resource)
 
 
 def key_of(resource: Resource) -> Key:
-    """What a result is found by."""
+    """Return the key that a result is found by."""
     return resource.resource_type, resource.resource_name
 
 
 def split(resources: Iterable[R]) -> tuple[list[R], list[R]]:
-    """The proxy's, the broker's."""
+    """Return the proxy's resources and the broker's."""
     resources = list(resources)
     own = [resource for resource in resources if resource.resource_type == CLIENT_METRICS]
     return own, [resource for resource in resources if resource.resource_type != CLIENT_METRICS]
@@ -48,7 +48,7 @@ def merged(
     theirs: Sequence[A] | None,
     failed: Callable[[Resource, Refusal], A],
 ) -> list[A]:
-    """A result for every resource, in the request's order; `theirs` is None where the broker did not answer."""
+    """Return a result for every resource, in the request's order; `theirs` is None if the broker did not answer."""
     found = dict(own) | {key_of(result): result for result in theirs or ()}
     why = UNANSWERED if theirs is None else _FORGOTTEN
     return [found.get(key_of(resource)) or failed(resource, why) for resource in resources]
@@ -61,7 +61,7 @@ def alter_all(
     validate_only: bool,
     change_of: Callable[[R], Change | None],
 ) -> tuple[dict[Key, Refusal | None], tuple[Change, ...]]:
-    """What became of each of the proxy's resources, and what changed; with `validate_only`, nothing does."""
+    """Alter the proxy's resources. Return their refusals and all changes; with `validate_only` nothing changes."""
     verdicts: dict[Key, Refusal | None] = {}
     changes: list[Change] = []
     times = Counter(key_of(resource) for resource in own)

@@ -1,1 +1,1 @@
-"""Where clients' metrics go: Prometheus, OTLP, Kafka, files, plug-ins. Each has its own bounded queue."""
+"""Receivers of clients' metrics: Prometheus, OTLP, Kafka, files, plug-ins. Each has its own bounded queue."""

@@ -1,5 +1,5 @@
 # This module is pure.
-"""Clients' metrics, added up: deltas become counters, as Prometheus wants them; bounded, and forgotten after a time."""
+"""Add up clients' metrics: deltas become counters, as Prometheus wants them. Memory is bounded; idle series expire."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from kproxy.telemetry.receivers.series import Family, Source, scaled, together
 if TYPE_CHECKING:
     from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
 
-    from kproxy.telemetry.layout import Words
+    from kproxy.telemetry.layout import PayloadTemplate
     from kproxy.telemetry.subscription import ClientInfo
 
 STEP: Final = 10
-"""Points, and metrics, between two moments at which others get their turn."""
+"""Points and metrics between two moments at which others get their turn."""
 
 _Found = tuple[Source, Family, Mode, bool | None, PointReading]
 
 
 class Accumulator:
-    """Takes pushes in, by their clients' plans or point by point, and lets go of what is no longer pushed.
+    """Adds up pushes, by their clients' plans or point by point, and forgets what is no longer pushed.
 
     Times are seconds on any steady clock.
     """
@@ -42,10 +42,10 @@ class Accumulator:
         max_clients: int = 20_000,
         max_series: int = 500_000,
     ) -> None:
-        """`labels` of clients are exported; clients that share them are merged. ValueError for what is no label.
+        """Export these `labels` of clients; clients with equal ones are merged. Raise ValueError for an invalid label.
 
-        `attributes` of data points, by OTLP's names, are exported; None is all. `constant` labels stand on every
-        series. A series without a push for `expiry` seconds goes.
+        `attributes` of data points, by OTLP's names, are exported; None is all. Every series has the `constant` labels.
+        A series without a push for `expiry` seconds is removed.
         """
         self._registry = Registry(
             Labels(labels, attributes=attributes, constant=constant), max_clients=max_clients, max_series=max_series
@@ -56,26 +56,26 @@ class Accumulator:
 
     @property
     def sources(self) -> int:
-        """Clients of which something is kept."""
+        """Return the number of clients with series."""
         return len(self._registry.sources)
 
     @property
     def families(self) -> Mapping[tuple[str, Kind], Family]:
-        """By OTLP's name and kind, with all that was taken in."""
+        """Return the families by OTLP's name and kind, with all pushes settled."""
         for _ in self.settling():
             pass
         return self._registry.families
 
     def settling(self) -> Iterator[None]:
-        """Brings what was taken `again` to where `families` have it; each step takes 50 microseconds."""
+        """Bring what `again` took to the `families`, in steps of 50 microseconds."""
         return self._plans.settling()
 
-    def again(self, info: ClientInfo, words: Words | None, payload: bytes, now: float) -> bool:
-        """Takes a push in, at once, if it is like the client's last ones but for its numbers; else nothing is done.
+    def again(self, info: ClientInfo, template: PayloadTemplate | None, payload: bytes, now: float) -> bool:
+        """Add up a push at once and return True if only its numbers differ from the client's last one; else do nothing.
 
-        Not to be called between the steps of another push of the client.
+        Do not call it between the steps of another push of the client.
         """
-        taken = self._plans.take(info, words, payload, now)
+        taken = self._plans.take(info, template, payload, now)
         if taken is None:
             return False
         source, invalid = taken
@@ -85,13 +85,18 @@ class Accumulator:
         return True
 
     def steps(
-        self, info: ClientInfo, metrics: MetricsData, now: float, payload: bytes = b"", words: Words | None = None
+        self,
+        info: ClientInfo,
+        metrics: MetricsData,
+        now: float,
+        payload: bytes = b"",
+        template: PayloadTemplate | None = None,
     ) -> Iterator[None]:
-        """Takes one push in; each step takes 50 to 100 microseconds: a push may have 10,000 points and more, and a
-        fleet comes back at once.
+        """Add up one push in steps of 50 to 100 microseconds.
 
-        What cannot be exported is counted; nothing is raised for it. `payload` is what `metrics` was decoded from, and
-        `words` its, where they are known: others like it then come `again`.
+        A push may have 10,000 points and more, and a fleet comes back at once. Points that cannot be exported are
+        counted; nothing is raised for them. `metrics` was decoded from `payload`. If its `template` is given, `again`
+        takes later pushes with the same template.
         """
         self.expire(now)
         self._plans.settle(info.client_instance_id)
@@ -103,11 +108,11 @@ class Accumulator:
                     taken.append(step)
             if not number % STEP:
                 yield
-        if words is not None:
-            self._plans.make(info, words, payload, taken)
+        if template is not None:
+            self._plans.make(info, template, payload, taken)
 
     def expire(self, now: float) -> None:
-        """Forgets the clients that have not pushed for long."""
+        """Forget the clients whose last push is too old."""
         sources = self._registry.sources.values()
         for source in list(takewhile(lambda source: source.touched + self._expiry < now, sources)):
             self._plans.drop(source.client)
@@ -117,7 +122,7 @@ class Accumulator:
         resource, source = None, None
         for resource_metrics in metrics.resource_metrics:
             yield None
-            if source is None or resource_metrics.resource != resource:  # Java names it once for every metric
+            if source is None or resource_metrics.resource != resource:  # Java repeats it for every metric
                 self._tidy(source)
                 resource = resource_metrics.resource
                 source = self._registry.source(info, resource.attributes, now)
@@ -141,7 +146,7 @@ class Accumulator:
                 yield source, family, read.mode, read.adds, point
 
     def _take(self, source: Source, family: Family, mode: Mode, adds: bool | None, read: PointReading) -> Step | None:
-        """What was done, if the same may be done with the next number there."""
+        """Add up one point; return a step if the next number there can be treated the same way."""
         if read.value is None:
             self.tally.invalid += 1
             return None
@@ -159,7 +164,7 @@ class Accumulator:
         return None if adds is None else Step(source, point, adds, read.value)
 
     def _tidy(self, source: Source | None) -> None:
-        """Drops what a client that pushes has not pushed for long, and a client of which nothing is taken."""
+        """Drop the expired points of a client that pushes; forget a client without points."""
         if source is None:
             return
         if source.checked + self._expiry / 2 < source.touched:

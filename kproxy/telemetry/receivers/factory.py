@@ -1,4 +1,4 @@
-"""Receivers of telemetry, made from their settings for one virtual cluster."""
+"""Make the telemetry receivers of one virtual cluster from their settings."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from kproxy.config import Config
 
 LABEL: Final = "cluster"
-"""What tells the virtual cluster on everything that a receiver writes."""
+"""The label that names the virtual cluster on everything that a receiver writes."""
 
 
 def made(config: Config, cluster: str, names: tuple[str, ...] | None, connect: Connect) -> list[Receiver]:
-    """The receivers of a virtual cluster, all of the configuration when `names` is None; raises `ConfigError`."""
+    """Return the receivers of a virtual cluster, all configured ones when `names` is None; raise `ConfigError`."""
     receivers = []
     for index, receiver in enumerate(config.receivers):
         if names is None or receiver.name in names:
@@ -33,7 +33,7 @@ def made(config: Config, cluster: str, names: tuple[str, ...] | None, connect: C
     return receivers
 
 
-# Each type loads what it needs itself: all of them would be 40 ms of a start, for receivers that are not there.
+# Each type loads its own imports: those of all types would add 40 ms to the start, for receivers that are not used.
 def _one(receiver: settings.Receiver, labels: Mapping[str, str], connect: Connect) -> Receiver:
     match receiver:
         case settings.Prometheus():

@@ -1,4 +1,4 @@
-"""The `files` receiver: gzip files of JSON lines, as `rows` makes them of pushes."""
+"""The `files` receiver: gzip files of JSON lines, as `json_lines` makes them of pushes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from kproxy.telemetry.receivers.json_lines import lines
 
 
 class Files(files.Files[Push]):
-    """Its `lines` are those of `lines_with`."""
+    """Writes pushes; its `lines` come from `lines_with`."""
 
     content_types = frozenset({OTLP})
 
 
 def lines_with(constant: Mapping[str, str]) -> files.Lines[Push]:
-    """Lines of pushes; `constant` columns stand on each. They raise ValueError for a push that cannot be read."""
+    """Return what yields a push's lines, with the `constant` columns. It raises ValueError for an unreadable push."""
 
     def of(push: Push) -> Iterator[bytes | None]:
         try:

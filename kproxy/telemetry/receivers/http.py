@@ -1,4 +1,4 @@
-"""A small HTTP/1.1 client: POSTs to one place, on one connection that is kept, every wait with a deadline."""
+"""A small HTTP/1.1 client: it POSTs to one URL, on one connection that is kept; every wait has a deadline."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
 class HttpError(Exception):
-    """No answer, or none that is HTTP: it says from where, what, and what to do. The request may have arrived."""
+    """No HTTP answer: the message says from where, why, and what to do. The request may have arrived."""
 
 
 class _EndedError(HttpError):
@@ -38,17 +38,17 @@ class Url(NamedTuple):
 
     @property
     def where(self) -> str:
-        """Without what may be secret: the query."""
+        """Return the URL without its query, which may be secret."""
         return f"{'https' if self.secure else 'http'}://{self.authority}{self.target.partition('?')[0]}"
 
     @property
     def authority(self) -> str:
-        """Host and port, as the header Host has them."""
+        """Return host and port, as in the header Host."""
         return join_host_port(self.host, self.port)
 
 
 def parse_url(text: str) -> Url:
-    """ValueError for what is no http or https URL, or has a user, a password or a fragment in it."""
+    """Return the parsed URL. Raise ValueError unless it is http or https without user, password and fragment."""
     try:
         parts = urlsplit(text)
         port = parts.port
@@ -65,7 +65,7 @@ def _no_endpoint(text: str) -> ValueError:
 
 
 class Answer(NamedTuple):
-    """Headers by their names in lower case; the body's first 64 KiB."""
+    """`headers` are by lower-case name; `body` is the first 64 KiB."""
 
     status: int
     headers: Mapping[str, str]
@@ -73,7 +73,7 @@ class Answer(NamedTuple):
 
 
 class HttpClient:
-    """One request at a time. `timeout` in seconds: to connect, and again for each request with its answer."""
+    """Sends one request at a time. `timeout` is in seconds: to connect, and again for each request with its answer."""
 
     def __init__(self, url: Url, *, tls: ssl.SSLContext | None = None, timeout: float = 10.0) -> None:
         """`tls` is for https; without it the system's certificate authorities are trusted."""
@@ -84,9 +84,9 @@ class HttpClient:
         self._http = h11.Connection(h11.CLIENT)
 
     async def post(self, body: bytes, headers: Mapping[str, str]) -> Answer:
-        """The answer to the body. Raises HttpError; the connection is closed then, and the next call opens another.
+        """Send the body and return the answer. On HttpError the connection is closed, and the next call opens another.
 
-        A server may have closed a connection that was idle, without harm: then the body is sent again on a new one.
+        A server may have closed an idle connection, without harm: then the body is sent again on a new one.
         """
         idle = self._stream is not None
         try:
@@ -120,7 +120,7 @@ class HttpClient:
         return answer
 
     async def aclose(self) -> None:
-        """Closes the connection, if there is one; at once, since nobody waits for what it still has to say."""
+        """Close the connection, if there is one, at once: nobody waits for its remaining bytes."""
         stream, self._stream = self._stream, None
         if stream is not None:
             await trio.aclose_forcefully(stream)
@@ -152,7 +152,7 @@ class HttpClient:
         try:
             await stream.send_all(request)
         except trio.BrokenResourceError:
-            pass  # it may have answered, as 413, before it closed
+            pass  # the server may have answered, as with 413, before it closed
         head = None
         body = bytearray()
         while True:

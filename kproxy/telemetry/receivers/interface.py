@@ -1,4 +1,4 @@
-"""What a receiver is: where clients' metrics go. Plug-ins are receivers of other packages, by entry points."""
+"""The interface of receivers of clients' metrics. Plug-ins are receivers of other packages, found by entry points."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kproxy.delivery.destinations import Fanout as DeliveryFanout
 from kproxy.telemetry.payload import Push
 
 ENTRY_POINTS: Final = "kproxy.telemetry_receivers"
-"""The group of entry points; each is a `Factory`, named as `type` in the configuration names it."""
+"""The group of entry points. Each is a `Factory`; its name is the receiver's `type` in the configuration."""
 
 OTLP: Final = "application/x-protobuf;type=otlp+metrics"
 """The only content type that KIP-714 has so far: OTLP's MetricsData, decompressed."""
@@ -22,19 +22,19 @@ ReceiverCounters = Counters
 
 
 class Receiver(Destination[Push], Protocol):
-    """Takes pushes in the Trio thread and brings them somewhere in a task of its own: a destination of pushes."""
+    """A destination of pushes: takes them in the Trio thread and delivers them in a task of its own."""
 
     content_types: frozenset[str]
-    """What it takes; a push of another content type is not offered to it."""
+    """The content types that it takes; it is not offered pushes of others."""
 
 
 class Factory(Protocol):
-    """What an entry point is: makes a receiver of its part of the configuration."""
+    """An entry point: makes a receiver from its part of the configuration."""
 
     def __call__(self, name: str, options: Mapping[str, Any], labels: Mapping[str, str]) -> Receiver:
-        """`options` as configured; `labels`, as the virtual cluster's name, go with everything it writes.
+        """Return a receiver. `labels`, such as the virtual cluster's name, go with everything that it writes.
 
-        ValueError for options that it does not take: it says which, and what it would take.
+        `options` are as configured. Raise ValueError for invalid ones; its message says which, and what is allowed.
         """
 
 
@@ -43,13 +43,13 @@ MAX_BYTES: Final = queued.MAX_BYTES
 
 
 class Queued(queued.Queued[Push]):
-    """The half of a receiver that all have in common: `offer`, `flush`, counters. `run` is the other half's."""
+    """What all receivers have in common: `offer`, `flush` and counters. A subclass adds `run`."""
 
     content_types = frozenset({OTLP})
 
 
 class Fanout(DeliveryFanout[Push]):
-    """Runs them all until the end; one receiver's fault costs the others nothing, nor the client that pushed."""
+    """Runs all receivers until the end. A receiver's fault affects neither the others nor the client that pushed."""
 
     def __init__(self, receivers: Sequence[Receiver], *, rand: Callable[[], float] = random.random) -> None:
         super().__init__(receivers, rand=rand)
@@ -57,7 +57,7 @@ class Fanout(DeliveryFanout[Push]):
         self._taking = [each for each in receivers if OTLP in each.content_types]
 
     def offer(self, push: Push) -> None:
-        """Never blocks, never raises; what a receiver has no room for is in its counters."""
+        """Offer a push to all receivers. Never blocks, never raises; a receiver without room counts the push."""
         for receiver in self._taking:
             hand(receiver, push)
         push.release()

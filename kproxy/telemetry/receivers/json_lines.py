@@ -1,7 +1,7 @@
 # This module is pure.
-"""A push as lines of JSON: one for each resource that differs, so that Spark reads columns and not text.
+"""A push as lines of JSON: one for each different resource, so that Spark reads columns and not text.
 
-Java's clients name theirs once for every metric; it is one line all the same.
+Java's clients repeat their resource for every metric; it is one line all the same.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kproxy.telemetry.payload import Push
 
 STEP: Final = 100
-"""Points, and metrics, between two moments at which others get their turn."""
+"""Points and metrics between two moments at which others get their turn."""
 
 _NO_VALUE: Final = 1
 _MAX_CACHED: Final = 512  # characters
@@ -32,9 +32,9 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), all
 
 
 def lines(push: Push, constant: Mapping[str, str]) -> Iterator[bytes | None]:
-    """The lines, each with its newline; None is a step in between. ValueError for more resources than may be.
+    """Yield the lines, each with its newline; None is a step in between. Raise ValueError for too many resources.
 
-    `constant` columns stand on every line.
+    Every line has the `constant` columns.
     """
     if len(push.metrics.resource_metrics) > MAX_RESOURCES:
         raise ValueError(f"MetricsData with more than {MAX_RESOURCES} resources")
@@ -47,12 +47,12 @@ def lines(push: Push, constant: Mapping[str, str]) -> Iterator[bytes | None]:
                 points.append(point)
             if not step % STEP:
                 yield None
-        # Half of a surrogate pair, which a client's text may hold, is no UTF-8.
+        # A client's text may hold half of a surrogate pair, which UTF-8 cannot.
         yield f'{head},"resource":{resource},"metrics":[{",".join(points)}]}}\n'.encode("utf-8", "replace")
 
 
 def _by_resource(push: Push) -> dict[str, list[ResourceMetrics]]:
-    """What the push holds by its resource's attributes, as JSON."""
+    """Return the push's metrics by the attributes of their resource, as JSON."""
     found: dict[str, list[ResourceMetrics]] = {}
     for one in push.metrics.resource_metrics:
         found.setdefault(_encode(dict(attributes_of(one.resource.attributes))), []).append(one)
@@ -93,19 +93,19 @@ def _points(metrics: Iterator[Metric]) -> Iterator[str | None]:
 
 @lru_cache(8192)
 def _about(name: str, form: str, unit: str, temporality: str | None, monotonic: bool | None) -> str:
-    """The object's begin: clients push the same metrics again and again."""
+    """Return the beginning of a point's object. It is cached: clients push the same metrics again and again."""
     about = {"name": name, "kind": form, "unit": unit, "temporality": temporality, "monotonic": monotonic}
     return _encode(about)[:-1]
 
 
 @lru_cache(8192)
 def _attributes(*texts: str) -> str:
-    """From names and values in turn."""
+    """Return the object of names and values, given in turn."""
     return _encode(dict(zip(texts[::2], texts[1::2], strict=True)))
 
 
 def _cached(function: _lru_cache_wrapper[str], *arguments: Any) -> str:
-    """From the cache, unless what it would have to keep is longer than anything that Kafka's clients push."""
+    """Call a cached function; not by its cache if the key is longer than anything that Kafka's clients push."""
     short = sum(len(each) for each in arguments if isinstance(each, str)) <= _MAX_CACHED
     return function(*arguments) if short else function.__wrapped__(*arguments)
 

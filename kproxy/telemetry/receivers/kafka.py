@@ -1,4 +1,4 @@
-"""The `kafka` receiver: a record for each push; key the client's instance id, value OTLP, who pushed in the headers."""
+"""The `kafka` receiver: a record for each push; key: the instance id, value: OTLP, headers: the client's attributes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from kproxy.telemetry.subscription import ClientInfo, kafka_text
 from kproxy.wire.records import Headers, Record
 
 _MAX_CACHED: Final = 16_384
-"""As many as there may be instances: what is said of them is encoded once for all their pushes."""
+"""As many as there may be instances: key and headers are encoded once for all pushes of an instance."""
 
 
 class Kafka(kafka.Kafka[Push]):
-    """A push may arrive more than once, rarely: the instance id and the timestamp tell. Records as `records_with`."""
+    """Writes the records of `records_with`. A push may rarely arrive twice, with the same instance id and timestamp."""
 
     content_types = frozenset({OTLP})
 
 
 def records_with(constant: Mapping[str, str]) -> Callable[[Push], Record]:
-    """Records of pushes; `constant` headers stand on each."""
+    """Return what makes the record of a push, with the `constant` headers."""
     constants = [(key, value.encode()) for key, value in constant.items()]
 
     @lru_cache(_MAX_CACHED)

@@ -1,5 +1,5 @@
 # This module is pure.
-"""What labels say of a client: its attributes by the names of KIP-714, in the exposition format's form."""
+"""Names and labels of series, in the exposition format's form; clients' attributes have KIP-714's names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """The type of a family, in the words of the exposition format."""
+    """The type of a family, as the exposition format names it."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -26,14 +26,14 @@ class Kind(StrEnum):
 
 
 class Exported(NamedTuple):
-    """A family's name, and by what its values are multiplied."""
+    """A family's name, and the factor that its values are multiplied by."""
 
     name: str
     factor: float
 
 
 MAX_NAME: Final = 256
-"""Characters of an OTLP name; Kafka's longest has about 90."""
+"""The most characters of an OTLP name; Kafka's longest has about 90."""
 
 _DECIMAL: Final = {"nano": 1e-9, "micro": 1e-6, "milli": 1e-3, "": 1.0, "kilo": 1e3, "mega": 1e6, "giga": 1e9}
 _BINARY: Final = {"kibi": 2**10, "mebi": 2**20, "gibi": 2**30, "tebi": 2**40}
@@ -55,7 +55,7 @@ _UNITS: Final[dict[str, tuple[str, float]]] = {
     "tb": ("bytes", 1e12),
     "pb": ("bytes", 1e15),
 }
-# Units for some readers, anything for others: nothing is scaled, and they do not stand alone.
+# May be units or anything else: values are not scaled, and the letter is appended to the word before it.
 _AMBIGUOUS: Final = ("s", "m", "h", "d", "b")
 _TYPES: Final = frozenset(Kind) | {"untyped"}
 _RESERVED: Final = ("total", "sum", "count", "bucket", "info")
@@ -65,19 +65,19 @@ _RESERVED_LABELS: Final = frozenset({"le", "quantile", "job", "instance"})
 
 
 def is_label(name: str) -> bool:
-    """Whether Prometheus takes it as the name of a label, and nothing else means something by it."""
+    """Return whether Prometheus accepts it as the name of a label, and it has no other meaning."""
     return bool(_LABEL.fullmatch(name)) and not name.startswith("__") and name not in _RESERVED_LABELS
 
 
 @lru_cache(4096)
 def label_name(attribute: str) -> str:
-    """An attribute's name as a label; of no letters or digits it is `attribute`."""
+    """Return an attribute's name as a label; a name without letters and digits becomes `attribute`."""
     name = "_".join(_words(attribute)) or "attribute"
     return f"exported_{name}" if name in _RESERVED_LABELS or name[0].isdigit() else name
 
 
 def exported(name: str, kind: Kind) -> Exported:
-    """The family for an OTLP metric. Names that differ in punctuation only get the same one."""
+    """Return the family of an OTLP metric. Names that differ in punctuation only get the same one."""
     words, factor = _scaled(_joined([word for word in _words(name) if word not in _TYPES]))
     if words and words[-1] == "total":
         words.pop()
@@ -124,24 +124,24 @@ CLIENT_LABELS: Final[Mapping[str, Callable[[ClientInfo], str | None]]] = Mapping
         "client_source_port": lambda info: str(info.source_port),
     }
 )
-"""The names that subscriptions match by, too. Any other label is the resource's attribute of that name."""
+"""Subscriptions match by these names, too. Any other label is the resource's attribute of that name."""
 
 DEFAULT_LABELS: Final = ("client_instance_id", "client_id", "client_software_name", "client_software_version")
 
 MAX_VALUE: Final = 256
-"""Characters of a label's value; what is longer is cut: a client id may have 32,767."""
+"""The most characters of a label's value; longer ones are cut: a client id may have 32,767."""
 
 _ESCAPES: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
 def known(info: ClientInfo) -> list[tuple[str, str]]:
-    """What is known of a client, by label."""
+    """Return what is known of a client, by label."""
     pairs = ((label, value(info)) for label, value in CLIENT_LABELS.items())
     return [(label, value) for label, value in pairs if value is not None]
 
 
 def check(labels: Iterable[str]) -> None:
-    """ValueError for what cannot be a label."""
+    """Raise ValueError for a name that cannot be a label."""
     for label in labels:
         if not is_label(label):
             raise ValueError(
@@ -151,9 +151,9 @@ def check(labels: Iterable[str]) -> None:
 
 
 def text(pairs: Iterable[tuple[str, str]]) -> str:
-    """`a="1",b="2"`, each followed by a comma, which the format allows after the last one; empty values are left out.
+    """Return `a="1",b="2",`; the format allows the last comma. Empty values are left out.
 
-    Of labels that stand twice the first one counts.
+    Of labels with the same name the first one counts.
     """
     first: dict[str, str] = {}
     for label, value in pairs:
@@ -163,7 +163,7 @@ def text(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def client_text(labels: Iterable[str], info: ClientInfo, resource: Mapping[str, str]) -> str:
-    """The labels that are chosen, of a client and its resource."""
+    """Return the text of the chosen `labels` of a client and its resource."""
     return text(
         (label, (CLIENT_LABELS[label](info) if label in CLIENT_LABELS else resource.get(label)) or "")
         for label in labels
@@ -171,34 +171,31 @@ def client_text(labels: Iterable[str], info: ClientInfo, resource: Mapping[str, 
 
 
 def point_text(attributes: Iterable[tuple[str, str]], without: frozenset[str]) -> str:
-    """A data point's attributes, by name; `without` are labels that are taken."""
+    """Return the text of a data point's attributes, sorted by name, except labels in `without`."""
     named = sorted((label_name(name), value) for name, value in attributes)
     return text((name, value) for name, value in named if name not in without)
 
 
 class Labels:
-    """Those of all series: clients' that are chosen, data points', and `constant` ones."""
+    """The labels of all series: chosen ones of clients, those of data points, and `constant` ones."""
 
     def __init__(
         self, clients: Iterable[str], *, attributes: Iterable[str] | None, constant: Mapping[str, str]
     ) -> None:
-        """`attributes` of data points are chosen by OTLP's names; None is all. ValueError for what is no label."""
+        """`attributes` of data points are chosen by OTLP's names; None is all. ValueError for an invalid label."""
         self._clients = tuple(clients)
         check([*constant, *self._clients])
         self._taken = frozenset([*constant, *self._clients])
         self._constant = text(constant.items())
         self._attributes = None if attributes is None else frozenset(attributes)
         self.merge = self._attributes is not None or "client_instance_id" not in self._clients
-        """Whether several clients, or several points of one, may have the same."""
+        """Whether several clients, or several points of one, may have the same labels."""
 
     def of_client(self, info: ClientInfo, resource: Mapping[str, str]) -> str:
-        """With the constant ones before them."""
+        """Return the text of a client's labels, after the constant ones."""
         return self._constant + client_text(self._clients, info, resource)
 
     def of_point(self, attributes: Iterable[tuple[str, str]]) -> str:
-        """Those of the chosen attributes whose names are not taken."""
+        """Return the text of the chosen attributes, except those with the name of another label."""
         chosen = [each for each in attributes if self._attributes is None or each[0] in self._attributes]
         return point_text(chosen, self._taken)
-
-
-"""As many as there may be instances."""

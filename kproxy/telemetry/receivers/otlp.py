@@ -1,4 +1,4 @@
-"""The `otlp` receiver: clients' metrics to a collector by OTLP/HTTP, as the clients wrote them, with labels added."""
+"""The `otlp` receiver: sends clients' metrics to a collector by OTLP/HTTP, as clients wrote them, with labels added."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from kproxy.delivery.batches import Verdict
 from kproxy.delivery.queued import Queued
 from kproxy.telemetry.receivers.http import HttpClient, HttpError, Url
 from kproxy.telemetry.receivers.interface import MAX_BYTES, MAX_PUSHES, OTLP
+from kproxy.telemetry.receivers.otlp_responses import complaint, retry_after, verdict
 from kproxy.telemetry.receivers.resource import Labelling
-from kproxy.telemetry.receivers.verdicts import complaint, retry_after, verdict
 from kproxy.upstream.attempts import full_jitter
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger("kproxy.telemetry")
 
 BATCH_BYTES: Final = 4 * 2**20
-"""Of payloads in one request: collectors take 20 MiB, gateways before them 1 MiB, to which zstd and gzip bring it."""
+"""The most bytes of payloads in one request: collectors take 20 MiB; gateways before them take 1 MiB, to which zstd and
+gzip bring it."""
 
 _BATCH_PUSHES: Final = 1000
 _BACKOFF: Final = 0.5
@@ -36,7 +37,7 @@ _LONGEST_BACKOFF: Final = 30.0
 
 
 class ContentEncoding(StrEnum):
-    """HTTP's, of requests; NONE is without that header."""
+    """The Content-Encoding of requests; NONE sends no such header."""
 
     NONE = "none"
     GZIP = "gzip"
@@ -45,11 +46,11 @@ class ContentEncoding(StrEnum):
 
 class _Labelled(NamedTuple):
     payload: bytes
-    """A push's, with the client's attributes."""
+    """A push's payload, with the client's attributes."""
 
 
 class Otlp(Queued[_Labelled]):
-    """Sends what waits, in requests of many pushes; several requests at a time, each on a connection of its own."""
+    """Sends queued pushes, many in a request; several requests at a time, each on a connection of its own."""
 
     content_types = frozenset({OTLP})
 
@@ -70,9 +71,9 @@ class Otlp(Queued[_Labelled]):
         max_bytes: int = MAX_BYTES,
         rand: Callable[[], float] = random.random,
     ) -> None:
-        """Times in seconds: pushes wait for others for `linger`, and are tried again for `retry_for`.
+        """Times are in seconds: pushes wait for others for `linger`, and are tried again for `retry_for`.
 
-        `constant` attributes go with the client's. ValueError for headers that are none.
+        `constant` attributes go with the client's.
         """
         super().__init__(name, max_items=max_pushes, max_bytes=max_bytes)
         self._url = url
@@ -89,7 +90,7 @@ class Otlp(Queued[_Labelled]):
         self._labelling = Labelling(constant)
 
     def offer(self, push: Push) -> bool:  # type: ignore[override]  # it queues what it makes of them
-        """Labels it, and queues that: a batch is then only put together, which holds up nobody."""
+        """Label a push and queue the result: a batch is then only concatenated, which delays nobody."""
         try:
             payload = self._labelling.labelled(push)
         except ValueError as error:
@@ -100,7 +101,7 @@ class Otlp(Queued[_Labelled]):
         return super().offer(_Labelled(payload))
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Sends until cancelled; what is under way then goes back into the queue."""
+        """Send until cancelled; then requests under way go back into the queue."""
         try:
             async with trio.open_nursery() as nursery:
                 for _ in range(self._connections):
@@ -135,14 +136,14 @@ class Otlp(Queued[_Labelled]):
         return self._encode(b"".join([each.payload for each in labelled]))
 
     async def _outcome(self, client: HttpClient, labelled: Sequence[_Labelled]) -> Verdict:
-        """The verdict on one request; AGAIN when there has been no other for as long as it may be tried."""
+        """Send one request until its verdict is not AGAIN, or until it may not be tried again; return the verdict."""
         body = await trio.to_thread.run_sync(self._body, labelled)
         give_up = trio.current_time() + self._retry_for
         failures = 0
         while True:
-            asked, wait = await self._attempt(client, body)
-            if asked is not Verdict.AGAIN:
-                return asked
+            outcome, wait = await self._attempt(client, body)
+            if outcome is not Verdict.AGAIN:
+                return outcome
             failures += 1
             backoff = full_jitter(failures, self._rand(), base=_BACKOFF, cap=_LONGEST_BACKOFF)
             until = trio.current_time() + max(wait, backoff)
@@ -152,7 +153,7 @@ class Otlp(Queued[_Labelled]):
             await trio.sleep_until(until)
 
     async def _attempt(self, client: HttpClient, body: bytes) -> tuple[Verdict, float]:
-        """The verdict, and how many seconds the server wants to have before the next attempt."""
+        """Send one request once. Return the verdict, and the seconds that the server asks to wait before the next."""
         try:
             answer = await client.post(body, self._headers)
         except HttpError as error:

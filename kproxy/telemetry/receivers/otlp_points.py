@@ -1,5 +1,5 @@
 # This module is pure.
-"""OTLP's metrics as plain values: which kind, how a value relates to the one before it, and the points."""
+"""Read OTLP's metrics as plain values: their kind, how a value relates to the one before it, and their points."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 class Distribution(NamedTuple):
-    """`buckets[i]` counts what is up to `bounds[i]`, the last one what is above all; a summary has none.
+    """A histogram or a summary. `buckets[i]` counts values up to `bounds[i]`, the last one those above all bounds.
 
-    `quantiles` are (quantile, value), as one client says them: they cannot be added up.
+    A summary has no buckets. `quantiles` are (quantile, value) of one client: they cannot be added up.
     """
 
     counted: float = 0.0
@@ -36,7 +36,7 @@ class Distribution(NamedTuple):
     quantiles: tuple[tuple[float, float], ...] = ()
 
     def plus(self, later: Distribution) -> Distribution:
-        """Both together, with the quantiles of `later`. Buckets of different bounds cannot be added up: they go."""
+        """Return the sum, with the quantiles of `later`. Buckets of different bounds cannot be added: they are lost."""
         if self.bounds != later.bounds:
             return Distribution(self.counted + later.counted, self.summed + later.summed)
         buckets = tuple(map(add, self.buckets, later.buckets))
@@ -45,7 +45,7 @@ class Distribution(NamedTuple):
         )
 
     def minus(self, earlier: Distribution) -> Distribution:
-        """What was added since `earlier`; all of it when the count went down or the bounds changed: a restart."""
+        """Return what was added since `earlier`; all of it if the count went down or the bounds changed: a restart."""
         if self.bounds != earlier.bounds or self.counted < earlier.counted:
             return self
         buckets = tuple(map(sub, self.buckets, earlier.buckets))
@@ -54,7 +54,7 @@ class Distribution(NamedTuple):
         )
 
     def scaled(self, factor: float) -> Distribution:
-        """In another unit."""
+        """Return it in another unit."""
         return self._replace(
             summed=self.summed * factor,
             bounds=tuple(bound * factor for bound in self.bounds),
@@ -63,7 +63,7 @@ class Distribution(NamedTuple):
 
 
 def of_histogram(point: HistogramDataPoint) -> Distribution | None:
-    """A histogram's point; None when its buckets do not fit its bounds."""
+    """Return a histogram's point; None if its buckets do not fit its bounds."""
     bounds, buckets = tuple(point.explicit_bounds), tuple(point.bucket_counts)
     if inf in bounds[-1:]:
         bounds, buckets = bounds[:-1], (*buckets[:-2], sum(buckets[-2:]))
@@ -73,12 +73,12 @@ def of_histogram(point: HistogramDataPoint) -> Distribution | None:
 
 
 def of_exponential(point: ExponentialHistogramDataPoint) -> Distribution:
-    """Its count and sum: the buckets' bounds differ from client to client and from push to push."""
+    """Return count and sum: the buckets' bounds differ from client to client and from push to push."""
     return Distribution(point.count, point.sum)
 
 
 def of_summary(point: SummaryDataPoint) -> Distribution:
-    """A summary's point."""
+    """Return a summary's point."""
     quantiles = tuple(sorted({each.quantile: each.value for each in point.quantile_values}.items()))
     return Distribution(point.count, point.sum, quantiles=quantiles)
 
@@ -91,10 +91,10 @@ _NO_VALUE: Final = 1  # DATA_POINT_FLAGS_NO_RECORDED_VALUE_MASK
 
 
 class Mode(Enum):
-    """What a value says."""
+    """What a value means."""
 
     LATEST = "latest"
-    """How it is now."""
+    """The present value."""
     CHANGE = "change"
     """What was added since the last push."""
     TOTAL = "total"
@@ -102,7 +102,10 @@ class Mode(Enum):
 
 
 class PointReading(NamedTuple):
-    """`start`: since when a TOTAL counts, in Unix nanoseconds. `value` is None when the kind cannot have what it is."""
+    """One data point; `value` is None if its kind does not allow it.
+
+    `start` is when a TOTAL began to count, in unix nanoseconds.
+    """
 
     start: int
     attributes: Attributes
@@ -115,12 +118,12 @@ class Reading(NamedTuple):
     kind: Kind
     mode: Mode
     adds: bool | None
-    """Of gauges and deltas of counters, which are numbers: whether they are added up. None is anything else."""
+    """True for deltas of counters, which are added up; False for gauges; None for anything else."""
     points: Iterator[PointReading]
 
 
 def reading(metric: Metric) -> Reading | None:
-    """What a metric says; None when it says nothing."""
+    """Read a metric; return None if it has no data."""
     name = metric.WhichOneof("data")
     if name is None:
         return None
@@ -139,12 +142,12 @@ def reading(metric: Metric) -> Reading | None:
 
 
 def attributes_of(pairs: Iterable[KeyValue]) -> Attributes:
-    """Attributes in the order of their names."""
+    """Return the attributes as text, sorted by name."""
     return tuple(sorted([(pair.key, text_of(pair.value)) for pair in pairs])) if pairs else ()
 
 
 def text_of(value: AnyValue) -> str:
-    """A string, a number or a boolean in words; lists, maps and bytes, which no label can hold, are empty."""
+    """Return a string, a number or a boolean as text; empty for lists, maps and bytes, which no label can hold."""
     form = value.WhichOneof("value")
     if form == "string_value":
         return value.string_value
@@ -154,7 +157,7 @@ def text_of(value: AnyValue) -> str:
 
 
 def number(point: NumberDataPoint) -> float | None:
-    """The point's number; None when it has none."""
+    """Return the point's number; None if it has none."""
     form = point.WhichOneof("value")
     if form == "as_double":
         return point.as_double
@@ -183,7 +186,7 @@ def _summed(of: Callable[[Any], Distribution | None]) -> Callable[[Any], Distrib
 class _Form(NamedTuple):
     kind: Kind
     mode: Mode
-    """Where it is not a delta."""
+    """The mode where it is not a delta."""
     read: Callable[[Any], Value | None]
 
 

@@ -1,5 +1,5 @@
 # This module is pure and compiled.
-"""What became of a client's last push, so that the next one of the same metrics needs no second thought."""
+"""Remember where the numbers of a client's last push went, to add up the next push of the same metrics at once."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from kproxy.telemetry.receivers.otlp_points import Value
 from kproxy.telemetry.receivers.series import Point, Source
 
 if TYPE_CHECKING:
-    from kproxy.telemetry.layout import Words
+    from kproxy.telemetry.layout import PayloadTemplate
     from kproxy.telemetry.subscription import ClientInfo
 
 MAX_POINTS: Final = 500
-"""A push of more is taken in by steps, so that others get their turn."""
+"""A push of more points is added up in steps, so that others get their turn."""
 
 
 class Step(NamedTuple):
-    """A point that was taken, of whom, and the number as it was pushed; whether it is added, or stands for itself."""
+    """What was done with one number of a push: its source, its point, and whether it was added or replaced the last."""
 
     source: Source
     point: Point
@@ -30,40 +30,40 @@ class Step(NamedTuple):
 
 
 class Plan:
-    """Where each number of a push of the same client and words goes: valid while the source has all of `points`.
+    """Where each number of a client's pushes with the same template goes. Valid while the source has all of `points`.
 
-    What it takes stays here, in one list, until it is settled: a push would touch the dictionaries of thirty points,
-    which lie all over the memory, and whoever waits for the relay waits for that.
+    Numbers stay here, in one list, until they are settled. Otherwise each push would touch the dictionaries of thirty
+    points, which lie all over the memory, and requests would wait for that.
     """
 
-    __slots__ = ("_at", "_forms", "_info", "_numbers", "_words", "points", "source")
+    __slots__ = ("_at", "_forms", "_info", "_numbers", "_template", "points", "source")
 
     def __init__(
         self,
         source: Source,
         points: tuple[Point, ...],
         info: ClientInfo,
-        words: Words,
+        template: PayloadTemplate,
         forms: tuple[tuple[bool, float], ...],
     ) -> None:
-        """`forms` say of each point whether its numbers are added up, and by what they are multiplied."""
+        """`forms` has for each point whether its numbers are added up, and the factor of its numbers."""
         self.source = source
         self.points = points
         self._info = info
-        self._words = words
+        self._template = template
         self._forms = forms
         self._at = -inf
         self._numbers: list[float] | None = None
 
-    def take(self, info: ClientInfo, words: Words | None, payload: bytes, now: float) -> int | None:
-        """Take a push in; returns how many numbers of it were invalid, or None for one that goes by another plan."""
-        if words is None or words != self._words or (info is not self._info and info != self._info):
+    def take(self, info: ClientInfo, template: PayloadTemplate | None, payload: bytes, now: float) -> int | None:
+        """Add up a push. Return how many of its numbers were invalid, or None if the push does not fit the plan."""
+        if template is None or template != self._template or (info is not self._info and info != self._info):
             return None
         numbers = self._numbers
         if numbers is None:
             numbers = self._numbers = [point.values[self.source] for point in self.points]  # type: ignore[misc]
         refused: list[int] = []
-        pushed: tuple[float, ...] = words.layout.numbers(payload)
+        pushed: tuple[float, ...] = template.layout.numbers(payload)
         for index, form in enumerate(self._forms):
             number = pushed[index]
             if not form[0]:
@@ -79,14 +79,14 @@ class Plan:
         return len(refused)
 
     def _settle_but(self, refused: Sequence[Point], before: float) -> None:
-        """Points of invalid numbers keep the time of their last push, which may have been taken `before`."""
+        """Settle, but keep for points of invalid numbers the time of their last push, which may be that `before`."""
         times = self.source.points
         kept = {point: max(before, times[point]) for point in refused}
         self.settle()
         times.update(kept)
 
     def settle(self) -> None:
-        """Bring what was taken to its points."""
+        """Write the numbers to their points."""
         numbers, source = self._numbers, self.source
         if numbers is None:
             return
@@ -97,10 +97,10 @@ class Plan:
         self._at = -inf
 
 
-def plan(info: ClientInfo, words: Words, payload: bytes, taken: Sequence[Step | None]) -> Plan | None:
-    """A plan from what was done with a payload of gauges and deltas of counters.
+def plan(info: ClientInfo, template: PayloadTemplate, payload: bytes, taken: Sequence[Step | None]) -> Plan | None:
+    """Return the plan that follows from how a payload of gauges and deltas of counters was added up.
 
-    None where there was more to it: `taken` has None in the place of each other point, or several sources.
+    Return None for other payloads: `taken` has None in the place of every other point, or several sources.
     """
     steps = [step for step in taken if step is not None]
     if len(steps) != len(taken) or len(steps) > MAX_POINTS or len({step.source for step in steps}) != 1:
@@ -108,10 +108,10 @@ def plan(info: ClientInfo, words: Words, payload: bytes, taken: Sequence[Step | 
     points = tuple(step.point for step in steps)
     if len(set(points)) != len(points):  # so that plans are bounded as series are
         return None
-    if not _alike(words.layout.numbers(payload), [step.number for step in steps]):
+    if not _alike(template.layout.numbers(payload), [step.number for step in steps]):
         return None
     forms = tuple((step.adds, step.point.family.factor) for step in steps)
-    return Plan(steps[0].source, points, info, words, _shared(forms))
+    return Plan(steps[0].source, points, info, template, _shared(forms))
 
 
 def _alike(numbers: Sequence[float], values: Sequence[Value]) -> bool:
@@ -123,45 +123,47 @@ def _alike(numbers: Sequence[float], values: Sequence[Value]) -> bool:
 
 @lru_cache(1024)
 def _shared(forms: tuple[tuple[bool, float], ...]) -> tuple[tuple[bool, float], ...]:
-    """The same object for what is the same: most clients of a kind push the same metrics."""
+    """Return one object for all equal forms: most clients of a kind push the same metrics."""
     return forms
 
 
 class Plans:
-    """One for each client whose last push has one."""
+    """One plan for each client whose last push fits one."""
 
     def __init__(self) -> None:
         self._plans: dict[UUID, Plan] = {}
         self._unsettled: dict[Plan, None] = {}
 
-    def make(self, info: ClientInfo, words: Words, payload: bytes, taken: Sequence[Step | None]) -> None:
-        """Of a push whose client's earlier ones are settled, if it can have one: `plan` says when."""
-        made = plan(info, words, payload, taken)
+    def make(self, info: ClientInfo, template: PayloadTemplate, payload: bytes, taken: Sequence[Step | None]) -> None:
+        """Make the plan of a push, if `plan` returns one. The client's earlier pushes must be settled."""
+        made = plan(info, template, payload, taken)
         if made is not None:
             self._plans[info.client_instance_id] = made
 
-    def take(self, info: ClientInfo, words: Words | None, payload: bytes, now: float) -> tuple[Source, int] | None:
-        """Take a push in; returns whose it was, and how many numbers were invalid, or None for one without a plan."""
+    def take(
+        self, info: ClientInfo, template: PayloadTemplate | None, payload: bytes, now: float
+    ) -> tuple[Source, int] | None:
+        """Add up a push. Return its source and how many numbers were invalid, or None if no plan fits it."""
         found = self._plans.get(info.client_instance_id)
-        if found is None or (invalid := found.take(info, words, payload, now)) is None:
+        if found is None or (invalid := found.take(info, template, payload, now)) is None:
             return None
         self._unsettled[found] = None
         return found.source, invalid
 
     def settling(self) -> Iterator[None]:
-        """Brings what was taken to its points; each step takes 50 microseconds."""
+        """Settle all plans, in steps of 50 microseconds."""
         while self._unsettled:
             self._unsettled.popitem()[0].settle()
             yield
 
     def settle(self, client: UUID) -> None:
-        """Bring what was taken of one client to its points."""
+        """Settle the plan of one client."""
         found = self._plans.get(client)
         if found is not None:
             self._unsettled.pop(found, None)
             found.settle()
 
     def drop(self, client: UUID) -> None:
-        """Settle, and have no plan: before any of its points goes."""
+        """Settle a client's plan and remove it; call this before any of its points is removed."""
         self.settle(client)
         self._plans.pop(client, None)

@@ -1,4 +1,4 @@
-"""Receivers of other packages: found by their entry points, and looked at before they are trusted with pushes."""
+"""Make receivers of other packages: find them by their entry points, and check them before they get pushes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _CALLED: Final = ("offer", "run", "flush")
 
 
 def installed() -> list[str]:
-    """The types of receivers that plug-ins bring, by name."""
+    """Return the types of receivers that plug-ins add, sorted."""
     return sorted({each.name for each in entry_points(group=ENTRY_POINTS)})
 
 
 def make(kind: str, name: str, options: Mapping[str, Any], labels: Mapping[str, str]) -> Receiver:
-    """A receiver of a plug-in. ValueError when there is no such plug-in, it does not load, or its product is none."""
+    """Make a plug-in's receiver. Raise ValueError if the plug-in is missing, does not load, or makes no receiver."""
     found = list(entry_points(group=ENTRY_POINTS, name=kind))
     if not found:
         known = ", ".join(installed()) or "none"

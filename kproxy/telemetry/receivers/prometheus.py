@@ -22,28 +22,27 @@ from kproxy.telemetry.receivers.labels import DEFAULT_LABELS
 
 _EXPIRE_EVERY: Final = 30.0  # seconds, at least
 _TURN: Final = 0.00005
-"""Seconds between two looks of the relay at its sockets, while pushes are taken in and a page's numbers are collected.
+"""Seconds between two looks of the relay at its sockets while pushes are added up or a page's numbers are collected.
 
-A fleet comes back at once: with 2 ms instead, which take an eighth less CPU, the p99 of requests beside it is twice as
-long and more.
+A fleet comes back at once. With 2 ms, an eighth less CPU is used, but the p99 of requests more than doubles.
 """
 _GZIP: Final = 31  # zlib's window, and gzip's header
 _SLICE: Final = 0.00005
 _BREAK: Final = 0.0001
-"""Seconds that a page is written for, and that the thread sleeps then.
+"""Seconds that a page is written for (`_SLICE`), and seconds that the thread sleeps then.
 
-One that goes on without a break is in the relay's way at each of its socket calls: they let go of the interpreter, and
-have it back when the switch interval is over, so that a request takes milliseconds longer.
+Without breaks the thread delays the relay at each of its socket calls: they release the interpreter, and get it back
+when the switch interval is over, so that a request takes milliseconds longer.
 """
 _BREAKS: Final = 1.5
-"""Seconds of all breaks of a page: Prometheus waits for ten."""
+"""The most seconds of all breaks of a page: Prometheus waits for ten."""
 
 # One at a time, as with /metrics: two threads that write pages would only take the interpreter from the relay.
 _WRITING: Final = trio.CapacityLimiter(1)
 
 
 class Prometheus(Queued):
-    """Adds up what clients push. Pushes that are queued are taken in for 50 µs at a time, or for one step."""
+    """Adds up what clients push. Queued pushes are added up for 50 µs at a time, or for one step."""
 
     def __init__(
         self,
@@ -58,7 +57,7 @@ class Prometheus(Queued):
         max_pushes: int = MAX_PUSHES,
         max_bytes: int = MAX_BYTES,
     ) -> None:
-        """As `Accumulator` says; `max_pushes` and `max_bytes` may wait."""
+        """Options are those of `Accumulator`; `max_pushes` and `max_bytes` bound the queue."""
         super().__init__(name, max_items=max_pushes, max_bytes=max_bytes)
         self._waiting: Counter[UUID] = Counter()
         self._turn_ends = 0.0
@@ -72,11 +71,11 @@ class Prometheus(Queued):
         )
 
     def offer(self, push: Push) -> bool:
-        """Takes it in at once when it is like the client's last ones, in less time than it takes to wake the task."""
+        """Add up a push like the client's last one at once: that takes less time than waking the task. Queue others."""
         counters, client, now = self.counters, push.info.client_instance_id, trio.current_time()
-        # In each client's own order: what others have queued does not matter, or a backlog would keep itself up.
+        # Only each client's own order counts: if others' queued pushes counted, a backlog would never end.
         waits = self._waiting and self._waiting[client]
-        if waits or not self.accumulator.again(push.info, push.words, push.payload, now):
+        if waits or not self.accumulator.again(push.info, push.template, push.payload, now):
             queued = super().offer(push)
             if queued:
                 self._waiting[client] += 1
@@ -87,7 +86,7 @@ class Prometheus(Queued):
         return True
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Takes pushes in until cancelled."""
+        """Add up queued pushes until cancelled."""
         task_status.started()
         while True:
             pushes = []
@@ -101,8 +100,8 @@ class Prometheus(Queued):
         with trio.CancelScope(shield=True):
             now = trio.current_time()
             try:
-                if not self.accumulator.again(push.info, push.words, push.payload, now):
-                    for _ in self.accumulator.steps(push.info, push.metrics, now, push.payload, push.words):
+                if not self.accumulator.again(push.info, push.template, push.payload, now):
+                    for _ in self.accumulator.steps(push.info, push.metrics, now, push.payload, push.template):
                         await self._pause()
             except PayloadError as error:
                 self.counters.last_error = str(error)
@@ -110,7 +109,7 @@ class Prometheus(Queued):
             else:
                 self.delivered(push)
             self._settled_one(push.info.client_instance_id)
-        await trio.lowlevel.checkpoint_if_cancelled()  # the pause may come within pushes each time
+        await trio.lowlevel.checkpoint_if_cancelled()  # every pause may come within a shielded push
         await self._pause()
 
     def _settled_one(self, client: UUID) -> None:
@@ -119,13 +118,13 @@ class Prometheus(Queued):
             del self._waiting[client]
 
     async def _pause(self) -> None:
-        """The relay's and others' turn, once this one was long."""
+        """Give others, such as the relay, their turn once this one was long."""
         if time.perf_counter() >= self._turn_ends:
             await trio.lowlevel.checkpoint()
             self._turn_ends = time.perf_counter() + _TURN
 
     async def snapshots(self) -> list[Snapshot]:
-        """Every family as it is, in one moment each."""
+        """Return a snapshot of every family."""
         taken = []
         for each in self._reading():
             if each is not None:
@@ -139,7 +138,7 @@ class Prometheus(Queued):
 
 
 async def clients_page(receivers: Iterable[Prometheus], *, compress: bool = False) -> tuple[str, bytes]:
-    """The content type, and one page of all receivers; they need labels that tell them apart."""
+    """Return the content type, and one page of all receivers, which need labels that distinguish them."""
     taken = [each for receiver in receivers for each in await receiver.snapshots()]
     return CONTENT_TYPE, await trio.to_thread.run_sync(partial(_write, taken, compress), limiter=_WRITING)
 
@@ -155,14 +154,14 @@ def _write(taken: list[Snapshot], compress: bool) -> bytes:
 
 
 class _Breaks:
-    """A thread's, while it works for long."""
+    """The breaks of a thread that works for long."""
 
     def __init__(self) -> None:
         self._left = _BREAKS
         self._due = time.perf_counter() + _SLICE
 
     def take(self) -> None:
-        """Let others have the interpreter, if it is time for that."""
+        """Sleep if a break is due, so that others get the interpreter."""
         now = time.perf_counter()
         if now < self._due or self._left <= 0:
             return

@@ -1,5 +1,5 @@
 # This module is pure.
-"""Which clients, families and series there are: bounded, each name once, and what clients counted outlives them."""
+"""The clients, families and series that are kept: bounded, each name once. What clients counted outlives them."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from kproxy.telemetry.subscription import ClientInfo
 
 MAX_ATTRIBUTES: Final = 2048
-"""Characters of all attributes of a data point; Kafka's have a topic and a partition, or a node."""
+"""The most characters of all attributes of a data point; Kafka's have a topic and a partition, or a node."""
 
 _MAX_HELP: Final = 256
 
 
 @dataclass(slots=True)
 class Tally:
-    """How many series there are, and how many points were not taken, by reason.
+    """How many series there are, and how many points were left out, by reason.
 
     `full`: no room for another client or series; `conflicting`: another metric has the name; `invalid`: no number, a
-    counter that goes down, a name or attributes beyond all bounds.
+    counter that goes down, a name or attributes that are too long.
     """
 
     series: int = 0
@@ -39,7 +39,7 @@ class Tally:
 
 
 class Registry:
-    """What is refused is counted in `tally`. A family is kept from its first point to its last."""
+    """Keeps clients, families and series; counts refusals in `tally`. A family lives from first to last point."""
 
     def __init__(self, labels: Labels, *, max_clients: int, max_series: int) -> None:
         self.tally = Tally()
@@ -53,7 +53,7 @@ class Registry:
         self._groups: dict[str, Group] = {}
 
     def source(self, info: ClientInfo, resource: Iterable[KeyValue], now: float) -> Source | None:
-        """The client, with the labels that it has now, as one that pushes; None when there is no room for another."""
+        """Return the client, with its present labels, as one that pushes now; None if there is no room for another."""
         labels = self._labels.of_client(info, dict(attributes_of(resource)))
         key = info.client_instance_id, labels
         source = self.sources.get(key)
@@ -67,13 +67,13 @@ class Registry:
         return source
 
     def touch(self, source: Source, now: float) -> None:
-        """It pushes."""
+        """Note that the client pushes now."""
         source.touched = now
         self.sources.pop(source.key, None)
         self.sources[source.key] = source
 
     def family(self, metric: Metric, kind: Kind) -> Family | None:
-        """The metric's, which may be new and not kept yet; None when it cannot have a name."""
+        """Return the metric's family, which may be new and not kept yet; None if it cannot have a name."""
         return self.families.get((metric.name, kind)) or self._new_family(metric, kind)
 
     def _new_family(self, metric: Metric, kind: Kind) -> Family | None:
@@ -87,7 +87,7 @@ class Registry:
         return Family(name, metric.name, kind, factor, _help(metric))
 
     def admit(self, family: Family, attributes: Attributes) -> Point | None:
-        """The point, when there is room for another series of it, which is to be given its value at once."""
+        """Return the point for another series, which must get its value at once; None if the series is refused."""
         if sum(len(name) + len(value) for name, value in attributes) > MAX_ATTRIBUTES:
             self.tally.invalid += 1
             return None
@@ -103,7 +103,7 @@ class Registry:
         return point
 
     def forget(self, source: Source) -> None:
-        """All of it; the last one of its labels takes along what others of them have left."""
+        """Remove a client with its series; the last one of its group also removes what departed clients of it left."""
         self.drop(source, list(source.points))
         del self.sources[source.key]
         group = source.group
@@ -116,7 +116,7 @@ class Registry:
                 self._drop_if_empty(family)
 
     def drop(self, source: Source, points: Iterable[Point]) -> None:
-        """The series of these points."""
+        """Remove the client's series of these points."""
         for point in points:
             del source.points[point]
             if source.totals:

@@ -1,8 +1,8 @@
 # This module is pure.
-"""A client's labels as attributes of its OTLP resource, put there without decoding its metrics.
+"""Add a client's labels to its OTLP resource, as attributes, without decoding its metrics.
 
-Protobuf merges a submessage that stands twice in a message, so a second Resource behind the first one adds attributes;
-and payloads one after the other are one payload with the resources of all.
+Protobuf merges a submessage that occurs twice in a message, so a second Resource behind the first one adds attributes.
+Payloads one after the other are one payload with the resources of all.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from kproxy.telemetry.receivers.labels import CLIENT_LABELS, known
 from kproxy.wire.primitives import read_uvarint, uvarint
 
 if TYPE_CHECKING:
-    from kproxy.telemetry.layout import Words
+    from kproxy.telemetry.layout import PayloadTemplate
     from kproxy.telemetry.payload import Push
     from kproxy.telemetry.subscription import ClientInfo
 
 _RESOURCE_METRICS: Final = 0x0A  # field 1 of MetricsData, length-delimited
 _RESOURCE: Final = 0x0A  # field 1 of ResourceMetrics
 _SCOPE_METRICS: Final = 0x12  # field 2
-_SHARED: Final = 512  # of so many kinds of clients
+_SHARED: Final = 512  # structs, one for each kind of client
 MAX_SPANS: Final = 512
-"""In a payload that is cut: what is known of one grows with them."""
+"""The most ResourceMetrics of a payload that is cut: the size of its `Cut` grows with them."""
 
 
 class Cut(NamedTuple):
-    """Fields of one ResourceMetrics, with their tags: the resource, and where each ScopeMetrics is in the payload.
+    """The fields of one ResourceMetrics, with their tags: the resource, and where each ScopeMetrics is in the payload.
 
-    `size` is that of all fields together, in bytes.
+    `size` is the size of all fields together, in bytes.
     """
 
     resource: bytes
@@ -41,7 +41,7 @@ class Cut(NamedTuple):
 
 
 class _Span(NamedTuple):
-    """One ResourceMetrics of a resource and a ScopeMetrics, from its tag to the next one's; positions."""
+    """Positions in one ResourceMetrics with a resource and one ScopeMetrics: of their three tags, and of the end."""
 
     start: int
     resource: int
@@ -50,7 +50,7 @@ class _Span(NamedTuple):
 
 
 def cut(payload: bytes) -> Cut | None:
-    """Where to cut a payload whose resources are one; None for any other payload."""
+    """Return where to cut a payload whose resources are all the same; None for any other payload."""
     spans = _spans(payload)
     if not spans:
         return None
@@ -61,12 +61,12 @@ def cut(payload: bytes) -> Cut | None:
     return Cut(first, scopes, len(first) + sum(span.end - span.scope for span in spans))
 
 
-# Instances that push the same metrics of names of the same length share it.
+# Instances with the same metrics and names of the same length share a struct.
 _struct: Final = lru_cache(_SHARED)(Struct)
 
 
 def _spans(payload: bytes) -> Sequence[_Span]:
-    """None at all for a payload that is not to be cut."""
+    """Return all spans; none for a payload that is not to be cut."""
     spans: list[_Span] = []
     position = 0
     try:
@@ -95,22 +95,21 @@ def _span(payload: bytes, start: int) -> _Span | None:
 
 
 MAX_RESOURCES: Final = 4096
-"""In one push. Java puts each metric into one of its own, librdkafka all into one. Each grows by the labels, and an
-empty one is two bytes: as many as a push may hold would be 200 MB."""
+"""The most resources in one push. Java puts each metric into one of its own, librdkafka all into one. Each grows by the
+labels, and an empty one is two bytes: as many as a push may hold would be 200 MB."""
 
-# field 1, length-delimited
-# As each of our names stands in a KeyValue: a field 1 of so many bytes.
+# Each of our names as it begins a KeyValue: field 1, length-delimited.
 _KEYS: Final = tuple(bytes([0x0A, len(name)]) + name.encode() for name in CLIENT_LABELS)
-_PREFIX: Final = b"client_"  # of all of them
+_PREFIX: Final = b"client_"  # of all our names
 
 
 def addition(pairs: Iterable[tuple[str, str]]) -> bytes:
-    """What a ResourceMetrics ends with to have the attributes."""
+    """Return the bytes that add these attributes at the end of a ResourceMetrics."""
     from opentelemetry.proto.metrics.v1.metrics_pb2 import ResourceMetrics  # noqa: PLC0415 - as in `payload`
 
     resource_metrics = ResourceMetrics()
     for key, value in pairs:
-        # A client's text may hold what UTF-8 cannot: half of a surrogate pair.
+        # A client's text may hold half of a surrogate pair, which UTF-8 cannot.
         text = value.encode("utf-8", "replace").decode("utf-8")
         resource_metrics.resource.attributes.add(key=key).value.string_value = text
     encoded: bytes = resource_metrics.SerializeToString()
@@ -118,9 +117,9 @@ def addition(pairs: Iterable[tuple[str, str]]) -> bytes:
 
 
 class Joined(NamedTuple):
-    """How to put metrics that all have the same resource into one, with attributes; also of payloads of like words.
+    """How to join metrics of the same resource into one, with attributes, in all payloads with the same template.
 
-    Java writes the resource anew for each metric, and with what is added that would be three times what it pushed.
+    Java repeats the resource for each metric. With attributes added to each, that would be three times what it pushed.
     """
 
     head: bytes
@@ -128,21 +127,22 @@ class Joined(NamedTuple):
     added: bytes
 
     def of(self, payload: bytes) -> bytes:
-        """MetricsData of one resource."""
+        """Return the payload as MetricsData of one resource."""
         return b"".join((self.head, *self.scope_metrics.unpack(payload), self.added))
 
 
 def joined(payload: bytes, added: bytes) -> Joined | None:
-    """For payloads with this one's words; None where there is more to do than to join, as `with_attributes` does."""
+    """Return how to join payloads with this one's template; None where only `with_attributes` can do it."""
     if _names_ours(payload) or (found := cut(payload)) is None:
         return None
     return Joined(_head(found.size + len(added)) + found.resource, found.scope_metrics, added)
 
 
 def with_attributes(payload: bytes, added: bytes) -> bytes:
-    """MetricsData with `addition`'s bytes in each of its resources. ValueError for what is no such message.
+    """Return MetricsData with the bytes of `addition` in each resource. Raise ValueError for other bytes.
 
-    A client's own attributes of the labels' names go: nobody can pass for another, and no attribute stands twice.
+    A client's own attributes with the labels' names are removed: no client can pass for another, and no attribute
+    occurs twice.
     """
     if _names_ours(payload):
         payload = _without_ours(payload)
@@ -168,7 +168,7 @@ def _head(size: int) -> bytes:
 
 
 def _resource(payload: bytes, position: int) -> tuple[int, int]:
-    """Where the content of the ResourceMetrics at `position` begins and ends."""
+    """Return where the content of the ResourceMetrics at `position` begins and ends."""
     if payload[position] != _RESOURCE_METRICS:
         raise ValueError(f"MetricsData with a field 0x{payload[position]:02x} that it does not have")
     try:
@@ -202,7 +202,7 @@ _REMEMBERED: Final = 16_384
 
 
 class Labelling:
-    """`constant` attributes go with the client's."""
+    """Adds clients' labels to their payloads; `constant` attributes go with them."""
 
     def __init__(self, constant: Mapping[str, str]) -> None:
         constants = tuple(constant.items())
@@ -210,18 +210,18 @@ class Labelling:
         self._found = lru_cache(_REMEMBERED)(_found)
 
     def labelled(self, push: Push) -> bytes:
-        """The payload with the client's labels in each resource; ValueError for what is no MetricsData."""
-        how = None if push.words is None else self._how(push, push.words)
+        """Return the payload with the client's labels in each resource; ValueError if it is not MetricsData."""
+        how = None if push.template is None else self._how(push, push.template)
         return with_attributes(push.payload, self._addition(push.info)) if how is None else how.of(push.payload)
 
-    def _how(self, push: Push, words: Words) -> Joined | None:
-        found = self._found(push.info, words)
+    def _how(self, push: Push, template: PayloadTemplate) -> Joined | None:
+        found = self._found(push.info, template)
         if not found:
             found.append(joined(push.payload, self._addition(push.info)))
         return found[0]
 
 
-def _found(info: ClientInfo, words: Words) -> list[Joined | None]:
-    """Room for how these are labelled, or None where they cannot be joined."""
-    del info, words
+def _found(info: ClientInfo, template: PayloadTemplate) -> list[Joined | None]:
+    """Return an empty list, to be cached: it takes the `Joined` of this client and template, or None."""
+    del info, template
     return []

@@ -1,5 +1,5 @@
 # This module is pure.
-"""What is kept of clients' metrics: a number for each client and point, in columns, so that a client costs little."""
+"""Series of clients' metrics: a number for each client and point, in columns, so that a client costs little."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kproxy.telemetry.receivers.otlp_points import Attributes, Distribution, Val
 
 
 class Merge(Enum):
-    """What becomes of gauges of several clients that share their labels."""
+    """How gauges of clients with equal labels become one."""
 
     SUM = "sum"
     MEAN = "mean"
@@ -34,13 +34,13 @@ _BY_LAST_WORD: Final = {
 
 
 def merge_of(name: str) -> Merge:
-    """By the last word of a metric's name, as Kafka names them: `latency.avg`, `records.lag.max`; else the sum."""
+    """Return the merge by the last word of a metric's name, as in Kafka's `latency.avg`, `records.lag.max`; or SUM."""
     return _BY_LAST_WORD.get(name.rpartition(".")[2], Merge.SUM)
 
 
 @dataclass(slots=True, eq=False)
 class Group:
-    """The clients that share their labels; `departed` are the keys of what is kept of those that left."""
+    """The clients with equal labels; `departed` are the keys of what is kept of those that left."""
 
     labels: str
     sources: int = 0
@@ -49,9 +49,9 @@ class Group:
 
 @dataclass(slots=True, eq=False)
 class Source:
-    """One client, as far as its labels stay the same; `points` with the time of their last push.
+    """One client while its labels stay the same; `points` has the time of each point's last push.
 
-    `totals` are (start, value) of points whose client counts from its own start instead of the last push.
+    `totals` has (start, value) of each point that the client counts from its own start instead of the last push.
     """
 
     key: tuple[UUID, str]
@@ -63,15 +63,15 @@ class Source:
 
     @property
     def client(self) -> UUID:
-        """Its instance id."""
+        """Return the client's instance id."""
         return self.key[0]
 
     def pushed_before(self, limit: float) -> list[Point]:
-        """The points whose last push was earlier."""
+        """Return the points whose last push was before `limit`."""
         return [point for point, at in self.points.items() if at < limit]
 
     def growth(self, point: Point, start: int, total: Value) -> Value:
-        """What was added since the last push to a point whose client counts from its own `start`."""
+        """Return what was added since the last push to a point that the client counts from its own `start`."""
         if self.totals is None:
             self.totals = {}
         earlier = self.totals.get(point)
@@ -81,7 +81,7 @@ class Source:
 
 @dataclass(slots=True, eq=False)
 class Point:
-    """One set of a metric's attributes, and what of them is exported; `values` are the clients'."""
+    """One set of a metric's attributes, and its exported `text`; `values` are the clients'."""
 
     family: Family
     attributes: Attributes
@@ -91,9 +91,9 @@ class Point:
 
 @dataclass(slots=True, eq=False)
 class Family:
-    """One metric, of one kind. `name` is Prometheus', `source_name` OTLP's; OTLP's values are multiplied by `factor`.
+    """One metric of one kind. `name` is Prometheus', `source_name` OTLP's; OTLP's values are multiplied by `factor`.
 
-    `departed` is what clients counted that left, by their group and the attributes' text: counters never go down.
+    `departed` is what departed clients counted, by group and attributes' text: counters never go down.
     """
 
     name: str
@@ -106,12 +106,12 @@ class Family:
 
 
 def scaled(value: Value, factor: float) -> Value:
-    """In another unit."""
+    """Return the value in another unit."""
     return value.scaled(factor) if isinstance(value, Distribution) else value * factor
 
 
 def together(earlier: Value, later: Value) -> Value:
-    """Two values of a kind that counts, added up."""
+    """Return the sum of two values of a kind that counts."""
     if isinstance(earlier, Distribution):
         assert isinstance(later, Distribution)  # a family has one kind
         return earlier.plus(later)
@@ -120,7 +120,7 @@ def together(earlier: Value, later: Value) -> Value:
 
 
 def growth(earlier: Value, later: Value) -> Value:
-    """What was added in between; all of it when there is less than before: a restart."""
+    """Return what was added since `earlier`; all of `later` if it is less, since the client restarted."""
     if isinstance(later, Distribution):
         assert isinstance(earlier, Distribution)
         return later.minus(earlier)

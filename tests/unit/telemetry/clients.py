@@ -25,7 +25,7 @@ INTERVAL: Final = 10.0
 
 
 class Parts(TypedDict, total=False):
-    """In what a push differs from that of a well-behaved client."""
+    """What differs in a push from that of a well-behaved client."""
 
     payload: bytes
     codec: int
@@ -34,7 +34,7 @@ class Parts(TypedDict, total=False):
 
 
 class Options(TypedDict, total=False):
-    """What a Telemetry is told beside its subscriptions."""
+    """Options of a Telemetry besides its subscriptions."""
 
     max_bytes: int
     max_decompressed_bytes: int
@@ -53,7 +53,7 @@ def metrics(count: int = 1) -> bytes:
 
 
 def telemetry(fixed: Iterable[Subscription] | None = None, **options: Unpack[Options]) -> Telemetry:
-    """One whose every client pushes everything each `INTERVAL`, unless other subscriptions are given."""
+    """A Telemetry in which every client pushes everything each `INTERVAL`, unless other subscriptions are given."""
     everything = [Subscription("all", metrics=("*",), interval_ms=int(INTERVAL * 1000))]
     return Telemetry(Subscriptions(everything if fixed is None else fixed), **options)
 
@@ -61,7 +61,7 @@ def telemetry(fixed: Iterable[Subscription] | None = None, **options: Unpack[Opt
 def get(
     server: Telemetry, now: float = NOW, info: ClientInfo = JAVA, instance_id: UUID | None = None
 ) -> GetTelemetrySubscriptionsResponse:
-    """The answer to a client that asks; a zero id is asked for with `ZERO_UUID`."""
+    """The answer to a client that asks; `ZERO_UUID` asks for a new id."""
     asked = info.client_instance_id if instance_id is None else instance_id
     return server.get(info, GetTelemetrySubscriptionsRequest(client_instance_id=asked), now)
 
@@ -75,7 +75,7 @@ def request(
     terminating: bool = False,
     subscription_id: int | None = None,
 ) -> PushTelemetryRequest:
-    """What a well-behaved client pushes, but for what is said otherwise."""
+    """What a well-behaved client pushes, except for the given parts."""
     present = server.subscriptions.of(info).subscription_id(info.client_instance_id)
     return PushTelemetryRequest(
         client_instance_id=info.client_instance_id,

@@ -1,4 +1,4 @@
-"""Telemetry of a whole process: what a client that speaks KIP-714 is told, and what becomes of what it pushes."""
+"""Telemetry of a whole process: the answers to a client that speaks KIP-714, and where its pushes go."""
 
 from __future__ import annotations
 
@@ -69,14 +69,16 @@ async def got(client: Client, instance_id: UUID = NOBODY) -> GetTelemetrySubscri
     return GetTelemetrySubscriptionsResponse.decode(body, 0)
 
 
-def push_of(told: GetTelemetrySubscriptionsResponse, value: int) -> PushTelemetryRequest:
+def push_of(subscribed: GetTelemetrySubscriptionsResponse, value: int) -> PushTelemetryRequest:
     return PushTelemetryRequest(
-        client_instance_id=told.client_instance_id, subscription_id=told.subscription_id, metrics=otlp(value)
+        client_instance_id=subscribed.client_instance_id,
+        subscription_id=subscribed.subscription_id,
+        metrics=otlp(value),
     )
 
 
-async def pushed(client: Client, told: GetTelemetrySubscriptionsResponse, value: int) -> int:
-    body = await asked(client, PUSH, push_of(told, value).encode(0), 3)
+async def pushed(client: Client, subscribed: GetTelemetrySubscriptionsResponse, value: int) -> int:
+    body = await asked(client, PUSH, push_of(subscribed, value).encode(0), 3)
     return PushTelemetryResponse.decode(body, 0).error_code
 
 
@@ -98,17 +100,17 @@ async def client_of(alive: Living) -> Client:
 
 
 async def test_a_push_arrives_where_prometheus_scrapes(tmp_path: Path) -> None:
-    """Offered though the broker knows nothing of it, answered here, added up, shown with who pushed."""
+    """The API is listed though the broker lacks it; pushes are answered here, added up, shown with the client."""
     async with brokers((1,)) as (broker,), living(described(broker, tmp_path)) as alive:
         client = await client_of(alive)
         header = RequestHeader(API_VERSIONS, 0, 9, "app")
         offered = ApiVersionsResponse.decode(await client.ask(header, ApiVersionsRequest().encode(0)), 0)
         assert {GET, PUSH, 74} <= {api.api_key for api in offered.api_keys}
-        told = await got(client)
-        assert (told.error_code, told.requested_metrics, told.push_interval_ms) == (0, [""], 100)
-        assert await pushed(client, told, 5) == 0
+        subscribed = await got(client)
+        assert (subscribed.error_code, subscribed.requested_metrics, subscribed.push_interval_ms) == (0, [""], 100)
+        assert await pushed(client, subscribed, 5) == 0
         await trio.sleep(0.15)
-        assert await pushed(client, told, 7) == 0
+        assert await pushed(client, subscribed, 7) == 0
         prometheus = alive.process.clusters[0].telemetry
         assert prometheus is not None
         await eventually(lambda: prometheus.fanout.receivers[0].counters.delivered == 2, "both pushes")
@@ -121,17 +123,17 @@ async def test_a_push_arrives_where_prometheus_scrapes(tmp_path: Path) -> None:
 
 
 async def test_a_push_takes_effect_in_steps(tmp_path: Path) -> None:
-    """It is checked, then handed to the receivers and answered: what is there to be relayed goes between."""
+    """A push is checked, then handed to the receivers and answered. The relay works between these steps."""
     async with brokers((1,)) as (broker,), living(described(broker, tmp_path)) as alive:
         client = await client_of(alive)
-        told = await got(client)
+        subscribed = await got(client)
         telemetry = alive.process.clusters[0].telemetry
         assert telemetry is not None
         handle = telemetry.policies[PUSH].request
         assert handle is not None
         (connection,) = alive.process.relay.pump.connections.values()
         head = encode_request_header(RequestHeader(PUSH, 0, 3, "app"))
-        stepwise = handle(connection.context, memoryview(head + push_of(told, 5).encode(0)))
+        stepwise = handle(connection.context, memoryview(head + push_of(subscribed, 5).encode(0)))
         assert isinstance(stepwise, Incremental)
         (counters,) = [receiver.counters for receiver in telemetry.fanout.receivers]
         found = [(telemetry.core.tally.pushes[0], counters.offered, stepwise.frame)]
@@ -143,7 +145,7 @@ async def test_a_push_takes_effect_in_steps(tmp_path: Path) -> None:
 
 
 async def test_subscriptions_survive_a_restart(tmp_path: Path) -> None:
-    """One that the API made is there afterwards, with the same subscription id for the same client."""
+    """A subscription of the API is there after a restart; the same client has the same subscription id."""
     async with brokers((1,)) as (broker,):
         config = described(broker, tmp_path)
         path = "/api/v1/clusters/c/telemetry/subscriptions"
@@ -186,7 +188,7 @@ def store_of(alive: Living) -> SqliteStore:
 
 
 async def test_an_alteration_is_answered_once_it_is_on_the_disk(tmp_path: Path) -> None:
-    """While the disk is busy with something else the client waits, as Kafka's does for its controllers."""
+    """While the disk is busy with something else the client waits, as Kafka's clients wait for its controllers."""
     async with brokers((1,)) as (broker,), living(described(broker, tmp_path, admin="any")) as alive:
         client, store = await client_of(alive), store_of(alive)
         busy = threading.Event()
@@ -203,8 +205,8 @@ async def test_an_alteration_is_answered_once_it_is_on_the_disk(tmp_path: Path) 
         assert await store.get("telemetry/c", "tool") is not None
 
 
-async def test_an_alteration_that_is_not_kept_is_told(tmp_path: Path) -> None:
-    """Kafka's tool and the API hear that it will not survive a restart, and why; it is in effect all the same."""
+async def test_an_alteration_that_is_not_kept_is_reported(tmp_path: Path) -> None:
+    """Kafka's tool and the API get the reason why a restart will lose it; it is in effect all the same."""
     async with brokers((1,)) as (broker,), living(described(broker, tmp_path, admin="any")) as alive:
         client = await client_of(alive)
         await store_of(alive).close()
@@ -212,25 +214,25 @@ async def test_an_alteration_that_is_not_kept_is_told(tmp_path: Path) -> None:
         code, message = await altered(client)
         assert (code, "in effect until kproxy restarts, but was not kept" in str(message)) == (56, True)
         path = "/api/v1/clusters/c/telemetry/subscriptions"
-        status, told = await alive.post(f"{path}/api", {"metrics": ["*"]}, "PUT")
-        assert (status, "api is in effect until kproxy restarts" in json.dumps(told)) == (500, True)
+        status, answer = await alive.post(f"{path}/api", {"metrics": ["*"]}, "PUT")
+        assert (status, "api is in effect until kproxy restarts" in json.dumps(answer)) == (500, True)
         assert {one["name"] for one in (await alive.get(path))["subscriptions"]} == {"all", "api", "tool"}
 
 
 async def test_a_reload_changes_subscriptions(tmp_path: Path) -> None:
-    """The next push gets 117, and the next get the new ones; a regex that is none changes nothing."""
+    """The next push gets 117, and the next get has the new subscriptions; an invalid regex changes nothing."""
     async with brokers((1,)) as (broker,), living(described(broker, tmp_path)) as alive:
         client = await client_of(alive)
-        told = await got(client)
+        subscribed = await got(client)
         others = [{"name": "all", "metrics": ["org.apache.kafka.producer."], "interval": "100ms"}]
         alive.config = described(broker, tmp_path, alive.listens, subscriptions=others, admin="none")
         os.kill(os.getpid(), signal.SIGHUP)
         telemetry = alive.process.clusters[0].telemetry
         assert telemetry is not None
         await eventually(lambda: telemetry.admin == "none", "the reload")
-        assert await pushed(client, told, 1) == 117
-        told = await got(client, told.client_instance_id)
-        assert told.requested_metrics == ["org.apache.kafka.producer."]
+        assert await pushed(client, subscribed, 1) == 117
+        subscribed = await got(client, subscribed.client_instance_id)
+        assert subscribed.requested_metrics == ["org.apache.kafka.producer."]
         bad = [{"name": "all", "metrics": ["*"], "match": {"client_id": "("}}]
         alive.config = described(broker, tmp_path, alive.listens, subscriptions=bad)
         os.kill(os.getpid(), signal.SIGHUP)

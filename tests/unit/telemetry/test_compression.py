@@ -44,7 +44,7 @@ def test_statement_snappy_both_ways_and_every_other_codec(codec: str, payload: s
 
 @ALL
 def test_exactly_the_limit(codec: str) -> None:
-    """A payload of the limit's size is taken, one byte more is 118, whether it shrinks or not."""
+    """A payload of the limit's size is accepted; one byte more is 118, whether it shrinks or not."""
     number, compress = COMPRESS[codec]
     for payload in PAYLOADS.values():
         compressed = compress(payload)
@@ -75,7 +75,7 @@ def test_statement_what_cannot_be_decompressed_is_87(codec: str, damage: str) ->
 
 @pytest.mark.parametrize("tail", [b"\0\0", b"\0\0\0\x09abc", b"\xff\xff\xff\xff", b"\x7f\xff\xff\xffabc", b"\0\0\0\0"])
 def test_xerial_blocks_that_are_not_there(tail: bytes) -> None:
-    """A size that is cut, longer than what follows, negative, or of a block that holds nothing."""
+    """A size that is cut off, too large, negative, or of an empty block."""
     assert refused(SNAPPY, XERIAL_HEADER + tail)[0] == ErrorCode.INVALID_RECORD
 
 
@@ -89,61 +89,61 @@ def test_a_xerial_stream_of_crumbs() -> None:
 
 
 def test_a_xerial_stream_without_blocks_is_empty() -> None:
-    """As Java's reader has it."""
+    """As in Java's reader."""
     assert decompress(SNAPPY, XERIAL_HEADER, LIMIT) == b""
 
 
 def test_a_gzip_stream_of_crumbs() -> None:
-    """Members in a row are one stream, as in Java; thousands of them are work without a payload."""
+    """Several members are one stream, as in Java; thousands of them are work without a payload."""
     number, compress = COMPRESS["gzip"]
     assert decompress(number, compress(b"x") * 64, LIMIT) == b"x" * 64
     assert refused(number, compress(b"") * 65) == (ErrorCode.INVALID_RECORD, "not gzip: more than 64 members")
 
 
 def streamed(data: bytes) -> bytes:
-    """zstd as Java's clients write it: they do not know how much it will be, so the frame does not tell."""
+    """zstd as Java's clients write it: they do not know the final size, so the frame does not state it."""
     compressor = cramjam.zstd.Compressor(level=3)
     compressor.compress(data)
     return bytes(compressor.finish())
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
-def test_zstd_that_does_not_tell_its_size(payload: str) -> None:
-    """Taken as any other, up to the limit and not beyond."""
+def test_zstd_that_does_not_state_its_size(payload: str) -> None:
+    """It is accepted like any other, up to the limit."""
     data = PAYLOADS[payload]
     assert decompress(ZSTD, streamed(data), len(data)) == data
     assert refused(ZSTD, streamed(data), len(data) - 1)[0] == ErrorCode.TELEMETRY_TOO_LARGE
 
 
 def test_zstd_in_several_frames() -> None:
-    """One after the other is one payload, whether frames tell their size or not."""
+    """Frames one after the other are one payload, whether they state their size or not."""
     first, second = metrics(3), metrics(5)
     for parts in ((streamed(first), streamed(second)), (bytes(cramjam.zstd.compress(first)), streamed(second))):
         assert decompress(ZSTD, b"".join(parts), LIMIT) == first + second
 
 
-def test_zstd_that_does_not_tell_its_size_with_more_behind_it() -> None:
-    """What is behind the frame is not left out in silence."""
+def test_zstd_that_does_not_state_its_size_with_more_behind_it() -> None:
+    """Bytes behind the frame are not ignored."""
     assert refused(ZSTD, streamed(metrics(3)) + b"xyz")[0] == ErrorCode.INVALID_RECORD
     assert refused(ZSTD, streamed(metrics(3))[:-1])[0] == ErrorCode.INVALID_RECORD
 
 
 def test_zstd_of_many_blocks() -> None:
-    """More than any client makes, of hardly any bytes each, are taken too."""
+    """More blocks than any client makes, of few bytes each, are accepted too."""
     compressor = zstandard.ZstdCompressor(write_checksum=True).compressobj()
     crumbs = [compressor.compress(b"x" * 10) + compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK) for _ in range(200)]
     assert decompress(ZSTD, b"".join(crumbs) + compressor.flush(), LIMIT) == b"x" * 2000
 
 
 def test_zstd_with_a_checksum() -> None:
-    """Which is looked at."""
+    """The checksum is verified."""
     compressed = zstandard.ZstdCompressor(write_checksum=True).compress(metrics(30))
     assert decompress(ZSTD, compressed, LIMIT) == metrics(30)
     assert refused(ZSTD, compressed[:-1] + bytes([compressed[-1] ^ 1]))[0] == ErrorCode.INVALID_RECORD
 
 
 def test_zstd_of_a_wide_window() -> None:
-    """More than Kafka's clients use by themselves is taken too."""
+    """A wider window than Kafka's clients use by default is accepted too."""
     data = metrics(30) + bytes(9 << 20) + metrics(30)
     compressor = zstandard.ZstdCompressor(
         compression_params=zstandard.ZstdCompressionParameters(window_log=24, write_content_size=False)

@@ -40,7 +40,7 @@ def operations(*parts: tuple[str, int, str | None]) -> Sequence[AlterableConfig]
 
 
 def after(*parts: tuple[str, int, str | None]) -> dict[str, str] | None:
-    """The configs of a resource with metrics a and b each second, after some operations; None: it is gone."""
+    """The configs of a resource with metrics a and b each second, after some operations; None if it was deleted."""
     change = alter_incremental(kept(), "s", operations(*parts))
     assert change is not None
     return change.subscription.configs() if change.subscription else None
@@ -53,7 +53,7 @@ def refused(*parts: tuple[str, int, str | None], name: str = "s", of: Subscripti
 
 
 def test_set_and_delete() -> None:
-    """What is not named stays."""
+    """Configs that are not named stay."""
     assert after(("metrics", SET, "*"), ("match", SET, "client_id=x")) == {
         "metrics": "*",
         "interval.ms": "1000",
@@ -64,7 +64,7 @@ def test_set_and_delete() -> None:
 
 
 def test_append_and_subtract() -> None:
-    """Of lists; what is there is not appended again, what is not there is not missed."""
+    """On lists: present elements are not appended again, absent ones are not missed."""
     assert after(("metrics", APPEND, "b,c")) == {"metrics": "a,b,c", "interval.ms": "1000"}
     assert after(("metrics", SUBTRACT, "b,c")) == {"metrics": "a", "interval.ms": "1000"}
     assert after(("match", APPEND, "client_id=x")) == {"metrics": "a,b", "interval.ms": "1000", "match": "client_id=x"}
@@ -77,7 +77,7 @@ def test_statement_deleting_the_last_key_deletes_the_resource() -> None:
 
 
 def test_what_changes_nothing() -> None:
-    """The same values again, or a deletion of what is not there: nothing to keep, and no client is disturbed."""
+    """The same values again, or a deletion of an absent config: nothing to store, and no client is disturbed."""
     assert alter_incremental(kept(), "s", operations(("metrics", SET, " a , b"))) is None
     assert alter_incremental(kept(), "new", operations(("metrics", DELETE, None))) is None
     assert alter_incremental(kept(), "s", operations(("unheard.of", DELETE, None))) is None
@@ -110,7 +110,7 @@ def test_an_empty_name() -> None:
 
 
 def test_what_the_configuration_file_sets_is_changed_there() -> None:
-    """A change that the next start would undo is refused; a mistake in it is told first."""
+    """A change that the next start would undo is refused; an error in the change itself is reported first."""
     fixed = Subscriptions([KEPT])
     assert refused(("metrics", SET, "*"), of=fixed) == (
         ErrorCode.POLICY_VIOLATION,
@@ -120,7 +120,7 @@ def test_what_the_configuration_file_sets_is_changed_there() -> None:
 
 
 def test_there_are_so_many_and_no_more() -> None:
-    """Each is matched with every kind of client; those that are there can still be changed."""
+    """Each subscription is matched with every kind of client. At the limit, present ones can still be changed."""
     full = Subscriptions()
     for number in range(MAX_SUBSCRIPTIONS):
         full.put(Subscription(f"s{number}"))
@@ -129,7 +129,7 @@ def test_there_are_so_many_and_no_more() -> None:
 
 
 def test_altered_whole() -> None:
-    """AlterConfigs: what is not named goes back to its default."""
+    """AlterConfigs: configs that are not named go back to their default."""
     change = alter(kept(), "s", [Config(name="match", value="client_id=x")])
     assert change == Change("s", Subscription.from_configs("s", {"match": "client_id=x"}))
     with pytest.raises(SubscriptionError, match="null is no value of match") as caught:
@@ -140,7 +140,7 @@ def test_altered_whole() -> None:
 
 
 def test_a_change_takes_effect_when_it_is_made() -> None:
-    """Not when it is worked out: so one that is only to be validated is not made."""
+    """Computing a change does not apply it: a change that is only to be validated is not made."""
     subscriptions = kept()
     change = alter_incremental(subscriptions, "t", operations(("metrics", SET, "*")))
     assert (list_resources(subscriptions), change is None) == (["s"], False)
@@ -154,8 +154,8 @@ def test_a_change_takes_effect_when_it_is_made() -> None:
 def test_statement_set_values_have_source_7_and_defaults_5() -> None:
     """telemetry.md: DescribeConfigs (set values have source 7, defaults 5); the rest when asked for."""
     plain = describe(kept(), "s", None, synonyms=False, documentation=False)
-    told = [(one.name, one.value, one.config_source, one.config_type) for one in plain.configs]
-    assert told == [("metrics", "a,b", 7, 7), ("interval.ms", "1000", 7, 3), ("match", "", 5, 7)]
+    described = [(one.name, one.value, one.config_source, one.config_type) for one in plain.configs]
+    assert described == [("metrics", "a,b", 7, 7), ("interval.ms", "1000", 7, 3), ("match", "", 5, 7)]
     assert (plain.error_code, plain.resource_type, plain.resource_name) == (0, 16, "s")
     assert not any(one.synonyms or one.documentation or one.read_only or one.is_sensitive for one in plain.configs)
     full = describe(kept(), "s", [], synonyms=True, documentation=True)
@@ -168,13 +168,13 @@ def test_statement_set_values_have_source_7_and_defaults_5() -> None:
 
 
 def test_only_the_keys_that_are_asked_for() -> None:
-    """Those that are unknown are left out, as a broker does."""
+    """Unknown keys are left out, as at a broker."""
     found = describe(kept(), "s", ["match", "unheard.of"], synonyms=False, documentation=False)
     assert [one.name for one in found.configs] == ["match"]
 
 
 def test_what_is_not_there_has_defaults() -> None:
-    """As at a broker, which does not say that there is no such resource; a name it must have."""
+    """As at a broker, which does not report that the resource does not exist; but the name must not be empty."""
     found = describe(Subscriptions(), "nobody", None, synonyms=True, documentation=False)
     assert [(one.value, one.config_source) for one in found.configs] == [("", 5), ("300000", 5), ("", 5)]
     with pytest.raises(SubscriptionError, match="needs a name"):
@@ -182,6 +182,6 @@ def test_what_is_not_there_has_defaults() -> None:
 
 
 def test_those_of_the_configuration_file_are_read_only() -> None:
-    """A tool sees before it tries."""
+    """A tool can see that before it tries to alter one."""
     found = describe(Subscriptions([KEPT]), "s", None, synonyms=False, documentation=False)
     assert all(one.read_only for one in found.configs)

@@ -1,4 +1,4 @@
-"""Who a client instance is: what is kept of it, and how its id is written."""
+"""The client of an instance: what is kept of it, and how its id is written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.unit.telemetry.clients import ID, JAVA, UNKNOWN
 
 
 def test_what_fits_is_kept_as_it_is() -> None:
-    """No copy is made of the usual client, nor of one that tells nothing."""
+    """The usual client is not copied, nor one that sends no texts."""
     assert JAVA.bounded() is JAVA
     assert UNKNOWN.bounded() is UNKNOWN
 

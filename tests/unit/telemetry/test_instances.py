@@ -1,4 +1,4 @@
-"""The instances that are remembered: which go, and when."""
+"""The known instances: which are evicted or expire, and when."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_statement_expiry_is_60_s_or_three_intervals(interval_ms: int, seconds: 
 
 
 def test_expiry_is_each_ones_own() -> None:
-    """One that pushes rarely outlives one that pushes often and was seen after it."""
+    """An instance that pushes rarely outlives one that pushes often and was seen after it."""
     instances = Instances()
     instances.see(instance(1, 300_000), NOW)
     instances.see(instance(2, 100), NOW + 30)

@@ -1,4 +1,4 @@
-"""A push: its bytes, and its metrics decoded for as long as it is worth it."""
+"""A push: its bytes, and its metrics, which stay decoded until `release`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_statement_wire_identical_to_an_export_request() -> None:
 
 
 def test_decoded_once_until_released() -> None:
-    """Receivers that are offered a push share its metrics; a queue that holds it holds its bytes only."""
+    """Receivers that are offered a push share its metrics; a push in a queue holds only its bytes."""
     push = Push(JAVA, NOW, metrics(2), terminating=True)
     assert push.metrics is push.metrics
     push.release()
@@ -45,8 +45,8 @@ def test_metrics_that_were_decoded_before_are_not_again() -> None:
     assert Push(JAVA, NOW, metrics(), metrics=decoded).metrics is decoded
 
 
-def test_what_a_push_tells() -> None:
-    """And that it is small: a queue has many."""
+def test_attributes_of_a_push() -> None:
+    """A push has no other attributes: it must be small, since a queue has many."""
     push = Push(JAVA, NOW, b"bytes", terminating=True, deltas=False)
     assert (push.info, push.received_at, push.payload, push.terminating, push.deltas) == (
         JAVA,

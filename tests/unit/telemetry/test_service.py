@@ -47,21 +47,21 @@ def test_statement_an_id_is_always_echoed() -> None:
     assert (early.error_code, early.client_instance_id) == (THROTTLED, ID)
 
 
-def test_statement_what_a_get_tells() -> None:
+def test_statement_what_a_get_returns() -> None:
     """telemetry.md: accepted types, TelemetryMaxBytes 1 MiB, DeltaTemporality true, all metrics as `[""]`."""
-    told = get(telemetry())
-    assert (told.error_code, told.throttle_time_ms) == (NONE, 0)
-    assert told.accepted_compression_types == [4, 3, 1, 2]
-    assert told.telemetry_max_bytes == 1 << 20 == MAX_BYTES
-    assert told.delta_temporality is True
-    assert (told.requested_metrics, told.push_interval_ms) == ([""], 10_000)
-    assert told.subscription_id == telemetry().subscriptions.of(JAVA).subscription_id(ID)
+    response = get(telemetry())
+    assert (response.error_code, response.throttle_time_ms) == (NONE, 0)
+    assert response.accepted_compression_types == [4, 3, 1, 2]
+    assert response.telemetry_max_bytes == 1 << 20 == MAX_BYTES
+    assert response.delta_temporality is True
+    assert (response.requested_metrics, response.push_interval_ms) == ([""], 10_000)
+    assert response.subscription_id == telemetry().subscriptions.of(JAVA).subscription_id(ID)
 
 
 def test_statement_an_empty_request_silences_clients_that_are_not_subscribed() -> None:
     """telemetry.md: none match → empty array, at the default interval."""
-    told = get(telemetry([]))
-    assert (told.error_code, told.requested_metrics, told.push_interval_ms) == (NONE, [], 300_000)
+    response = get(telemetry([]))
+    assert (response.error_code, response.requested_metrics, response.push_interval_ms) == (NONE, [], 300_000)
 
 
 def test_statement_get_too_early() -> None:
@@ -84,7 +84,7 @@ def test_statement_get_at_once_after_117_or_76() -> None:
 
 @pytest.mark.parametrize(("payload", "error"), [(b"noise", NOT_DECODED), (bytes(MAX_BYTES + 1), TOO_LARGE)])
 def test_other_errors_do_not_free_a_get(payload: bytes, error: int) -> None:
-    """Only those that a client meets by asking anew."""
+    """Only errors after which a client gets its subscriptions again do."""
     server = telemetry()
     get(server)
     assert pushed(server, NOW + 1, payload=payload) == error
@@ -155,7 +155,7 @@ def test_statement_one_terminating_push_out_of_profile() -> None:
 
 
 def test_a_terminating_push_says_so_to_receivers() -> None:
-    """So that they need not wait for its expiry."""
+    """They need not wait for the client's expiry."""
     server = telemetry()
     answer, push = server.push(JAVA, request(server, terminating=True), NOW)
     assert answer.error_code == NONE
@@ -203,13 +203,13 @@ def test_statement_a_change_is_noticed_at_the_next_push() -> None:
     assert pushed(server, NOW + 1) == NONE
     server.subscriptions.fix([Subscription("s", metrics=("b",), interval_ms=10_000)])
     assert pushed(server, NOW + 2, subscription_id=held) == UNKNOWN_ID  # not 89, though it is early
-    told = get(server, NOW + 2)
-    assert (told.error_code, told.requested_metrics) == (NONE, ["b"])
-    assert pushed(server, NOW + 3, subscription_id=told.subscription_id) == NONE
+    response = get(server, NOW + 2)
+    assert (response.error_code, response.requested_metrics) == (NONE, ["b"])
+    assert pushed(server, NOW + 3, subscription_id=response.subscription_id) == NONE
 
 
 def test_a_change_for_others_changes_nothing() -> None:
-    """A client whose own set is the same keeps its pace and its id."""
+    """A client with an unchanged set keeps its pace and its id."""
     server = telemetry()
     get(server)
     assert pushed(server, NOW + 1) == NONE
@@ -218,7 +218,7 @@ def test_a_change_for_others_changes_nothing() -> None:
 
 
 def test_a_subscription_for_one_version_reaches_only_it() -> None:
-    """And the others are told to push nothing."""
+    """The others are asked to push nothing."""
     only = Subscription("s", metrics=("*",), match=(("client_software_version", "2[.]12[.].*"),))
     server = telemetry([only])
     assert get(server, info=JAVA).requested_metrics == []
@@ -263,7 +263,7 @@ def test_exactly_an_interval_later_is_due(interval_ms: int) -> None:
 
 
 def test_a_client_that_pushes_every_millisecond() -> None:
-    """One push an interval is decoded, the others cost a look at the clock."""
+    """One push per interval is decoded; each other one costs a look at the clock."""
     server = telemetry()
     get(server)
     codes = [pushed(server, NOW + number / 1000) for number in range(10_000)]
@@ -271,20 +271,20 @@ def test_a_client_that_pushes_every_millisecond() -> None:
 
 
 def test_what_is_like_the_last_push_is_not_decoded() -> None:
-    """From the third like one on receivers get its words, and decode it themselves if they want to."""
+    """From the third like push on receivers get its template, and decode it themselves if they need to."""
     server = telemetry()
     pushes = []
     for number, points in enumerate((3, 3, 3, 4, 3, 3, 3)):
         push = server.push(JAVA, request(server, payload=metrics(points)), NOW + number * INTERVAL)[1]
         assert push is not None
         pushes.append(push)
-    assert [push.words is not None for push in pushes] == [False, True, True, False, False, True, True]
-    assert pushes[1].words is pushes[2].words
+    assert [push.template is not None for push in pushes] == [False, True, True, False, False, True, True]
+    assert pushes[1].template is pushes[2].template
     assert pushes[2].metrics == pushes[0].metrics
 
 
 def test_pushes_share_what_is_known_of_their_client() -> None:
-    """One object for all that is kept of them, unless another connection pushes for the instance."""
+    """All pushes have one `info` object, unless another connection pushes for the instance."""
     server = telemetry()
     first, second = (server.push(JAVA._replace(), request(server), NOW + number * INTERVAL)[1] for number in range(2))
     assert first is not None
@@ -296,7 +296,7 @@ def test_pushes_share_what_is_known_of_their_client() -> None:
 
 
 def test_what_is_counted() -> None:
-    """Requests by error, bytes before and after, seconds of decoding by the clock handed in; by instance, too."""
+    """Requests by error, bytes as received and decompressed, seconds of decoding by the clock; by instance, too."""
     ticks = count()
     server = telemetry(clock=lambda: float(next(ticks)))
     get(server)
@@ -316,14 +316,14 @@ def test_what_is_counted() -> None:
 
 
 def test_without_a_clock_nothing_is_measured() -> None:
-    """Not even by accident."""
+    """The default clock is always 0."""
     server = telemetry()
     assert pushed(server) == NONE
     assert server.tally.decode_seconds == 0.0
 
 
 def test_instances_that_went_silent() -> None:
-    """Told once, so that receivers can forget them."""
+    """They are returned once, so that receivers can forget them."""
     server = telemetry()
     get(server)
     get(server, NOW + 50, info=LIBRDKAFKA)
@@ -332,7 +332,7 @@ def test_instances_that_went_silent() -> None:
 
 
 def test_long_texts_of_a_client_are_not_kept() -> None:
-    """Neither by the instance nor by a push in a queue."""
+    """Neither an instance nor a push in a queue keeps them."""
     server = telemetry()
     long = JAVA._replace(client_id="i" * 30_000)
     get(server, info=long)

@@ -1,4 +1,4 @@
-"""One subscription: what can be one, whom it matches, and how it is written."""
+"""One subscription: which are valid, which clients it matches, and how it is written."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_statement_the_interval_goes_from_100_ms_to_an_hour(interval: int) -> No
 
 
 def test_defaults() -> None:
-    """Nothing but a name: no metrics, 300,000 ms, every client."""
+    """A subscription of a name only: no metrics, 300,000 ms, every client."""
     subscription = Subscription.from_configs("s", {})
     assert (subscription.metrics, subscription.interval_ms, subscription.match) == ((), 300_000, ())
     assert subscription.configs() == {}
@@ -74,7 +74,7 @@ def test_defaults() -> None:
 
 
 def test_configs_and_back() -> None:
-    """Blanks around the elements of a list do not count; what was not set stays unset."""
+    """Blanks around the elements of a list do not count; configs that were not set stay unset."""
     subscription = Subscription.from_configs(
         "s", {"metrics": " org.apache. , other ", "match": "client_id = a.* , client_source_port=9+"}
     )
@@ -85,7 +85,7 @@ def test_configs_and_back() -> None:
 
 
 def test_made_from_a_configuration_file_all_is_set() -> None:
-    """Then every config has a source that is no default."""
+    """Every config has a source other than the default."""
     assert Subscription("s", metrics=("*",)).configs() == {"metrics": "*", "interval.ms": "300000", "match": ""}
 
 
@@ -132,7 +132,7 @@ def test_statement_no_match_is_everyone() -> None:
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a|a?)*b", "(.*){100}(x+x+)+y", "(a|aa)+c"])
 def test_a_pattern_that_backtracks_badly_is_linear(pattern: str) -> None:
-    """What keeps Python's and Java's engines busy for centuries takes RE2 less than a tick."""
+    """A pattern that keeps Python's and Java's engines busy for centuries takes RE2 less than a tick."""
     subscription = matching(f"client_id={pattern}")
     info = JAVA._replace(client_id="a" * 30_000 + "!")
     began = time.process_time()

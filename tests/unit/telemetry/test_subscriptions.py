@@ -1,4 +1,4 @@
-"""All subscriptions together: what they come to for a client, and its id."""
+"""All subscriptions together: their union for a client, and its id."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_statement_300_000_ms_at_most_by_default() -> None:
 
 
 def test_the_default_interval_may_change() -> None:
-    """As by a reload: clients hear of it at their next push. The same one again is no change."""
+    """For example by a reload: clients learn of it at their next push. The same interval again is no change."""
     subscriptions = Subscriptions([Subscription("s", metrics=("m",), interval_ms=3_600_000)])
     before = subscriptions.version
     subscriptions.pace(300_000)
@@ -81,7 +81,7 @@ def test_statement_the_id_is_the_same_after_a_restart() -> None:
         "from tests.unit.telemetry.test_subscriptions import *;"
         "print(Subscriptions([B, A]).of(LIBRDKAFKA).subscription_id(ID))"
     )
-    told = {
+    ids = {
         int(
             subprocess.run(
                 [sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
@@ -89,7 +89,7 @@ def test_statement_the_id_is_the_same_after_a_restart() -> None:
         )
         for seed in ("1", "2")
     }
-    assert told == {Subscriptions([A, B]).of(LIBRDKAFKA).subscription_id(ID)} == {KNOWN_ID}
+    assert ids == {Subscriptions([A, B]).of(LIBRDKAFKA).subscription_id(ID)} == {KNOWN_ID}
 
 
 KNOWN_ID = 1317874400
@@ -110,7 +110,7 @@ def test_metrics_cannot_run_into_each_other() -> None:
 
 
 def test_a_change_is_seen_at_once() -> None:
-    """What was worked out for a client is not believed after a change; its version tells."""
+    """A cached result is not used after a change; the version rises."""
     subscriptions = Subscriptions([])
     before = subscriptions.version, subscriptions.of(JAVA)
     subscriptions.put(A)
@@ -121,7 +121,7 @@ def test_a_change_is_seen_at_once() -> None:
 
 
 def test_what_changes_nothing_is_no_change() -> None:
-    """The same subscription again, or one removed that is not there: instances need not be looked at."""
+    """Putting the same subscription again, or removing an absent one, leaves the version: no instance is checked."""
     subscriptions = Subscriptions([B])
     subscriptions.put(A)
     version = subscriptions.version
@@ -132,7 +132,7 @@ def test_what_changes_nothing_is_no_change() -> None:
 
 
 def test_those_of_the_configuration_hide_others() -> None:
-    """A name that the configuration file takes is its own; what was kept under it comes back when it lets go."""
+    """A name in the configuration file hides a stored subscription, which is back when the name leaves the file."""
     subscriptions = Subscriptions([A])
     subscriptions.put(Subscription("a", metrics=("kept",)))
     subscriptions.put(B)
@@ -143,8 +143,8 @@ def test_those_of_the_configuration_hide_others() -> None:
     assert not subscriptions.is_fixed("a")
 
 
-def test_clients_that_no_subscription_tells_apart_share_the_work() -> None:
-    """The answer is the same object; with a pattern on what differs, it is not."""
+def test_clients_that_no_subscription_distinguishes_share_the_work() -> None:
+    """They get the same object; with a pattern on what differs they do not."""
     subscriptions = Subscriptions([A, B])
     assert subscriptions.of(JAVA) is subscriptions.of(JAVA._replace(client_id="other", source_port=1))
     subscriptions.put(Subscription("c", match=(("client_id", "x"),)))

@@ -1,4 +1,4 @@
-"""A broker on paper: what it answers to what a conversation asks, encoded and decoded as on a wire."""
+"""A broker on paper: it answers the requests of a dialogue, encoded and decoded as on a wire."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAY_BOTH = 1 << ALTER_CONFIGS | 1 << DESCRIBE_CONFIGS
 
 @dataclass
 class Broker:
-    """`operations` are what its authorizer allows the principal; `answers` by api key, after the two it has itself."""
+    """`operations` are those that its authorizer allows; `answers` are by api key and override the broker's own two."""
 
     operations: int = MAY_BOTH
     apis: dict[int, tuple[int, int]] = field(default_factory=lambda: {18: (0, 4), 60: (0, 2), 74: (0, 1)})
@@ -39,12 +39,12 @@ class Broker:
         }
         self.answers = mine | self.answers
 
-    def talk(self, conversation: Dialogue[Altered]) -> Altered:
-        """To its end."""
+    def talk(self, dialogue: Dialogue[Altered]) -> Altered:
+        """Run the dialogue to its end."""
         answer: WireMessage | None = None
         while True:
             try:
-                key, version, request = conversation.send(answer)
+                key, version, request = dialogue.send(answer)
             except StopIteration as end:
                 outcome: Altered = end.value
                 return outcome
@@ -56,5 +56,5 @@ class Broker:
 
     @property
     def keys(self) -> list[int]:
-        """The apis that it was asked, in order."""
+        """The api keys of the requests to the broker, in order."""
         return [key for key, _, _ in self.asked]

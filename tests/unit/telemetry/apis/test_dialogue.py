@@ -1,4 +1,4 @@
-"""Who may alter and describe: what the broker is asked, and what comes of its word."""
+"""The check of who may alter and describe: what the broker is asked, and what follows from its answer."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tests.unit.telemetry.apis.broker import MAY_BOTH, Broker
 def asked(broker: Broker, operation: int, may_alter: MayAlter = "upstream") -> Refusal | None:
     found: list[Refusal | None] = []
 
-    def conversation() -> Dialogue[Altered]:
+    def dialogue() -> Dialogue[Altered]:
         found.append((yield from permitted(operation, may_alter)))
         return Altered(ApiVersionsResponse())
 
-    broker.talk(conversation())
+    broker.talk(dialogue())
     return found[0]
 
 
@@ -33,7 +33,7 @@ def asked(broker: Broker, operation: int, may_alter: MayAlter = "upstream") -> R
     ],
 )
 def test_upstream_the_broker_says(operations: int, alter: bool, describe: bool) -> None:
-    """On the client's connection: bit 11 is ALTER_CONFIGS, bit 10 DESCRIBE_CONFIGS; refused is 31."""
+    """On the client's connection: bit 11 is ALTER_CONFIGS, bit 10 DESCRIBE_CONFIGS; a refusal is 31."""
     for operation, may in ((ALTER_CONFIGS, alter), (DESCRIBE_CONFIGS, describe)):
         broker = Broker(operations)
         refusal = asked(broker, operation)
@@ -53,7 +53,7 @@ def test_any_asks_nobody() -> None:
 
 
 def test_none_lets_nobody_alter() -> None:
-    """Whatever the broker would say; who may describe, it says."""
+    """Whatever the broker would answer; the broker decides who may describe."""
     broker = Broker()
     refusal = asked(broker, ALTER_CONFIGS, "none")
     assert refusal is not None
@@ -63,7 +63,7 @@ def test_none_lets_nobody_alter() -> None:
 
 
 def test_a_broker_that_cannot_say() -> None:
-    """Before Kafka 2.8 there is no DescribeCluster: asked all the same, it would hang up."""
+    """Before Kafka 2.8 there is no DescribeCluster: the broker would hang up if it were asked."""
     broker = Broker(apis={18: (0, 3)})
     refusal = asked(broker, ALTER_CONFIGS)
     assert refusal is not None
@@ -73,13 +73,13 @@ def test_a_broker_that_cannot_say() -> None:
 
 @pytest.mark.parametrize("silent", [18, 60])
 def test_a_broker_that_does_not_answer(silent: int) -> None:
-    """13, which a client tries again; nobody may do what nobody allowed."""
+    """Error 13, which clients retry; without an answer nobody may alter."""
     refusal = asked(Broker(answers={silent: lambda request: None}), ALTER_CONFIGS)
     assert refusal == (13, "kproxy has no answer of the broker")
 
 
 def test_a_broker_that_answers_with_an_error() -> None:
-    """What it says of the cluster is passed on; what it says of its versions is no answer."""
+    """Its error for DescribeCluster is passed on; an error for ApiVersions counts as no answer."""
     failing = DescribeClusterResponse(error_code=31, error_message="no")
     assert asked(Broker(answers={60: lambda request: failing}), ALTER_CONFIGS) == (31, "no")
     wordless = DescribeClusterResponse(error_code=31)

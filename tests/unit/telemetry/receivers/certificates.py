@@ -1,4 +1,4 @@
-"""A certificate authority of one test, and a server's certificate of it, by the openssl command."""
+"""A certificate authority of one test, and a server's certificate from it, made by the openssl command."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 def openssl(*arguments: str) -> None:
-    """Runs openssl; its complaint when it fails."""
+    """Run openssl; fail with its error output."""
     subprocess.run(["openssl", *arguments], check=True, capture_output=True, timeout=60)
 
 
 class Authority:
-    """Signs for `localhost`; the files lie in `directory`."""
+    """Signs for `localhost`; its files are in `directory`."""
 
     def __init__(self, directory: Path) -> None:
         self.file = directory / "ca.pem"

@@ -1,4 +1,4 @@
-"""An OTLP/HTTP server that reads with opentelemetry-proto's types, and answers as told."""
+"""An OTLP/HTTP server that reads with opentelemetry-proto's types, and whose answers a test chooses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DECODE: Final[Mapping[str, Callable[[bytes], bytes]]] = {
 
 @dataclass
 class Request:
-    """One request as it came."""
+    """One request as received."""
 
     target: str
     headers: dict[str, str]
@@ -34,7 +34,7 @@ class Request:
 
 @dataclass
 class Reply:
-    """What to answer; `then_close` without telling so before."""
+    """What to answer; `then_close` closes the connection without announcing it."""
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
@@ -43,14 +43,14 @@ class Reply:
 
 
 class Hangup(Exception):
-    """Raised by a behaviour: close instead of an answer."""
+    """Raised by a behaviour to close the connection instead of answering."""
 
 
 Behaviour = Callable[[Request], Reply]
 
 
 class Collector:
-    """Answers 200 unless `behaviour` says otherwise; keeps requests that it took."""
+    """Answers 200 unless `behaviour` says otherwise; keeps the requests that it accepted."""
 
     def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
         self.behaviour: Behaviour = lambda _: Reply()
@@ -62,11 +62,11 @@ class Collector:
 
     @property
     def resources(self) -> list[ResourceMetrics]:
-        """All that was taken, in the order in which it came."""
+        """All accepted resources, in the order in which they came."""
         return [each for request in self.taken for each in request.message.resource_metrics]
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Listens until cancelled, at the same port when it ran before."""
+        """Listen until cancelled, at the same port as in an earlier run."""
         listeners = await trio.open_tcp_listeners(self.port, host="127.0.0.1")
         self.port = listeners[0].socket.getsockname()[1]
         task_status.started()

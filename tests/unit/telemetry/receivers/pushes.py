@@ -7,7 +7,7 @@ from uuid import UUID
 
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData, NumberDataPoint
 
-from kproxy.telemetry.layout import words
+from kproxy.telemetry.layout import template_of
 from kproxy.telemetry.payload import Push
 from kproxy.telemetry.subscription import ClientInfo
 
@@ -15,12 +15,12 @@ DELTA, CUMULATIVE = 1, 2
 
 
 def client(number: int = 1, *, client_id: str | None = "app", version: str | None = "4.1.0") -> ClientInfo:
-    """A Java client of an instance id of its own."""
+    """A Java client with an instance id of its own."""
     return ClientInfo(UUID(int=0xC0FFEE + number), client_id, "apache-kafka-java", version, "10.0.0.1", 40000 + number)
 
 
 def metrics(*each: Metric, resource: Mapping[str, str] | None = None) -> MetricsData:
-    """One resource's metrics."""
+    """The metrics of one resource."""
     data = MetricsData()
     of_resource = data.resource_metrics.add()
     for key, value in (resource or {}).items():
@@ -33,7 +33,7 @@ def metrics(*each: Metric, resource: Mapping[str, str] | None = None) -> Metrics
 def push(*each: Metric, info: ClientInfo | None = None, resource: Mapping[str, str] | None = None) -> Push:
     """A push of metrics."""
     payload = metrics(*each, resource=resource).SerializeToString()
-    return Push(info or client(), 1_700_000_000.5, payload, words=words(payload))
+    return Push(info or client(), 1_700_000_000.5, payload, template=template_of(payload))
 
 
 def gauge(name: str, value: float | None, **attributes: str) -> Metric:

@@ -22,12 +22,12 @@ BY_VERSION = ("client_software_version",)
 def take(
     accumulator: Accumulator, *each: Metric, info: ClientInfo | None = None, now: float = 0.0, **resource: str
 ) -> int:
-    """One push, whole; how many times it let others have their turn."""
+    """Add up one whole push; return how many times it let others have their turn."""
     return len(list(accumulator.steps(info or client(), metrics(*each, resource=resource), now)))
 
 
 def samples(*accumulators: Accumulator) -> dict[str, dict[Labels, float]]:
-    """What Prometheus reads of the page: by name, by labels. No sample stands twice."""
+    """What Prometheus reads of the page: by name, by labels. No sample occurs twice."""
     found: dict[str, dict[Labels, float]] = {}
     text = page(snapshot(family) for each in accumulators for family in each.families.values())
     for family in text_string_to_metric_families(text):
@@ -45,7 +45,7 @@ def values(accumulator: Accumulator, name: str) -> list[float]:
 
 
 def nothing_left(accumulator: Accumulator) -> bool:
-    """Whether it is as new."""
+    """Whether it is as empty as a new one."""
     return not (accumulator.families or accumulator.sources or accumulator.tally.series)
 
 
@@ -66,7 +66,7 @@ def test_deltas_add_up() -> None:
 
 
 def test_gauges_are_the_latest() -> None:
-    """A gauge is replaced; a sum that goes up and down is added up where it is a delta."""
+    """A gauge is replaced; a delta sum that goes up and down is added up."""
     accumulator = Accumulator()
     for value in (5.0, 2.0):
         take(accumulator, gauge("lag", value), total("open", value - 4, monotonic=False))
@@ -75,7 +75,7 @@ def test_gauges_are_the_latest() -> None:
 
 
 def test_cumulative_sums_follow_the_client() -> None:
-    """What a client has counted before counts, a restart begins at what it has since, and nothing goes down."""
+    """What a client counted before counts, a restart begins with what it has since, and nothing goes down."""
     accumulator = Accumulator()
     for start, value in ((1, 10.0), (1, 15.0), (2, 3.0), (2, 1.0)):
         take(accumulator, total("t", value, temporality=CUMULATIVE, start=start))
@@ -99,7 +99,7 @@ def test_histograms_and_summaries() -> None:
 
 
 def test_a_histogram_without_buckets() -> None:
-    """It has all that it counted below infinity."""
+    """Its only bucket, up to infinity, has all that it counted."""
     accumulator = Accumulator()
     take(accumulator, histogram("h", [], [], 0.0))
     assert {dict(labels)["le"]: value for labels, value in samples(accumulator)["h_bucket"].items()} == {"+Inf": 0}
@@ -110,7 +110,7 @@ def test_a_histogram_without_buckets() -> None:
     [("records.lag", 10), ("latency.avg", 5), ("records.lag.max", 8), ("queue.min", 2), ("poll.seconds.ago", 8)],
 )
 def test_gauges_of_clients_that_share_labels(name: str, expected: float) -> None:
-    """Added up, averaged, the largest or the smallest, by the name's last word; one that has no number says nothing."""
+    """Added up, averaged, the largest or the smallest, by the name's last word; NaN is left out."""
     accumulator = Accumulator(labels=BY_VERSION)
     for number, value in enumerate((2.0, 8.0, nan)):
         take(accumulator, gauge(name, value), info=client(number))
@@ -119,7 +119,7 @@ def test_gauges_of_clients_that_share_labels(name: str, expected: float) -> None
 
 
 def test_gauges_without_any_number() -> None:
-    """NaN, if every client says so."""
+    """NaN, if every client pushes NaN."""
     accumulator = Accumulator(labels=BY_VERSION)
     for number in range(2):
         take(accumulator, gauge("g", nan), info=client(number))
@@ -127,14 +127,14 @@ def test_gauges_without_any_number() -> None:
 
 
 def test_infinite_gauges() -> None:
-    """In the format's words."""
+    """As the exposition format writes them."""
     accumulator = Accumulator()
     take(accumulator, gauge("up", float("inf")), gauge("down", float("-inf")))
     assert (values(accumulator, "up"), values(accumulator, "down")) == ([float("inf")], [float("-inf")])
 
 
 def test_aggregated_counters_never_go_down() -> None:
-    """A client that is gone leaves what it counted; the last one takes it all with it."""
+    """A departed client leaves what it counted; when the last one departs, all is removed."""
     accumulator = Accumulator(labels=BY_VERSION, expiry=10)
     take(accumulator, total("t", 5), histogram("h", [1.0], [1, 1], 2.0), gauge("g", 3.0), info=client(1), now=0)
     take(accumulator, total("t", 5), info=client(2), now=0)
@@ -148,7 +148,7 @@ def test_aggregated_counters_never_go_down() -> None:
 
 
 def test_departed_counters_of_a_family_without_clients() -> None:
-    """A counter that no living client has stays as long as one of its group lives: it may come back."""
+    """A counter without living clients stays as long as one of their group lives: it may come back."""
     accumulator = Accumulator(labels=BY_VERSION, expiry=10)
     take(accumulator, total("rare", 5), info=client(1), now=0)
     take(accumulator, gauge("g", 1.0), info=client(2), now=9)
@@ -161,7 +161,7 @@ def test_departed_counters_of_a_family_without_clients() -> None:
 
 
 def test_merged_histograms_and_summaries() -> None:
-    """Counts and sums of several clients are added up, quantiles, which cannot be, are left out."""
+    """Counts and sums of several clients are added up; quantiles cannot be, and are left out."""
     accumulator = Accumulator(labels=BY_VERSION)
     for number in range(2):
         take(accumulator, summary("s", 2, 3.0, {0.5: 1.0}), histogram("h", [1.0], [1, 0], 1.0), info=client(number))
@@ -171,7 +171,7 @@ def test_merged_histograms_and_summaries() -> None:
 
 
 def test_chosen_attributes() -> None:
-    """Attributes that are left out make no series; what they told apart is added up, over time too."""
+    """Attributes that are left out make no series; what they distinguish is added up, over time too."""
     accumulator = Accumulator(attributes=["topic"], expiry=10)
     for now in (0, 9):
         take(
@@ -198,7 +198,7 @@ def test_series_that_a_client_no_longer_pushes() -> None:
 
 
 def test_points_of_totals_expire() -> None:
-    """A cumulative sum that went and comes back begins with what the client says then."""
+    """A cumulative sum that expired and comes back begins with the client's total."""
     accumulator = Accumulator(expiry=10)
     take(accumulator, total("t", 5.0, temporality=CUMULATIVE, start=1), now=0)
     for now in (6, 12, 18):
@@ -218,7 +218,7 @@ def test_a_client_whose_labels_change() -> None:
 
 
 def test_series_are_bounded() -> None:
-    """Further ones are counted and not taken; known ones go on."""
+    """Further series are counted and left out; known ones go on."""
     accumulator = Accumulator(max_series=2)
     for _ in range(2):
         take(accumulator, *[total("t", 1, topic=str(each)) for each in range(4)], gauge("g", 1.0))
@@ -227,7 +227,7 @@ def test_series_are_bounded() -> None:
 
 
 def test_clients_are_bounded() -> None:
-    """A million invented instance ids cost no more than the limit; one whose metrics are not taken costs nothing."""
+    """A million invented instance ids cost no more than the limit; a client without accepted metrics costs nothing."""
     accumulator = Accumulator(max_clients=3)
     for number in range(10):
         take(accumulator, gauge("g", 1.0), info=client(number))
@@ -251,7 +251,7 @@ def test_a_large_push_lets_others_have_their_turn() -> None:
 
 
 def test_invalid_points() -> None:
-    """Counted, and nothing of them is exported."""
+    """They are counted, and not exported."""
     accumulator = Accumulator()
     take(
         accumulator,
@@ -282,14 +282,14 @@ def test_a_metric_of_two_kinds() -> None:
 
 
 def test_constant_labels() -> None:
-    """They stand on every series, and no attribute of a client can take their place."""
+    """Every series has them, and no attribute of a client can replace them."""
     accumulator = Accumulator(labels=(), constant={"cluster": "main"})
     take(accumulator, gauge("g", 1.0, cluster="forged"))
     assert samples(accumulator)["g"] == {frozenset({("cluster", "main")}): 1}
 
 
 def test_no_labels_at_all() -> None:
-    """Everything in one series."""
+    """All clients are in one series."""
     accumulator = Accumulator(labels=())
     for number in range(2):
         take(accumulator, gauge("g", 1.0), info=client(number))
@@ -297,7 +297,7 @@ def test_no_labels_at_all() -> None:
 
 
 def test_several_accumulators_on_one_page() -> None:
-    """A family stands once, with the series of each; where kinds differ the first one has the name."""
+    """A family occurs once, with the series of each; where kinds differ the first one has the name."""
     one, two = (Accumulator(labels=(), constant={"cluster": name}) for name in ("one", "two"))
     take(one, gauge("g", 1.0), gauge("h", 1.0))
     take(two, gauge("g", 2.0), histogram("h", [], [1], 1.0))

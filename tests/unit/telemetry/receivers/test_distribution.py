@@ -21,7 +21,7 @@ def test_added_up() -> None:
 
 
 def test_other_bounds_leave_count_and_sum() -> None:
-    """What cannot be added up goes, what can stays right, and goes on being added up."""
+    """Buckets are dropped; count and sum stay right and go on being added up."""
     assert ONE.plus(OTHER) == Distribution(8, 14.5)
     assert ONE.plus(OTHER).plus(OTHER) == Distribution(13, 24.5)
 
@@ -34,7 +34,7 @@ def test_growth() -> None:
 
 
 def test_another_unit() -> None:
-    """Sum, bounds and quantiles are in the unit, counts are not."""
+    """Sum, bounds and quantiles are converted, counts are not."""
     assert ONE._replace(quantiles=((0.5, 3.0),)).scaled(2) == Distribution(3, 9.0, (2.0, 4.0), (1, 1, 1), ((0.5, 6.0),))
 
 

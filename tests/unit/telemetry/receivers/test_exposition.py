@@ -1,4 +1,4 @@
-"""kproxy.telemetry.receivers.exposition: in pieces; what is written is shown where it is added up."""
+"""kproxy.telemetry.receivers.exposition: its pieces; the text itself is tested with the accumulator."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def taken(*accumulators: Accumulator) -> list[Snapshot]:
 
 @pytest.mark.parametrize(("receivers", "most", "steps"), [(1, 256, 0), (2, 40, 8)])
 def test_pieces_are_short(receivers: int, most: int, steps: int) -> None:
-    """Whole lines, some hundreds at most; fewer, and with steps in between, where values may have the same labels."""
+    """Whole lines, some hundreds at most; fewer, with steps in between, where values may have equal labels."""
     accumulators = [Accumulator(constant={"receiver": f"{receiver}"}) for receiver in range(receivers)]
     for accumulator in accumulators:
         for number in range(300):
@@ -63,7 +63,7 @@ def distributions() -> Accumulator:
 
 @pytest.mark.parametrize("made", [numbers, huge, without_labels, distributions])
 def test_the_short_way_writes_the_same(made: Callable[[], Accumulator], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no two values have the same labels none are looked for, and the page is what it was."""
+    """Where no two values have the same labels, values are not merged, and the page is the same."""
     snapshots = taken(made())
     found = page(snapshots)
     assert any(exposition._all_differ([each]) for each in snapshots)
@@ -104,6 +104,6 @@ def two_receivers() -> list[Accumulator]:
 
 @pytest.mark.parametrize("made", [clients_alike, points_alike, one_left, two_receivers])
 def test_values_of_the_same_labels_are_one(made: Callable[[], list[Accumulator]]) -> None:
-    """Two clients, two points, one that left and one that is there, two receivers: Prometheus takes a series once."""
+    """Two clients, two points, a departed and a present client, two receivers: Prometheus takes a series once."""
     (line,) = [line for line in page(taken(*made())).splitlines() if not line.startswith("#")]
     assert line.endswith(" 2.0")

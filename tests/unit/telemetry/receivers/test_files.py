@@ -16,13 +16,13 @@ from tests.unit.telemetry.receivers.pushes import client, gauge, push
 
 
 def rows(directory: Path) -> list[dict[str, Any]]:
-    """All lines of the one file that there is."""
+    """All lines of the only file."""
     [file] = directory.iterdir()
     return [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
 
 
 async def test_pushes_in_a_file(tmp_path: Path) -> None:
-    """A line for each, with the constant columns; what is no OTLP, and what has too many resources, is dropped."""
+    """A line for each, with the constant columns. Malformed pushes and those of too many resources are dropped."""
     receiver = Files("files", tmp_path, "telemetry", lines_with({"cluster": "main"}), linger=0.05)
     too_many = Push(client(), 0.0, b"\x0a\x00" * (MAX_RESOURCES + 1))
     good = [push(gauge("g", 1.0), info=client(number, client_id=str(number))) for number in range(10)]

@@ -19,7 +19,7 @@ Handler = Callable[[trio.SocketStream], Awaitable[None]]
 
 
 async def serving(nursery: trio.Nursery, handler: Handler) -> Url:
-    """A server of raw sockets; the handler has the connection."""
+    """Serve raw sockets; the handler gets the connection."""
 
     async def serve(stream: trio.SocketStream) -> None:
         async with stream:
@@ -33,7 +33,7 @@ async def serving(nursery: trio.Nursery, handler: Handler) -> Url:
 
 
 def saying(data: bytes) -> Handler:
-    """Reads something, sends this, closes."""
+    """A handler that reads something, sends this, closes."""
 
     async def handler(stream: trio.SocketStream) -> None:
         await stream.receive_some()
@@ -52,13 +52,13 @@ async def post(url: Url, **settings: Any) -> Answer:
 
 
 def always(reply: Reply, request: Request) -> Reply:
-    """A behaviour: the same for every request."""
+    """A behaviour: the same reply to every request."""
     del request
     return reply
 
 
 async def collecting(nursery: trio.Nursery, *, tls: ssl.SSLContext | None = None) -> tuple[Collector, Url]:
-    """A collector, and where it is."""
+    """A collector, and its URL."""
     collector = Collector(tls=tls)
     await nursery.start(collector.run)
     return collector, Url(bool(tls), "localhost" if tls else "127.0.0.1", collector.port, "/v1/metrics?a=b")
@@ -80,7 +80,7 @@ async def test_requests_share_a_connection(nursery: trio.Nursery) -> None:
 
 
 async def test_a_connection_that_the_server_ends(nursery: trio.Nursery) -> None:
-    """Told or not told so before, the next request has a new one, and no error."""
+    """Announced or not, the next request has a new connection, and no error."""
     collector, url = await collecting(nursery)
     client = HttpClient(url)
     for reply in (Reply(headers={"Connection": "close"}), Reply(then_close=True), Reply()):
@@ -91,7 +91,7 @@ async def test_a_connection_that_the_server_ends(nursery: trio.Nursery) -> None:
 
 
 async def test_a_connection_that_ends_instead_of_an_answer(nursery: trio.Nursery) -> None:
-    """On a new connection that is an error; on one that was idle, after another attempt on a new one."""
+    """On a new connection that is an error; on an idle one it is an error only after another try on a new one."""
     collector, url = await collecting(nursery)
     client = HttpClient(url)
     await client.post(b"", {})
@@ -116,7 +116,7 @@ async def test_nobody_listens() -> None:
 
 
 async def test_no_answer(nursery: trio.Nursery) -> None:
-    """Within the time."""
+    """An error after the timeout."""
 
     async def silent(stream: trio.SocketStream) -> None:
         while await stream.receive_some():
@@ -134,7 +134,7 @@ async def test_what_is_not_http(nursery: trio.Nursery, data: bytes) -> None:
 
 
 async def test_an_answer_before_the_whole_request(nursery: trio.Nursery) -> None:
-    """A server that refuses a large body without reading it is heard, though sending fails."""
+    """The answer of a server that refuses a large body unread is returned, though sending fails."""
 
     async def refusing(stream: trio.SocketStream) -> None:
         await stream.send_all(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
@@ -148,7 +148,7 @@ async def test_an_answer_before_the_whole_request(nursery: trio.Nursery) -> None
 
 
 async def test_informational_and_large_answers(nursery: trio.Nursery) -> None:
-    """A 100 is passed over; of a large body the first 64 KiB are kept."""
+    """A 100 is skipped; the first 64 KiB of a large body are kept."""
     body = b"x" * 200_000
     data = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
     answer = await post(await serving(nursery, saying(data)))
@@ -156,7 +156,7 @@ async def test_informational_and_large_answers(nursery: trio.Nursery) -> None:
 
 
 async def test_tls(nursery: trio.Nursery, tmp_path: Path) -> None:
-    """A server whose certificate is trusted is talked to; one whose certificate is not is told as such."""
+    """A server with a trusted certificate answers; the error for an untrusted one says so."""
     authority = await trio.to_thread.run_sync(Authority, tmp_path)
     collector, url = await collecting(nursery, tls=authority.server)
     client = HttpClient(url, tls=authority.client())
@@ -171,7 +171,7 @@ async def test_tls(nursery: trio.Nursery, tmp_path: Path) -> None:
 
 
 async def test_tls_to_a_plain_port(nursery: trio.Nursery) -> None:
-    """It is no TLS, and the error says so."""
+    """The error says that TLS failed."""
     url = await serving(nursery, saying(b"HTTP/1.1 400 Bad Request\r\n\r\n"))
     with pytest.raises(HttpError, match="TLS failed"):
         await post(url._replace(secure=True), tls=ssl.create_default_context())
@@ -186,7 +186,7 @@ async def test_tls_to_a_plain_port(nursery: trio.Nursery) -> None:
     ],
 )
 def test_urls(text: str, url: Url, where: str) -> None:
-    """Scheme, host, port and target; what is said of it in logs has no query, which may be secret."""
+    """Scheme, host, port and target; logs leave out the query, which may be secret."""
     assert parse_url(text) == url
     assert url.where == where
 
@@ -199,7 +199,7 @@ def test_no_urls(text: str) -> None:
 
 
 async def test_an_ipv6_host(nursery: trio.Nursery) -> None:
-    """It stands in brackets in the Host header."""
+    """It is in brackets in the Host header."""
     seen = bytearray()
 
     async def handler(stream: trio.SocketStream) -> None:

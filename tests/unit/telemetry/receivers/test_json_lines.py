@@ -17,7 +17,7 @@ from tests.unit.telemetry.receivers.pushes import CUMULATIVE, client, gauge, his
 
 
 def parsed(pushed: Push, **constant: str) -> list[dict[str, Any]]:
-    """The lines as objects; each is one line."""
+    """The lines as objects, one for each line."""
     out = [line for line in lines(pushed, constant) if line is not None]
     assert all(line.endswith(b"\n") and line.count(b"\n") == 1 for line in out)
     return [json.loads(line) for line in out]
@@ -49,7 +49,7 @@ def test_who_and_when() -> None:
 
 
 def test_numbers() -> None:
-    """Gauges and sums, with what OTLP says of them; a number is the same type in every line."""
+    """Gauges and sums, with OTLP's description of them; a number has the same type in every line."""
     assert value_of(total("t", 3, start=5, topic="x", partition="0")) == {
         "name": "t",
         "kind": "sum",
@@ -82,7 +82,7 @@ def test_what_json_has_no_number_for(value: float | None) -> None:
 
 
 def test_distributions() -> None:
-    """Histograms of both kinds and summaries, with all that they have."""
+    """Histograms of both kinds and summaries, with all their values."""
     found = value_of(histogram("h", [1.0, inf], [1, 2, 0], 5.0))
     assert (found["count"], found["sum"], found["bounds"], found["buckets"]) == (3, 5.0, [1.0, None], [1, 2, 0])
     found = value_of(summary("s", 2, 3.0, {0.5: 1.0}))
@@ -104,7 +104,7 @@ def test_what_has_no_value() -> None:
 
 
 def test_a_line_for_each_resource_that_differs() -> None:
-    """Up to a number; none for a push without any. Java names the same one for each metric: that is one line."""
+    """Up to a limit; no line for a push without resources. Java repeats one for each metric: that is one line."""
     data = MetricsData()
     for number in range(MAX_RESOURCES):
         one = data.resource_metrics.add()
@@ -120,7 +120,7 @@ def test_a_line_for_each_resource_that_differs() -> None:
 
 
 def test_text_that_is_no_unicode() -> None:
-    """A client's half surrogate pair and its quotes do no harm to the line."""
+    """Half a surrogate pair or quotes in a client's text do not break the line."""
     info = ClientInfo(client().client_instance_id, 'a\ud800"\n\u2028', None, None, "::1", 1)
     assert parsed(push(gauge("g", 1.0), info=info))[0]["client_id"] == 'a?"\n\u2028'
 
@@ -133,7 +133,7 @@ def test_steps() -> None:
 
 
 def test_long_names_are_not_kept() -> None:
-    """They are written, but no cache has them: a client can push what it likes."""
+    """They are written but not cached: clients may push any names."""
     name = "n" * 1000
     before = _about.cache_info().currsize
     assert value_of(gauge(name, 1.0, topic="t" * 1000))["attributes"] == {"topic": "t" * 1000}

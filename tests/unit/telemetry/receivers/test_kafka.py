@@ -1,4 +1,4 @@
-"""kproxy.telemetry.receivers.kafka: what records say of pushes, read back by librdkafka's consumer."""
+"""kproxy.telemetry.receivers.kafka: records of pushes, read back by librdkafka's consumer."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Address = tuple[str, int]
 
 @pytest.fixture
 def mock_cluster() -> Iterator[list[Address]]:
-    """Three brokers of librdkafka's mock cluster, which lives as long as this producer."""
+    """Three brokers of librdkafka's mock cluster, which lives as long as its producer."""
     producer = Producer({"test.mock.num.brokers": 3, "bootstrap.servers": "replaced by the mock's"})
     yield [(broker.host, broker.port) for broker in producer.list_topics(timeout=10).brokers.values()]
     producer.flush(0)
 
 
 def pushed(number: int) -> Push:
-    """One of many clients'."""
+    """A push of one of many clients."""
     return push(gauge("g", float(number)), info=client(number, client_id=str(number)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
-from kproxy.telemetry.layout import words
+from kproxy.telemetry.layout import template_of
 from kproxy.telemetry.payload import Push
 from kproxy.telemetry.receivers.labels import known
 from kproxy.telemetry.receivers.resource import Labelling, addition, with_attributes
@@ -19,17 +19,17 @@ def payload(*values: float, rack: str = "r1", of: str = "client_rack") -> bytes:
 
 
 def push(data: bytes, info: ClientInfo | None = None) -> Push:
-    """As the service hands it on, once it knows the words."""
-    return Push(info or client(), 0.0, data, words=words(data))
+    """A push as from the service, with its template."""
+    return Push(info or client(), 0.0, data, template=template_of(data))
 
 
 def expected(data: bytes, info: ClientInfo | None = None) -> bytes:
-    """Labelled with nothing remembered."""
+    """The result without a cache."""
     return with_attributes(data, addition([*known(info or client()), ("proxy", "here")]))
 
 
 def test_later_pushes_are_labelled_as_the_first() -> None:
-    """Each with its own numbers, whatever is remembered of others: another rack, another client, another shape."""
+    """Each with its own numbers, whatever is cached of others: another rack, another client, another template."""
     labelling = Labelling({"proxy": "here"})
     other = client(2, client_id="ape")
     single = metrics(total("t", 1), gauge("g", 2.0)).SerializeToString()
@@ -47,14 +47,14 @@ def test_later_pushes_are_labelled_as_the_first() -> None:
 
 
 def test_metrics_of_one_resource_share_it() -> None:
-    """Labels stand once, not once for each metric."""
+    """Labels occur once, not once for each metric."""
     merged = MetricsData.FromString(Labelling({}).labelled(push(payload(1.0, 2.0, 3.0))))
     assert len(merged.resource_metrics) == 1
     assert len(merged.resource_metrics[0].scope_metrics) == 3
 
 
 def test_nobody_passes_for_another() -> None:
-    """Not by a later push either: what has attributes of our names is decoded each time."""
+    """Not by a later push either: a push with attributes of our names is decoded each time."""
     labelling = Labelling({})
     for value in (1.0, 2.0):
         merged = MetricsData.FromString(labelling.labelled(push(payload(value, of="client_id", rack="forged"))))
@@ -62,8 +62,8 @@ def test_nobody_passes_for_another() -> None:
         assert [pair.value.string_value for pair in ids] == ["app"]
 
 
-def test_a_push_whose_words_are_not_known() -> None:
-    """Is labelled all the same, and refused when it is none."""
+def test_a_push_without_template() -> None:
+    """It is labelled all the same, or refused if it is not MetricsData."""
     labelling = Labelling({"proxy": "here"})
     assert labelling.labelled(Push(client(), 0.0, payload(1.0, 2.0))) == expected(payload(1.0, 2.0))
     with pytest.raises(ValueError, match="ends within a resource"):

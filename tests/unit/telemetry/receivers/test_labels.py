@@ -1,4 +1,4 @@
-"""kproxy.telemetry.receivers.labels: what is said of a client, in the exposition format."""
+"""kproxy.telemetry.receivers.labels: a client's labels in the exposition format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.unit.telemetry.receivers.pushes import client
 
 
 def test_what_is_known() -> None:
-    """All six attributes of KIP-714 that the client said; the instance id as Kafka's clients log it."""
+    """The six attributes of KIP-714 that the client sent; the instance id as Kafka's clients log it."""
     info = client(7)
     assert dict(known(info)) == {
         "client_instance_id": kafka_text(info.client_instance_id),
@@ -24,7 +24,7 @@ def test_what_is_known() -> None:
 
 
 def test_chosen_labels_in_their_order() -> None:
-    """A client's attributes and its resource's; what it did not say is left out."""
+    """Attributes of a client and of its resource; missing ones are left out."""
     chosen = ("group_id", "client_id", "client_rack", "client_software_version")
     said = client_text(chosen, client(version=None), {"group_id": "g", "other": "x"})
     assert said == 'group_id="g",client_id="app",'
@@ -36,21 +36,21 @@ def test_values_are_escaped_and_cut() -> None:
     assert text([("a", "x" * 1000)]) == f'a="{"x" * MAX_VALUE}",'
 
 
-def test_a_label_stands_once() -> None:
-    """Attributes whose names become one label do not make a line that Prometheus refuses; nor do taken ones."""
+def test_a_label_occurs_once() -> None:
+    """Attributes whose names become one label, or a chosen label, do not make a line that Prometheus refuses."""
     attributes = [("topic-name", "b"), ("topic.name", "a"), ("client-id", "x")]
     assert point_text(attributes, frozenset({"client_id"})) == 'topic_name="a",'
 
 
 def test_what_is_no_label_is_refused() -> None:
-    """The error says what would be one."""
+    """The error says what is a label."""
     check(["client_id", "group_id"])
     with pytest.raises(ValueError, match=r"'a-b' cannot be a label; take one of client_instance_id"):
         check(["client_id", "a-b"])
 
 
 def test_the_labels_of_series() -> None:
-    """Constant ones stand first and keep their names to themselves, as the clients' do; attributes may be chosen."""
+    """Constant labels are first. No attribute can take a constant or a client's label. Attributes may be chosen."""
     attributes = (("topic", "x"), ("partition", "3"), ("cluster", "forged"), ("client-id", "forged"))
     labels = Labels(["client_id", "group_id"], attributes=None, constant={"cluster": "main"})
     assert labels.of_client(client(), {"group_id": "g"}) == 'cluster="main",client_id="app",group_id="g",'
@@ -59,7 +59,7 @@ def test_the_labels_of_series() -> None:
 
 
 def test_when_series_are_of_several() -> None:
-    """Without the client's own id, and where attributes are left out."""
+    """Without the client's own id, or where attributes are left out."""
     one = ["client_instance_id", "client_id"]
     assert not Labels(one, attributes=None, constant={}).merge
     assert Labels(one, attributes=["topic"], constant={}).merge

@@ -49,12 +49,12 @@ def test_families(name: str, kind: Kind, expected: str, factor: float) -> None:
     ],
 )
 def test_labels_of_attributes(attribute: str, label: str) -> None:
-    """An attribute of any name has a label of a name that is free."""
+    """An attribute of any name gets a label with a free name."""
     assert label_name(attribute) == label
     assert is_label(label)
 
 
 @pytest.mark.parametrize("name", ["", "a-b", "__name__", "le", "quantile", "job", "1a"])
 def test_what_is_no_label(name: str) -> None:
-    """Names that Prometheus refuses or gives a meaning of its own."""
+    """Names that Prometheus refuses, or that have a meaning of their own."""
     assert not is_label(name)

@@ -22,7 +22,7 @@ Start = Callable[..., Awaitable[Otlp]]
 
 @pytest.fixture
 async def collector(nursery: trio.Nursery) -> Collector:
-    """A collector that takes everything, until told otherwise."""
+    """A collector that accepts everything unless its behaviour is changed."""
     collector = Collector()
     await nursery.start(collector.run)
     return collector
@@ -30,7 +30,7 @@ async def collector(nursery: trio.Nursery) -> Collector:
 
 @pytest.fixture
 def start(nursery: trio.Nursery, collector: Collector) -> Start:
-    """Starts a receiver that sends to the collector; no waiting for others, shortest backoff."""
+    """Start a receiver that sends to the collector, without linger and with the shortest backoff."""
 
     async def start(**settings: Any) -> Otlp:
         chosen: dict[str, Any] = {"linger": 0.0, "rand": lambda: 0.0, "connections": 1} | settings
@@ -42,7 +42,7 @@ def start(nursery: trio.Nursery, collector: Collector) -> Start:
 
 
 async def delivered(receiver: Otlp, *pushes: Push) -> None:
-    """Offers pushes and waits until all are settled."""
+    """Offer pushes and wait until all are settled."""
     for each in pushes:
         assert receiver.offer(each)
     with trio.fail_after(10):
@@ -50,7 +50,7 @@ async def delivered(receiver: Otlp, *pushes: Push) -> None:
 
 
 def ids(collector: Collector) -> list[str]:
-    """The client ids of the resources that were taken."""
+    """The client ids of the accepted resources."""
     return [
         each.value.string_value
         for resource in collector.resources
@@ -79,7 +79,7 @@ async def test_metrics_arrive_as_they_were_pushed(
 
 
 async def test_many_pushes_are_few_requests(collector: Collector, start: Start) -> None:
-    """What waits goes together, each with its own client's labels."""
+    """Queued pushes go together, each with its own client's labels."""
     receiver = await start(linger=0.05)
     await delivered(receiver, *[push(gauge("g", 1.0), info=client(each, client_id=str(each))) for each in range(500)])
     assert sorted(ids(collector), key=int) == [str(each) for each in range(500)]
@@ -87,7 +87,7 @@ async def test_many_pushes_are_few_requests(collector: Collector, start: Start) 
 
 
 async def test_again_later(collector: Collector, start: Start) -> None:
-    """Each of the four statuses is tried again, and nothing arrives twice or not at all."""
+    """Each of the four statuses is retried; nothing arrives twice or gets lost."""
     statuses = [429, 502, 503, 504]
     collector.behaviour = lambda _: Reply(statuses.pop(0)) if statuses else Reply()
     receiver = await start()
@@ -99,7 +99,7 @@ async def test_again_later(collector: Collector, start: Start) -> None:
 
 
 async def test_retry_after(collector: Collector, start: Start) -> None:
-    """The server's wish is waited for; a wish beyond the time for retries drops the pushes."""
+    """The receiver waits as long as the server asks; a wait beyond the time for retries drops the pushes."""
     waits = ["1"]
     times: list[float] = []
 
@@ -117,7 +117,7 @@ async def test_retry_after(collector: Collector, start: Start) -> None:
 
 
 async def test_a_collector_that_comes_back(nursery: trio.Nursery, start: Start, collector: Collector) -> None:
-    """While it is away pushes wait; the queue's bound holds; then all that waited arrives."""
+    """While it is away pushes wait, within the queue's bound; then all that waited arrives."""
     away = True
 
     def behaviour(_: Request) -> Reply:
@@ -151,7 +151,7 @@ async def test_what_the_server_does_not_take_costs_itself_only(collector: Collec
 
 
 async def test_too_large(collector: Collector, start: Start) -> None:
-    """413 is answered with smaller requests."""
+    """After 413 requests are smaller."""
     collector.behaviour = lambda request: Reply(413 if len(request.message.resource_metrics) > 2 else 200)
     receiver = await start(linger=0.05)
     await delivered(receiver, *[push(gauge("g", 1.0)) for _ in range(10)])
@@ -160,7 +160,7 @@ async def test_too_large(collector: Collector, start: Start) -> None:
 
 @pytest.mark.parametrize("status", [301, 401, 403, 404, 500])
 async def test_refused(collector: Collector, start: Start, status: int) -> None:
-    """What no retry helps is dropped at once, with what the server said."""
+    """A push that no retry helps is dropped at once; the server's reason is kept."""
     collector.behaviour = lambda _: Reply(status, body=b"no such thing")
     receiver = await start()
     await delivered(receiver, push(gauge("g", 1.0)), push(gauge("g", 2.0)))
@@ -171,7 +171,7 @@ async def test_refused(collector: Collector, start: Start, status: int) -> None:
 
 
 async def test_partial_success(collector: Collector, start: Start) -> None:
-    """It was taken; what the server complains of is told."""
+    """The push is delivered; the server's complaint is reported."""
     partial = ExportMetricsServiceResponse()
     partial.partial_success.rejected_data_points = 2
     partial.partial_success.error_message = "old"
@@ -194,7 +194,7 @@ async def test_malformed_pushes_cost_themselves_only(collector: Collector, start
 
 
 async def test_nobody_listens(start: Start, collector: Collector) -> None:
-    """Dropped once it is late, with the reason."""
+    """Pushes are dropped once they are late, with the reason."""
     collector.port = 1
     receiver = await start(retry_for=0.01, rand=lambda: 0.1)
     await delivered(receiver, push(gauge("g", 1.0)))
@@ -203,7 +203,7 @@ async def test_nobody_listens(start: Start, collector: Collector) -> None:
 
 
 async def test_cancelled_while_under_way(collector: Collector) -> None:
-    """What was under way is queued again, and delivered when the receiver runs again."""
+    """Pushes under way are queued again, and delivered when the receiver runs again."""
     collector.behaviour = lambda _: Reply(503)
     receiver = Otlp("otlp", Url(False, "127.0.0.1", collector.port, "/"), linger=0.0, rand=lambda: 0.9)
     for each in range(5):

@@ -86,7 +86,7 @@ def test_what_says_nothing() -> None:
     ],
 )
 def test_values_of_attributes(value: AnyValue, text: str) -> None:
-    """Words for what has some."""
+    """Text for the values that have one."""
     assert text_of(value) == text
 
 

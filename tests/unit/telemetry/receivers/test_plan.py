@@ -1,4 +1,4 @@
-"""kproxy.telemetry.receivers.plan: pushes like the last ones come out as if each were read anew."""
+"""kproxy.telemetry.receivers.plan: pushes by a plan have the same result as pushes that are read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import inf, nan
 import pytest
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
 
-from kproxy.telemetry.layout import words
+from kproxy.telemetry.layout import template_of
 from kproxy.telemetry.receivers.accumulate import Accumulator
 from kproxy.telemetry.receivers.plan import MAX_POINTS
 from kproxy.telemetry.subscription import ClientInfo
@@ -16,9 +16,9 @@ from tests.unit.telemetry.receivers.test_accumulate import nothing_left, samples
 
 
 def push(accumulator: Accumulator, data: MetricsData, info: ClientInfo | None = None, now: float = 0.0) -> bool:
-    """Have it taken in as the receiver does; whether it went by a plan."""
+    """Add up a push as the receiver does; return whether it went by a plan."""
     payload, info = data.SerializeToString(), info or client()
-    known = words(payload)
+    known = template_of(payload)
     if accumulator.again(info, known, payload, now):
         return True
     list(accumulator.steps(info, data, now, payload, known))
@@ -26,12 +26,12 @@ def push(accumulator: Accumulator, data: MetricsData, info: ClientInfo | None = 
 
 
 def usual(sent: float = 1, age: float = 2.0, topic: str = "x") -> MetricsData:
-    """What a client pushes each time: a delta of nanoseconds, whose factor is not 1, and a gauge."""
+    """What a client pushes each time: a delta of nanoseconds, which has a factor, and a gauge."""
     return metrics(total("sent.ns.total", sent, topic=topic), gauge("age", age))
 
 
 def test_the_second_like_push_goes_by_a_plan() -> None:
-    """Sums and gauges are as ever."""
+    """Sums and gauges are as without one."""
     accumulator = Accumulator()
     assert [push(accumulator, usual(sent, age)) for sent, age in ((5, 1.0), (7, nan), (11, 3.0), (13, 2.0))] == [
         False,
@@ -45,7 +45,7 @@ def test_the_second_like_push_goes_by_a_plan() -> None:
 
 
 def test_what_was_taken_is_settled_once() -> None:
-    """For whoever reads the families: one step for each client that has pushed since, and none the next time."""
+    """When the families are read: one step for each client that has pushed since, and none the next time."""
     accumulator = Accumulator()
     for number in (1, 2, 3):
         for _ in range(4):
@@ -58,7 +58,7 @@ def test_what_was_taken_is_settled_once() -> None:
 
 
 def test_what_was_taken_outlives_its_client() -> None:
-    """A client whose labels others share leaves what it counted, also where nobody has read it before."""
+    """A client whose labels others share leaves what it counted, even if the families were never read."""
     accumulator = Accumulator(labels=["client_id"], expiry=60.0)
     for _ in range(4):
         push(accumulator, usual(3), client(1))
@@ -69,8 +69,8 @@ def test_what_was_taken_outlives_its_client() -> None:
     assert list(samples(accumulator)["sent_seconds_total"].values()) == [pytest.approx(17e-9)]
 
 
-def test_other_words_are_read_anew() -> None:
-    """Another topic of the same length, or another client id, is not taken for the last one."""
+def test_other_templates_are_read_anew() -> None:
+    """A push with another topic of the same length, or another client id, has no plan."""
     accumulator = Accumulator()
     for _ in range(3):
         push(accumulator, usual())
@@ -79,21 +79,21 @@ def test_other_words_are_read_anew() -> None:
     assert len(samples(accumulator)["sent_seconds_total"]) == 3
 
 
-def test_no_plan_without_words() -> None:
-    """Of a payload whose words are not known nothing is planned, and nothing goes by a plan."""
+def test_no_plan_without_a_template() -> None:
+    """A push without a template makes no plan and uses none."""
     accumulator = Accumulator()
     data = usual()
     payload = data.SerializeToString()
     for _ in range(2):
         list(accumulator.steps(client(), data, 0.0, payload))
-    assert not accumulator.again(client(), words(payload), payload, 0.0)
-    list(accumulator.steps(client(), data, 0.0, payload, words(payload)))
+    assert not accumulator.again(client(), template_of(payload), payload, 0.0)
+    list(accumulator.steps(client(), data, 0.0, payload, template_of(payload)))
     assert not accumulator.again(client(), None, payload, 0.0)
-    assert accumulator.again(client(), words(payload), payload, 0.0)
+    assert accumulator.again(client(), template_of(payload), payload, 0.0)
 
 
 def test_each_client_has_its_own() -> None:
-    """The same bytes of another instance are its own."""
+    """The same bytes of another instance have another plan."""
     accumulator = Accumulator()
     for _ in range(3):
         push(accumulator, usual(2), client(1))
@@ -103,7 +103,7 @@ def test_each_client_has_its_own() -> None:
 
 @pytest.mark.parametrize("bad", [-1.0, nan, inf])
 def test_a_counter_that_cannot_be(bad: float) -> None:
-    """Counted as invalid, and nothing of it is added."""
+    """It is counted as invalid and not added."""
     accumulator = Accumulator()
     for value in (1.0, 1.0, bad, 1.0):
         push(accumulator, metrics(total("t", value)))
@@ -128,7 +128,7 @@ def test_a_counter_that_cannot_be(bad: float) -> None:
     ids=lambda each: "-".join(metric.name for metric in each),
 )
 def test_what_no_plan_is_made_for(each: tuple[Metric, ...]) -> None:
-    """Whatever is more than a number for a series each, it is read anew each time, and counts each time."""
+    """Such a push is read each time, and counts each time."""
     once, again = Accumulator(), Accumulator()
     for _ in range(4):
         assert not push(again, metrics(*each))
@@ -138,7 +138,7 @@ def test_what_no_plan_is_made_for(each: tuple[Metric, ...]) -> None:
 
 
 def test_several_resources() -> None:
-    """Metrics of resources whose labels differ are series of several sources, read anew."""
+    """Metrics of resources with different labels are series of several sources, and are read each time."""
     accumulator = Accumulator(labels=("rack",))
     data = metrics(gauge("g", 1.0), resource={"rack": "a"})
     data.MergeFrom(metrics(gauge("g", 2.0), resource={"rack": "b"}))
@@ -147,7 +147,7 @@ def test_several_resources() -> None:
 
 
 def test_one_resource_named_again() -> None:
-    """As Java does it, for every metric: one source, and a plan."""
+    """As Java repeats it for every metric: one source, and a plan."""
     accumulator = Accumulator(labels=("rack",))
     data = metrics(gauge("g", 1.0), resource={"rack": "a"})
     data.MergeFrom(metrics(total("t", 2), resource={"rack": "a"}))
@@ -157,14 +157,14 @@ def test_one_resource_named_again() -> None:
 
 
 def test_large_pushes_are_taken_in_steps() -> None:
-    """No plan beyond a number of points: taking it in at once would take too long."""
+    """There is no plan for too many points: adding them up at once would take too long."""
     accumulator = Accumulator()
     large = metrics(*[gauge("g", 1.0, partition=str(each + 1000)) for each in range(MAX_POINTS + 1)])
     assert [push(accumulator, large) for _ in range(3)] == [False] * 3
 
 
 def test_series_that_go_take_the_plan_with_them() -> None:
-    """What has expired begins anew with the next push, in a series that is there."""
+    """An expired series begins anew with the next push."""
     accumulator = Accumulator(expiry=60)
     for now in (0.0, 1.0, 2.0):
         push(accumulator, usual(), now=now)
@@ -175,7 +175,7 @@ def test_series_that_go_take_the_plan_with_them() -> None:
 
 
 def test_pushes_by_a_plan_keep_their_series() -> None:
-    """They do not expire, but others of the client do."""
+    """They do not expire, but other series of the client do."""
     accumulator = Accumulator(expiry=60)
     push(accumulator, metrics(gauge("gone", 1.0)))
     for now in range(0, 200, 20):
@@ -186,7 +186,7 @@ def test_pushes_by_a_plan_keep_their_series() -> None:
 
 
 def test_a_full_accumulator_makes_no_plan_for_what_is_left_out() -> None:
-    """When there is room again, it is taken."""
+    """So the series is accepted when there is room again."""
     accumulator = Accumulator(max_series=1)
     for _ in range(3):
         assert not push(accumulator, usual())

@@ -1,10 +1,10 @@
-"""kproxy.telemetry.receivers.plan: whose numbers wait for being settled, and when plans go."""
+"""kproxy.telemetry.receivers.plan: which numbers wait to be settled, and when plans are removed."""
 
 from __future__ import annotations
 
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
-from kproxy.telemetry.layout import words
+from kproxy.telemetry.layout import template_of
 from kproxy.telemetry.receivers.labels import Kind
 from kproxy.telemetry.receivers.plan import Plans, Step
 from kproxy.telemetry.receivers.series import Family, Group, Point, Source
@@ -19,7 +19,7 @@ def pushed(sent: float, age: float = 1.0) -> bytes:
 
 
 def planned(plans: Plans, info: ClientInfo) -> tuple[Source, Point]:
-    """A client of which one push was taken by steps, and its point that counts."""
+    """A client with one push added up in steps, and the point of its counter."""
     payload = pushed(1.0)
     source = Source((info.client_instance_id, ""), Group(""), 0.0, 0.0)
     points = [
@@ -28,7 +28,7 @@ def planned(plans: Plans, info: ClientInfo) -> tuple[Source, Point]:
     for point in points:
         point.values[source] = 1.0
         source.points[point] = 0.0
-    known = words(payload)
+    known = template_of(payload)
     assert known is not None
     steps = [Step(source, point, adds, 1.0) for point, adds in zip(points, (True, False), strict=True)]
     plans.make(info, known, payload, steps)
@@ -36,12 +36,12 @@ def planned(plans: Plans, info: ClientInfo) -> tuple[Source, Point]:
 
 
 def take(plans: Plans, info: ClientInfo, payload: bytes, now: float = 1.0) -> tuple[Source, int] | None:
-    """A push, as a receiver hands it over."""
-    return plans.take(info, words(payload), payload, now)
+    """Take a push as a receiver does."""
+    return plans.take(info, template_of(payload), payload, now)
 
 
-def test_who_has_a_plan_is_told() -> None:
-    """With the number of what was invalid; other clients and other metrics have none."""
+def test_the_result_of_a_plan() -> None:
+    """The result has the source and the number of invalid values; other clients and other metrics have no plan."""
     plans = Plans()
     source, _ = planned(plans, client(1))
     assert take(plans, client(1), pushed(2.0)) == (source, 0)
@@ -51,9 +51,9 @@ def test_who_has_a_plan_is_told() -> None:
 
 
 def test_what_cannot_have_a_plan() -> None:
-    """Of a push of nothing there is none, nor where a point was not taken."""
+    """Neither an empty push nor one with a point that was left out."""
     plans, payload = Plans(), MetricsData().SerializeToString()
-    known = words(payload)
+    known = template_of(payload)
     assert known is not None
     for taken in ([], [None]):
         plans.make(client(), known, payload, taken)
@@ -61,7 +61,7 @@ def test_what_cannot_have_a_plan() -> None:
 
 
 def test_settling_takes_one_step_a_client() -> None:
-    """For those that have pushed since; in between, others may be settled apart."""
+    """Only for clients that have pushed since; others may be settled singly in between."""
     plans = Plans()
     counted = {number: planned(plans, client(number)) for number in (1, 2, 3)}
     for number in (1, 2, 2):
@@ -75,7 +75,7 @@ def test_settling_takes_one_step_a_client() -> None:
 
 
 def test_a_plan_that_goes_leaves_nothing_unsettled() -> None:
-    """What was taken by it is where its points are; who has none has nothing to settle."""
+    """Its numbers are written to their points; a client without a plan has nothing to settle."""
     plans, info = Plans(), client()
     source, point = planned(plans, info)
     take(plans, info, pushed(5.0))

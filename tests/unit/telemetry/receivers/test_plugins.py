@@ -1,4 +1,4 @@
-"""kproxy.telemetry.receivers.plugins and fanout: receivers of others, and what their faults cost."""
+"""kproxy.telemetry.receivers.plugins and fanout: receivers of other packages, and the effect of their faults."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HERE = "tests.unit.telemetry.receivers"
 
 @pytest.fixture(autouse=True)
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An installed package with entry points: good, broken, and making something else."""
+    """An installed package with entry points: one good, one broken, one that makes something else."""
     metadata = tmp_path / "site" / "kproxy_plugin-1.dist-info"
     metadata.mkdir(parents=True)
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: kproxy-plugin\nVersion: 1\n")
@@ -55,13 +55,13 @@ async def test_the_example(tmp_path: Path, nursery: trio.Nursery) -> None:
     ],
 )
 def test_what_is_no_plug_in(kind: str, message: str) -> None:
-    """The error says which, and why not."""
+    """The error says which plug-in, and why."""
     with pytest.raises(ValueError, match=message):
         make(kind, "mine", {"x": 1}, {})
 
 
 async def test_content_types(autojump_clock: Any) -> None:
-    """A receiver that does not take OTLP is offered none; queues hold payloads, not decoded metrics."""
+    """A receiver without OTLP among its types is offered nothing; queues hold payloads, not decoded metrics."""
     other = Queued("other")
     other.content_types = frozenset({"application/json"})
     taking = Queued("taking")

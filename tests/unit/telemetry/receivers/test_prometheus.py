@@ -38,7 +38,7 @@ async def test_what_is_offered_is_on_the_page(nursery: trio.Nursery) -> None:
 
 
 async def test_a_push_like_the_last_ones_is_taken_at_once(nursery: trio.Nursery) -> None:
-    """Without waiting for the task, unless others of the client wait before it."""
+    """It does not wait for the task, unless other pushes of the client are queued."""
     receiver = Prometheus()
     await nursery.start(receiver.run)
     for _ in range(2):
@@ -62,7 +62,7 @@ async def test_a_push_like_the_last_ones_is_taken_at_once(nursery: trio.Nursery)
 
 
 async def test_a_backlog_can_be_cancelled(nursery: trio.Nursery) -> None:
-    """It ends after the push that it is at; the others stay queued."""
+    """It ends after the present push; the others stay queued."""
     receiver = Prometheus()
     with trio.CancelScope() as scope:
         for number in range(200):
@@ -76,7 +76,7 @@ async def test_a_backlog_can_be_cancelled(nursery: trio.Nursery) -> None:
 
 
 async def test_receivers_of_several_clusters() -> None:
-    """One page, told apart by their constant labels; empty without a push."""
+    """One page; constant labels distinguish them. It is empty without a push."""
     receivers = [Prometheus(name, constant={"cluster": name}) for name in ("one", "two")]
     assert (await clients_page(receivers))[1] == b""
     for receiver in receivers:
@@ -87,7 +87,7 @@ async def test_receivers_of_several_clusters() -> None:
 
 
 async def test_a_push_that_cannot_be_decoded_costs_itself_only(nursery: trio.Nursery) -> None:
-    """It is dropped and counted; the next one is taken."""
+    """It is dropped and counted; the next one is added up."""
     receiver = Prometheus()
     await nursery.start(receiver.run)
     receiver.offer(Push(client(), 0.0, b"\xff"))
@@ -98,7 +98,7 @@ async def test_a_push_that_cannot_be_decoded_costs_itself_only(nursery: trio.Nur
 
 
 async def test_clients_expire_without_pushes(nursery: trio.Nursery, autojump_clock: trio.testing.MockClock) -> None:
-    """Nobody has to push for the others to be forgotten."""
+    """They expire even if nobody pushes."""
     receiver = Prometheus(expiry=60)
     await nursery.start(receiver.run)
     receiver.offer(push(gauge("g", 1.0)))
@@ -110,7 +110,7 @@ async def test_clients_expire_without_pushes(nursery: trio.Nursery, autojump_clo
 
 @pytest.fixture
 def uncollected() -> Iterator[None]:
-    """No garbage collection, which takes as long as there are objects of other tests."""
+    """No garbage collection: it takes longer with the objects of other tests."""
     gc.disable()
     yield
     gc.enable()
@@ -132,7 +132,7 @@ async def test_a_large_push_does_not_hold_up_the_loop(nursery: trio.Nursery) -> 
         turns.append(time.thread_time())
     waits = [later - earlier for earlier, later in pairwise(turns)]
     assert len(waits) >= 500
-    assert sorted(waits)[-2] < 0.02  # the longest is for its decoding, which is one step
+    assert sorted(waits)[-2] < 0.02  # the longest is the decoding, which is one step
 
 
 async def test_a_fleet_that_comes_back_does_not_hold_up_the_loop(nursery: trio.Nursery) -> None:

@@ -1,4 +1,4 @@
-"""kproxy.telemetry.receivers.interface: what the shipped receivers are."""
+"""kproxy.telemetry.receivers.interface: what the shipped receivers have in common."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ RECEIVERS: list[Receiver] = [
 
 @pytest.mark.parametrize("receiver", RECEIVERS, ids=lambda receiver: type(receiver).__name__)
 def test_a_receiver_is_one(receiver: Receiver) -> None:
-    """The shipped receivers are what a plug-in has to be; all take OTLP."""
+    """The shipped receivers have the interface of a plug-in; all take OTLP."""
     assert (receiver.name, receiver.content_types) == ("r", frozenset({OTLP}))
 
 
 def test_plug_ins_take_otlp() -> None:
-    """Unless they say otherwise."""
+    """Unless they define other content types."""
     assert Queued("q").content_types == {OTLP}

@@ -1,4 +1,4 @@
-"""kproxy.telemetry.receivers.registry: what is kept, what is refused, and what goes with what."""
+"""kproxy.telemetry.receivers.registry: what is kept, what is refused, and what is removed together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BY_VERSION = ("client_software_version",)
 
 
 def registry(labels: Sequence[str] = DEFAULT_LABELS, *, max_clients: int = 10, max_series: int = 10) -> Registry:
-    """One that is empty."""
+    """An empty registry."""
     chosen = Labels(labels, attributes=None, constant={})
     return Registry(chosen, max_clients=max_clients, max_series=max_series)
 
@@ -28,14 +28,14 @@ def source(
     now: float = 0.0,
     resource: Mapping[str, str] = MappingProxyType({}),
 ) -> Source:
-    """A client that there is room for."""
+    """A client that is not refused."""
     found = of.source(info or client(), metrics(resource=resource).resource_metrics[0].resource.attributes, now)
     assert found is not None
     return found
 
 
 def put(of: Registry, who: Source, name: str, value: float = 1.0, kind: Kind = Kind.COUNTER, topic: str = "x") -> Point:
-    """A point that there is room for, with a value of the client."""
+    """A point that is not refused, with a value of the client."""
     family = of.family(Metric(name=name), kind)
     assert family is not None
     point = of.admit(family, (("topic", topic),))
@@ -56,8 +56,8 @@ def test_a_client_is_one_source_as_long_as_its_labels_stay() -> None:
     assert (first.client, moved.client) == (client(1).client_instance_id,) * 2
 
 
-def test_clients_stand_in_the_order_of_their_last_push() -> None:
-    """The oldest first, whoever came first."""
+def test_clients_are_in_the_order_of_their_last_push() -> None:
+    """The oldest is first, whichever came first."""
     of = registry()
     first, second, third = (source(of, client(number), now=number) for number in range(3))
     of.touch(first, 3.0)
@@ -67,7 +67,7 @@ def test_clients_stand_in_the_order_of_their_last_push() -> None:
 
 
 def test_clients_are_bounded() -> None:
-    """There is room again when one is forgotten, and always for one that is known."""
+    """There is room again when one is forgotten; a known one is never refused."""
     of = registry(max_clients=1)
     known = source(of, client(1))
     assert of.source(client(2), (), 0.0) is None
@@ -77,7 +77,7 @@ def test_clients_are_bounded() -> None:
 
 
 def test_series_are_bounded() -> None:
-    """A point of another client is another series; what is refused leaves nothing behind."""
+    """A point of another client is another series; a refused series leaves nothing behind."""
     of = registry(max_series=2)
     one, two = source(of, client(1)), source(of, client(2))
     point = put(of, one, "a")
@@ -100,7 +100,7 @@ def test_names_and_attributes_are_bounded() -> None:
 
 
 def test_a_name_is_one_metrics() -> None:
-    """From the first point of the metric that has it to the last; a family without points has none."""
+    """From the metric's first point to its last; a family without points has no name."""
     of = registry()
     who = source(of)
     assert of.family(Metric(name="x-y"), Kind.GAUGE) is not None
@@ -113,7 +113,7 @@ def test_a_name_is_one_metrics() -> None:
 
 
 def test_a_metric_of_two_kinds_is_two_families() -> None:
-    """If they have two names."""
+    """If the families have different names."""
     of = registry()
     who = source(of)
     families = [put(of, who, "x.total", kind=kind).family for kind in (Kind.COUNTER, Kind.GAUGE)]
@@ -130,7 +130,7 @@ def test_help() -> None:
 
 
 def test_what_clients_counted_outlives_them() -> None:
-    """As one series for those that left, until the last one with their labels goes; gauges go at once."""
+    """As one series for the departed, until the last client with their labels departs; gauges are removed at once."""
     of = registry(labels=BY_VERSION)
     clients = [source(of, client(number)) for number in range(3)]
     for who, value in zip(clients, (1.0, 2.0, 4.0), strict=True):
@@ -148,7 +148,7 @@ def test_what_clients_counted_outlives_them() -> None:
 
 
 def test_nothing_outlives_a_client_that_shares_no_labels() -> None:
-    """Nobody goes on counting where it left, so the whole series goes, and what it counted from its own start."""
+    """No other client continues its series, so it is removed, with the totals counted from its own start."""
     of = registry()
     who, other = source(of, client(1)), source(of, client(2))
     gone, stays = put(of, who, "a"), put(of, other, "b")

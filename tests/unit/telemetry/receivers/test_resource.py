@@ -1,4 +1,4 @@
-"""kproxy.telemetry.receivers.resource: labels that are there when the message is decoded."""
+"""kproxy.telemetry.receivers.resource: labels that are found when the message is decoded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def attributes(resource_metrics: ResourceMetrics) -> list[tuple[str, str]]:
 
 
 def decoded(payload: bytes) -> list[ResourceMetrics]:
-    """As a collector decodes it."""
+    """The resources as a collector decodes them."""
     return list(ExportMetricsServiceRequest.FromString(payload).resource_metrics)
 
 
@@ -32,7 +32,7 @@ def test_attributes_are_added_to_the_clients_own() -> None:
 
 
 def test_every_resource_has_them() -> None:
-    """Whether it has a resource of its own or not; a schema's URL and unknown fields stay."""
+    """Whether or not it had a resource before; a schema's URL and unknown fields stay."""
     data = MetricsData()
     data.resource_metrics.add(schema_url="https://x")
     data.resource_metrics.add().resource.attributes.add(key="a").value.int_value = 1
@@ -58,7 +58,7 @@ def test_payloads_one_after_the_other() -> None:
 
 
 def test_nobody_passes_for_another() -> None:
-    """A client's own attributes of our names go, others stay."""
+    """A client's own attributes of our names are removed, others stay."""
     data = metrics(gauge("g", 1.0, client_id="in a point"), resource={"client_id": "forged", "client_rack": "r1"})
     [merged] = decoded(with_attributes(data.SerializeToString(), ADDED))
     assert attributes(merged) == [("client_rack", "r1"), *known(client())]
@@ -66,7 +66,7 @@ def test_nobody_passes_for_another() -> None:
 
 
 def test_nothing_stays_nothing() -> None:
-    """A client that has no metrics pushes no bytes."""
+    """A client without metrics pushes no bytes."""
     assert with_attributes(b"", ADDED) == b""
 
 
@@ -87,6 +87,6 @@ def test_text_that_is_no_unicode() -> None:
     ],
 )
 def test_what_is_no_metrics_data(payload: bytes, message: str) -> None:
-    """It is refused, and so is what would grow without bounds."""
+    """It is refused, and so is a payload that would grow without bounds."""
     with pytest.raises(ValueError, match=message):
         with_attributes(payload, ADDED)

@@ -15,7 +15,7 @@ def payload(*values: float, rack: str = "r1", name: str = "g") -> bytes:
 
 
 def joined(data: bytes) -> MetricsData | None:
-    """What comes out, as one ResourceMetrics."""
+    """The result, as one ResourceMetrics."""
     found = cut(data)
     if found is None:
         return None
@@ -27,15 +27,15 @@ def joined(data: bytes) -> MetricsData | None:
 
 
 def values(merged: MetricsData | None) -> list[float]:
-    """Of all gauges, in their order."""
+    """The values of all gauges, in their order."""
     assert merged is not None
     [only] = merged.resource_metrics
     points = [metric.gauge.data_points for scope in only.scope_metrics for metric in scope.metrics]
     return [point.as_double for each in points for point in each]
 
 
-def test_a_resource_that_stands_for_each_metric_stands_once() -> None:
-    """The metrics are all there, in their order, also of the next payload of the size, and of another client's."""
+def test_a_resource_that_is_repeated_for_each_metric_is_joined() -> None:
+    """All metrics are there, in their order; also in the next payload of the size, and in another client's."""
     for rack, numbers in (("r1", (1.0, 2.0, 3.0)), ("r1", (4.0, 5.0, 6.0)), ("r2", (7.0, 8.0, 9.0))):
         merged = joined(payload(*numbers, rack=rack))
         assert values(merged) == list(numbers)
@@ -52,7 +52,7 @@ def test_resources_that_differ_stay_apart() -> None:
 
 
 def test_other_lengths_in_the_same_size() -> None:
-    """What was known of the size does not fit, and is found out anew."""
+    """The struct of one payload does not fit another of the same size, which is cut anew."""
     one = payload(1.0, name="a" * 10) + payload(2.0, name="b" * 20)
     other = payload(1.0, name="a" * 20) + payload(2.0, name="b" * 10)
     assert len(one) == len(other)
@@ -61,19 +61,19 @@ def test_other_lengths_in_the_same_size() -> None:
 
 
 def test_long_lengths() -> None:
-    """Of two and three bytes."""
+    """Lengths of two and three bytes."""
     for size in (200, 20_000):
         assert values(joined(payload(1.0, 2.0, name="n" * size, rack="r" * size))) == [1.0, 2.0]
 
 
 def test_more_resources_than_are_cut() -> None:
-    """Up to a bound, since what is known of a size grows with them."""
+    """There is a bound, since the size of a `Cut` grows with them."""
     assert cut(payload(1.0) * MAX_SPANS) is not None
     assert cut(payload(1.0) * (MAX_SPANS + 1)) is None
 
 
 def with_schema() -> bytes:
-    """A ResourceMetrics in which more follows than one ScopeMetrics."""
+    """A ResourceMetrics with another field after its ScopeMetrics."""
     data = metrics(gauge("g", 1.0))
     data.resource_metrics[0].schema_url = "https://x"
     encoded: bytes = data.SerializeToString()
@@ -95,5 +95,5 @@ def with_schema() -> bytes:
     ],
 )
 def test_what_is_not_cut(data: bytes) -> None:
-    """Everything else is left as it is, and nothing is raised for it."""
+    """All other payloads are left as they are; nothing is raised."""
     assert cut(data) is None

@@ -1,4 +1,4 @@
-"""kproxy.telemetry.receivers.series: values that are added up, and what a client has of which points."""
+"""kproxy.telemetry.receivers.series: values that are added up, and the points of a client."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def source() -> Source:
 
 
 def point(name: str = "a") -> Point:
-    """A counter's."""
+    """A point of a counter."""
     return Point(Family(name, name, Kind.COUNTER, 1.0, ""), (), "")
 
 
 def of(count: float) -> Distribution:
-    """That many of one second, in one bucket."""
+    """This many values of one second, in one bucket."""
     return Distribution(counted=count, summed=count, bounds=(), buckets=(count,))
 
 
@@ -39,19 +39,19 @@ def of(count: float) -> Distribution:
     ],
 )
 def test_how_gauges_of_several_clients_become_one(name: str, merge: Merge) -> None:
-    """By the last word."""
+    """By the last word of the name."""
     assert merge_of(name) is merge
 
 
 def test_numbers_and_distributions_alike() -> None:
-    """They are scaled, added up, and taken from each other; one that has less than before began anew."""
+    """They are scaled, added and subtracted; one that is less than before began anew."""
     assert (scaled(4.0, 0.5), together(4.0, 1.0), growth(4.0, 6.0), growth(4.0, 3.0)) == (2.0, 5.0, 2.0, 3.0)
     assert scaled(of(4), 0.5) == of(4)._replace(summed=2.0)
     assert (together(of(4), of(1)), growth(of(4), of(6)), growth(of(4), of(3))) == (of(5), of(2), of(3))
 
 
 def test_growth_since_a_clients_own_start() -> None:
-    """All of it the first time and after each start, what was added in between; each point by itself."""
+    """All of it the first time and after each start, else the difference; each point by itself."""
     who, one, other = source(), point("a"), point("b")
     grown = [who.growth(one, start, total) for start, total in ((1, 10.0), (1, 15.0), (2, 3.0), (2, 3.0), (2, 1.0))]
     assert grown == [10.0, 5.0, 3.0, 0.0, 1.0]
@@ -59,7 +59,7 @@ def test_growth_since_a_clients_own_start() -> None:
 
 
 def test_points_pushed_before() -> None:
-    """Not those at the limit itself."""
+    """Not those pushed exactly at the limit."""
     who, points = source(), [point(name) for name in "abc"]
     who.points.update(zip(points, (1.0, 2.0, 3.0), strict=True))
     assert who.pushed_before(2.0) == points[:1]

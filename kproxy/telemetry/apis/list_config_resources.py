@@ -1,8 +1,8 @@
 # This module is pure.
 """ListConfigResources (74): the proxy lists its subscriptions, the broker the rest (KIP-714, KIP-1142).
 
-Version notes: v0, once ListClientMetricsResources, lists subscriptions only. v1 adds resource types, none is all.
-Brokers know v0 since Kafka 3.7 and v1 since 4.1; what a broker does not know it is not asked.
+Version notes: v0, once ListClientMetricsResources, lists subscriptions only. v1 adds resource types; no type is all.
+Brokers know v0 since Kafka 3.7 and v1 since 4.1. A broker is not asked in a version that it does not know.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ _WITH_TYPES: Final = 1
 def converse(
     telemetry: Telemetry, may_alter: MayAlter, request: ListConfigResourcesRequest, version: int
 ) -> Dialogue[Altered]:
-    """The broker's resources first. Where it lists any, it has checked who asks; else it is asked that, too."""
+    """List the broker's resources, then the proxy's.
+
+    A broker that lists any has checked the principal. Otherwise it is asked whether the principal may describe.
+    """
     own = [ConfigResource(resource_name=name) for name in list_resources(telemetry.subscriptions)]
     types = request.resource_types if version >= _WITH_TYPES else [CLIENT_METRICS]
     if set(types) == {CLIENT_METRICS}:
@@ -48,7 +51,7 @@ def _checked(may_alter: MayAlter, own: list[ConfigResource]) -> Dialogue[ListCon
 
 
 def _both(request: ListConfigResourcesRequest, own: list[ConfigResource]) -> Dialogue[ListConfigResourcesResponse]:
-    """Subscriptions that the broker has of its own are no one's here: telemetry does not reach it."""
+    """Leave out subscriptions of the broker: they reach no client here, since telemetry does not reach the broker."""
     types = request.resource_types
     others = [kind for kind in types if kind != CLIENT_METRICS]
     asked = replace(request, resource_types=others)

@@ -23,7 +23,7 @@ from kproxy.wire.generated.describe_configs_response import DescribeConfigsRespo
 def converse(
     telemetry: Telemetry, may_alter: MayAlter, request: DescribeConfigsRequest, version: int
 ) -> Dialogue[Altered]:
-    """Ask the broker who may, and for its resources; it never sees type 16, which it may not know."""
+    """Ask the broker whether the client may describe, and for its resources; never for type 16, which it may lack."""
     own, rest = split(request.resources)
     refusal = (yield from permitted(DESCRIBE_CONFIGS, may_alter)) if own else None
     theirs: DescribeConfigsResponse | None = DescribeConfigsResponse()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kproxy.telemetry.apis.a32_describe_configs import converse
+from kproxy.telemetry.apis.describe_configs import converse
 from kproxy.telemetry.apis.dialogue import MayAlter
 from kproxy.telemetry.subscription import Subscription
 from kproxy.wire.generated.api_keys import ApiKey
@@ -22,7 +22,7 @@ SERVER = telemetry([Subscription.from_configs("s", {"metrics": "a,b"})])
 
 
 def answer(request: DescribeConfigsRequest) -> DescribeConfigsResponse:
-    """A broker that throws on type 16, as one before Kafka 3.7 does."""
+    """The answer of a broker that throws on type 16, as before Kafka 3.7."""
     assert all(one.resource_type != CLIENT_METRICS for one in request.resources)
     results = [
         DescribeConfigsResult(
@@ -35,7 +35,7 @@ def answer(request: DescribeConfigsRequest) -> DescribeConfigsResponse:
     return DescribeConfigsResponse(throttle_time_ms=7, results=results)
 
 
-def told(
+def described(
     broker: Broker, *resources: tuple[int, str], may_alter: MayAlter = "any", version: int = 4
 ) -> list[tuple[int, str, int, list[str]]]:
     named = [DescribeConfigsResource(kind, name, None) for kind, name in resources]
@@ -55,9 +55,9 @@ OURS = ["metrics", "interval.ms", "match"]
 
 @pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_a_mixed_request_is_merged_in_its_order(version: int) -> None:
-    """In every version; the broker, which need not know type 16, is not asked for it."""
+    """In every version. The broker, which need not know type 16, is not asked for it."""
     broker = Broker(answers={ApiKey.DESCRIBE_CONFIGS: answer})
-    assert told(broker, (TOPIC, "t"), (CLIENT_METRICS, "s"), (TOPIC, "s"), version=version) == [
+    assert described(broker, (TOPIC, "t"), (CLIENT_METRICS, "s"), (TOPIC, "s"), version=version) == [
         (TOPIC, "t", 0, ["theirs"]),
         (CLIENT_METRICS, "s", 0, OURS),
         (TOPIC, "s", 0, ["theirs"]),
@@ -66,9 +66,9 @@ def test_a_mixed_request_is_merged_in_its_order(version: int) -> None:
 
 
 def test_only_the_proxys_part() -> None:
-    """The broker is asked who may at most."""
+    """The broker is asked only whether the client may describe."""
     broker = Broker()
-    assert told(broker, (CLIENT_METRICS, "s"), (CLIENT_METRICS, ""), may_alter="upstream") == [
+    assert described(broker, (CLIENT_METRICS, "s"), (CLIENT_METRICS, ""), may_alter="upstream") == [
         (CLIENT_METRICS, "s", 0, OURS),
         (CLIENT_METRICS, "", 42, []),
     ]
@@ -76,28 +76,30 @@ def test_only_the_proxys_part() -> None:
 
 
 def test_only_the_brokers_part() -> None:
-    """Nobody need be asked who may."""
+    """The broker is not asked whether the client may describe."""
     broker = Broker(answers={ApiKey.DESCRIBE_CONFIGS: answer})
-    assert told(broker, (TOPIC, "t"), may_alter="upstream") == [(TOPIC, "t", 0, ["theirs"])]
+    assert described(broker, (TOPIC, "t"), may_alter="upstream") == [(TOPIC, "t", 0, ["theirs"])]
     assert broker.keys == [ApiKey.DESCRIBE_CONFIGS]
 
 
 @pytest.mark.parametrize("may_alter", ["upstream", "none"])
 def test_who_may_not_describe(may_alter: MayAlter) -> None:
-    """31, for the proxy's part."""
+    """Error 31, for the proxy's part only."""
     broker = Broker(1 << 11, answers={ApiKey.DESCRIBE_CONFIGS: answer})
-    results = told(broker, (CLIENT_METRICS, "s"), (TOPIC, "t"), may_alter=may_alter)
+    results = described(broker, (CLIENT_METRICS, "s"), (TOPIC, "t"), may_alter=may_alter)
     assert results == [(CLIENT_METRICS, "s", 31, []), (TOPIC, "t", 0, ["theirs"])]
 
 
 def test_a_broker_that_does_not_answer() -> None:
-    """13 for its part; the proxy's is there."""
-    results = told(Broker(answers={ApiKey.DESCRIBE_CONFIGS: lambda request: None}), (TOPIC, "t"), (CLIENT_METRICS, "s"))
+    """Error 13 for its part; the proxy's part is complete."""
+    results = described(
+        Broker(answers={ApiKey.DESCRIBE_CONFIGS: lambda request: None}), (TOPIC, "t"), (CLIENT_METRICS, "s")
+    )
     assert results == [(TOPIC, "t", 13, []), (CLIENT_METRICS, "s", 0, OURS)]
 
 
 def test_throttling_and_keys() -> None:
-    """The broker's throttle time is passed on; keys that are asked for are those that are told."""
+    """The broker's throttle time is passed on; only the requested keys are described."""
     resources = [DescribeConfigsResource(TOPIC, "t", None), DescribeConfigsResource(CLIENT_METRICS, "s", ["match"])]
     outcome = Broker(answers={ApiKey.DESCRIBE_CONFIGS: answer}).talk(
         converse(SERVER, "any", DescribeConfigsRequest(resources), 4)

@@ -1,5 +1,5 @@
 # This module is pure.
-"""What an OTLP/HTTP server's answer means for the pushes that it is about."""
+"""What an OTLP/HTTP server's answer means for the pushes of the request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST_WAIT: Final = 3600.0
 
 
 def verdict(status: int) -> Verdict:
-    """By the HTTP status, as OTLP has it. A redirect is refused: the configuration says where clients' metrics go."""
+    """Return the verdict by the HTTP status, as in OTLP. Redirects are refused: only the configured URL counts."""
     if 200 <= status < 300:
         return Verdict.DELIVERED
     if status in _AGAIN:
@@ -28,7 +28,7 @@ def verdict(status: int) -> Verdict:
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds to wait, as the server asks (RFC 9110, 10.2.3); `now` in Unix seconds. None when it does not ask."""
+    """Return the seconds that the server asks to wait (RFC 9110, 10.2.3), if it does; `now` is in unix seconds."""
     value = headers.get("retry-after", "").strip()
     if value.isascii() and value.isdecimal():
         return min(float(value), _LONGEST_WAIT)
@@ -41,11 +41,11 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def complaint(body: bytes) -> str | None:
-    """What the server did not take of what it took, in its words (partial success); None when it took all."""
+    """Return what the server rejected of a request that it took (partial success); None if it took all."""
     try:
         partial = ExportMetricsServiceResponse.FromString(body).partial_success
     except DecodeError:
-        return None  # JSON, or nothing that we asked for: the status says enough
+        return None  # JSON, or something unexpected: the status says enough
     if not partial.rejected_data_points:
         return None
     return f"{partial.rejected_data_points} data points rejected: {partial.error_message[:200]}"

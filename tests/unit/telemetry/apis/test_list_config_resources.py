@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from kproxy.telemetry.apis.a74_list_config_resources import converse
 from kproxy.telemetry.apis.dialogue import MayAlter
+from kproxy.telemetry.apis.list_config_resources import converse
 from kproxy.telemetry.subscription import Subscription
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.list_config_resources_request import ListConfigResourcesRequest
@@ -25,13 +25,13 @@ OLD = {
 
 
 def answer(request: ListConfigResourcesRequest) -> ListConfigResourcesResponse:
-    """A broker of Kafka 4.1 with a topic and with subscriptions of its own."""
+    """The answer of a Kafka 4.1 broker with a topic and with subscriptions of its own."""
     there = [ConfigResource("t", TOPIC), ConfigResource("broker's own", CLIENT_METRICS)]
     asked = [one for one in there if not request.resource_types or one.resource_type in request.resource_types]
     return ListConfigResourcesResponse(throttle_time_ms=7, config_resources=asked)
 
 
-def told(
+def listed_by(
     broker: Broker, types: Sequence[int] = (), version: int = 1, may_alter: MayAlter = "any"
 ) -> tuple[int, list[tuple[str, int]]]:
     request = ListConfigResourcesRequest(resource_types=list(types))
@@ -44,7 +44,7 @@ def told(
 def test_statement_v1_filtered_to_16_and_v0(version: int, types: list[int]) -> None:
     """telemetry.md: ListConfigResources (key 74; v1 filtered to [16], v0 metrics only): the broker lists nothing."""
     broker = Broker()
-    assert told(broker, types, version, may_alter="upstream") == (0, OWN)
+    assert listed_by(broker, types, version, may_alter="upstream") == (0, OWN)
     assert broker.keys == [18, 60]
 
 
@@ -58,35 +58,35 @@ def test_statement_v1_filtered_to_16_and_v0(version: int, types: list[int]) -> N
     ],
 )
 def test_both_parts(types: list[int], asked: list[int], listed: list[tuple[str, int]]) -> None:
-    """The broker's first; subscriptions that it has of its own are not shown: they reach no client."""
+    """The broker's part is first. The broker's own subscriptions are left out: they reach no client."""
     broker = Broker(answers={ApiKey.LIST_CONFIG_RESOURCES: answer})
-    assert told(broker, types, may_alter="upstream") == (0, listed)
+    assert listed_by(broker, types, may_alter="upstream") == (0, listed)
     assert broker.asked[1:] == [(ApiKey.LIST_CONFIG_RESOURCES, 1, ListConfigResourcesRequest(resource_types=asked))]
 
 
 @pytest.mark.parametrize("kafka", OLD)
 @pytest.mark.parametrize(
-    ("types", "told_then"), [([], (0, OWN)), ([TOPIC, CLIENT_METRICS], (0, OWN)), ([TOPIC], (35, []))]
+    ("types", "expected"), [([], (0, OWN)), ([TOPIC, CLIENT_METRICS], (0, OWN)), ([TOPIC], (35, []))]
 )
-def test_a_broker_that_does_not_know_the_api(kafka: str, types: list[int], told_then: tuple[int, list[object]]) -> None:
-    """It is not asked, since it would hang up: the proxy's part stands alone, and 35 where there is none."""
+def test_a_broker_that_does_not_know_the_api(kafka: str, types: list[int], expected: tuple[int, list[object]]) -> None:
+    """It is not asked, since it would hang up. The answer is the proxy's part alone, or 35 if that is not wanted."""
     broker = Broker(apis=OLD[kafka])
-    assert told(broker, types, may_alter="upstream") == told_then
+    assert listed_by(broker, types, may_alter="upstream") == expected
     assert ApiKey.LIST_CONFIG_RESOURCES not in broker.keys
 
 
 @pytest.mark.parametrize("types", [[], [CLIENT_METRICS], [TOPIC, CLIENT_METRICS]])
 def test_who_may_not_describe(types: list[int]) -> None:
-    """31, from the broker's own check or from what it says of the principal; nothing is listed."""
+    """Error 31, from the broker's own check or from the principal's operations; nothing is listed."""
     broker = Broker(
         0, answers={ApiKey.LIST_CONFIG_RESOURCES: lambda request: ListConfigResourcesResponse(error_code=31)}
     )
-    assert told(broker, types, may_alter="upstream") == (31, [])
-    assert told(Broker(0, apis=OLD["Kafka 4.0"]), types, may_alter="upstream") == (31, [])
+    assert listed_by(broker, types, may_alter="upstream") == (31, [])
+    assert listed_by(Broker(0, apis=OLD["Kafka 4.0"]), types, may_alter="upstream") == (31, [])
 
 
 @pytest.mark.parametrize("silent", [18, ApiKey.LIST_CONFIG_RESOURCES])
 def test_a_broker_that_does_not_answer(silent: int) -> None:
-    """13: half a list would look like a whole one."""
+    """Error 13: half a list would look like a whole one."""
     broker = Broker(answers={ApiKey.LIST_CONFIG_RESOURCES: answer} | {silent: lambda request: None})
-    assert told(broker) == (13, [])
+    assert listed_by(broker) == (13, [])

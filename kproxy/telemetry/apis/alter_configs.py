@@ -1,31 +1,39 @@
 # This module is pure.
-"""What AlterConfigs and IncrementalAlterConfigs have in common: all but the messages and how a config is altered."""
+"""AlterConfigs (33) and IncrementalAlterConfigs (44): the proxy alters subscriptions, the broker the rest (KIP-714).
+
+Version notes: AlterConfigs (KIP-133) is flexible from v2 on. Configs of a resource that it does not name return to
+their defaults. IncrementalAlterConfigs (KIP-339) is flexible from v1 on. Set, delete, append and subtract are in both
+versions.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol, cast
+from functools import partial
+from typing import Any, Final, NamedTuple, Protocol, cast
 
 from kproxy.protocol.ask_broker import Dialogue
 from kproxy.telemetry.apis.dialogue import ALTER_CONFIGS, Altered, MayAlter, Refusal, ask, permitted
 from kproxy.telemetry.apis.resources import Resource, alter_all, key_of, merged, split
-from kproxy.telemetry.config_resource import CLIENT_METRICS, Change
+from kproxy.telemetry.config_resource import CLIENT_METRICS, Change, alter, alter_incremental
 from kproxy.telemetry.service import Telemetry
 from kproxy.telemetry.subscriptions import Subscriptions
+from kproxy.wire.generated import alter_configs_response, incremental_alter_configs_response
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.message import WireMessage
 
 
 class Request(Protocol):
-    """Either API's request."""
+    """The request of either API."""
 
     resources: Sequence[Any]
     validate_only: bool
 
 
 class Api(NamedTuple):
-    """One of the two: its messages, and the change that the configs of a resource (`name`, configs) ask for."""
+    """One of the two APIs: its messages, and the `change` that the name and the configs of a resource ask for."""
 
     key: int
     response: type[Any]
@@ -33,8 +41,8 @@ class Api(NamedTuple):
     change: Callable[[Subscriptions, str, Any], Change | None]
 
 
-def converse(api: Api, telemetry: Telemetry, may_alter: MayAlter, request: Request, version: int) -> Dialogue[Altered]:
-    """Ask the broker who may, and for its resources; then alter the proxy's: changes take effect together."""
+def _converse(api: Api, telemetry: Telemetry, may_alter: MayAlter, request: Request, version: int) -> Dialogue[Altered]:
+    """Ask the broker whether the client may alter, and for its resources; then alter the proxy's, all together."""
     own, rest = split(request.resources)
     refusal = (yield from permitted(ALTER_CONFIGS, may_alter)) if own else None
     theirs = api.response()
@@ -64,8 +72,28 @@ def converse(api: Api, telemetry: Telemetry, may_alter: MayAlter, request: Reque
     return Altered(api.response(throttle_time_ms=throttle_time_ms, responses=responses), changes)
 
 
+converse: Final = partial(
+    _converse,
+    Api(
+        ApiKey.ALTER_CONFIGS,
+        alter_configs_response.AlterConfigsResponse,
+        alter_configs_response.AlterConfigsResourceResponse,
+        alter,
+    ),
+)
+converse_incremental: Final = partial(
+    _converse,
+    Api(
+        ApiKey.INCREMENTAL_ALTER_CONFIGS,
+        incremental_alter_configs_response.IncrementalAlterConfigsResponse,
+        incremental_alter_configs_response.AlterConfigsResourceResponse,
+        alter_incremental,
+    ),
+)
+
+
 def after_keeping(altered: Altered, unkept: str | None) -> WireMessage:
-    """The response once the changes are kept; `unkept` says why a restart will not know of them, if it will not."""
+    """Return the response after storing the changes; `unkept` is the reason if a restart will lose them."""
     if unkept is not None:
         changed = {(CLIENT_METRICS, change.name) for change in altered.changes}
         for result in cast(Any, altered.response).responses:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kproxy.telemetry.apis import a33_alter_configs, a44_incremental_alter_configs
-from kproxy.telemetry.apis.altering import after_keeping
+from kproxy.telemetry.apis import alter_configs
+from kproxy.telemetry.apis.alter_configs import after_keeping
 from kproxy.telemetry.config_resource import Change
 from kproxy.telemetry.service import Telemetry
 from kproxy.telemetry.subscription import Subscription
@@ -26,14 +26,14 @@ from tests.unit.telemetry.clients import telemetry
 TOPIC, BROKER, CLIENT_METRICS = 2, 4, 16
 APIS = {
     "IncrementalAlterConfigs": (
-        a44_incremental_alter_configs,
+        alter_configs.converse_incremental,
         incremental_alter_configs_request,
         "IncrementalAlterConfigsRequest",
         incremental_alter_configs_response.IncrementalAlterConfigsResponse,
         incremental_alter_configs_response.AlterConfigsResourceResponse,
     ),
     "AlterConfigs": (
-        a33_alter_configs,
+        alter_configs.converse,
         alter_configs_request,
         "AlterConfigsRequest",
         alter_configs_response.AlterConfigsResponse,
@@ -45,14 +45,14 @@ Parts = tuple[int, str, dict[str, str]]
 
 
 class Altering:
-    """One of the two APIs, with what its requests and responses are made of."""
+    """One of the two APIs, with the parts of its requests and responses."""
 
     def __init__(self, api: str) -> None:
-        self.module: Any
+        self.converse: Any
         self.requests: Any
         self.response: Any
         self.result: Any
-        self.module, self.requests, name, self.response, self.result = APIS[api]
+        self.converse, self.requests, name, self.response, self.result = APIS[api]
         self.request = getattr(self.requests, name)
 
     def of(self, *parts: Parts, validate_only: bool = False) -> Any:
@@ -69,7 +69,7 @@ class Altering:
         return self.request(resources=resources, validate_only=validate_only)
 
     def answers(self, error_code: int = 0) -> Callable[[Any], WireMessage]:
-        """A broker that answers for each resource that it was asked, last first."""
+        """A broker that answers for each resource that it was asked for, last first."""
 
         def answer(request: Any) -> WireMessage:
             results = [
@@ -87,13 +87,13 @@ class Altering:
         return answer
 
     def talk(self, broker: Broker, server: Telemetry, request: Any, may_alter: str = "any") -> tuple[list[Any], Any]:
-        """The results (type, name, code) that a client of each version reads, all alike, and the changes."""
+        """The results (type, name, code), which a client of each version reads alike, and the changes."""
         version = self.request.max_version
-        outcome = broker.talk(self.module.converse(server, may_alter, request, version))
+        outcome = broker.talk(self.converse(server, may_alter, request, version))
         for each in range(self.response.min_version, self.response.max_version + 1):
             assert self.response.decode(outcome.response.encode(each), each) == outcome.response
-        told: Any = outcome.response
-        return [(one.resource_type, one.resource_name, one.error_code) for one in told.responses], outcome.changes
+        response: Any = outcome.response
+        return [(one.resource_type, one.resource_name, one.error_code) for one in response.responses], outcome.changes
 
 
 OWN: Parts = (CLIENT_METRICS, "s", {"metrics": "*"})
@@ -102,7 +102,7 @@ SUBSCRIPTION = Subscription.from_configs("s", {"metrics": "*"})
 
 @BOTH
 def test_only_the_proxys_part(api: str) -> None:
-    """Nothing reaches the broker where anybody may; the change is made, and told to whom it may concern."""
+    """Nothing reaches the broker if everybody may alter; the change is made, and returned to be stored."""
     altering, broker, server = Altering(api), Broker(), telemetry([])
     results, changes = altering.talk(broker, server, altering.of(OWN))
     assert results == [(CLIENT_METRICS, "s", 0)]
@@ -132,12 +132,12 @@ def test_a_mixed_request_is_merged_in_its_order(api: str) -> None:
 
 
 @BOTH
-def test_what_is_not_kept_is_told(api: str) -> None:
-    """Of what has changed, and of nothing else: it is in effect, but a restart will not know of it, and why."""
+def test_what_is_not_kept_is_reported(api: str) -> None:
+    """Only for resources that changed: the error says that it is in effect, that a restart will lose it, and why."""
     altering, server = Altering(api), telemetry([])
     broker = Broker(answers={altering.request.api_key: altering.answers()})
     request = altering.of((TOPIC, "s", {"x": "1"}), OWN, (CLIENT_METRICS, "t", {"interval.ms": "1"}))
-    outcome = broker.talk(altering.module.converse(server, "any", request, altering.request.max_version))
+    outcome = broker.talk(altering.converse(server, "any", request, altering.request.max_version))
     assert after_keeping(outcome, None) is outcome.response
     results: Any = after_keeping(outcome, "the disk is full")
     assert [one.error_code for one in results.responses] == [0, ErrorCode.KAFKA_STORAGE_ERROR, 42]
@@ -146,7 +146,7 @@ def test_what_is_not_kept_is_told(api: str) -> None:
 
 @BOTH
 def test_validate_only_changes_nothing(api: str) -> None:
-    """But it tells what is wrong, and the broker is asked to validate only, too."""
+    """Errors are reported, and the broker is asked to validate only, too."""
     altering, server = Altering(api), telemetry([])
     broker = Broker(answers={altering.request.api_key: altering.answers()})
     bad: Parts = (CLIENT_METRICS, "t", {"interval.ms": "1"})
@@ -160,7 +160,7 @@ def test_validate_only_changes_nothing(api: str) -> None:
 @BOTH
 @pytest.mark.parametrize(("operations", "code"), [(1 << 11, 0), (1 << 10, 31)])
 def test_upstream_decides_who_may(api: str, operations: int, code: int) -> None:
-    """31 for the proxy's part only: what the broker holds of its part, it says itself."""
+    """Error 31 for the proxy's part only: the broker itself checks its part."""
     altering, server = Altering(api), telemetry([])
     broker = Broker(operations, answers={altering.request.api_key: altering.answers()})
     results, changes = altering.talk(broker, server, altering.of(OWN, (TOPIC, "t", {})), "upstream")
@@ -171,14 +171,14 @@ def test_upstream_decides_who_may(api: str, operations: int, code: int) -> None:
 
 @BOTH
 def test_none_refuses(api: str) -> None:
-    """`telemetry.admin: none`: subscriptions are kproxy's alone."""
+    """`telemetry.admin: none`: subscriptions are altered in kproxy only."""
     altering, server = Altering(api), telemetry([])
     assert altering.talk(Broker(), server, altering.of(OWN), "none") == ([(CLIENT_METRICS, "s", 31)], ())
 
 
 @BOTH
-def test_a_resource_that_stands_twice(api: str) -> None:
-    """42 for both, and neither is made."""
+def test_a_resource_that_occurs_twice(api: str) -> None:
+    """Error 42 for both; neither change is made."""
     altering, server = Altering(api), telemetry([])
     results, changes = altering.talk(Broker(), server, altering.of(OWN, OWN))
     assert (results, changes) == ([(CLIENT_METRICS, "s", 42)] * 2, ())
@@ -186,7 +186,7 @@ def test_a_resource_that_stands_twice(api: str) -> None:
 
 @BOTH
 def test_a_broker_that_does_not_answer(api: str) -> None:
-    """13 for its part; the proxy's is done."""
+    """Error 13 for its part; the proxy's part is done."""
     altering, server = Altering(api), telemetry([])
     broker = Broker(answers={altering.request.api_key: lambda request: None})
     results, changes = altering.talk(broker, server, altering.of((TOPIC, "t", {}), OWN))
@@ -196,7 +196,7 @@ def test_a_broker_that_does_not_answer(api: str) -> None:
 
 @BOTH
 def test_a_broker_that_forgets_a_resource(api: str) -> None:
-    """As a broker says of its controller then: -1."""
+    """Error -1, as a broker answers for its controller then."""
     altering = Altering(api)
     broker = Broker(answers={altering.request.api_key: lambda request: altering.response()})
     assert altering.talk(broker, telemetry([]), altering.of((TOPIC, "t", {})))[0] == [(TOPIC, "t", -1)]
@@ -204,7 +204,7 @@ def test_a_broker_that_forgets_a_resource(api: str) -> None:
 
 @BOTH
 def test_a_request_for_nothing_is_the_brokers(api: str) -> None:
-    """It was so before there was a proxy."""
+    """The broker answers it, as it would without a proxy."""
     altering = Altering(api)
     broker = Broker(answers={altering.request.api_key: altering.answers()})
     assert altering.talk(broker, telemetry([]), altering.of(), "upstream") == ([], ())

@@ -1,4 +1,4 @@
-"""kproxy.telemetry.receivers.verdicts: what an answer means."""
+"""kproxy.telemetry.receivers.otlp_responses: the meaning of an answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceResponse
 
 from kproxy.delivery.batches import Verdict
-from kproxy.telemetry.receivers.verdicts import complaint, retry_after, verdict
+from kproxy.telemetry.receivers.otlp_responses import complaint, retry_after, verdict
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from kproxy.telemetry.receivers.verdicts import complaint, retry_after, verdict
     ],
 )
 def test_statuses(statuses: tuple[int, ...], expected: Verdict) -> None:
-    """As OTLP/HTTP's specification has them."""
+    """As in OTLP/HTTP's specification."""
     assert {verdict(status) for status in statuses} == {expected}
 
 
@@ -38,17 +38,17 @@ def test_statuses(statuses: tuple[int, ...], expected: Verdict) -> None:
     ],
 )
 def test_retry_after(value: str, seconds: float | None) -> None:
-    """Seconds or a date, an hour at most; what is neither is as if it were not there."""
+    """Seconds or a date, an hour at most; any other value counts as absent."""
     assert retry_after({"retry-after": value}, now=30.0) == seconds
 
 
 def test_no_retry_after() -> None:
-    """Most answers have none."""
+    """As in most answers."""
     assert retry_after({}, now=0.0) is None
 
 
 def test_complaints() -> None:
-    """A partial success says what was rejected; anything else says nothing."""
+    """A partial success says what was rejected; any other body says nothing."""
     partial = ExportMetricsServiceResponse()
     partial.partial_success.rejected_data_points = 3
     partial.partial_success.error_message = "too old"

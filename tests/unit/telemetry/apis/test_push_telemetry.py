@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kproxy.errors import MalformedMessageError
-from kproxy.telemetry.apis import a71_get_telemetry_subscriptions, a72_push_telemetry
+from kproxy.telemetry.apis import push_telemetry
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
 from kproxy.wire.generated.get_telemetry_subscriptions_response import GetTelemetrySubscriptionsResponse
@@ -14,14 +14,14 @@ from tests.unit.telemetry.clients import ID, JAVA, NOW, metrics, request, teleme
 
 
 def test_a_get_and_a_push() -> None:
-    """What is answered can be encoded; what was pushed is handed on."""
+    """The answers can be encoded; the pushed payload is handed on."""
     server = telemetry()
     asked = GetTelemetrySubscriptionsRequest.decode(ID.bytes + b"\0", 0)
-    told = a71_get_telemetry_subscriptions.answer(server, JAVA, asked, NOW)
-    again = GetTelemetrySubscriptionsResponse.decode(told.encode(0), 0)
-    assert (again, again.client_instance_id) == (told, ID)
+    subscribed = server.get(JAVA, asked, NOW)
+    again = GetTelemetrySubscriptionsResponse.decode(subscribed.encode(0), 0)
+    assert (again, again.client_instance_id) == (subscribed, ID)
     body = request(server).encode(0)
-    response, push = a72_push_telemetry.answer(server, JAVA, a72_push_telemetry.decode(body, 0), NOW)
+    response, push = server.push(JAVA, push_telemetry.decode(body, 0), NOW)
     assert response.encode(0) == b"\0\0\0\0\0\0\0"
     assert push is not None
     assert push.payload == metrics()
@@ -34,17 +34,17 @@ def test_statement_null_metrics(kind: type) -> None:
     null = sent[:22] + b"\0" + sent[23:]
     with pytest.raises(MalformedMessageError):
         PushTelemetryRequest.decode(null, 0)
-    assert a72_push_telemetry.decode(kind(null), 0) == PushTelemetryRequest.decode(sent, 0)
+    assert push_telemetry.decode(kind(null), 0) == PushTelemetryRequest.decode(sent, 0)
 
 
 @pytest.mark.parametrize("body", [b"", bytes(22), bytes(21), bytes(30), b"\x01" * 23])
 def test_other_bytes_are_refused(body: bytes) -> None:
-    """By the one exception that is meant."""
+    """By the one exception that is documented."""
     with pytest.raises(MalformedMessageError):
-        a72_push_telemetry.decode(body, 0)
+        push_telemetry.decode(body, 0)
 
 
 def test_keys() -> None:
-    """Those of the messages."""
+    """The api keys are those of the messages."""
     assert ApiKey.GET_TELEMETRY_SUBSCRIPTIONS == GetTelemetrySubscriptionsRequest.api_key == 71
     assert ApiKey.PUSH_TELEMETRY == PushTelemetryRequest.api_key == 72
