@@ -1,5 +1,5 @@
 # This module is compiled.
-"""Requests that kproxy answers itself, as the relay wants them: frames in, frames out."""
+"""Wraps a room's function that answers requests into the handler of frames that the relay calls."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ M = TypeVar("M", bound=WireMessage)
 
 Decode = Callable[[memoryview, int], M]
 Answering: TypeAlias = Generator[None, None, WireMessage]
-"""Yields between its steps and returns the response."""
+"""A generator that yields between its steps and returns the response."""
 
 
 def answering(
     decode: Decode[M], answer: Callable[[Context, RequestHeader, M], Answering]
 ) -> Callable[[Context, memoryview], Incremental]:
-    """A handler of requests that are answered in steps, between which `answer` yields."""
+    """Return a handler that decodes each request and answers it in steps, between which `answer` yields."""
 
     def handle(context: Context, frame: memoryview) -> Incremental:
         header, body = decode_request_header(frame, 0, len(frame))
@@ -37,6 +37,6 @@ def _framed(header: RequestHeader, answer: Answering) -> Generator[None, None, b
 
 
 def response_frame(header: RequestHeader, response: WireMessage) -> bytes:
-    """The response to a client's request, with its size."""
+    """Return the response to the request of `header`, with its size."""
     head = encode_response_header(header.correlation_id, header.api_key, header.api_version)
     return framed(head, response.encode(header.api_version))

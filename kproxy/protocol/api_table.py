@@ -1,7 +1,7 @@
 # This module is pure and compiled.
-"""What kproxy does with each API: policies, and a table of them by api key and version for each virtual cluster.
+"""What kproxy does with each API: rooms' policies, and for each virtual cluster a table by api key and version.
 
-A room takes part by an `ApiPolicy`. Everything that no room claims passes unchanged, if Kafka's schemas know it.
+A room takes part in an API by an `ApiPolicy`. An API without a policy passes unchanged, if Kafka's schemas know it.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ class OnRequest(IntEnum):
     ACKS = 1
     """Up to `acks`: a Produce request with acks=0 has no response."""
     WHOLE = 2
-    """All: it is held until it is complete, then handed to the policy."""
+    """All: the request is held until it is complete, then handed to the policy."""
 
 
 class OnResponse(IntEnum):
     """How much of a response the relay looks at."""
 
     PASS = 0
-    """The correlation id, and the error code where it stands at a fixed place."""
+    """The correlation id, and the error code where its offset is fixed."""
     WHOLE = 1
-    """All: it is held until it is complete, then handed to the policy."""
+    """All: the response is held until it is complete, then handed to the policy."""
     STREAM = 2
-    """As it arrives; only one that is complete at once goes to the policy like WHOLE."""
+    """All, as it arrives. A response that is complete in one read is handed to the policy, as with WHOLE."""
 
 
 RequestHandler = Callable[[Context, memoryview], Outcome | None]
-"""Takes a whole request frame without its size; None sends it on unchanged."""
+"""Takes a whole request frame without its size; returns its outcome, None to send it on unchanged."""
 Respond = Callable[[Context, memoryview], Sequence[Chunk] | None]
-"""Takes a whole response frame without its size; None leaves it as it is."""
+"""Takes a whole response frame without its size; returns the chunks to send in its place, None to leave it."""
 ResponseHandler = Callable[["Route"], Respond]
-"""Makes the handler of a route, so that what depends on the version is looked up once."""
+"""Makes a route's response handler, so that what depends on the version is looked up once."""
 Before = Callable[[Context, Chunk, int, int], Steps | None]
-"""Takes a request from behind its size, in a buffer: start and end of what is there of it, at least what `on_request`
-says. Returns the steps that ask the broker, which end with b""; None where nothing has to be known any more."""
+"""Takes a buffer, the position of a request in it behind the size, and the end of the buffer's bytes. At least the
+bytes that `on_request` names are there. Returns steps that ask the broker and return b""; None without a question."""
 StaleResponse = Callable[[int, int], bytes]
-"""Takes a version and a correlation id; a whole response frame with its size, for which the request is not needed."""
+"""Takes a version and a correlation id, not the request; returns a whole response frame with its size."""
 MakeRewriter = Callable[[Context, int, Chunk, int, int], BodyRewriter | None]
-"""Takes a version, a buffer, where in it the request begins behind its size, and that size. None: it passes unseen."""
+"""Takes a version, a buffer, a request's position in it behind the size, and that size. None: it passes unseen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +75,19 @@ class ApiPolicy:
     refuse_below: int = 0
     """Lower versions end the connection."""
     any_version: bool = False
-    """Versions that Kafka's schemas do not know come to `request`, too."""
+    """Versions that Kafka's schemas do not know go to `request`, too."""
     glances: bool = False
-    """Hardly any response names an address: one that names none is handed on without a closer look."""
+    """Responses rarely name an address; one that names none is sent on and not handed to `response`."""
     request_limit: int = 64 << 10
-    """Bytes of a request that is held whole: what a client may have decoded at a time."""
+    """The most bytes of a request that is held whole: what a client can have decoded at a time."""
     own: tuple[int, int] | None = None
-    """The lowest and highest version that the proxy serves whether the broker knows the API or not."""
+    """The lowest and highest version that the proxy serves even if the broker does not know the API."""
     alone: bool = False
     """This room answers every request of the API itself: no other room may take part in it."""
     stale: ApiPolicy | None = None
-    """Takes the place of all rooms' policies for the API on a connection of an earlier epoch."""
+    """Replaces all rooms' policies for the API on a connection of an earlier epoch."""
     stale_response: StaleResponse | None = None
-    """Answers a request in flight in place of a broker from an earlier epoch."""
+    """Answers a request in flight in place of a broker of an earlier epoch."""
     before: Before | None = None
     """Asks the broker before a request is dealt with; the requests behind it wait."""
     rewriter: MakeRewriter | None = None
@@ -98,7 +98,7 @@ PASS_UNCHANGED: Final = ApiPolicy()
 
 
 class Route:
-    """What the relay does with one API in one version; `judged` bytes of a response tell its error code."""
+    """What the relay does with one API in one version."""
 
     __slots__ = (
         "api_key",
@@ -129,14 +129,16 @@ class Route:
         self.glance = response_glance(spec.key, version) if rewritten_by is not None and policy.glances else None
         known = spec.min_version <= version <= spec.max_version
         offset = error_offset(spec.key, version) if known else None
-        # A flexible header carries tagged fields after the correlation id: one byte, zero, from every broker there is.
+        # A flexible header has tagged fields after the correlation id. Every broker sends them as one zero byte.
         header = 8 + (response_header_version(spec.key, version) if known else 0)
         self.error_at = None if offset is None else header + offset
+        """Where a response's error code is, counted from the frame's size; None where its offset is not fixed."""
         self.judged = 8 if self.error_at is None else self.error_at + 2
+        """How many bytes of a response must be there for its error code to be seen."""
 
 
 class ApiTable:
-    """The routes of one virtual cluster, each made at its first use; `only` the APIs that a retired listener serves."""
+    """The routes of one virtual cluster, each made at its first use. A retired listener's serves `only` some APIs."""
 
     def __init__(
         self,
@@ -154,7 +156,7 @@ class ApiTable:
 
     @property
     def stale(self) -> ApiTable:
-        """The table of connections of an earlier epoch, made when the first epoch ends."""
+        """The table for connections of an earlier epoch, made at its first use."""
         if self._stale is None:
             policies = {key: policy.stale or policy for key, policy in self._policies.items()}
             self._stale = ApiTable(self.counters, policies, self._apis, self._only)
@@ -162,13 +164,13 @@ class ApiTable:
         return self._stale
 
     def route(self, key_and_version: int) -> Route:
-        """The route of a request whose first four header bytes are `key_and_version`; raises `Fault` when refused."""
+        """Return the route of a request whose header begins with these four bytes; raises `Fault` when refused."""
         route = self.routes.get(key_and_version)
         if route is None:
             key, version = _int16(key_and_version >> 16), _int16(key_and_version & 0xFFFF)
             spec = self._spec(key)
             route = self._make(spec, version)
-            if spec.min_version <= version <= spec.max_version:  # others are as many as a client can invent
+            if spec.min_version <= version <= spec.max_version:  # a client can invent any number of others
                 self.routes[key_and_version] = route
         return route
 
@@ -197,11 +199,11 @@ class ApiTable:
         return Fault(reason, detail, api_key=key)
 
     def own(self) -> tuple[tuple[int, int, int], ...]:
-        """What clients may use whatever the broker knows: api key, lowest and highest version."""
+        """Return the APIs that clients may use whatever the broker knows: api key, lowest and highest version."""
         return tuple((key, *policy.own) for key, policy in sorted(self._policies.items()) if policy.own is not None)
 
     def served(self) -> tuple[tuple[int, int, int], ...]:
-        """What clients may use: api key, lowest and highest version."""
+        """Return the APIs that clients may use: api key, lowest and highest version."""
         return tuple(
             (key, max(spec.min_version, self._policies.get(key, PASS_UNCHANGED).refuse_below), spec.max_version)
             for key, spec in self._apis.items()

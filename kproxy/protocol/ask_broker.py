@@ -1,8 +1,8 @@
 # This module is pure.
-"""Requests for which the broker may have to be asked first: between a room's messages and the relay's frames.
+"""Lets a room ask the broker before it answers a request: turns the room's messages into the relay's frames.
 
-A room writes a dialogue: a generator that yields requests for the broker of the client's connection. It is sent the
-decoded response to each, or None where the broker gave none that could be read, and returns what the client gets.
+A room writes a dialogue: a generator that yields requests for the broker of the client's connection. It receives the
+decoded response to each, or None where the response could not be read. `conclude` takes what it returns.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Dialogue: TypeAlias = Generator[Question, WireMessage | None, T]
 Reply = Callable[[WireMessage], None]
 """Answers the client; may be called later, from Trio's thread."""
 Conclude = Callable[[R, Reply], WireMessage | None]
-"""Takes what a dialogue returned; returns the response, or None where it calls the reply later."""
+"""Takes what a dialogue returned; returns the client's response, or None if it calls the reply later."""
 Responses = Mapping[int, type[WireMessage]]
-"""By api key, what a broker answers to what dialogues ask."""
+"""By api key, the types of the broker's responses to a dialogue's requests."""
 
 
 def asking_broker(
@@ -39,9 +39,9 @@ def asking_broker(
     responses: Responses,
     conclude: Conclude[R],
 ) -> Callable[[Context, memoryview], AskBroker | None]:
-    """A handler of requests that may need the broker's word first; a request that does not concern the room passes.
+    """Return a handler that asks the broker before it answers; a request that does not concern the room passes.
 
-    `begin` takes the request and its version.
+    `begin` takes the request and its version, and returns the dialogue.
     """
 
     def handle(context: Context, frame: memoryview) -> AskBroker | None:
@@ -56,7 +56,7 @@ def asking_broker(
 
 
 def _steps(header: RequestHeader, dialogue: Dialogue[R], responses: Responses, conclude: Conclude[R]) -> Steps:
-    """The dialogue in frames."""
+    """Run the dialogue, its messages turned into frames."""
     try:
         question = next(dialogue)
         while True:
@@ -70,7 +70,7 @@ def _steps(header: RequestHeader, dialogue: Dialogue[R], responses: Responses, c
 
 
 def request_frame(header: RequestHeader, question: Question) -> bytes:
-    """A request of kproxy's own on a client's connection, in the client's name."""
+    """Return the frame of kproxy's own request, with the correlation id and client id of the client's."""
     key, version, message = question
     head = encode_request_header(RequestHeader(key, version, header.correlation_id, header.client_id))
     return framed(head, message.encode(version))

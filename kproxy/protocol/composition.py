@@ -1,8 +1,8 @@
 # This module is pure.
 """Several rooms' policies for the same APIs, composed in one order into one policy each.
 
-A request goes through the rooms in that order, and so does the broker's response. The first room that answers a request
-itself has the last word on it; what a room sends on, the next one sees. What cannot be shared is refused at the start.
+A request goes through the rooms in that order, and so does the broker's response. Each room sees the request as the one
+before has sent it on; behind a room that answers it, no other sees it. What cannot be shared is refused at the start.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SIZE: Final = 4
 
 
 class LastWord(list[Chunk]):
-    """Chunks of a response that no room behind this one may change any more."""
+    """Chunks of a response that no later room may change."""
 
 
 class CompositionError(KproxyError):
@@ -40,14 +40,14 @@ class CompositionError(KproxyError):
 
 
 class Room(NamedTuple):
-    """A room's policies by api key; its name is for whoever reads of a clash."""
+    """A room's policies by api key. Its name is for the message of a clash."""
 
     name: str
     policies: Mapping[int, ApiPolicy]
 
 
 def compose(rooms: Sequence[Room]) -> Mapping[int, ApiPolicy]:
-    """One policy for each API that any room takes part in, by api key; raises `CompositionError`."""
+    """Return one policy for each API that any room takes part in, by api key; raises `CompositionError`."""
     keys = sorted({key for room in rooms for key in room.policies})
     parts = {key: [(room.name, room.policies[key]) for room in rooms if key in room.policies] for key in keys}
     return MappingProxyType({key: _composed(key, of_rooms) for key, of_rooms in parts.items()})
@@ -84,7 +84,7 @@ def _composed(key: int, parts: _Parts) -> ApiPolicy:
 
 
 def _check(key: int, parts: _Parts) -> None:
-    """Refuse an API of which a room has all, and rooms that want to see it in ways that exclude each other."""
+    """Raise `CompositionError` if a room claims the whole API, or if rooms want to see it in incompatible ways."""
     for name, policy in parts:
         if policy.alone:
             others = " and ".join(other for other, _ in parts if other != name)
@@ -100,7 +100,7 @@ def _check(key: int, parts: _Parts) -> None:
 
 
 def _only(key: int, parts: _Parts, what: str, read: Callable[[ApiPolicy], T | None]) -> T | None:
-    """What at most one room may claim."""
+    """Return what at most one room may claim; raises `CompositionError` if more do."""
     claims = [(name, claim) for name, policy in parts if (claim := read(policy)) is not None]
     if len(claims) > 1:
         raise _clash(key, f"{' and '.join(name for name, _ in claims)} both claim `{what}`")
@@ -112,7 +112,7 @@ def _clash(key: int, why: str) -> CompositionError:
 
 
 def _request(policies: Sequence[ApiPolicy]) -> RequestHandler | None:
-    """A handler that shows the request to each room in turn, as the rooms before have left it."""
+    """Return a handler that shows the request to each room in turn, as the rooms before have left it."""
     handlers = [(policy.request_from, policy.request) for policy in policies if policy.request is not None]
     if not handlers:
         return None
@@ -137,7 +137,7 @@ def _request(policies: Sequence[ApiPolicy]) -> RequestHandler | None:
 
 
 def _response(policies: Sequence[ApiPolicy]) -> ResponseHandler:
-    """A handler that shows the response to each room in turn, as the rooms before have left it."""
+    """Return a handler that shows the response to each room in turn, as the rooms before have left it."""
 
     def make(route: Route) -> Respond:
         wanted = [policy for policy in policies if route.version >= policy.response_from]

@@ -1,8 +1,8 @@
 # This module is pure.
-"""The port by which everything above the relay sees and steers client connections.
+"""The interface through which everything above the relay sees and steers client connections.
 
-Nobody outside the relay holds a connection: control sees records, and names the connections that it means by a
-selector. So a connection may live in another process (docs/scaling.md).
+No code outside the relay holds a connection: it reads records, and names connections by a selector. So a connection
+may live in another process (docs/scaling.md).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kproxy.observe.reasons import Reason
 
 
 class ConnectionInfo(NamedTuple):
-    """One connection at one moment. Attributes that `Context` has, too, mean the same as there."""
+    """One connection at one moment. Attributes that `Context` also has mean the same as there."""
 
     id: int
     cluster: str
@@ -45,11 +45,11 @@ class ConnectionInfo(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """Which connections are meant: those for which all that is given holds; without anything, all."""
+    """Selects the connections that match every attribute given; without any, all."""
 
     cluster: str | None = None
     before_epoch: int | None = None
-    """Accepted in an earlier epoch than this one."""
+    """Matches connections accepted in an earlier epoch than this one."""
     ids: frozenset[int] | None = None
 
 
@@ -60,28 +60,28 @@ class Connections(Protocol):
     """The client connections that are relayed."""
 
     def numbers(self, *, after: int = 0) -> Sequence[int]:
-        """The ids above `after`, rising."""
+        """Return the ids above `after`, rising."""
 
     def info(self, number: int) -> ConnectionInfo | None:
-        """The connection of this id; None where it has ended."""
+        """Return the connection of this id; None when it has ended."""
 
     def infos(self, selector: Selector = ALL) -> Iterator[ConnectionInfo]:
-        """By rising id; a connection that ends meanwhile is left out."""
+        """Yield the connections by rising id; one that ends meanwhile is left out."""
 
     def by_node(self) -> Mapping[tuple[str, int | None], int]:
-        """How many there are, by virtual cluster and node (None: the bootstrap listener)."""
+        """Return the number of connections by virtual cluster and node (None: the bootstrap listener)."""
 
     def held_bytes(self) -> Mapping[str, int]:
-        """Bytes held in memory for peers that lag and for frames that must be whole, by virtual cluster."""
+        """Return the bytes held for peers that lag and for frames that must be whole, by virtual cluster."""
 
     def close(self, selector: Selector, reason: Reason, detail: str = "") -> int:
-        """Close them now; returns how many."""
+        """Close the selected connections now; returns how many."""
 
     async def drain(self, selector: Selector, reason: Reason, patience: float) -> Sequence[ConnectionInfo]:
-        """Have them answer what they received, take no more, and close; at the latest after `patience` seconds.
+        """Have the selected connections answer what they received, take no more, and close.
 
-        Returns what was known of each when it ended.
+        After `patience` seconds they are closed in any case. Returns what was known of each when it ended.
         """
 
     def use_stale_policies(self, selector: Selector) -> int:
-        """From now on they count as connections of an earlier epoch, and get `ApiTable.stale`; returns how many."""
+        """Make the selected connections stale from now on: they get `ApiTable.stale`. Returns how many."""

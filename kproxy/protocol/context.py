@@ -12,7 +12,7 @@ from kproxy.protocol.fault import Fault
 
 S = TypeVar("S")
 OUTDATED = -1
-"""The epoch of a connection that counts as one from an earlier epoch, whatever the cluster's is."""
+"""The epoch of a connection that is stale whatever the cluster's epoch is."""
 
 
 class VirtualCluster(Protocol):
@@ -22,7 +22,7 @@ class VirtualCluster(Protocol):
 
     @property
     def cluster_id(self) -> str | None:
-        """Kafka's id of the active upstream cluster, or None as long as it is not known."""
+        """Kafka's id of the active upstream cluster; None while it is not known."""
 
     @property
     def served(self) -> tuple[tuple[int, int, int], ...]:
@@ -34,19 +34,19 @@ class VirtualCluster(Protocol):
 
     @property
     def epoch(self) -> int:
-        """The number of the cluster's topology; connections of an earlier one are stale."""
+        """The number of the cluster's topology; connections with a lower one are stale."""
 
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
-        """The advertised address of a node that the broker says is at host:port; its port is bound on return."""
+        """Return the advertised address of a node that the broker says is at host:port; its port is bound by then."""
 
     def learn(self, cluster_id: str | None, nodes: Sequence[tuple[int, str, int]]) -> None:
-        """A passing response names all nodes (id, host, port), and the cluster's id or None."""
+        """Take over all nodes (id, host, port), and the cluster's id or None, from a passing response."""
 
     def answers_in_flight(self, context: Context) -> bool:
-        """Whether what a stale connection has in flight is to be answered in place of its broker; counted as such."""
+        """Return whether to answer a stale connection's requests in flight in place of its broker; counted if so."""
 
     def brokers(self, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
-        """The present nodes as advertised to a client at `local_host`: id, host, port, rack; their ports are bound."""
+        """Return the present nodes as advertised at `local_host`: id, host, port, rack; their ports are bound."""
 
 
 class Context:
@@ -73,35 +73,35 @@ class Context:
         self, cluster: VirtualCluster, node_id: int | None, client: str, local_host: str, *, retired: bool = False
     ) -> None:
         self.id = 0
-        """The connection's number, once it is relayed."""
+        """The connection's number; 0 until it is relayed."""
         self.cluster = cluster
         self.node_id = node_id
-        """The node whose listener the client came in by; None for the bootstrap listener."""
+        """The node of the listener that accepted the client; None for the bootstrap listener."""
         self.client = client
         """The client's address, "host:port"."""
         self.local_host = local_host
         """The address at which the client reached kproxy."""
         self.retired = retired
-        """Whether the listener's node had left the topology."""
+        """True when the listener's node had left the topology."""
         self.epoch = cluster.epoch
         """The cluster's epoch when the connection was accepted."""
         self.metadata_version = -1
-        """The highest version of Metadata that the client used, -1 before."""
+        """The highest version of Metadata that the client has used; -1 before the first."""
         self.client_id: str | None = None
         self.cluster_id: str | None = None
-        """Kafka's id of the cluster at the other end of this very connection, once a response has named it.
+        """Kafka's id of the cluster that this connection's broker belongs to; None until a response names it.
 
-        "" where its broker was asked and names none.
+        "" where the broker was asked and names none.
         """
         self.principal: str | None = None
         """The principal that the broker authenticated, as Kafka writes it ("User:alice"); None where unknown."""
         self.software: tuple[str, str] | None = None
-        """Name and version of the client's software, as it says (KIP-511)."""
+        """Name and version of the client's software, as it reports them (KIP-511)."""
         self.software_label: tuple[str, str] | None = None
         self._states: dict[object, object] | None = None
 
     def state(self, kind: Callable[[], S]) -> S:
-        """What a room keeps about this connection: an instance of its own class, made at its first use."""
+        """Return what a room keeps about this connection: an instance of its own class, made at the first call."""
         found = self.find(kind)
         if found is None:
             found = kind()
@@ -111,12 +111,12 @@ class Context:
         return found
 
     def find(self, kind: Callable[[], S]) -> S | None:
-        """As `state`, but None where the room keeps nothing yet."""
+        """Return the same as `state`, but None where the room keeps nothing yet."""
         states = self._states
         return None if states is None else cast("S | None", states.get(kind))
 
     def forget(self, kind: Callable[[], S]) -> None:
-        """Keep no such state any more."""
+        """Drop the state of this kind, if there is one."""
         if self._states is not None:
             self._states.pop(kind, None)
 
@@ -127,17 +127,17 @@ class Context:
 
     @property
     def port(self) -> int | None:
-        """The client's port; None where the client had gone before it was asked for its address."""
+        """The client's port; None where the client was gone before its address was read."""
         port = self.client.rpartition(":")[2]
         return int(port) if port.isdigit() else None
 
     @property
     def stale(self) -> bool:
-        """Whether the topology that the client came with has ended."""
+        """True when the connection belongs to an earlier epoch of its cluster."""
         return self.epoch < self.cluster.epoch
 
     def advertise(self, node_id: int, host: str, port: int) -> tuple[str, int]:
-        """The address of a node as advertised to this client; an absent node (id -1, no host) stays absent.
+        """Return a node's address as advertised to this client; an absent node (id -1, no host) stays absent.
 
         Raises `Fault` on a stale connection: its broker may name a node of another cluster.
         """
@@ -148,7 +148,7 @@ class Context:
         return self.cluster.advertise(node_id, host, port, self.local_host)
 
     def introduce(self, name: str, version: str) -> None:
-        """Note which software the client says it is (KIP-511); counted once a connection."""
+        """Note the software that the client names (KIP-511); it is counted once per connection."""
         self.software = (name, version)
         if self.software_label is None:
             self.software_label = self.cluster.counters.software.opened(name, version)

@@ -1,5 +1,5 @@
 # This module is pure.
-"""What ends a connection: a reason for the counters, a detail for the log, never a payload."""
+"""The exception that ends a connection: a reason for the counters, a detail for the log, never a payload."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kproxy.observe.reasons import Reason
 
 
 class Fault(KproxyError):
-    """A peer broke the protocol or asked for what kproxy does not serve; its connection is closed, nothing else."""
+    """A peer broke the protocol or asked for what kproxy does not serve. Only its connection is closed."""
 
     def __init__(self, reason: Reason, detail: str, api_key: int | None = None) -> None:
         super().__init__(f"{reason}: {detail}")

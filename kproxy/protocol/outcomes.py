@@ -1,5 +1,5 @@
 # This module is pure and compiled.
-"""What becomes of a request that was held whole: it goes on, or the proxy answers now, later, or after asking."""
+"""The outcomes of a request that was held whole: it goes on, or the proxy answers now, later, or after asking."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Forward:
 class Answer:
     """The proxy's own response: a whole frame with its size. It waits its turn among the broker's responses.
 
-    With `last` nothing that the client sends after this request is read, and when all that it is owed is out its
+    With `last` set, nothing that the client sends after this request is read. When all responses owed are out, its
     connection closes for that reason.
     """
 
@@ -30,23 +30,23 @@ class Answer:
 
 
 class Deferred:
-    """The proxy's own response, which comes later. The client is read on; responses behind this one wait for it.
+    """The proxy's own response, which comes later. The client is still read; responses behind this one wait for it.
 
-    Nothing that the client sends must be needed to `resolve` it: behind a conversation the client is not read.
-    `frame` is what it was resolved with.
+    `resolve` must not depend on anything that the client sends next: behind a conversation the client is not read.
     """
 
     __slots__ = ("_abandoned", "_on_abandoned", "_on_resolved", "frame")
 
     def __init__(self, on_abandoned: Callable[[], None] | None = None) -> None:
-        """`on_abandoned` is called, once, when the connection has ended and there was no answer."""
+        """`on_abandoned` is called once if the connection ends before there is an answer."""
         self._on_abandoned = on_abandoned
         self._on_resolved: Callable[[], None] | None = None
         self._abandoned = False
         self.frame: bytes | None = None
+        """What it was resolved with; None before."""
 
     def resolve(self, frame: bytes) -> None:
-        """Answer by a whole frame with its size, from Trio's thread; the first counts, as long as somebody waits."""
+        """Answer by a whole frame with its size, in Trio's thread. Only the first call counts, none after `abandon`."""
         if self.frame is not None or self._abandoned:
             return
         self.frame = frame
@@ -55,11 +55,11 @@ class Deferred:
             on_resolved()
 
     def wait(self, on_resolved: Callable[[], None]) -> None:
-        """The relay's: have this called when the answer is there."""
+        """Have `on_resolved` called when the answer is there; for the relay."""
         self._on_resolved = on_resolved
 
     def abandon(self) -> None:
-        """The relay's: nobody waits any more."""
+        """Give up waiting for the answer; for the relay."""
         self._abandoned = True
         on_abandoned, self._on_resolved, self._on_abandoned = self._on_abandoned, None, None
         if on_abandoned is not None:
@@ -67,27 +67,26 @@ class Deferred:
 
 
 Steps = Generator[bytes, bytes, bytes | Deferred]
-"""Yields requests, gets the response to each, returns the client's response."""
+"""Yields requests, receives the response to each, returns the client's response."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskBroker:
     """Ask the broker, on this connection, before the client is answered.
 
-    `steps` yields whole request frames with their size, of any correlation id, is sent each one's response without its
-    size, and returns the client's response with its size, or where it will come from. The client is not read meanwhile:
-    its next request must not come between. What `steps` raises ends the connection; where the connection ends first,
-    `steps` is closed.
+    `steps` yields whole request frames with their size and any correlation id. It receives each response without its
+    size. It returns the client's response with its size, or a `Deferred`. The client is not read meanwhile: its next
+    request must not come between. If `steps` raises, the connection ends; if that ends first, `steps` is closed.
     """
 
     steps: Steps
 
 
 class Incremental(Deferred):
-    """The proxy's own response, worked out in steps: what is there to be relayed goes first between any two.
+    """The proxy's own response, worked out in steps: between any two the relay first moves the bytes that are there.
 
-    `steps` yields between them and returns a whole frame with its size. It goes on when the connection has ended: what
-    a client says last counts, too. What it raises ends the connection.
+    `steps` yields between them and returns a whole frame with its size. It runs on when the connection has ended: the
+    client's last request counts, too. If it raises, the connection ends.
     """
 
     __slots__ = ("_steps", "done")
@@ -98,7 +97,7 @@ class Incremental(Deferred):
         self.done = False
 
     def step(self) -> None:
-        """Take one; after the last, which resolves it, it is `done`, as it is when the step raised."""
+        """Take one step. The last step resolves the answer; after it, or after a step that raised, `done` is set."""
         try:
             next(self._steps)
         except StopIteration as over:
@@ -109,7 +108,7 @@ class Incremental(Deferred):
             raise
 
     def finish(self) -> None:
-        """Take all that are left, at once."""
+        """Take all steps that are left, at once."""
         while not self.done:
             self.step()
 

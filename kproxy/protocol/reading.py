@@ -1,5 +1,5 @@
 # This module is pure.
-"""Reads in messages that are not decoded; `well_formed` is around all of them."""
+"""Reads of single fields in messages that are not decoded; callers put them inside `well_formed`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kproxy.wire.walk import not_at_end, uvarint_at
 
 @contextmanager
 def well_formed(what: str) -> Iterator[None]:
-    """Turns what reads raise where bytes are missing or are no text into `MalformedMessageError`."""
+    """Raise `MalformedMessageError` where a read inside finds missing bytes or no text; `what` names the message."""
     try:
         yield
     except (IndexError, struct.error, UnicodeDecodeError) as error:
@@ -22,13 +22,13 @@ def well_formed(what: str) -> Iterator[None]:
 
 
 def compact_string(buf: Buffer, pos: int) -> tuple[str | None, int]:
-    """The nullable compact string at `pos`, and the position behind it."""
+    """Return the nullable compact string at `pos`, and the position behind it."""
     size, pos = uvarint_at(buf, pos)
     return text(buf, pos, size - 1)
 
 
 def text(buf: Buffer, pos: int, length: int) -> tuple[str | None, int]:
-    """So many bytes of text, None for fewer than none, and the position behind them."""
+    """Return `length` bytes of text, None for a negative length, and the position behind them."""
     if length < 0:
         return None, pos
     if pos + length > len(buf):
@@ -37,6 +37,6 @@ def text(buf: Buffer, pos: int, length: int) -> tuple[str | None, int]:
 
 
 def behind(buf: Buffer, pos: int) -> int:
-    """The position behind a nullable compact string."""
+    """Return the position behind the nullable compact string at `pos`."""
     size, pos = uvarint_at(buf, pos)
     return pos + max(size - 1, 0)

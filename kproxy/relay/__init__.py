@@ -1,5 +1,6 @@
-"""One client connection and one broker connection, relayed: frames in order, rewritten only where they must be.
+"""Relays one client connection and one broker connection: frames stay in order and are rewritten only where needed.
 
-`in_flight`, `routes`, `requests`, `responses` and `apis/` are pure: bytes and the time come in, bytes go out through an
-`Outlet`. `endpoint`, `connection`, `pump` and `acceptor` are the shell that moves bytes between sockets and the flows.
+`in_flight`, `flow`, `requests`, `responses`, `local_responses`, `conversation` and `apis/` own no socket and no clock:
+bytes and the time come in, bytes go out through an `Outlet`. `endpoint`, `connection`, `pump` and `acceptor` move bytes
+between the sockets and these flows.
 """

@@ -1,6 +1,6 @@
-"""A client's way in: its first bytes are awaited, then a broker is dialled, then the pump takes both sockets.
+"""Admits a client: waits for its first bytes, dials a broker, then hands both sockets to the pump.
 
-Nothing is dialled for a connection that says nothing or speaks another protocol: load balancers' health checks cost
+No broker is dialled for a connection that sends nothing or speaks another protocol: load balancers' health checks cost
 the brokers nothing.
 """
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from kproxy.relay.pump import Pump
 
 _PACING: Final = b"bbr"
-"""The congestion control that sends at a rate, by timers, where no queue (fq) does it for TCP: so on the loopback."""
+"""The congestion control that sends at a rate, by timers where no queue (fq) paces for TCP, as on the loopback."""
 _PLAIN: Final = b"reno"
-"""Built into every Linux, and the one that it lets everybody choose."""
+"""Built into every Linux, and always free for an unprivileged process to choose."""
 _NAME_BYTES: Final = 16
 
 
 def unpace(client: socket.socket) -> None:
-    """Have bytes for a client on the same machine, as a sidecar's is, go out at once; others keep the system's way.
+    """Have bytes for a client on the same machine, such as a sidecar, go out at once; others keep the system's way.
 
     Timers took half of what a large Fetch response cost (docs/maintainers/performance-log.md, Pacing). Towards brokers
-    pacing stays: without it they take a large request in more and smaller parts.
+    pacing stays: without it they receive a large request in more and smaller parts.
     """
     try:
         if not client.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, _NAME_BYTES).startswith(_PACING):
@@ -46,7 +46,7 @@ def unpace(client: socket.socket) -> None:
         if client.getpeername()[0] == client.getsockname()[0]:
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, _PLAIN)
     except OSError:
-        pass  # a client that is gone; who reads from it finds out
+        pass  # the client is gone; the next read finds out
 
 
 _SNIFFED_BYTES: Final = 16
@@ -59,26 +59,27 @@ class Destination(VirtualCluster, Protocol):
 
     table: ApiTable
     retired_table: ApiTable
-    """For listeners whose node is gone."""
+    """For listeners of a node that is gone."""
 
     def upstreams(self, node_id: int | None) -> Sequence[tuple[str, int]]:
-        """Addresses to dial for a node, for None the bootstrap servers, best first; none when the node is unknown.
+        """Return the addresses to dial for a node, best first; None is for the bootstrap servers.
 
-        For a node that is gone, and whose listener is still open, as for None.
+        Returns none when the node is unknown, the bootstrap servers when it is gone and its listener is still open.
         """
 
     def dialled(self, node_id: int | None, address: tuple[str, int], failure: Reason | None, error: str) -> None:
-        """How dialling an address went; `failure` None when it was reached."""
+        """Take note of how dialling an address went; `failure` is None when it was reached."""
 
 
 class Acceptor:
-    """Admits clients to the pump; `waiting` of them are not there yet."""
+    """Admits clients to the pump."""
 
     def __init__(self, pump: Pump, limits: Limits, timeouts: Timeouts) -> None:
         self._pump = pump
         self._limits = limits
         self._timeouts = timeouts
         self.waiting = 0
+        """How many clients are not admitted yet."""
         self.draining = False
         self._silent: set[trio.CancelScope] = set()
         self._emptied = trio.Event()
@@ -86,9 +87,9 @@ class Acceptor:
     async def admit(
         self, destination: Destination, node_id: int | None, client: socket.socket, *, retired: bool = False
     ) -> None:
-        """Take a client's socket, which is the acceptor's from now on; never raises but for cancellation.
+        """Admit a client; its socket belongs to the acceptor from now on. Never raises but for cancellation.
 
-        `retired` when the listener's node is gone: the client gets to any node, by the destination's `retired_table`.
+        `retired` when the listener's node is gone: the client reaches any node, by the destination's `retired_table`.
         """
         context = Context(destination, node_id, _peer(client), _host(client), retired=retired)
         destination.counters.connection_opened()
@@ -102,7 +103,7 @@ class Acceptor:
             client.close()
             log.error("internal error", client=context.client, exc_info=error)
             record(context, Reason.INTERNAL_ERROR, repr(error))
-        except BaseException:  # cancelled; while dialling, Trio has it in a group
+        except BaseException:  # cancelled; while dialling, Trio wraps it in a group
             client.close()
             record(context, Reason.SHUTDOWN, "")
             raise
@@ -112,13 +113,13 @@ class Acceptor:
                 self._emptied.set()
 
     def drain(self) -> None:
-        """Part from clients that have said nothing yet; those that have are still let in, and then drained."""
+        """End clients that have sent nothing yet; those that have are still admitted, and then drained."""
         self.draining = True
         for scope in self._silent:
             scope.cancel()
 
     async def wait_empty(self) -> None:
-        """Wait until no client is on its way in."""
+        """Wait until every client is admitted or refused."""
         while self.waiting:
             self._emptied = trio.Event()
             await self._emptied.wait()
@@ -132,7 +133,7 @@ class Acceptor:
         unpace(client)
         await self._first_bytes(client)
         broker, address = await self._dial(destination, context.node_id)
-        if context.stale:  # what was dialled is of the topology before
+        if context.stale:  # the dialled broker belongs to the topology before
             broker.close()
             raise Fault(Reason.REBOOTSTRAP, f"the topology changed while {address} was dialled")
         table = destination.retired_table if context.retired else destination.table
@@ -141,7 +142,7 @@ class Acceptor:
             self._pump.drain_one(connection)
 
     async def _first_bytes(self, client: socket.socket) -> None:
-        # Accepted, but not seen here before the drain began: as new as a client that comes now.
+        # Accepted, but not seen here before the drain began: treated like a client that connects now.
         with trio.move_on_after(0 if self.draining else self._timeouts.first_request) as scope:
             self._silent.add(scope)
             try:
@@ -190,7 +191,7 @@ def _failure(error: OSError) -> Reason:
 
 
 def _plain(stream: trio.abc.Stream) -> socket.socket:
-    """The stream's own socket, out of Trio's hands and non-blocking."""
+    """Take the stream's socket out of Trio's hands; make it non-blocking."""
     assert isinstance(stream, trio.SocketStream)
     sock = socket.socket(fileno=stream.socket.detach())
     sock.setblocking(False)
@@ -201,7 +202,7 @@ def _plain(stream: trio.abc.Stream) -> socket.socket:
 def _peer(client: socket.socket) -> str:
     try:
         host, port = client.getpeername()[:2]
-    except OSError:  # gone before it was looked at
+    except OSError:  # gone before its address was read
         return "unknown"
     return join_host_port(host, port)
 

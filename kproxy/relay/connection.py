@@ -1,5 +1,5 @@
 # This module is compiled.
-"""A client connection and its broker connection: reads what there is, and lets the flows decide."""
+"""One client connection and its broker connection: reads what arrives on their sockets and feeds it to the flows."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _CLOSED: Final = State.CLOSED
 _DRAIN: Final = Event.DRAIN
 _CLOSE: Final = Event.CLOSE
 GLANCE_BYTES: Final = 4 << 10
-"""What is read, into bytes of its own, where a frame is probably short or its body to be spliced."""
+"""The size of a read, into bytes of its own, where a frame is probably short or its body will be spliced."""
 _SPLICES: Final = 4
-"""Splices of one connection in a row, so that one large body does not keep the others waiting."""
+"""The most splices of one connection in a row, so that one large body does not keep the others waiting."""
 
 log = structlog.get_logger("kproxy.relay")
 
 
 class Connection(EndpointOwner):
-    """Two sockets, the flows between them, and their life: kproxy.relay.lifecycle has its states."""
+    """Two sockets, the flows between them, and the connection's state (kproxy.relay.lifecycle)."""
 
     __slots__ = (
         "_steady",
@@ -97,10 +97,10 @@ class Connection(EndpointOwner):
             self.in_flight, context, self.client, self.own, limits.max_response_bytes, limits.max_held_bytes, self
         )
         self._steady = True
-        """Whether both sides are read and stay so: nothing has to be weighed after a read."""
+        """True while both sides are read and nothing is about to change that: a read needs no `_balance`."""
 
     def event(self, endpoint: Endpoint, mask: int, now: float) -> None:
-        """What epoll said of one of the sockets at `now`; raises as `readable`."""
+        """Handle the events that epoll reported for one of the sockets at `now`; raises as `readable`."""
         if mask & OUT:
             self.writable(endpoint)
             if mask == OUT or self.closed:
@@ -113,7 +113,7 @@ class Connection(EndpointOwner):
             endpoint.ignore()
 
     def readable(self, source: Endpoint, now: float) -> None:
-        """Take what a socket has had since `now`.
+        """Read from a socket that became readable at `now`, and feed its flow.
 
         Raises `Fault` or `MalformedMessageError` when the connection must be closed.
         """
@@ -151,7 +151,7 @@ class Connection(EndpointOwner):
             self._balance()
 
     def _splice(self, source: Endpoint, sink: Endpoint, flow: RequestFlow | ResponseFlow) -> bool:
-        """Move the body under way inside the kernel; returns whether anything was done, an end included."""
+        """Move the body under way inside the kernel; returns True when anything was done, or the source has ended."""
         counters = self.context.cluster.counters
         for _ in range(_SPLICES):
             if sink.blocked or flow.passing < SPLICE_FROM:
@@ -170,7 +170,7 @@ class Connection(EndpointOwner):
             if source.is_client:
                 self.received += moved
             flow.moved(moved)
-            if moved < wanted:  # one more nearly always finds nothing, and that costs an exception
+            if moved < wanted:  # another try nearly always finds nothing, and that costs an exception
                 break
         self.progress = _clock()
         flow.settle(self.progress)
@@ -179,13 +179,13 @@ class Connection(EndpointOwner):
         return True
 
     def writable(self, sink: Endpoint) -> None:
-        """Send what waited for this peer, and read again what was paused for it."""
+        """Send what waited for this peer, and resume reading what was paused for it."""
         self.progress = _clock()
         if sink.flush():
             self._balance()
 
     def hung_up(self, endpoint: Endpoint) -> None:
-        """A socket that is not read at the moment was reset. What a broker said before that can still be read."""
+        """Handle a reset of a socket that is not read now. What a broker sent before it can still be read later."""
         if endpoint.is_client or endpoint.blocked:
             raise Fault(Reason.CLIENT_RESET if endpoint.is_client else Reason.BROKER_RESET, "reset while paused")
         endpoint.mute()
@@ -199,7 +199,7 @@ class Connection(EndpointOwner):
         self.client.costly = True
 
     def resolved(self) -> None:
-        """As `Owner`; never raises. In the midst of a request the answer waits until that is dealt with."""
+        """As `Owner`; never raises. While a request is handled, the answer waits until that is done."""
         self._steady = False
         if not self.requests.handling and not self.closed:
             try:
@@ -216,7 +216,7 @@ class Connection(EndpointOwner):
         self.pump.failed(self.client, error)
 
     def outdate(self) -> None:
-        """Count as a connection of an earlier epoch from now on, whatever the cluster's is."""
+        """Make this a stale connection from now on, whatever the cluster's epoch is."""
         self.context.epoch = OUTDATED
         self.requests.outdate()
 
@@ -224,18 +224,18 @@ class Connection(EndpointOwner):
         """Answer what was received, take no more, then close for the reason."""
         self.life.take(_DRAIN, reason)
         if self.client.reading:
-            self.client.brief = False  # all that is there, as far as the scratch buffer reaches
+            self.client.brief = False  # reads all that is there, as far as the scratch buffer reaches
             self.readable(self.client, _clock())
         if not self.closed:
             self._balance()
 
     @property
     def closed(self) -> bool:
-        """Whether both sockets are given up."""
+        """True when both sockets are given up."""
         return self.life.state is _CLOSED
 
     def _catch_up(self) -> None:
-        """Send a parked answer that is there and due, and what has waited behind it."""
+        """Send the parked answers that are there and due, and the responses that waited behind them."""
         before, now = self.answered, _clock()
         self.responses.go_on(now)
         if self.answered > before:
@@ -243,7 +243,7 @@ class Connection(EndpointOwner):
         self.responses.settle(_clock())
 
     def _answer_in_flight(self) -> None:
-        """Answer in place of a broker from an earlier epoch. A client that was just answered gets time to read."""
+        """Answer in place of a broker of an earlier epoch; an answer counts as progress: clients get time to read."""
         before = self.answered
         self.own.answer_in_flight(self.context)
         if self.answered > before:
@@ -264,7 +264,7 @@ class Connection(EndpointOwner):
 
     @property
     def answered(self) -> int:
-        """Requests whose response is out, the broker's or the proxy's own."""
+        """The number of requests whose response is out, from the broker or from the proxy itself."""
         return self.responses.count + self.own.count
 
     @property
@@ -279,11 +279,11 @@ class Connection(EndpointOwner):
 
     @property
     def ending(self) -> bool:
-        """Whether the client is read no more, and the connection closes when everything owed is out."""
+        """True when the client is no longer read, and the connection closes once everything owed is out."""
         return self.life.state >= _ANSWERING
 
     def _balance(self) -> None:
-        """Read from each side what the other takes; close when everything owed is out."""
+        """Decide which sides to read: each, as far as the other takes it. Close when everything owed is out."""
         client, broker = self.client, self.broker
         due = self.in_flight.first
         if due is not None and due.answer is not None:
@@ -305,7 +305,7 @@ class Connection(EndpointOwner):
         self._steady = client.reading and broker.reading and self.life.state is _OPEN
 
     def _move_on(self) -> None:
-        """Go to the next state where what was read leads there."""
+        """Go to the next state if what was read leads there."""
         state = self.life.state
         if state is not _OPEN and state is not _DRAINING:
             return
@@ -335,7 +335,7 @@ class Connection(EndpointOwner):
 
     @property
     def info(self) -> ConnectionInfo:
-        """What control sees of the connection at this moment."""
+        """The connection's record at this moment."""
         context = self.context
         return ConnectionInfo(
             self.id,
@@ -361,19 +361,19 @@ class Connection(EndpointOwner):
 
     @property
     def held_bytes(self) -> int:
-        """What the process holds for a peer that lags and for frames that must be whole."""
+        """Bytes that the process holds for a peer that lags and for frames that must be whole."""
         flows = self.requests.held_bytes + self.responses.held_bytes
         return flows if self._steady else flows + self.client.pending_bytes + self.broker.pending_bytes
 
     def close(self, reason: Reason, detail: str = "") -> None:
-        """Close both sides now; the pump counts and logs why."""
+        """Close both sides now; the pump counts and logs the reason."""
         if self.life.take(_CLOSE, reason):
             self.requests.note()
             self.pump.closed(self.id, reason, detail)
             self._abandon()
 
     def _abandon(self) -> None:
-        """Nothing in flight is answered any more: conversations end, and who parked an answer is told."""
+        """Drop everything in flight: conversations end, and the rooms that parked an answer are notified."""
         abandoned = list(self.in_flight)
         self.in_flight.clear()
         for expected in abandoned:

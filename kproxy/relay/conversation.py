@@ -1,5 +1,5 @@
 # This module is pure.
-"""A request that the proxy answers after asking the broker, as it stands among the requests in flight. Pure."""
+"""A request in flight that the proxy answers after it has asked the broker. Pure."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ if TYPE_CHECKING:
 
 
 class Conversation:
-    """`requests` is the flow that waits for its end; `request` the frame that the broker is asked."""
+    """Runs the `steps` of an `AskBroker` for one request in flight."""
 
     __slots__ = ("_steps", "request", "requests")
 
     def __init__(self, steps: Steps, requests: Flow) -> None:
         self._steps = steps
+        """The flow that waits for the conversation's end."""
         self.requests = requests
+        """The frame of the question that the broker gets next."""
         self.request = b""
 
     def step(self, response: bytes | None) -> Answer | Deferred | None:
-        """The broker's response in, None to begin; the client's answer out, None where there is another `request`."""
+        """Take the broker's response, None to begin; return the client's answer, or None and set the next `request`."""
         try:
             self.request = next(self._steps) if response is None else self._steps.send(response)
         except StopIteration as over:
@@ -31,7 +33,7 @@ class Conversation:
         return None
 
     def abandon(self) -> None:
-        """The connection has ended."""
+        """End the steps: the connection has ended."""
         self._steps.close()
 
 
@@ -40,7 +42,7 @@ Decision = Forward | Answer | Deferred | Conversation
 
 
 def begun(converse: AskBroker, requests: Flow) -> Decision:
-    """The conversation with its first request made; the client's answer where the broker has not to be asked."""
+    """Begin a conversation; return it with its first question, or the client's answer where it asks nothing."""
     conversation = Conversation(converse.steps, requests)
     answer = conversation.step(None)
     return conversation if answer is None else answer

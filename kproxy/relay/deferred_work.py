@@ -1,5 +1,5 @@
 # This module is compiled.
-"""Answers of the proxy's own that are worked out in steps, between which the relay looks for what is to be relayed.
+"""Runs the steps of answers that the proxy works out itself; between two steps the relay moves waiting bytes.
 
 Pure.
 """
@@ -12,38 +12,36 @@ from typing import Final, Protocol
 from kproxy.protocol.outcomes import Incremental
 
 SHARE: Final = 16
-"""One of so many clients that wait for an answer of the proxy's own has its turn between two looks at epoll, so that
-they are not many for long.
+"""Every so many clients that wait for an answer of the proxy's own add one turn between two looks at epoll, so that a
+long queue does not last.
 """
 
 
 class Asking(Protocol):
-    """The connection whose request it is; no other has its `id`."""
+    """The connection that a request came by. Its `id` is unique."""
 
     id: int
 
     def failed(self, error: Exception) -> None:
-        """A step raised it; not to raise."""
+        """Handle the exception that a step raised; must not raise."""
 
 
 class DeferredWork:
-    """The oldest first, each to its end: they are answered, and take effect, in the order in which they came.
-
-    `waiting` are those of which a step is left, by their connection's id.
-    """
+    """Takes the oldest answer first, and each to its end: they are sent, and take effect, in the order of arrival."""
 
     def __init__(self) -> None:
-        # No dict: it finds its first more slowly the more were taken out in front of it.
+        # An OrderedDict: a dict finds its first entry the more slowly the more were removed in front of it.
         self.waiting: OrderedDict[int, tuple[Asking, Incremental]] = OrderedDict()
+        """Answers that have steps left, by their connection's id."""
 
     def add(self, connection: Asking, stepwise: Incremental) -> None:
-        """Answer the connection's request when its turn has come; the one before it, now: it has one held at most."""
+        """Queue an answer. An earlier one of the same connection is finished now: each connection has one at most."""
         if (before := self.waiting.pop(connection.id, None)) is not None:
             before[1].finish()
         self.waiting[connection.id] = connection, stepwise
 
     def take(self) -> None:
-        """Take a step, and more where many wait."""
+        """Take one step, and more where many answers wait."""
         for _ in range(1 + len(self.waiting) // SHARE):
             connection, stepwise = next(iter(self.waiting.values()))
             try:
@@ -54,7 +52,7 @@ class DeferredWork:
                 self._let_go(connection, stepwise)
 
     def _let_go(self, connection: Asking, stepwise: Incremental) -> None:
-        """Unless what was held behind its answer, which is out, has brought in the client's next already."""
+        """Remove a finished answer, unless its end has already brought in the client's next request and replaced it."""
         held = self.waiting.get(connection.id)
         if held is not None and held[1] is stepwise:
             del self.waiting[connection.id]

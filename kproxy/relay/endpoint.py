@@ -19,23 +19,23 @@ IN: Final = select.EPOLLIN
 OUT: Final = select.EPOLLOUT
 GONE: Final = select.EPOLLHUP | select.EPOLLERR
 JOIN_BELOW: Final = 64 << 10
-"""Bytes up to which a frame of several chunks is joined: below that a copy is cheaper than a vector."""
+"""A frame of several chunks is joined up to this many bytes: there a copy is cheaper than a vector."""
 MAX_VECTOR: Final = 1000
-"""Chunks in one sendmsg; Linux takes 1,024."""
+"""The most chunks in one sendmsg; Linux takes 1,024."""
 
 
 class EndpointOwner(metaclass=ABCMeta):
-    """The connection that two endpoints are of."""
+    """The connection that two endpoints belong to."""
 
     __slots__ = ("id",)
 
     def __init__(self, number: int) -> None:
         self.id = number
-        """Rising: no other connection of the process has it."""
+        """A rising number that no other connection of the process has."""
 
     @abstractmethod
     def event(self, endpoint: Endpoint, mask: int, now: float) -> None:
-        """What epoll said of one of the sockets at `now`; raises `Fault` where the connection must close."""
+        """Handle the events that epoll reported at `now`; raises `Fault` where the connection must close."""
 
     @abstractmethod
     def close(self, reason: Reason, detail: str = "") -> None:
@@ -43,12 +43,7 @@ class EndpointOwner(metaclass=ABCMeta):
 
 
 class Endpoint:
-    """A socket in the pump. What its peer does not take waits here, or in a pipe where it was spliced.
-
-    `blocked` says that something waits; `reading` that what the peer sends is taken; `brief` that its last frames were
-    short, or one to splice, so that little is to be read at a time; `costly` that its last request was answered by the
-    proxy itself, which takes longer than to relay one, so that the next is to wait until what came with it is out.
-    """
+    """A socket in the pump. What its peer does not take yet waits here, or in a pipe if it was spliced."""
 
     __slots__ = (
         "_epoll",
@@ -78,10 +73,17 @@ class Endpoint:
         self.receive = sock.recv
         self._send = sock.send
         self.sent = 0
+        """Bytes that the kernel has taken for the peer."""
         self.blocked = False
+        """True while bytes wait to be sent."""
         self.reading = True
+        """True while what the peer sends is read."""
         self.brief = True
+        """True when the peer's last frames were short, or one is to be spliced: then little is read at a time."""
         self.costly = False
+        """True when the proxy itself answered the last request, which takes longer than to relay one: the next then
+        waits until what arrived with it is out.
+        """
         self._pending: deque[Chunk] | None = None
         self._pipe: Pipe | None = None
         self._pipes = pipes
@@ -106,7 +108,7 @@ class Endpoint:
         self._keep(bytes(chunk[sent:]))
 
     def send_frame(self, size: bytes, chunks: Sequence[Chunk]) -> None:
-        """Send a frame that was put together from chunks, its size first."""
+        """Send a frame that is made of chunks, its size first; raises as `send`."""
         total = len(size) + sum(map(len, chunks))
         if total <= JOIN_BELOW or self.blocked or len(chunks) >= MAX_VECTOR:
             self.send(b"".join((size, *chunks)))
@@ -132,7 +134,7 @@ class Endpoint:
         self.want(self._interest | OUT)
 
     def splice_from(self, source: Endpoint, count: int) -> int | None:
-        """Move up to `count` bytes from the other socket inside the kernel; returns how many left it, 0 at its end.
+        """Move up to `count` bytes from the other socket inside the kernel; returns how many, 0 at its end.
 
         None when it has nothing now. Raises `NoPipeError` when there is no descriptor for a pipe.
         """
@@ -166,11 +168,11 @@ class Endpoint:
 
     @property
     def pending_bytes(self) -> int:
-        """What the process holds for this peer."""
+        """Bytes that the process holds for this peer."""
         return sum(map(len, self._pending)) if self._pending else 0
 
     def flush(self) -> bool:
-        """Send what waits; returns whether all of it is out."""
+        """Send what waits; returns True when all of it is out."""
         if not self._drain_pipe():
             return False
         while self._pending:
@@ -192,7 +194,7 @@ class Endpoint:
         return True
 
     def want(self, interest: int) -> None:
-        """Wait for these events; for a reset always."""
+        """Wait for these events, and always for a reset."""
         if interest == self._interest:
             return
         if self._registered:
@@ -203,18 +205,18 @@ class Endpoint:
         self._interest = interest
 
     def mute(self) -> None:
-        """Wait for nothing until `resume`, not even for a reset: epoll would repeat it for ever."""
+        """Wait for no event until `resume`, not even for a reset, which epoll would repeat for ever."""
         if self._registered:
             self._epoll.unregister(self.fd)
         self._registered = self.reading = False
         self._interest = 0
 
     def pause(self) -> None:
-        """Read no more for now: the other side does not take it. Most pauses are over before epoll must know."""
+        """Stop reading for now: the other side does not take it. Most pauses end before epoll must know."""
         self.reading = False
 
     def ignore(self) -> None:
-        """More has come in a pause: epoll is not to repeat it."""
+        """Stop epoll from reporting what arrives during a pause."""
         self.want(self._interest & ~IN)
 
     def resume(self) -> None:
@@ -222,12 +224,12 @@ class Endpoint:
         self.want(self._interest | IN)
 
     def broken(self, error: OSError) -> Fault:
-        """The fault that a failed socket call stands for."""
+        """Return the fault for a socket call that failed."""
         reason = Reason.CLIENT_RESET if self.is_client else Reason.BROKER_RESET
         return Fault(reason, error.strerror or type(error).__name__)
 
     def release(self) -> socket.socket:
-        """Leave the pump; the socket stays open and is the caller's."""
+        """Leave the pump; the socket stays open and belongs to the caller."""
         self.mute()
         self._pending = None
         if self._pipe is not None:

@@ -16,47 +16,47 @@ if TYPE_CHECKING:
     from kproxy.protocol.outcomes import Incremental
 
 UNTIL_TOLD: Final = 1 << 62
-"""Bytes to be held that never come: what is behind waits for something else."""
+"""A need of bytes that never come: what is held waits for another event."""
 
 
 class Outlet(Protocol):
-    """Where bytes go, in order; it takes all of them and keeps what the peer does not take yet."""
+    """Where bytes go, in order. It takes all of them and keeps those that the peer does not take yet."""
 
     def send(self, chunk: Chunk) -> None:
-        """Send, or keep a copy: the chunk may lie in a buffer that is used again at once."""
+        """Send, or keep a copy: the chunk may lie in a buffer that is reused at once."""
 
     def send_frame(self, size: bytes, chunks: Sequence[Chunk]) -> None:
-        """Send a frame that was put together from chunks, its size first."""
+        """Send a frame that is made of chunks, its size first."""
 
 
 class Owner(Protocol):
-    """The connection that both flows are of."""
+    """The connection that both flows belong to."""
 
     def unsteady(self) -> None:
-        """Whether to read from either side is to be decided anew before the next read."""
+        """Decide anew, before the next read, whether to read from either side."""
 
     def resolved(self) -> None:
-        """A parked answer is there."""
+        """Note that a parked answer is there."""
 
     def answered_here(self) -> None:
-        """A request is answered by the proxy itself, at once or in steps."""
+        """Note that the proxy itself answers a request, at once or in steps."""
 
     def work(self, stepwise: Incremental) -> None:
-        """A request is answered in steps, of which none is taken yet."""
+        """Take over an answer in steps, none of which is taken yet."""
 
 
 class Flow(metaclass=ABCMeta):
-    """What one peer sends, on its way to the other, the `sink`; `count` frames so far.
-
-    `passing` bytes of the frame under way go there unseen, whoever moves them.
-    """
+    """What one peer sends, on its way to the other."""
 
     __slots__ = ("_held", "_need", "count", "passing", "sink")
 
     def __init__(self, sink: Outlet) -> None:
         self.sink = sink
+        """The other peer."""
         self.passing = 0
+        """Bytes of the frame under way that go to the sink unseen, by whichever way."""
         self.count = 0
+        """Frames so far."""
         self._held: bytearray | None = None
         self._need = 0  # bytes that `_held` must have before they are looked at
 
@@ -70,17 +70,17 @@ class Flow(metaclass=ABCMeta):
 
     @abstractmethod
     def go_on(self, now: float) -> None:
-        """What was waited for is there: take what was held behind it."""
+        """Take what was held: the answer that it waited for is there."""
 
     def _hold(self, buf: Chunk, start: int, pos: int, need: int) -> None:
-        """Send what is between `start` and `pos`; keep what is behind until there are `need` bytes of it."""
+        """Send the bytes between `start` and `pos`; hold those from `pos` on until there are `need` of them."""
         if pos > start:
             self.sink.send(buf[start:pos])
         self._held = bytearray(buf[pos:])
         self._need = need
 
     def _complete(self, buf: Chunk, now: float) -> int:
-        """Take what is held its missing bytes from `buf`; returns how many, -1 where all of `buf` is held now."""
+        """Complete what is held from `buf`; returns how many bytes were used, -1 if all of `buf` is held now."""
         pos = 0
         while self._held is not None:
             take = min(self._need - len(self._held), len(buf) - pos)
@@ -99,8 +99,8 @@ class Flow(metaclass=ABCMeta):
                 self.sink.send(rest)
 
     def _take_up(self, now: float, malformed: Reason) -> None:
-        """Look at what was held for something else than its rest; `malformed` says whose fault its bytes would be."""
+        """Look at what was held for another event; `malformed` is the reason if its bytes are malformed."""
         try:
             self._scan_held(now)
-        except MalformedMessageError as error:  # bytes of the other peer may have brought us here
+        except MalformedMessageError as error:  # bytes of the other peer may have led here
             raise Fault(malformed, str(error)) from error

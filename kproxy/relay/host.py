@@ -1,5 +1,5 @@
 # This module is compiled.
-"""What serves a connection: the pump, as a connection needs it."""
+"""The interface of the pump, as a connection needs it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class Host(metaclass=ABCMeta):
-    """What a connection needs of the pump that serves it."""
+    """What a connection needs from the pump that serves it."""
 
     @abstractmethod
     def next_id(self) -> int:
-        """A number that no connection had before."""
+        """Return a number that no connection has had before."""
 
     @abstractmethod
     def endpoint(self, sock: socket.socket, connection: EndpointOwner, is_client: bool) -> Endpoint:
@@ -28,7 +28,7 @@ class Host(metaclass=ABCMeta):
 
     @abstractmethod
     def receive(self, endpoint: Endpoint) -> memoryview:
-        """What a socket has, in the buffer of all, so only until it is read into again; raises as `recv_into`."""
+        """Read from a socket into the shared buffer, which the next read overwrites; raises as `recv_into`."""
 
     @abstractmethod
     def work(self, connection: Asking, stepwise: Incremental) -> None:
@@ -36,8 +36,8 @@ class Host(metaclass=ABCMeta):
 
     @abstractmethod
     def failed(self, endpoint: Endpoint, error: Exception) -> None:
-        """Close the connection whose socket or whose turn it was, for the reason that the error stands for."""
+        """Close the endpoint's connection, for the reason that fits the error."""
 
     @abstractmethod
     def closed(self, number: int, reason: Reason, detail: str) -> None:
-        """The connection of this number has closed."""
+        """Take out the connection of this number, which has closed."""

@@ -12,45 +12,43 @@ if TYPE_CHECKING:
     from kproxy.relay.conversation import Conversation
 
 MAX_IN_FLIGHT: Final = 1000
-"""Requests of one connection that may wait; beyond it the client is not read. Clients default to 5."""
+"""The most requests of one connection that may wait; beyond it the client is not read. Clients default to 5."""
 
 
 class Expected:
-    """A response that the client waits for; times in seconds on the monotonic clock; `behind` is the next one.
-
-    `answer` is the whole frame where the proxy answers itself, which waits here until all earlier responses are out, or
-    what it is to come from. In a conversation `correlation_id` is that of the request that the broker has.
-    """
+    """A response that the client waits for; times are seconds on the monotonic clock."""
 
     __slots__ = ("answer", "behind", "correlation_id", "first_byte", "received", "route", "sent")
 
     def __init__(self, correlation_id: int, route: Route, received: float) -> None:
         self.correlation_id = correlation_id
+        """In a conversation, that of the request that the broker has."""
         self.route = route
         self.received = received
         self.sent = received
         self.first_byte = received
         self.answer: bytes | Deferred | Conversation | None = None
+        """The proxy's own answer: a whole frame that waits until all earlier responses are out, or its source."""
         self.behind: Expected | None = None
+        """The next entry of the queue."""
 
     def abandon(self) -> None:
-        """The connection has ended: tell who would have answered."""
+        """Notify the answer's source that the connection has ended."""
         if self.answer is not None and not isinstance(self.answer, bytes):
             self.answer.abandon()
 
 
 class InFlight:
-    """A queue, linked through its entries: most often it holds one, and to compiled code each step is a plain field.
-
-    `first` is the one to be answered next; `last` is the youngest, and stays when the queue is empty.
-    """
+    """A queue, linked through its entries: it mostly holds one, and to compiled code each step is a plain field."""
 
     __slots__ = ("count", "first", "last")
 
     def __init__(self) -> None:
         self.count = 0
         self.first: Expected | None = None
+        """The one to be answered next."""
         self.last: Expected | None = None
+        """The youngest; it stays set when the queue is empty."""
 
     def __len__(self) -> int:
         return self.count
@@ -62,7 +60,7 @@ class InFlight:
             expected = expected.behind
 
     def append(self, expected: Expected) -> None:
-        """Wait for one more."""
+        """Add a response to wait for."""
         if self.first is None:
             self.first = expected
         else:
@@ -72,7 +70,7 @@ class InFlight:
         self.count += 1
 
     def pop(self) -> Expected:
-        """Wait no more for the first; there must be one."""
+        """Remove the first and return it; there must be one."""
         expected = self.first
         assert expected is not None
         self.first = expected.behind
@@ -81,7 +79,7 @@ class InFlight:
         return expected
 
     def clear(self) -> None:
-        """Wait for nothing."""
+        """Remove all."""
         while self.first is not None:
             self.pop()
         self.last = None

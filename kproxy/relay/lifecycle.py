@@ -1,7 +1,7 @@
 # This module is pure and compiled.
-"""The life of a relayed connection, as states and the events that lead from one to the next.
+"""The life of a relayed connection: its states, and the events that lead from one to the next.
 
-docs/design.md has the drawing. What is not in the table changes nothing.
+docs/design.md has the drawing. An event that the table does not have for a state changes nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kproxy.observe.reasons import Reason
 
 
 class State(IntEnum):
-    """In the order in which a connection goes through them; it may skip any but the last."""
+    """A connection goes through these in order; it may skip any but the last."""
 
     OPEN = 0
     """Both sides are read."""
@@ -30,14 +30,14 @@ class State(IntEnum):
 
 
 class Event(IntEnum):
-    """What moves a connection on."""
+    """What moves a connection to its next state."""
 
     DRAIN = 0
     """kproxy wants the connection to end."""
     BETWEEN_REQUESTS = 1
     """No request is under way."""
     LAST_REQUEST = 2
-    """A policy said that the request is the connection's last."""
+    """A policy declared a request the connection's last."""
     CLIENT_ENDED = 3
     """The client closed its sending side. Its responses still go to it; brokers drop them on an early FIN."""
     BROKER_ENDED = 4
@@ -68,7 +68,7 @@ TRANSITIONS: Final[Mapping[tuple[State, Event], State]] = MappingProxyType(
 
 
 class Lifecycle:
-    """One connection's state, and the reason for which it will end, once there is one."""
+    """One connection's state, and the reason for which it ends, once there is one."""
 
     __slots__ = ("reason", "state")
 
@@ -77,7 +77,7 @@ class Lifecycle:
         self.reason: Reason | None = None
 
     def take(self, event: Event, reason: Reason | None = None) -> bool:
-        """Go to the state that follows; without a reason the one before stays. Returns whether the table has it."""
+        """Go to the next state; without a reason the earlier one stays. Returns whether the table has this step."""
         following = TRANSITIONS.get((self.state, event))
         if following is None:
             return False

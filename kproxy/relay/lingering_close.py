@@ -1,8 +1,8 @@
-"""A client socket that kproxy has closed: shut down, and read to its end, for a moment.
+"""Client sockets that kproxy closes gently: each is shut down and then read to its end, for a moment.
 
 A socket that is closed while bytes of its peer are unread sends a reset, which can destroy the responses that the
-client has not read yet. An end that comes together with the last response can do the same: kafka-python throws away
-what it has read when it meets the end in the same turn. So the end comes a moment later, unless nothing was sent.
+client has not read yet. An end that arrives together with the last response can do the same: kafka-python discards
+what it has read when it meets the end in the same turn. So the end follows a moment later, unless nothing was sent.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import trio
 
 LINGER_SECONDS: Final = 2.0
 PAUSE_SECONDS: Final = 0.15
-"""Between the last response and the end."""
+"""Seconds between the last response and the end."""
 _DISCARD: Final = bytearray(16 << 10)
 
 
 class LingeringSocket:
-    """`deadline` in seconds on Trio's clock; `ended` once the client was told; `done` when it has closed too."""
+    """One client socket that is being closed."""
 
     __slots__ = ("_epoll", "deadline", "done", "ended", "fd", "sock")
 
@@ -33,13 +33,16 @@ class LingeringSocket:
         self.sock = sock
         self.fd = sock.fileno()
         self.deadline = deadline
+        """When it is closed in any case: seconds on Trio's clock."""
         self.done = False
+        """True when the client has closed too."""
         self.ended = False
+        """True once the client was sent the end."""
         self._epoll = epoll
         epoll.register(self.fd, select.EPOLLIN)
 
     def end(self) -> None:
-        """Say goodbye, unless the client has gone first."""
+        """Send the end, unless the client has gone first."""
         self.ended = True
         if not self.done:
             try:
@@ -48,7 +51,7 @@ class LingeringSocket:
                 self._finish()
 
     def event(self) -> None:
-        """Throw away what the client still sends."""
+        """Discard what the client still sends."""
         try:
             if self.sock.recv_into(_DISCARD):
                 return
@@ -60,7 +63,7 @@ class LingeringSocket:
 
     @property
     def undelivered(self) -> bool:
-        """Whether the client's kernel has not taken everything yet, or a close would come too soon for the rest."""
+        """True when the client's kernel has not taken everything yet, or a close would come too soon for the rest."""
         if self.done:
             return False
         if not self.ended:
@@ -84,7 +87,7 @@ log = structlog.get_logger("kproxy.relay")
 
 
 class LingeringSockets:
-    """Watched in the pump's epoll, which tells `event` of them; `run` is their task."""
+    """All lingering sockets. The pump's epoll watches them and its task calls `event`; `run` is their own task."""
 
     def __init__(self, epoll: select.epoll) -> None:
         self._epoll = epoll
@@ -96,7 +99,7 @@ class LingeringSockets:
         return len(self._lingering)
 
     def add(self, client: socket.socket, *, at_once: bool) -> None:
-        """Let a socket linger, which is closed in the end; `at_once` where it need not wait for its last response."""
+        """Let a socket linger and close it in the end; `at_once` if its last response needs no pause."""
         now = trio.current_time()
         lingering = LingeringSocket(client, self._epoll, now + LINGER_SECONDS)
         self._lingering[lingering.fd] = lingering
@@ -107,7 +110,7 @@ class LingeringSockets:
             self._to_end_soon.set()
 
     def event(self, fd: int) -> None:
-        """What epoll said of a descriptor, which may have gone in the same round; never raises."""
+        """Handle an event of a descriptor, which may have gone in the same round; never raises."""
         lingering = self._lingering.get(fd)
         if lingering is None:
             return
@@ -117,7 +120,7 @@ class LingeringSockets:
             log.error("a closing socket failed", exc_info=error)
 
     async def run(self) -> None:
-        """End each when its pause is over, until cancelled."""
+        """Send each its end when its pause is over, until cancelled."""
         while True:
             await self._to_end_soon.wait()
             self._to_end_soon = trio.Event()
@@ -133,13 +136,13 @@ class LingeringSockets:
             await trio.sleep(_DELIVERY_SECONDS)
 
     def sweep(self) -> None:
-        """Forget those that are done, and those whose time is over."""
+        """Close those that are done, and those past their deadline."""
         for lingering in list(self._lingering.values()):
             if lingering.done or lingering.deadline < trio.current_time():
                 self._forget(lingering)
 
     def close(self) -> None:
-        """Forget all of them now."""
+        """Close all of them now."""
         for lingering in list(self._lingering.values()):
             self._forget(lingering)
 

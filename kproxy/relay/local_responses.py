@@ -1,5 +1,5 @@
 # This module is pure and compiled.
-"""The proxy's own answers on a connection: at once, in their turn, later, or after the broker was asked. Pure."""
+"""The proxy's own answers on a connection: at once, in their turn, later, or after asking the broker. Pure."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kproxy.relay.flow import Outlet, Owner
 from kproxy.relay.in_flight import Expected, InFlight
 
 _CORRELATION_ID: Final = Struct(">8xi")
-"""Behind size, api key and version of a request."""
+"""The correlation id, behind size, api key and version of a request."""
 
 
 class LocalResponses:
-    """Each stands among the requests in flight until all responses before it are out; `count` of them are out too."""
+    """Keeps each answer among the requests in flight until all responses before it are out."""
 
     __slots__ = ("_broker", "_client", "_in_flight", "_owner", "count")
 
@@ -27,9 +27,10 @@ class LocalResponses:
         self._client = client
         self._owner = owner
         self.count = 0
+        """How many of these answers are out."""
 
     def decided(self, decision: Decision) -> None:
-        """Do what was decided of the request that is expected last: send it on, or see to its answer."""
+        """Carry out the decision on the youngest request in flight: send it on, or see to its answer."""
         expected = self._in_flight.last
         assert expected is not None
         if isinstance(decision, Forward):
@@ -48,21 +49,21 @@ class LocalResponses:
                 self.send_due()
 
     def ask(self, expected: Expected, conversation: Conversation) -> None:
-        """Send a conversation's request, whose response is the next that comes for what is expected."""
+        """Send a conversation's question; the broker's next response to `expected` answers it."""
         expected.answer = conversation
         (expected.correlation_id,) = _CORRELATION_ID.unpack_from(conversation.request)
         self._broker.send(conversation.request)
 
     def park(self, expected: Expected, parked: Deferred) -> None:
-        """The answer comes later, from whatever task."""
+        """Have the answer come later, from any task."""
         expected.answer = parked
         parked.wait(self._owner.resolved)
 
     def answer_in_flight(self, context: Context) -> None:
-        """Answer in-flight requests in place of a broker from an earlier epoch: all of them, or none.
+        """Answer requests in flight in place of a broker of an earlier epoch: all of them, or none.
 
-        A JoinGroup, which may wait at its coordinator for minutes, can be answered so; a commit cannot: it may have
-        been done.
+        A JoinGroup, which may wait at its coordinator for minutes, can be answered in this way. A commit cannot: it may
+        have been done.
         """
         owed = [expected for expected in self._in_flight if not isinstance(expected.answer, bytes)]
         answers = [_in_place_of_broker(expected) for expected in owed]
@@ -73,7 +74,7 @@ class LocalResponses:
         self.send_due()
 
     def send_due(self) -> None:
-        """Send those that are there and whose turn has come."""
+        """Send the answers that are there and have their turn."""
         in_flight = self._in_flight
         while (expected := in_flight.first) is not None:
             answer = expected.answer
@@ -88,7 +89,7 @@ class LocalResponses:
 
 
 def _in_place_of_broker(expected: Expected) -> bytes | None:
-    """The whole frame; None where the response must be the broker's, or comes from elsewhere."""
+    """Return the whole frame; None where the response must be the broker's, or comes from elsewhere."""
     route = expected.route
     make = None if expected.answer is not None else route.policy.stale_response
     return None if make is None else make(route.version, expected.correlation_id)

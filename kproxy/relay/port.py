@@ -1,4 +1,4 @@
-"""The connections of this process, as everything above the relay sees and steers them."""
+"""Implements `kproxy.protocol.connections.Connections` over this process's pump."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ if TYPE_CHECKING:
     from kproxy.relay.pump import Pump
 
 _AT_A_TIME: Final = 100
-"""Connections that are ended before others are served."""
+"""The most connections that are ended before others are served."""
 _LOOKS: Final = 20
-"""How often in the time of its patience a drain looks who is left."""
+"""How often a drain looks for connections left, within its patience."""
 
 
 class RelayedConnections:
-    """Implements `kproxy.protocol.connections.Connections` over the pump."""
+    """The connections of this process, as everything above the relay sees and steers them."""
 
     def __init__(self, pump: Pump) -> None:
         self._pump = pump
 
     def numbers(self, *, after: int = 0) -> Sequence[int]:
-        """The ids above `after`, rising."""
+        """Return the ids above `after`, rising."""
         newest = list(takewhile(lambda number: number > after, reversed(self._pump.connections)))
         newest.reverse()
         return newest
 
     def info(self, number: int) -> ConnectionInfo | None:
-        """The connection of this id; None where it has ended."""
+        """Return the connection of this id; None when it has ended."""
         connection = self._pump.connections.get(number)
         return None if connection is None else connection.info
 
     def infos(self, selector: Selector = ALL) -> Iterator[ConnectionInfo]:
-        """By rising id; a connection that ends meanwhile is left out."""
+        """Yield the connections by rising id; one that ends meanwhile is left out."""
         return (connection.info for connection in self._selected(selector) if not connection.closed)
 
     def by_node(self) -> Mapping[tuple[str, int | None], int]:
-        """How many there are, by virtual cluster and node (None: the bootstrap listener)."""
+        """Return the number of connections by virtual cluster and node (None: the bootstrap listener)."""
         counts: dict[tuple[str, int | None], int] = {}
         for connection in self._pump.connections.values():
             context = connection.context
@@ -52,7 +52,7 @@ class RelayedConnections:
         return counts
 
     def held_bytes(self) -> Mapping[str, int]:
-        """Bytes held in memory for peers that lag and for frames that must be whole, by virtual cluster."""
+        """Return the bytes held for peers that lag and for frames that must be whole, by virtual cluster."""
         held: dict[str, int] = {}
         for connection in self._pump.connections.values():
             name = connection.context.cluster.counters.name
@@ -60,16 +60,16 @@ class RelayedConnections:
         return held
 
     def close(self, selector: Selector, reason: Reason, detail: str = "") -> int:
-        """Close them now; returns how many."""
+        """Close the selected connections now; returns how many."""
         found = self._selected(selector)
         for connection in found:
             connection.close(reason, detail)
         return len(found)
 
     async def drain(self, selector: Selector, reason: Reason, patience: float) -> Sequence[ConnectionInfo]:
-        """Have them answer what they received, take no more, and close; at the latest after `patience` seconds.
+        """Have the selected connections answer what they received, take no more, and close.
 
-        Returns what was known of each when it ended.
+        After `patience` seconds they are closed in any case. Returns what was known of each when it ended.
         """
         found = self._selected(selector)
         for number, connection in enumerate(found, 1):
@@ -88,7 +88,7 @@ class RelayedConnections:
         return infos
 
     def use_stale_policies(self, selector: Selector) -> int:
-        """From now on they count as connections of an earlier epoch, and get `ApiTable.stale`; returns how many."""
+        """Make the selected connections stale from now on: they get `ApiTable.stale`. Returns how many."""
         found = self._selected(selector)
         for connection in found:
             connection.outdate()

@@ -1,5 +1,5 @@
 # This module is compiled.
-"""All relayed sockets in one epoll, served by one Trio task: in its steady state a connection has no task."""
+"""All relayed sockets in one epoll, served by one Trio task: a relayed connection needs no task of its own."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
     from kproxy.protocol.outcomes import Incremental
 
 SCRATCH_BYTES: Final = 128 << 10
-"""One buffer for every read that is not short: what is not sent on at once is copied out of it."""
+"""The size of the one buffer for every read that is not short. What is not sent on at once is copied out of it."""
 _EVENTS: Final = 42
-"""What fits into 512 bytes: room for them that Python's own allocator has at hand."""
+"""The most events of one poll: as many as fit into 512 bytes, which Python's own allocator has at hand."""
 _PATIENCE: Final = 0.002
 """Seconds that Trio's tasks wait for their turn while there is something to relay: a pass through its scheduler costs
 30 µs and four system calls.
 """
 _TURN: Final = 0.05
-"""Seconds after which they get one unasked: what asks may come behind thousands of sockets."""
+"""Seconds after which they get a turn unasked: their event may come behind those of thousands of sockets."""
 _clock: Final = time.monotonic
-# Not Final, as the seconds below are not: tests shorten both, and a compiled module would hold their values.
+# Not Final, as the seconds below are not: tests shorten both, and a compiled module would inline their values.
 _SWEEP_SECONDS: float = 1.0
 HALF_CLOSED_SECONDS: float = 60.0
 """How long a client that has closed its sending side waits for the responses it is owed."""
@@ -54,7 +54,7 @@ log = structlog.get_logger("kproxy.relay")
 
 
 Ended = Callable[[ConnectionInfo, Reason, str], None]
-"""Takes a connection that has ended, why, and what more is known of that; must not raise."""
+"""Takes the record of a connection that has ended, the reason, and a detail; must not raise."""
 
 
 class Pump(Host):
@@ -76,11 +76,11 @@ class Pump(Host):
         self._emptied = trio.Event()
 
     def next_id(self) -> int:
-        """A number that no connection had before."""
+        """Return a number that no connection has had before."""
         return next(self._ids)
 
     def receive(self, endpoint: Endpoint) -> memoryview:
-        """What a socket has, in the buffer of all, so only until it is read into again; raises as `recv_into`."""
+        """Read from a socket into the shared buffer, which the next read overwrites; raises as `recv_into`."""
         count = endpoint.sock.recv_into(self._scratch)  # apart: compiled, a call in a slice is made twice
         return self._scratch[:count]
 
@@ -100,7 +100,7 @@ class Pump(Host):
         broker: socket.socket,
         upstream: str,
     ) -> Connection:
-        """Relay between two connected, non-blocking sockets, which are the pump's from now on.
+        """Relay between two connected, non-blocking sockets, which belong to the pump from now on.
 
         Raises OSError or ValueError when they cannot be watched, or the pump has stopped; only the broker's is closed.
         """
@@ -167,7 +167,7 @@ class Pump(Host):
             self._costly(costly, now)
 
     def _costly(self, events: list[tuple[int, int]], now: float) -> None:
-        """The first, and more where many wait; epoll names the others again, behind what has come to be relayed."""
+        """Serve the first, and more of many; epoll reports the others again, behind what has come to be relayed."""
         chosen = events[: 1 + len(events) // SHARE]
         for fd, _ in chosen:
             if (endpoint := self._endpoints.get(fd)) is not None:
@@ -180,7 +180,7 @@ class Pump(Host):
             self._emptied.set()
 
     def failed(self, endpoint: Endpoint, error: Exception) -> None:
-        """Close the connection whose socket or whose turn it was, for the reason that the error stands for."""
+        """Close the endpoint's connection, for the reason that fits the error."""
         connection = endpoint.connection
         match error:
             case Fault():
@@ -197,7 +197,7 @@ class Pump(Host):
         self.deferred_work.add(connection, stepwise)
 
     def closed(self, number: int, reason: Reason, detail: str) -> None:
-        """Take a closed connection out; its client may still read what was sent to it."""
+        """Take out a closed connection; its client may still read what was sent to it."""
         connection = self.connections.pop(number)
         for endpoint in (connection.client, connection.broker):
             del self._endpoints[endpoint.fd]
@@ -216,7 +216,7 @@ class Pump(Host):
             self._emptied.set()
 
     async def wait_empty(self) -> None:
-        """Wait until no connection is relayed, and all that was said on one has taken effect."""
+        """Wait until no connection is relayed, and every request answered in steps has taken effect."""
         while self.connections or self.deferred_work.waiting:
             self._emptied = trio.Event()
             await self._emptied.wait()
@@ -257,7 +257,7 @@ class Pump(Host):
 
 
 def _reason(connection: Connection) -> Reason:
-    """Why a connection is ending."""
+    """Return the reason for which a connection is ending."""
     reason = connection.life.reason
     assert reason is not None
     return reason

@@ -1,4 +1,4 @@
-"""A connection's last line: counted by its reason, logged once, never with a payload."""
+"""Records the end of a client's connection: counts it by its reason, and logs it once, never with a payload."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that one process relays: clients come in, their bytes are moved, and they are let go."""
+"""The relay of one process: admits clients, moves their bytes, and drains them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Relay:
-    """What the process starts, drains and stops; `run` is its task."""
+    """Owns the pump and the acceptor: the process starts, drains and stops it. `run` is its task."""
 
     def __init__(self, limits: Limits, timeouts: Timeouts) -> None:
         self.pump = Pump(timeouts)
@@ -23,7 +23,7 @@ class Relay:
         self.connections = RelayedConnections(self.pump)
 
     def __len__(self) -> int:
-        """How many connections are relayed."""
+        """Return how many connections are relayed."""
         return len(self.pump.connections)
 
     async def run(self) -> None:
@@ -37,7 +37,7 @@ class Relay:
         await self.acceptor.admit(destination, node_id, client, retired=retired)
 
     def on_end(self, ended: Ended) -> None:
-        """Call `ended` for each connection that has ended."""
+        """Have `ended` called for each connection that has ended."""
         self.pump.ended = ended
 
     async def drain(self) -> None:

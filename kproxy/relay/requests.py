@@ -1,5 +1,8 @@
 # This module is pure and compiled.
-"""The client's bytes: frames found, their responses expected, spans handed on. Pure: it owns no socket and no clock."""
+"""The client's bytes: finds the requests in them, expects their responses, and sends them on.
+
+Pure: it owns no socket and no clock.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +26,12 @@ from kproxy.wire.primitives import frame as framed
 from kproxy.wire.skim import acks
 
 _HEAD: Final = Struct(">iIi")
-"""Size, api key and version in one, correlation id: what every request begins with."""
+"""Size, api key and version in one, and correlation id: the start of every request."""
 _unpack_head: Final = _HEAD.unpack_from
 HEAD_BYTES: Final = _HEAD.size
 _MIN_SIZE: Final = HEAD_BYTES - 4
 _MAX_HEAD: Final = 128 << 10
-"""More than any Produce request has before its acks: two names of 32,767 bytes at most, and tagged fields."""
+"""More bytes than any Produce request has before its acks: two names of 32,767 at most, and tagged fields."""
 _PASS: Final = OnRequest.PASS
 _ACKS: Final = OnRequest.ACKS
 _WHOLE: Final = OnRequest.WHOLE
@@ -37,12 +40,8 @@ _WHOLE: Final = OnRequest.WHOLE
 class RequestFlow(Flow):
     """What one client sends. Each request is counted, timed, and expected to be answered in its turn.
 
-    With `last` set the client has had its last request answered: what it sends after that is ignored, and its
-    connection ends for that reason. While it is `conversing` what comes behind is held, and the client is not to be
-    read. `handling` while a policy decides.
-
-    The last request of what was fed is noted when it is out: the broker has it the sooner, by what noting takes when
-    nothing of it is in the processor's caches.
+    The last request of what was fed is noted only when it is out: the broker gets it sooner, by the time that noting
+    takes when nothing of it is in the processor's caches.
     """
 
     __slots__ = (
@@ -80,10 +79,10 @@ class RequestFlow(Flow):
     ) -> None:
         super().__init__(sink=broker)
         self._in_flight = in_flight
-        self._highest = 0  # correlation id since nothing was in flight
-        self._fresh: list[Expected] = []  # of what was fed last
-        self._rewrite: BodyRewriter | None = None  # of the frame that is under way
-        self._route: Route | None = None  # of a request that is not noted yet, as all that follows
+        self._highest = 0  # the highest correlation id since nothing was in flight
+        self._fresh: list[Expected] = []  # the requests of what was fed last
+        self._rewrite: BodyRewriter | None = None  # of the frame under way
+        self._route: Route | None = None  # of a request that is not noted yet, as are the next four
         self._id = 0
         self._size = 0
         self._received = 0.0
@@ -95,27 +94,30 @@ class RequestFlow(Flow):
         self._own = own
         self._owner = owner
         self._limit = limit
-        self._held = bytearray()  # of the need of nothing, until it is known whose connection this is
+        self._held = bytearray()  # empty, so that the first bytes are searched for the client id
         self.context = context
         self.conversing = False
+        """A conversation is under way: what comes behind it is held, and the client is not to be read."""
         self.handling = False
+        """A policy is deciding on a request."""
         self.last: Reason | None = None
+        """Set once the client's last request has come: later bytes are ignored, and the connection ends for it."""
 
     @property
     def under_way(self) -> bool:
-        """Whether there is a frame that is not complete, or is held behind a conversation."""
+        """True while a frame is not complete, or is held behind a conversation."""
         return bool(self.passing) or bool(self._held) or self._rewrite is not None
 
     def outdate(self) -> None:
-        """The topology that the client came with is gone: requests that begin from now on get what is for that."""
+        """Use the stale table for requests that begin from now on: the client's topology is gone."""
         self._table = self._table.stale
         self._routes = self._table.routes
         self._asked_last = -1
 
     def feed(self, buf: Chunk, now: float) -> Chunk | None:
-        """Take what the client sent; returns the end of it, which the broker is to be sent as it is.
+        """Take what the client sent; return the end of it, which is to be sent to the broker as it is.
 
-        Raises `Fault` when the client must be closed. `buf` may be used again once that is sent.
+        Raises `Fault` when the client must be closed. `buf` may be reused once the returned part is sent.
         """
         pos = 0
         if self._held is not None:
@@ -127,7 +129,7 @@ class RequestFlow(Flow):
         return self._scan(buf, pos, now) if self.last is None else None
 
     def _introduced(self, held: bytearray, buf: Chunk) -> bool:
-        """Learn the client id, which every client says in its first request's header; held until it is all there."""
+        """Read the client id from the first request's header; hold the bytes and return False until it is all there."""
         first = memoryview(held + buf) if held else buf
         client_id, needed = client_id_in(first, self._limit)
         if needed > len(first):
@@ -138,11 +140,11 @@ class RequestFlow(Flow):
         return True
 
     def moved(self, count: int) -> None:
-        """`count` of the `passing` bytes went to the broker by another way (splice)."""
+        """Note that `count` of the `passing` bytes went to the broker by another way (splice)."""
         self.passing -= count
 
     def _scan(self, buf: Chunk, pos: int, now: float) -> Chunk | None:
-        """Look at the frames from `pos` on; returns what of them is still to be sent."""
+        """Look at the frames from `pos` on; return what of them is still to be sent."""
         start, end, need = pos, len(buf), 0
         if self.passing or self._rewrite is not None:
             buf, pos, need = self._pass_on(buf, pos)
@@ -189,7 +191,7 @@ class RequestFlow(Flow):
         return None
 
     def _found(self, route: Route, correlation_id: int, size: int, now: float, responds: bool) -> None:
-        """There is a request: note the one before; raises `Fault` where its response could not be told from another."""
+        """Note the request before, and remember this one; raises `Fault` where responses would be indistinguishable."""
         if self._route is not None:
             self.note()
         if responds:
@@ -219,9 +221,9 @@ class RequestFlow(Flow):
             self._in_flight.append(expected)
 
     def _check_new(self, correlation_id: int, route: Route) -> None:
-        """A client that has an id twice in flight could not tell the responses apart.
+        """Raise `Fault` if the id is in flight: the client could not tell the two responses apart.
 
-        Clients count upwards, so hardly any id comes here; one that does not costs a bounded search.
+        Clients count upwards, so hardly any id is checked here; one that is costs a bounded search.
         """
         for expected in islice(self._in_flight, MAX_IN_FLIGHT):
             if expected.correlation_id == correlation_id:
@@ -229,7 +231,7 @@ class RequestFlow(Flow):
                 raise Fault(Reason.CORRELATION_REUSED, detail, route.api_key)
 
     def settle(self, done: float) -> None:
-        """What was fed last is out at `done`: from then on the time is the broker's."""
+        """Set the time from which the broker is waited for: what was fed last is out at `done`."""
         self.note()
         fresh = self._fresh
         for expected in fresh:
@@ -240,7 +242,7 @@ class RequestFlow(Flow):
             del fresh[:-1]
 
     def _rewrites(self, route: Route, buf: Chunk, pos: int, size: int) -> bool:
-        """Whether the body of a request that begins at `pos` may have to change: its rewriter is at work then."""
+        """Return whether the body of the request at `pos` may have to change; if so, its rewriter is at work."""
         assert route.rewriter is not None
         self._rewrite = route.rewriter(self.context, route.version, buf, pos, size)
         if self._rewrite is None:
@@ -251,8 +253,8 @@ class RequestFlow(Flow):
     def _pass_on(self, buf: Chunk, pos: int) -> tuple[Chunk, int, int]:
         """Go on with the frame under way, whose body may change.
 
-        Returns the buffer, which is another one where they did and it could not be written to; up to where it has been
-        seen; and how many bytes from there are wanted, 0 for any.
+        Returns the buffer, or a copy if bytes had to change and it was read-only; the position reached; and how many
+        bytes are wanted from there on, 0 for any.
         """
         end = len(buf)
         while pos < end:
@@ -279,7 +281,7 @@ class RequestFlow(Flow):
         return buf, pos, 0
 
     def _asks(self, route: Route, buf: Chunk, start: int, pos: int, now: float) -> bool:
-        """Ask the broker what must be known before the request at `pos`, if anything; what is before it is sent."""
+        """Ask the broker what must be known before the request at `pos`, if anything; send what is before it."""
         assert route.before is not None
         steps = route.before(self.context, buf, pos + 4, len(buf))
         if steps is None:
@@ -305,7 +307,7 @@ class RequestFlow(Flow):
         return self._route_last
 
     def _to_hold(self, route: Route, size: int) -> int:
-        """The bytes of a request that must be whole; raises `Fault` where they are too many."""
+        """Return the bytes to hold of a request that must be whole; raises `Fault` where they are too many."""
         limit = route.policy.request_limit
         if size > limit:
             detail = f"a request of {size} bytes must be held, the limit is {limit}"
@@ -337,21 +339,21 @@ class RequestFlow(Flow):
         self.handling = False
 
     def _takes_more(self, buf: Chunk, pos: int) -> bool:
-        """Whether what is behind a request that was held is to be looked at now; held where it is later."""
+        """Return whether to look at what is behind a request now; in a conversation it is held instead."""
         if self.conversing:
             self._hold(buf, pos, pos, UNTIL_TOLD)
             return False
         return self.last is None
 
     def go_on(self, now: float) -> None:
-        """The conversation is over: take what was held behind it."""
+        """Take what was held behind the conversation, which is over."""
         self.conversing = False
         self._take_up(now, Reason.MALFORMED_REQUEST)
         self.settle(now)
 
 
 def _more_to_acks(there: int, frame: int) -> int:
-    """How many bytes of a Produce request to wait for, so many of which are there without its acks."""
+    """Return how many bytes of a Produce request to wait for: the acks are not among those that are there."""
     if frame <= there or there > _MAX_HEAD:
         raise Fault(Reason.MALFORMED_REQUEST, "a Produce request whose acks are not found", 0)
     return min(frame, 2 * there)

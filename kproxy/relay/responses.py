@@ -1,5 +1,5 @@
 # This module is pure and compiled.
-"""The broker's bytes: each frame matched with the request it answers, rewritten where an offer says so. Pure."""
+"""The broker's bytes: matches each frame with the request it answers, and rewrites it where a policy says so. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kproxy.wire.header import decode_response_header
 from kproxy.wire.skim import ResponseStream, response_stream
 
 _HEAD: Final = Struct(">ii")
-"""Size, correlation id: what every response begins with."""
+"""Size and correlation id: the start of every response."""
 _unpack_head: Final = _HEAD.unpack_from
 HEAD_BYTES: Final = _HEAD.size
 _NOTHING: Final = b""
@@ -30,16 +30,14 @@ _INT32: Final = Struct(">i")
 _MAX_HEADER: Final = 64
 """More than any response header before a stream: size, correlation id, an empty or small section of tagged fields."""
 _MAX_ELEMENT: Final = 4 << 20
-"""More than any one partition's fields before its records: aborted transactions are 16 bytes each."""
+"""More than any partition's fields before its records: an aborted transaction is 16 bytes."""
 
 
 class ResponseFlow(Flow):
     """What one broker sends; `limit` bounds a frame, `held_limit` what is held of one that must be whole.
 
-    With `waiting` set there are bytes behind a deferred response, and the broker is not to be read.
-
-    Positions are in the buffer under scan. Who looks at a frame returns the position reached and, to be shown more, how
-    many bytes from there on.
+    Positions are in the buffer under scan. A method that looks at a frame returns the position reached, and how many
+    bytes it needs from there on to go on, 0 for any.
     """
 
     __slots__ = (
@@ -81,19 +79,20 @@ class ResponseFlow(Flow):
         self._owner = owner
         self._limit = limit
         self._begun: Expected | None = None
-        self._finished: Expected | None = None  # of what was fed last: the first, then each behind the other
+        self._finished: Expected | None = None  # of what was fed last: the first, linked to the others by `behind`
         self._finished_last: Expected | None = None
         self.waiting = False
+        """True while bytes are held behind a deferred response, and the broker is not to be read."""
 
     @property
     def under_way(self) -> bool:
-        """Whether there is a frame that is not complete, or is held behind a parked answer."""
+        """True while a frame is not complete, or is held behind a parked answer."""
         return self._begun is not None or self._held is not None
 
     def feed(self, buf: Chunk, now: float) -> Chunk | None:
-        """Take what the broker sent; returns the end of it, which the client is to be sent as it is.
+        """Take what the broker sent; return the end of it, which is to be sent to the client as it is.
 
-        Raises `Fault` when both must be closed. `buf` may be used again once that is sent.
+        Raises `Fault` when both must be closed. `buf` may be reused once the returned part is sent.
         """
         pos = 0
         if self._held is not None:
@@ -103,14 +102,14 @@ class ResponseFlow(Flow):
         return self._scan(buf, pos, now)
 
     def moved(self, count: int) -> None:
-        """`count` of the `passing` bytes went to the client by another way (splice)."""
+        """Note that `count` of the `passing` bytes went to the client by another way (splice)."""
         self.passing -= count
         if not self.passing and self._stream is None:
             self._start = 0
             self._finish(_NOTHING, 0)
 
     def _scan(self, buf: Chunk, pos: int, now: float) -> Chunk | None:
-        """Look at the frames from `pos` on; returns what of them is still to be sent."""
+        """Look at the frames from `pos` on; return what of them is still to be sent."""
         self._start, end = pos, len(buf)
         while pos < end:
             if self.passing:
@@ -129,7 +128,7 @@ class ResponseFlow(Flow):
         return buf[self._start :] if self._start else buf
 
     def _begin(self, buf: Chunk, pos: int, now: float) -> tuple[int, int]:
-        """Look at the first bytes of a frame; returns the position reached and, to be shown more, how many bytes."""
+        """Look at the first bytes of a frame, and decide how it is treated."""
         there = len(buf) - pos
         if there < HEAD_BYTES:
             return pos, HEAD_BYTES
@@ -179,7 +178,7 @@ class ResponseFlow(Flow):
         return Fault(reason, f"a response of {size} bytes", key)
 
     def _step(self, expected: Expected, buf: Chunk, pos: int, frame: int, now: float) -> None:
-        """The response is to the proxy: ask the broker more, or answer the client."""
+        """Handle a response to the proxy's own question: ask the broker more, or answer the client."""
         conversation = expected.answer
         assert isinstance(conversation, Conversation)
         end = pos + frame
@@ -187,11 +186,11 @@ class ResponseFlow(Flow):
         answer = conversation.step(bytes(buf[pos + 4 : end]))
         if answer is None:
             self._begun = None
-            # As if the broker had taken its time in one stretch: the rest is the proxy's.
+            # Count the broker's time as one stretch: the rest is the proxy's.
             expected.sent = now - (expected.first_byte - expected.sent)
             self._own.ask(expected, conversation)
             return
-        if answer.frame == b"":  # it was the proxy's own question, and nobody waits for it
+        if answer.frame == b"":  # it was the proxy's own question, and no client waits for it
             self._begun = None
             self._in_flight.pop()
         elif answer.frame is not None:
@@ -205,7 +204,7 @@ class ResponseFlow(Flow):
         conversation.requests.go_on(now)
 
     def _hand_on(self, buf: Chunk, pos: int, end: int) -> None:
-        """Send the span before `pos`; what is between that and `end` does not go on as it is."""
+        """Send the span before `pos`; the bytes from there to `end` are not sent as they are."""
         if pos > self._start:
             self.sink.send(buf[self._start : pos])
         self._start = end
@@ -223,7 +222,7 @@ class ResponseFlow(Flow):
         return pos, 0
 
     def _rewrite(self, route: Route, buf: Chunk, pos: int, frame: int) -> None:
-        """Send a frame that is there whole as its offer wants it."""
+        """Send a whole frame as its policy rewrites it."""
         end = pos + frame
         glance = route.glance
         nothing = glance is not None and glance.nothing(buf, pos + 4, end)
@@ -248,7 +247,7 @@ class ResponseFlow(Flow):
         return body, 0
 
     def _walk(self, buf: Chunk, pos: int) -> tuple[int, int]:
-        """Walk a frame that streams, from records to records, which need no look."""
+        """Walk a streamed frame from records to records, which pass unseen."""
         stream = self._stream
         assert stream is not None
         seen = stream.feed(buf, pos, min(len(buf), pos + self._left))
@@ -269,7 +268,7 @@ class ResponseFlow(Flow):
         return seen, min(self._left, max(256, 2 * there))
 
     def _tail(self, stream: ResponseStream, buf: Chunk, pos: int) -> tuple[int, int]:
-        """The end of a streamed frame, where NodeEndpoints are (KIP-951): its length is out, so it stays as it is."""
+        """Replace the addresses in NodeEndpoints (KIP-951), at a streamed frame's end; its length is already out."""
         if len(buf) - pos < self._left:
             if self._left > self._held_limit:
                 raise Fault(Reason.FRAME_TOO_LARGE, f"{self._left} bytes after the records")
@@ -288,7 +287,7 @@ class ResponseFlow(Flow):
         return end, 0
 
     def _finish(self, buf: Chunk, pos: int) -> None:
-        """The frame that ends at `pos` is complete; answers of the proxy's own whose turn has come go out behind it."""
+        """End the frame at `pos`, which is complete; send the proxy's own answers that are due behind it."""
         in_flight = self._in_flight
         finished = in_flight.pop()
         if self._finished_last is None:
@@ -304,20 +303,20 @@ class ResponseFlow(Flow):
             self._own.send_due()
 
     def go_on(self, now: float) -> None:
-        """A parked answer may be there: send it in its turn, and what has waited behind it."""
+        """Send a parked answer if it is there and due, and then what has waited behind it."""
         self._own.send_due()
         if self.waiting:
             self.waiting = False
             self._take_up(now, Reason.MALFORMED_RESPONSE)
 
     def settle(self, done: float) -> None:
-        """What was fed last is out at `done`: observe how long each response took, and how much of it here."""
+        """Observe how long each response took, and how much of that here: what was fed last is out at `done`."""
         expected = self._finished
         self._finished = self._finished_last = None
         while expected is not None:
             counters = expected.route.counters
             counters.responses += 1
-            # Both may be of one round of events, of which the first byte's time is the beginning.
+            # Both may be times of one round of events, which began at the first byte's time.
             waited = expected.first_byte - expected.sent
             upstream = waited if waited > 0.0 else 0.0
             counters.upstream.observe(upstream)

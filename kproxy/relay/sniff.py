@@ -1,5 +1,5 @@
 # This module is pure.
-"""Other protocols that come to a Kafka port by mistake, known by their first bytes."""
+"""Recognizes other protocols that come to a Kafka port by mistake, by a connection's first bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TLS_HANDSHAKE: Final = b"\x16\x03"
 
 
 def foreign_protocol(first: bytes) -> Reason | None:
-    """Why these first bytes of a connection are no Kafka request, or None where they may be one."""
+    """Return why these first bytes of a connection are no Kafka request; None where they may be one."""
     if first.startswith(_TLS_HANDSHAKE):
         return Reason.TLS_ON_PLAINTEXT
     if first.startswith(_METHODS):
@@ -22,7 +22,7 @@ def foreign_protocol(first: bytes) -> Reason | None:
 
 
 def no_request(first: bytes, size: int, limit: int) -> Fault:
-    """Why what begins so is no request, of which Kafka's framing would make one of `size` bytes."""
+    """Return the fault for bytes that are no request: Kafka's framing would take them for one of `size` bytes."""
     reason = foreign_protocol(first)
     if reason is not None:
         return Fault(reason, "the client does not speak Kafka in plaintext")

@@ -1,5 +1,5 @@
 # This module is compiled.
-"""Large bodies move from socket to socket inside the kernel, through a pooled pipe."""
+"""Moves large bodies from socket to socket inside the kernel, through a pooled pipe."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import os
 from typing import Final
 
 SPLICE_FROM: Final = 16 << 10
-"""Bytes of a body still to come from which a splice is cheaper than copying through the scratch buffer."""
+"""Bytes of a body still to come from which on a splice is cheaper than copying through the scratch buffer."""
 PIPE_BYTES: Final = 1 << 20
 MAX_IDLE: Final = 16
 _FLAGS: Final = os.SPLICE_F_MOVE | os.SPLICE_F_NONBLOCK
@@ -20,13 +20,14 @@ class NoPipeError(Exception):
 
 
 class Pipe:
-    """`level` bytes are in it."""
+    """A pipe that bodies are spliced through."""
 
     __slots__ = ("level", "reader", "writer")
 
     def __init__(self) -> None:
         self.reader, self.writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self.level = 0
+        """Bytes that are in it."""
         try:
             fcntl.fcntl(self.writer, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         except OSError as error:
@@ -36,13 +37,13 @@ class Pipe:
                 raise
 
     def fill(self, fd: int, count: int) -> int:
-        """Take up to `count` bytes from a socket; 0 at its end. BlockingIOError when there is nothing."""
+        """Take up to `count` bytes from a socket, 0 at its end. BlockingIOError when there is nothing."""
         moved = os.splice(fd, self.writer, count, None, None, _FLAGS)
         self.level += moved
         return moved
 
     def drain(self, fd: int) -> int:
-        """Give what is in it to a socket; returns how much it took."""
+        """Move the bytes in the pipe to a socket; returns how many it took."""
         try:
             moved = os.splice(self.reader, fd, self.level, None, None, _FLAGS)
         except BlockingIOError:
@@ -56,13 +57,13 @@ class Pipe:
 
 
 class PipePool:
-    """Pipes that are in nobody's use: a connection has one only while a body is under way."""
+    """Pipes that are not in use: a connection has one only while a body is under way."""
 
     def __init__(self) -> None:
         self._idle: list[Pipe] = []
 
     def take(self) -> Pipe:
-        """A pipe; raises `NoPipeError` when there are no descriptors left: the body is then to be copied."""
+        """Return a pipe; raises `NoPipeError` when there is no descriptor left: the body is then to be copied."""
         if self._idle:
             return self._idle.pop()
         try:

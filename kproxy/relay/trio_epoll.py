@@ -1,4 +1,4 @@
-"""When Trio has something to do, told to the one task that waits in an epoll of its own instead of in Trio's."""
+"""Wakes the one task that waits in an epoll of its own, instead of in Trio's, when Trio has something to do."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Final
 
 import trio
 
-# Trio does not say publicly where it waits; pyproject.toml therefore takes no version of it that is not tested.
+# Trio has no public name for where it waits, so pyproject.toml allows only tested versions of it.
 from trio._core._run import GLOBAL_RUN_CONTEXT
 
 _NANOSECONDS: Final = 1_000_000_000
 _LATEST: Final = 86_400.0
-"""Seconds; who wants to be told later is told too early, and can set it again."""
+"""Seconds; an alarm set for later rings too early, and can be set again."""
 _Itimerspec = ctypes.c_long * 4
 """Seconds and nanoseconds between two rings, and until the first."""
 _libc: Final = ctypes.CDLL(None, use_errno=True)  # os.timerfd_create came with Python 3.13
@@ -32,9 +32,9 @@ class Alarm:
         self.fd = _checked(_libc.timerfd_create(time.CLOCK_MONOTONIC, os.O_NONBLOCK | os.O_CLOEXEC))
 
     def set(self, seconds: float) -> None:
-        """Ring so much later, at once if that is past, never if it is infinite.
+        """Ring so many seconds from now: at once if negative, never if infinite.
 
-        What was to ring, or has rung and was not seen, does not any more.
+        An earlier setting that has not rung, or has rung unseen, is dropped.
         """
         later = 0 if seconds == math.inf else max(1, round(min(max(seconds, 0), _LATEST) * _NANOSECONDS))
         whole, part = divmod(later, _NANOSECONDS)
@@ -55,15 +55,15 @@ def _checked(returned: int) -> int:
 
 _ONCE: Final = select.EPOLLIN | select.EPOLLONESHOT
 _UNSEEN: Final = 2
-"""Passes after which no task is left that was scheduled before the context began."""
+"""Passes after which every task that was scheduled before the context began has run."""
 _waits: Final = trio.lowlevel.RunVar("kproxy.relay.trio_epoll", False)
 
 
 class Turns(trio.abc.Instrument):
-    """What Trio wants of the task that keeps it waiting in `epoll`.
+    """What Trio wants of the task that waits in `epoll` in its place.
 
-    Events there on a descriptor among `asking` say that Trio's tasks want their turn, and so does a task among
-    `runnable`: those that have been scheduled and did not run yet.
+    Trio's tasks want their turn when `epoll` reports an event on a descriptor among `asking`, or when a task is among
+    `runnable`: scheduled, but not run yet.
     """
 
     def __init__(self, epoll: select.epoll, alarm: Alarm) -> None:
@@ -78,7 +78,7 @@ class Turns(trio.abc.Instrument):
     async def take(self) -> None:
         """Let every task run that can."""
         await trio.lowlevel.checkpoint()
-        self._epoll.modify(self.trio, _ONCE)  # and if an event is left there, or came meanwhile, it is told at once
+        self._epoll.modify(self.trio, _ONCE)  # an event that is left there, or came meanwhile, is reported at once
         self._alarm.set(self._deadlines.next_deadline() - trio.current_time())
 
     def task_scheduled(self, task: trio.lowlevel.Task) -> None:
@@ -92,7 +92,7 @@ class Turns(trio.abc.Instrument):
 
 @asynccontextmanager
 async def watched(epoll: select.epoll) -> AsyncIterator[Turns]:
-    """Trio's own epoll and its next deadline are in `epoll`, too, for one task that waits there.
+    """Put Trio's own epoll and its next deadline into `epoll`, too, for one task that waits there.
 
     A second such task of the same Trio run would keep the first from running: RuntimeError. OSError when there is no
     descriptor for the alarm.

@@ -1,5 +1,5 @@
 # This module is pure.
-"""The relay's own part in Kafka's APIs: addresses, the intersection of versions, the principal."""
+"""The policies by which the relay itself takes part in Kafka's APIs: addresses, common versions, the principal."""
 
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ POLICIES: Final[Mapping[int, ApiPolicy]] = MappingProxyType(
 )
 """By api key."""
 RETIRED_KEYS: Final = frozenset((ApiKey.METADATA, ApiKey.API_VERSIONS, *sasl.POLICIES))
-"""What a client needs to ask until it hears that the node it came to is gone."""
+"""What a client needs to ask until it learns that the node it came to is gone."""

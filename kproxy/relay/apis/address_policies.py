@@ -1,14 +1,14 @@
 # This module is pure.
-"""The APIs whose responses name brokers: each address is replaced by the advertised one, and all else stays.
+"""Policies of the APIs whose responses name brokers: each address is replaced by the advertised one; all else stays.
 
-- Produce (0): requests pass by their head; with acks=0 there is no response, so none is expected. From v10 on responses
+- Produce (0): the relay reads only the head of a request; with acks=0 no response is expected. From v10 on responses
   name new leaders (KIP-951). A response is small and is rewritten whole.
 - Fetch (1): requests pass; from v16 on responses may name new leaders behind all records (KIP-951). A response that is
-  complete in one read is rewritten. A larger one streams, record blobs unseen; at its end the endpoints are rewritten
-  in place or, where they do not fit, taken out: its length is long gone out.
+  complete in one read is rewritten. A larger one streams, its record blobs unread; at its end the endpoints are
+  rewritten in place or, where they do not fit, removed: the frame's length is already sent.
 - Metadata (3) and DescribeCluster (60) name all brokers, so the cluster is learnt from them. Of a Metadata response
-  only the bytes up to the brokers array are looked at. DescribeCluster v1 adds EndpointType; addresses of controllers
-  are masked, though a broker's listener names none.
+  the relay reads only the bytes up to the brokers array. DescribeCluster v1 adds EndpointType; addresses of
+  controllers are masked, though a broker's listener names none.
 - FindCoordinator (10): up to v3 one coordinator at the top level; from v4 on a list, one for each key (KIP-699). An
   absent one (id -1) stays absent.
 - DescribeQuorum (55): v2 adds the controllers' listeners (KIP-853). They are masked: no controller can be reached.
@@ -39,7 +39,7 @@ _THROTTLE_AND_ERROR: Final = 6
 
 
 def learn(context: Context, found: Skimmed, cluster_id: str | None) -> None:
-    """Tell the virtual cluster which nodes there are, before the client can act on it.
+    """Have the virtual cluster learn its nodes, before the client can act on the response.
 
     A stale connection, whose broker is of an earlier topology, learns its own cluster's id only.
     """
@@ -50,7 +50,7 @@ def learn(context: Context, found: Skimmed, cluster_id: str | None) -> None:
 
 
 def metadata_cluster_id(frame: Buffer, pos: int, version: int) -> str | None:
-    """The cluster's id in a Metadata response (KIP-78); it stands at `pos`, right behind the brokers."""
+    """Return the cluster's id in a Metadata response (KIP-78); it is at `pos`, right behind the brokers."""
     if version < _FIRST_METADATA_ID:
         return None
     if version < _FIRST_FLEXIBLE_METADATA:
@@ -59,7 +59,7 @@ def metadata_cluster_id(frame: Buffer, pos: int, version: int) -> str | None:
 
 
 def described_cluster_id(frame: Buffer, body: int, version: int) -> str | None:
-    """The cluster's id in a DescribeCluster response; it stands behind the error's message."""
+    """Return the cluster's id in a DescribeCluster response; it is behind the error's message."""
     _, pos = compact_string(frame, body + _THROTTLE_AND_ERROR)
     return compact_string(frame, pos + (version >= _FIRST_ENDPOINT_TYPE))[0]
 
@@ -68,7 +68,7 @@ _ClusterId = Callable[[memoryview, int, Skimmed, int], str | None]
 
 
 def _learnt(what: str, cluster_id: _ClusterId) -> Callable[[Route], Respond]:
-    """A maker of handlers that replace the addresses and learn whose they are."""
+    """Return a maker of handlers that replace the addresses and learn the cluster's nodes and id."""
 
     def make(route: Route) -> Respond:
         def replace(context: Context, frame: memoryview, body: int, found: Skimmed) -> Sequence[Chunk]:

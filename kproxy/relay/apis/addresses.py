@@ -1,5 +1,5 @@
 # This module is pure and compiled.
-"""Broker addresses in a response, replaced by what the client is to use; all else stays as the broker wrote it."""
+"""Replaces broker addresses in a response by those the client is to use; all else stays as the broker wrote it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from kproxy.wire.header import decode_response_header
 from kproxy.wire.skim import CONTROLLER, Address, Skimmed, replace_addresses, response_skim
 
 Replace = Callable[[Context, memoryview, int, Skimmed], Sequence[Chunk] | None]
-"""Takes the frame, where its body begins, and what was found in it."""
+"""Takes the frame, the position of its body, and what was found in it; returns the chunks to send, None to leave it."""
 
 
 def each(route: Route, replace: Replace, *, always: bool = False) -> Respond:
-    """A handler that counts the error codes on the way to the addresses, and has these replaced.
+    """Return a handler that counts the error codes up to the addresses, and has these replaced.
 
-    `always` also where there is none.
+    With `always`, `replace` is also called for a response without addresses.
     """
     skim = response_skim(route.api_key, route.version)
     assert skim is not None, f"api {route.api_key} v{route.version} carries no address"
@@ -38,15 +38,16 @@ def each(route: Route, replace: Replace, *, always: bool = False) -> Respond:
 
 
 def replace_all(route: Route) -> Respond:
-    """For every API of which only the brokers' addresses change."""
+    """Make the handler of an API whose responses change only in the brokers' addresses."""
     return each(route, replaced)
 
 
 def _told(context: Context, address: Address) -> tuple[str, int]:
-    """What the client is told in place of an address.
+    """Return the host and port that the client gets in place of an address.
 
-    No controller can be reached through kproxy, and told a broker's port a tool would talk to a broker as if it were
-    one. So its name says whose address it stands for and resolves nowhere (RFC 2606); the port stays.
+    No controller can be reached through kproxy. With a broker's port in its place, a tool would talk to a broker as
+    if it were a controller. So its host becomes a name that says which controller it is and resolves nowhere
+    (RFC 2606); the port stays.
     """
     if address.kind == CONTROLLER:
         return f"controller-{address.node_id}.invalid", address.port
@@ -54,6 +55,6 @@ def _told(context: Context, address: Address) -> tuple[str, int]:
 
 
 def replaced(context: Context, frame: memoryview, body: int, found: Skimmed) -> list[Chunk]:
-    """The frame, its addresses as the client is told them."""
+    """Return the frame with the addresses that the client is to use."""
     told = [_told(context, address) for address in found.addresses]
     return [frame[:body], *replace_addresses(frame, body, len(frame), found.addresses, told)]

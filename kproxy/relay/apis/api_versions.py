@@ -1,9 +1,9 @@
 # This module is pure.
-"""ApiVersions (18): the broker's answer, cut down to what kproxy serves too.
+"""ApiVersions (18): answers with the versions that both the broker and kproxy serve.
 
-The request goes on to the broker with the client's software name in it (KIP-511), at v4 at most: the ids that v5
-carries (KIP-1242) are checked by kproxy.rebootstrap, so that they work in front of every broker. A version that kproxy
-does not know is answered as Kafka does, by error 35 in a v0 body that names the versions of ApiVersions itself.
+The request goes on to the broker with the client's software name in it (KIP-511), at v4 at most: kproxy.rebootstrap
+checks the ids that v5 carries (KIP-1242), so they work in front of every broker. kproxy answers a version that it does
+not know as Kafka does, by error 35 in a v0 body that names the versions of ApiVersions itself.
 
 Version notes: v3 is the first flexible one, its response header is not; v4 lets a feature's lowest version be 0; the
 body of a v5 response is that of v4.
@@ -57,9 +57,9 @@ def _unknown_version(correlation_id: int) -> bytes:
 
 
 def intersect(route: Route) -> Respond:
-    """Cut the broker's versions down to those that kproxy serves, and add what it serves by itself.
+    """Cut the broker's versions down to those that kproxy serves, and add the APIs that it serves by itself.
 
-    An error passes as it is: with 35 a broker names only its versions of ApiVersions, and clients go by them.
+    An error passes as it is: with 35 a broker names only its versions of ApiVersions, and clients use these.
     """
 
     def respond(context: Context, frame: memoryview) -> Sequence[Chunk] | None:
@@ -77,7 +77,7 @@ def intersect(route: Route) -> Respond:
 
 @lru_cache(maxsize=256)  # one broker answers all clients alike, and many connect at a time
 def _intersected(body: bytes, version: int, served: Served, own: Served) -> bytes:
-    """The response's body for the client."""
+    """Return the response's body for the client."""
     version = min(version, NEWEST_UPSTREAM)
     response = ApiVersionsResponse.decode(body, version, exact=False)
     ours = {key: (lowest, highest) for key, lowest, highest in served}

@@ -1,12 +1,12 @@
 # This module is pure.
-"""Who a client says it is in a SASL exchange, and whether its broker took it. Pure.
+"""Learns a connection's principal: the name in the client's SASL exchange, once the broker has accepted it. Pure.
 
-Secrets: passwords, proofs and tokens are neither kept nor shown. Of a message only the name in it is read, and the name
-is believed only when the broker has accepted the exchange that began with it: what a broker answers nobody can forge
-here, because each response is matched with its own request.
+Secrets: passwords, proofs and tokens are neither kept nor shown. Only the name in a message is read. It is believed
+only when the broker has accepted the exchange that it began. A client cannot forge that answer: each response is
+matched with its own request.
 
-The names are what Kafka's default principal builder makes principals of. A broker may be set up to make something else
-of them (`principal.builder.class`, `sasl.oauthbearer.sub.claim.name`), which it tells nobody.
+Kafka's default principal builder makes principals of these names. A broker may be configured to make something else of
+them (`principal.builder.class`, `sasl.oauthbearer.sub.claim.name`), which it reports to no client.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from kproxy.wire.generated.sasl_handshake_request import SaslHandshakeRequest
 from kproxy.wire.header import decode_request_header, decode_response_header
 
 MAX_NAME: Final = 255
-"""Bytes of a name; what OpenID Connect allows a subject. A longer one is not known: strangers may send anything."""
+"""The most bytes of a name: what OpenID Connect allows a subject. A longer one is ignored: anyone may send anything."""
 _MAX_MESSAGE: Final = 64 << 10
-"""Bytes of a message that is still read; tokens are far smaller."""
+"""The most bytes of a message that is read; tokens are far smaller."""
 _NUL: Final = b"\0"
 _PLAIN_PARTS: Final = 3
 _TOKEN_PARTS: Final = 3
@@ -46,25 +46,28 @@ _BEARER: Final = re.compile(rb"auth=bearer +([^ ]+)", re.IGNORECASE)
 
 
 class Claim(NamedTuple):
-    """A name that is its client's if the broker answers its last message like this."""
+    """A name that the client proves if `accepted` is true of the broker's answer to its last message."""
 
     name: str
     accepted: Callable[[bytes], bool]
 
 
 class Mechanism(NamedTuple):
-    """`name` is in the first of so many `messages` of a client; what `accepted` says of the answer to the last."""
+    """How a mechanism names the client."""
 
     name: Callable[[bytes], str | None]
+    """Returns the name in the client's first message."""
     messages: int
+    """How many messages the client sends."""
     accepted: Callable[[bytes], bool]
+    """Takes the broker's answer to the last message; returns whether it accepts the client."""
 
 
 class Exchanges:
     """The SASL exchanges of one connection: mostly one, more where it authenticates again (KIP-368).
 
-    Kafka's clients wait for each answer. Others may not: so what is claimed waits in line for the answer to the very
-    request that claims it.
+    Kafka's clients wait for each answer; others may not. So each claim waits in a queue for the answer to the
+    request that made it.
     """
 
     __slots__ = ("_claims", "_mechanism", "_name", "_said")
@@ -73,15 +76,15 @@ class Exchanges:
         self._mechanism: Mechanism | None = None
         self._name: str | None = None
         self._said = 0
-        self._claims: list[Claim | None] = []  # for each request that is not answered yet
+        self._claims: list[Claim | None] = []  # one for each request that is not answered yet
 
     @property
     def over(self) -> bool:
-        """Whether nothing is under way that could tell a name."""
+        """True when no exchange under way can still give a name."""
         return self._mechanism is None and not self._claims
 
     def begin(self, mechanism: str | None) -> None:
-        """The client asked for a mechanism; of one that tells no name, as GSSAPI, nothing is learnt."""
+        """Begin an exchange by a mechanism; one that shows no name, such as GSSAPI, teaches nothing."""
         self._mechanism = None if mechanism is None else MECHANISMS.get(mechanism)
         self._name, self._said = None, 0
 
@@ -98,7 +101,7 @@ class Exchanges:
         self._claims.append(claim)
 
     def hear(self, challenge: bytes | None) -> str | None:
-        """Take the broker's answer to the next message, None for a refusal; returns the name that is true by it."""
+        """Take the broker's answer to the next message, None for a refusal; returns the name that it proves, if any."""
         claim = self._claims.pop(0)
         if claim is None or challenge is None or not claim.accepted(challenge):
             return None
@@ -118,7 +121,7 @@ def plain(message: bytes) -> str | None:
 
 
 def scram(message: bytes) -> str | None:
-    """RFC 5802. With a delegation token (KIP-48) the name is the token's, and its owner's only the broker knows."""
+    """RFC 5802. With a delegation token (KIP-48) the name is the token's; only the broker knows its owner."""
     found = _SCRAM_FIRST.fullmatch(message)
     if found is None or b",tokenauth=" in found[3]:
         return None
@@ -126,7 +129,7 @@ def scram(message: bytes) -> str | None:
 
 
 def bearer(message: bytes) -> str | None:
-    """RFC 7628: the claim `sub` of the token, where that is a JWT; whether it is genuine is for the broker to say."""
+    """RFC 7628: the claim `sub` of the token, if that is a JWT; the broker decides whether it is genuine."""
     found = _BEARER_FIRST.fullmatch(message)
     tokens = [] if found is None else [_BEARER.fullmatch(pair) for pair in found[2].split(b"\x01") if _is_auth(pair)]
     if len(tokens) != 1 or tokens[0] is None:
@@ -158,7 +161,7 @@ def _text(name: bytes) -> str | None:
 
 
 def _named(name: str) -> str | None:
-    """A name that is one; lone surrogates, which JSON can hold, are no text."""
+    """Return the name if it is valid text of an allowed length; lone surrogates, which JSON can hold, are no text."""
     try:
         return name if 0 < len(name.encode()) <= MAX_NAME else None
     except UnicodeEncodeError:
@@ -171,12 +174,12 @@ def _any(challenge: bytes) -> bool:
 
 
 def _verified(challenge: bytes) -> bool:
-    """SCRAM's server-final message: the broker knows the password too. `e=` would be an error."""
+    """SCRAM's server-final message shows that the broker accepts the proof. `e=` would be an error."""
     return challenge.startswith(b"v=")
 
 
 def _empty(challenge: bytes) -> bool:
-    """OAUTHBEARER's refusal is a challenge too, with error code 0, to which the client still has to say something."""
+    """OAUTHBEARER's refusal is also a challenge with error code 0, which the client still has to answer."""
     return not challenge
 
 
@@ -188,7 +191,7 @@ MECHANISMS: Final[Mapping[str, Mechanism]] = MappingProxyType(
         "OAUTHBEARER": Mechanism(bearer, 1, _empty),
     }
 )
-"""Those that tell a name. GSSAPI's is inside what only the broker can decrypt."""
+"""The mechanisms that show a name. GSSAPI's is encrypted for the broker."""
 
 
 MAX_REQUEST: Final = 1 << 20
@@ -198,7 +201,7 @@ _TYPE: Final = "User"
 
 
 def begin(context: Context, frame: memoryview) -> None:
-    """Note the mechanism; whether the broker knows it shows in what it answers later."""
+    """Note the mechanism; the broker's later answers show whether it knows it."""
     context.state(Exchanges).begin(_mechanism(frame))
 
 
@@ -206,12 +209,12 @@ def _mechanism(frame: memoryview) -> str | None:
     try:
         header, body = decode_request_header(frame, 0, len(frame))
         return SaslHandshakeRequest.decode(frame[body:], header.api_version, exact=False).mechanism
-    except MalformedMessageError:  # the broker's to refuse
+    except MalformedMessageError:  # the broker will refuse it
         return None
 
 
 def say(context: Context, frame: memoryview) -> None:
-    """Note whom the client names, until the broker has answered."""
+    """Note the name that the client claims, until the broker has answered."""
     context.state(Exchanges).say(_message(frame))
 
 
@@ -224,7 +227,7 @@ def _message(frame: memoryview) -> bytes | None:
 
 
 def learn(route: Route) -> Respond:
-    """Learn from the broker's answer whether the client is whom it named; the answer stays as it is."""
+    """Learn from the broker's answer whether the client's name is accepted; the answer stays as it is."""
 
     def respond(context: Context, frame: memoryview) -> Sequence[Chunk] | None:
         answer = _answer(frame, route.version)

@@ -1,4 +1,4 @@
-"""The table: which API, in which version, is treated how."""
+"""The table that decides how each API is treated in each version."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def table(counters: ClusterCounters | None = None) -> ApiTable:
 
 
 def word(key: int, version: int) -> int:
-    """Key and version as they stand in a request's header."""
+    """Key and version as they are in a request's header."""
     return (key & 0xFFFF) << 16 | version & 0xFFFF
 
 
@@ -56,8 +56,8 @@ def test_a_known_version_has_one_route(version: int) -> None:
     assert found.counters.apis == {(1, version): route.counters}
 
 
-def test_a_stale_table_has_its_own_offers_and_the_same_counters() -> None:
-    """What has none for connections of an earlier epoch is treated as ever; further epochs change nothing."""
+def test_a_stale_table_has_its_own_policies_and_the_same_counters() -> None:
+    """An API without a stale policy is treated as before; further epochs change nothing."""
     held = ApiPolicy(on_request=OnRequest.WHOLE, request=answer)
     fresh = ApiTable(ClusterCounters("test"), {1: ApiPolicy(stale=held), **OWN}, SPECS, only=frozenset({1, 3}))
     stale = fresh.stale
@@ -83,13 +83,13 @@ def test_a_stale_table_has_its_own_offers_and_the_same_counters() -> None:
     ],
 )
 def test_refusals(key: int, version: int, reason: Reason, detail: str) -> None:
-    """Each has its reason, and a detail that says what is served; key and version are read as signed."""
+    """Each has its reason, and a detail that names what is served; key and version are read as signed."""
     fault = refusal(key, version)
     assert (fault.reason, fault.detail, fault.api_key) == (reason, detail, key)
 
 
 def test_refusals_are_counted_and_bounded() -> None:
-    """By key and reason; not by whatever a client can invent."""
+    """Counters exist by key and reason, not for every value that a client can invent."""
     counters = ClusterCounters("test")
     found = table(counters)
     for key in range(100, 100 + MAX_REFUSED + 50):
@@ -101,8 +101,8 @@ def test_refusals_are_counted_and_bounded() -> None:
 
 
 @pytest.mark.parametrize("version", [0, 3, -1, 32767, -32768])
-def test_an_offer_for_any_version(version: int) -> None:
-    """Versions that nobody knows get a route that is not kept, and share their counters."""
+def test_a_policy_for_any_version(version: int) -> None:
+    """A version outside Kafka's schemas gets a route that is not kept, and shares its counters with the others."""
     found = table()
     route = found.route(word(8, version))
     assert (route.on_request, route.version, route.counters.api_version) == (OnRequest.WHOLE, version, OTHER)
@@ -115,12 +115,12 @@ def test_an_offer_for_any_version(version: int) -> None:
 
 
 def test_what_is_served() -> None:
-    """Each open API with the versions that are let through."""
+    """Each open API, with the versions that are let through."""
     assert table().served() == ((1, 2, 5), (3, 2, 3), (8, 1, 2))
 
 
 def test_what_is_served_is_what_is_let_through() -> None:
-    """For Kafka's own table and the relay's policies, at both ends of each range."""
+    """Checked for Kafka's own table and the relay's policies, at both ends of each range."""
     found = ApiTable(ClusterCounters("test"), POLICIES)
     assert {key for key, _, _ in found.served()} == {spec.key for spec in APIS.values() if spec.broker}
     for key, low, high in found.served():
@@ -163,14 +163,14 @@ def test_responses_before_a_version_pass() -> None:
     ],
 )
 def test_where_the_error_code_is(key: int, version: int, error_at: int | None) -> None:
-    """Counted from the frame's size; a response is looked at up to there, or up to its correlation id."""
+    """It is counted from the frame's size. A response is looked at up to there, or else up to its correlation id."""
     route = Route(APIS[key], version, PASS_UNCHANGED, ApiCounters(key, version))
     assert route.error_at == error_at
     assert route.judged == (8 if error_at is None else error_at + 2)
 
 
 def test_a_flexible_header_moves_the_error_code() -> None:
-    """By one byte, in every API that has one at a fixed place."""
+    """It moves by one byte, in every API whose error code has a fixed offset."""
     for spec in APIS.values():
         for version in range(spec.min_version, spec.max_version + 1):
             route = Route(spec, version, PASS_UNCHANGED, ApiCounters(spec.key, version))
@@ -179,20 +179,20 @@ def test_a_flexible_header_moves_the_error_code() -> None:
 
 
 def test_the_table_of_kafka_is_the_default() -> None:
-    """All APIs of Kafka's, none of them with an policy."""
+    """It has all of Kafka's APIs, none of them with a policy."""
     found = ApiTable(ClusterCounters("test"), {})
     assert {key: (low, high) for key, low, high in found.served()}[17] == (0, 1)
 
 
 def test_requests_before_a_version_pass() -> None:
-    """`request_from` is the first version whose requests are looked at; what nobody knows is looked at too."""
+    """`request_from` is the first version whose requests are looked at; unknown versions are looked at, too."""
     policy = ApiPolicy(on_request=OnRequest.WHOLE, request=answer, request_from=3, any_version=True)
     found = [Route(SPECS[1], version, policy, ApiCounters(1, version)).on_request for version in (-1, 2, 3, 4)]
     assert found == [OnRequest.WHOLE, OnRequest.PASS, OnRequest.WHOLE, OnRequest.WHOLE]
 
 
 def test_a_table_of_some_apis_only() -> None:
-    """All others are refused as of a node that is gone; what nobody or no client may ask keeps its own reason."""
+    """All other APIs are refused for the node that is gone; unknown APIs and brokers' own keep their own reason."""
     counters = ClusterCounters("test")
     found = ApiTable(counters, OWN, SPECS, only=frozenset({1, 2}))
     assert found.route(word(1, 4)).version == 4

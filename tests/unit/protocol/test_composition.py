@@ -1,4 +1,4 @@
-"""Rooms that share an API: a request and a response pass all of them in order; what cannot be shared is refused."""
+"""Rooms that share an API: requests and responses pass all of them in order; what cannot be shared is refused."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WHOLE: dict[str, Any] = {"on_request": OnRequest.WHOLE, "on_response": OnRespons
 
 
 def writes(name: bytes, *, last: Reason | None = None) -> Callable[[Context, memoryview], Outcome]:
-    """A request handler that writes its name behind the request."""
+    """A request handler that appends its name to the request."""
 
     def handle(context: Context, frame: memoryview) -> Outcome:
         del context
@@ -33,7 +33,7 @@ def writes(name: bytes, *, last: Reason | None = None) -> Callable[[Context, mem
 
 
 def answers(name: bytes) -> Callable[[Context, memoryview], Outcome]:
-    """A request handler that answers by its name."""
+    """A request handler that answers with its name."""
 
     def handle(context: Context, frame: memoryview) -> Outcome:
         del context
@@ -48,7 +48,7 @@ def passes(context: Context, frame: memoryview) -> None:
 
 
 def says(name: bytes, *, last_word: bool = False) -> Callable[[Route], Respond]:
-    """A response handler that writes its name behind the response."""
+    """A response handler that appends its name to the response."""
 
     def make(route: Route) -> Respond:
         del route
@@ -74,12 +74,12 @@ def rooms(*policies: ApiPolicy) -> Sequence[Room]:
 
 
 def together(*policies: ApiPolicy) -> ApiPolicy:
-    """What the rooms come to."""
+    """The rooms' composed policy."""
     return compose(rooms(*policies))[FIND_COORDINATOR]
 
 
 def exchanged(*policies: ApiPolicy) -> tuple[bytes, bytes, Relay]:
-    """What the broker gets behind a request, and the client behind a response, however they are cut."""
+    """What the broker gets after a request and the client after a response; the same for every cut."""
     asked = frames.raw_request(FIND_COORDINATOR, VERSION, 5, b"q")
     answered = frames.raw_response(FIND_COORDINATOR, VERSION, 5, b"r")
     shared = compose(rooms(*policies))
@@ -88,7 +88,7 @@ def exchanged(*policies: ApiPolicy) -> tuple[bytes, bytes, Relay]:
 
 
 def test_two_rooms_in_one_api() -> None:
-    """Both see the request and the response, in their order, each as the room before has left it."""
+    """Both see the request and the response in order, each as the room before has left it."""
     a = ApiPolicy(**WHOLE, request=writes(b"a"), response=says(b"a"))
     b = ApiPolicy(**WHOLE, request=writes(b"b"), response=says(b"b"))
     assert exchanged(a, b)[:2] == (b"ab", b"ab")
@@ -96,7 +96,7 @@ def test_two_rooms_in_one_api() -> None:
 
 
 def test_a_room_that_changes_nothing_hides_no_other() -> None:
-    """In front and behind."""
+    """Neither the room before it nor the one behind it."""
     silent = ApiPolicy(**WHOLE, request=passes, response=unchanged)
     speaks = ApiPolicy(**WHOLE, request=writes(b"a"), response=says(b"a"))
     assert exchanged(silent, speaks)[:2] == exchanged(speaks, silent)[:2] == (b"a", b"a")
@@ -104,7 +104,7 @@ def test_a_room_that_changes_nothing_hides_no_other() -> None:
 
 
 def test_a_room_that_answers_is_the_last_to_see_a_request() -> None:
-    """What is behind it is not asked, and the broker gets nothing."""
+    """The rooms behind it are not asked, and the broker gets nothing."""
     request = frames.raw_request(FIND_COORDINATOR, VERSION, 5, b"q")
     shared = compose(
         rooms(ApiPolicy(**WHOLE, request=answers(b"a")), ApiPolicy(**WHOLE, request=writes(b"b"), response=says(b"b")))
@@ -114,7 +114,7 @@ def test_a_room_that_answers_is_the_last_to_see_a_request() -> None:
 
 
 def test_a_last_word_on_a_response() -> None:
-    """No room behind changes it."""
+    """No later room changes it."""
     final = ApiPolicy(**WHOLE, request=passes, response=says(b"a", last_word=True))
     other = ApiPolicy(**WHOLE, request=passes, response=says(b"b"))
     assert exchanged(final, other)[1] == b"a"
@@ -122,7 +122,7 @@ def test_a_last_word_on_a_response() -> None:
 
 
 def test_the_last_request_stays_the_last() -> None:
-    """A room's word that a connection ends survives the rooms behind it."""
+    """If a room ends the connection, the rooms behind it cannot undo that."""
     ends = ApiPolicy(**WHOLE, request=writes(b"a", last=Reason.REBOOTSTRAP), response=unchanged)
     more = ApiPolicy(**WHOLE, request=writes(b"b"), response=unchanged)
     for order in ((ends, more), (more, ends)):
@@ -130,7 +130,7 @@ def test_the_last_request_stays_the_last() -> None:
 
 
 def test_each_room_from_its_version_on() -> None:
-    """Below it the room sees neither requests nor responses; the other one does."""
+    """Below its version a room sees neither requests nor responses; the other room does."""
     late = ApiPolicy(**WHOLE, request=writes(b"a"), response=says(b"a"), request_from=5, response_from=5)
     always = ApiPolicy(**WHOLE, request=writes(b"b"), response=says(b"b"))
     assert exchanged(late, always)[:2] == (b"b", b"b")
@@ -141,7 +141,7 @@ def test_each_room_from_its_version_on() -> None:
 
 
 def test_bounds_are_those_of_all() -> None:
-    """The strictest lowest version; the largest request that any room wants whole; a glance only where all glance."""
+    """The strictest lowest version; the largest request that a room wants whole; a glance only where all glance."""
     a = ApiPolicy(on_request=OnRequest.WHOLE, request=passes, request_limit=10, refuse_below=1, any_version=True)
     b = ApiPolicy(on_request=OnRequest.WHOLE, request=passes, request_limit=20, refuse_below=2)
     shared = together(a, b)
@@ -153,7 +153,7 @@ def test_bounds_are_those_of_all() -> None:
 
 
 def test_one_room_alone_is_as_it_is() -> None:
-    """Nothing is put around the policy of an API in which one room takes part."""
+    """The policy of an API in which one room takes part is not wrapped."""
     only = ApiPolicy(on_request=OnRequest.WHOLE, request=passes)
     assert together(only) is only
 
@@ -191,13 +191,13 @@ def rewriter(context: Context, version: int, buf: Chunk, pos: int, size: int) ->
     ],
 )
 def test_a_clash_names_both_rooms(a: dict[str, Any], b: dict[str, Any], why: str) -> None:
-    """It is an error at the start, never one room silently in the other's place."""
+    """It is an error at the start; one room never silently replaces the other."""
     with pytest.raises(CompositionError, match=rf"^api 10 \(FindCoordinator\): {why}"):
         together(ApiPolicy(**a), ApiPolicy(**b))
 
 
 def test_a_virtual_cluster_refuses_a_clash() -> None:
-    """As a room would meet it that answers Metadata for itself."""
+    """A room that answers Metadata itself meets this error."""
     with pytest.raises(
         CompositionError, match=r"Metadata.*telemetry answers every request itself.*rebootstrap and relay"
     ):
@@ -205,7 +205,7 @@ def test_a_virtual_cluster_refuses_a_clash() -> None:
 
 
 def test_a_room_joins_every_api_of_its_own() -> None:
-    """APIs that rooms do not share are all there."""
+    """APIs that rooms do not share are all in the result."""
     only = ApiPolicy(on_request=OnRequest.WHOLE, request=passes)
     shared = composed(Cluster(), {71: only}, None)
     assert shared[71] is only

@@ -1,4 +1,4 @@
-"""What handlers know of a connection."""
+"""What handlers know about a connection."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def context(cluster: Cluster) -> Context:
 
 @pytest.mark.parametrize("node_id", [0, 7, 1001, 2147483646])
 def test_a_node_is_advertised(node_id: int) -> None:
-    """The backend is asked, and told by which address the client came."""
+    """The cluster is asked, and gets the address that the client reached kproxy by."""
     cluster = Cluster()
     assert context(cluster).advertise(node_id, "b", 9092) == ("proxy.example", port_of(node_id))
     assert cluster.told == [(node_id, "b", 9092, "10.9.8.7")]
@@ -24,14 +24,14 @@ def test_a_node_is_advertised(node_id: int) -> None:
 
 @pytest.mark.parametrize(("node_id", "host", "port"), [(-1, "", -1), (-1, "b", 9092), (5, "", 0), (-2147483648, "", 0)])
 def test_an_absent_node_stays_absent(node_id: int, host: str, port: int) -> None:
-    """No id or no host: the backend is not asked, so no port is bound for it."""
+    """Without an id or a host the cluster is not asked, so no port is bound for the node."""
     cluster = Cluster()
     assert context(cluster).advertise(node_id, host, port) == (host, port)
     assert cluster.told == []
 
 
 def test_a_client_introduces_itself() -> None:
-    """Which software it says last that it is is kept, what it said first is counted, once; no more than it says."""
+    """The last name and version are kept; the first are counted, once."""
     cluster = Cluster()
     found = context(cluster)
     assert (found.client_id, found.principal, found.software, found.software_label) == (None,) * 4
@@ -43,7 +43,7 @@ def test_a_client_introduces_itself() -> None:
 
 
 def test_a_name_that_is_no_label() -> None:
-    """What KIP-511 does not allow is counted as unknown, and kept as it is for the log."""
+    """A name that KIP-511 does not allow is counted as unknown, and kept as it is for the log."""
     cluster = Cluster()
     found = context(cluster)
     found.introduce("a\nb", "x" * 500)
@@ -61,13 +61,13 @@ def test_a_name_that_is_no_label() -> None:
     ],
 )
 def test_the_address_of_a_client(client: str, host: str, port: int | None) -> None:
-    """The host without brackets, so that a client that comes again is known by it; one that has gone has none."""
+    """The host has no brackets, so a client that returns is recognized; a client that was gone has no port."""
     found = Context(Cluster(), None, client, "10.9.8.7")
     assert (found.host, found.port) == (host, port)
 
 
-def test_a_stale_connection_is_told_no_address() -> None:
-    """Its broker is of the topology before: the backend is not asked where such a node is now; an absent one passes."""
+def test_a_stale_connection_gets_no_address() -> None:
+    """Its broker belongs to the earlier topology: the cluster is not asked for the node; an absent one passes."""
     cluster = Cluster()
     found = context(cluster)
     before = found.stale

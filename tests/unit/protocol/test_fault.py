@@ -1,4 +1,4 @@
-"""What ends a connection."""
+"""The exception that ends a connection."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from kproxy.observe.reasons import Reason
 from kproxy.protocol.fault import Fault
 
 
-def test_a_fault_tells_reason_and_detail() -> None:
-    """For the counters, for the log, and in one line."""
+def test_a_fault_has_reason_and_detail() -> None:
+    """Separately, for the counters and the log, and in one line."""
     fault = Fault(Reason.UNKNOWN_API, "api key 99", 99)
     assert (fault.reason, fault.detail, fault.api_key) == (Reason.UNKNOWN_API, "api key 99", 99)
     assert str(fault) == "unknown_api: api key 99"

@@ -1,4 +1,4 @@
-"""A parked answer: when it is given, where it stands among others, and who hears that it is not wanted any more."""
+"""Parked answers: when they are sent, in which turn, and what is notified when they are no longer wanted."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ def sent(relay: Own) -> bytes:
 
 
 def test_the_first_answer_counts() -> None:
-    """Whoever waits is told once; before anybody waits, and after, nobody is."""
-    told: list[str] = []
-    parked, early = Deferred(lambda: told.append("abandoned")), Deferred()
+    """The waiting side is notified once; nothing is notified before it waits, or after."""
+    calls: list[str] = []
+    parked, early = Deferred(lambda: calls.append("abandoned")), Deferred()
     early.resolve(b"a")
     early.abandon()
-    parked.wait(lambda: told.append("resolved"))
+    parked.wait(lambda: calls.append("resolved"))
     for frame in (b"a", b"b"):
         parked.resolve(frame)
     parked.abandon()
-    assert (parked.frame, early.frame, told) == (b"a", b"a", ["resolved"])
+    assert (parked.frame, early.frame, calls) == (b"a", b"a", ["resolved"])
 
 
 def test_nobody_waits_any_more() -> None:
-    """Who would have answered hears it once; what it says after that is not kept."""
-    told: list[str] = []
-    parked = Deferred(lambda: told.append("abandoned"))
-    parked.wait(lambda: told.append("resolved"))
+    """The room is notified once; an answer that comes after that is not kept."""
+    calls: list[str] = []
+    parked = Deferred(lambda: calls.append("abandoned"))
+    parked.wait(lambda: calls.append("resolved"))
     parked.abandon()
     parked.abandon()
     parked.resolve(b"late")
-    assert (parked.frame, told) == (None, ["abandoned"])
+    assert (parked.frame, calls) == (None, ["abandoned"])
 
 
 def test_an_answer_in_steps() -> None:
-    """One at a time; the last one resolves it, whether somebody waits or not."""
+    """One step at a time; the last one resolves the answer, whether it is waited for or not."""
     taken: list[int] = []
 
     def steps() -> Generator[None, None, bytes]:
@@ -56,14 +56,14 @@ def test_an_answer_in_steps() -> None:
             yield
         return b"worked out"
 
-    told: list[str] = []
+    calls: list[str] = []
     stepwise, left, at_once = (Incremental(steps()) for _ in range(3))
-    stepwise.wait(lambda: told.append("resolved"))
+    stepwise.wait(lambda: calls.append("resolved"))
     for count in range(1, 5):
         assert not stepwise.done
         stepwise.step()
         assert len(taken) == min(count, 3)
-    assert (stepwise.done, stepwise.frame, told) == (True, b"worked out", ["resolved"])
+    assert (stepwise.done, stepwise.frame, calls) == (True, b"worked out", ["resolved"])
     left.step()
     left.abandon()
     left.finish()
@@ -87,7 +87,7 @@ def test_a_step_that_raises_is_the_last() -> None:
 
 
 def test_a_parked_answer_alone() -> None:
-    """The broker hears nothing of it; it is counted once, with both sizes, and by no latency: nobody was asked."""
+    """The broker gets nothing; the answer is counted once, with both sizes, and in no latency: no broker was asked."""
     relay = play([("client", park(5)), ("answer", parked_response(5))], Own)
     assert (sent(relay), bytes(relay.broker.data), list(relay.in_flight)) == (parked_response(5), b"", [])
     counted = relay.cluster.counters.apis[PARK, 0]
@@ -97,7 +97,7 @@ def test_a_parked_answer_alone() -> None:
 
 
 def test_a_parked_answer_that_is_there_at_once() -> None:
-    """It is as any answer of the proxy's own: at once, or in its turn."""
+    """It is sent like any answer of the proxy's own: at once, or in its turn."""
     relay = play([("client", park(5, at_once=True))], Own)
     assert sent(relay) == parked_response(5)
     script: Script = [("client", ONE[0] + park(5, at_once=True) + TWO[0]), ("broker", ONE[1] + TWO[1])]
@@ -105,7 +105,7 @@ def test_a_parked_answer_that_is_there_at_once() -> None:
 
 
 def test_the_client_goes_on_while_an_answer_is_parked() -> None:
-    """What it asks goes to the broker at once; what the broker says waits, and is held as it came."""
+    """The client's requests go to the broker at once; the broker's responses wait, and are held as they came."""
     relay = play([("client", ONE[0] + park(5) + TWO[0] + THREE[0]), ("broker", ONE[1] + TWO[1] + THREE[1])], Own)
     assert bytes(relay.broker.data) == ONE[0] + TWO[0] + THREE[0]
     assert sent(relay) == ONE[1]
@@ -116,7 +116,7 @@ def test_the_client_goes_on_while_an_answer_is_parked() -> None:
 
 
 def test_an_answer_before_its_turn_waits_for_it() -> None:
-    """Earlier responses, of the broker and of others, come first."""
+    """Earlier responses go first, the broker's and other answers."""
     script: Script = [
         ("client", ONE[0] + park(5) + frames.raw_request(API_VERSIONS, 99, 6) + TWO[0] + park(7)),
         ("answer", parked_response(7)),
@@ -129,7 +129,7 @@ def test_an_answer_before_its_turn_waits_for_it() -> None:
 
 
 def test_several_answers_are_parked() -> None:
-    """Each response waits for all before it; the bytes behind are looked at again as often as needed."""
+    """Each response waits for all before it; the bytes held are looked at again as often as needed."""
     script: Script = [
         ("client", park(5) + ONE[0] + park(6) + TWO[0]),
         ("broker", ONE[1] + TWO[1]),
@@ -143,7 +143,7 @@ def test_several_answers_are_parked() -> None:
 
 @pytest.mark.parametrize("cut", [whole, bytewise])
 def test_a_response_that_has_begun_when_the_answer_comes(cut: Cut) -> None:
-    """Its first bytes have waited; its rest, at whatever byte the answer comes, makes it whole."""
+    """Its first bytes have waited; its rest completes it, at whatever byte the answer comes."""
     for at in range(len(ONE[1])):
         relay = Own()
         relay.feed("client", park(5) + ONE[0])
@@ -156,7 +156,7 @@ def test_a_response_that_has_begun_when_the_answer_comes(cut: Cut) -> None:
 
 
 def test_a_large_response_behind_a_parked_answer() -> None:
-    """It streams on from where it was held."""
+    """It streams on from the point where it was held."""
     fetch, fetched = frames.request(1, 12, 1), frames.fetched(12, 1, [(0, b"r" * 3000)])
     for at in (8, 9, 60, 2000, len(fetched)):
         relay = Own()
@@ -169,7 +169,7 @@ def test_a_large_response_behind_a_parked_answer() -> None:
 
 
 def test_what_the_broker_says_behind_a_parked_answer_may_be_wrong() -> None:
-    """It is found out when its turn comes, and is the broker's fault whoever's bytes came last."""
+    """It is found when its turn comes, and is the broker's fault, whichever side sent the last bytes."""
     for wrong, reason in (
         (TWO[1], Reason.CORRELATION_MISMATCH),
         (frames.raw_response(3, 12, 1, b"\0"), Reason.MALFORMED_RESPONSE),
@@ -183,7 +183,7 @@ def test_what_the_broker_says_behind_a_parked_answer_may_be_wrong() -> None:
 
 
 def test_a_response_with_the_id_of_a_parked_answer() -> None:
-    """The broker was not asked: it waits as any would, and is a mismatch."""
+    """The broker was not asked, so the response waits like any other, and is then a mismatch."""
     relay = Own().play([("client", park(5) + ONE[0]), ("broker", frames.heartbeat(5)[1])], whole)
     assert (relay.reason, sent(relay)) == (None, b"")
     relay.feed("answer", parked_response(5))
@@ -191,7 +191,7 @@ def test_a_response_with_the_id_of_a_parked_answer() -> None:
 
 
 def test_an_id_twice_in_flight() -> None:
-    """The client could not tell the answers apart; who would have given the second hears that nobody waits."""
+    """The client could not tell the answers apart; the room that holds the second is notified."""
     relay = Own().play([("client", park(5) + park(5))], whole)
     assert (relay.reason, relay.room.abandoned) == (Reason.CORRELATION_REUSED, [5])
     relay.end()
@@ -199,13 +199,13 @@ def test_an_id_twice_in_flight() -> None:
 
 
 def resolved_within(relay: Own, number: int) -> None:
-    """The first parked answer comes while the request `number` is handled."""
+    """Resolve the first parked answer while the request `number` is handled."""
     del number
     relay.feed("answer", parked_response(5))
 
 
 def test_an_answer_that_a_later_request_brings() -> None:
-    """Resolved while another request is under scrutiny: nothing is sent in its midst, and the order is kept."""
+    """Nothing is sent while another request is being handled, and the order is kept."""
     for late in (park(6, at_once=True), park(6), conversation(6, 0), conversation(6, 1)):
         relay = Own()
         relay.feed("client", park(5) + ONE[0])
@@ -221,7 +221,7 @@ def test_an_answer_that_a_later_request_brings() -> None:
 
 
 def test_a_room_that_refuses() -> None:
-    """Nothing is parked, and nothing counted but the end."""
+    """Nothing is parked, and nothing but the end is counted."""
     relay = Own()
     relay.room.within = refused(Fault(Reason.REFUSED_API, "switched off", PARK))
     relay.feed("client", park(5))
@@ -229,7 +229,7 @@ def test_a_room_that_refuses() -> None:
 
 
 def test_the_end_of_a_connection() -> None:
-    """Who has not answered is told; who has is not; and an answer of the proxy's own that waited is just gone."""
+    """Rooms that have not answered are notified, others not; the proxy's own answers that waited are dropped."""
     relay = Own()
     relay.feed("client", ONE[0] + park(5) + park(6) + frames.raw_request(API_VERSIONS, 99, 7))
     relay.feed("answer", parked_response(5))

@@ -1,4 +1,4 @@
-"""Reads in messages that are not decoded."""
+"""Reads of fields in messages that are not decoded."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from kproxy.protocol.reading import compact_string, text, well_formed
     ],
 )
 def test_a_compact_string(data: bytes, found: str | None, end: int) -> None:
-    """Null, empty, and beyond one byte of length; the position behind it."""
+    """Null, empty, and with a length of more than one byte; returned with the position behind it."""
     assert compact_string(b"head" + data, 4) == (found, 4 + end)
 
 
 def test_a_text_that_is_not_all_there() -> None:
-    """It is not cut short."""
+    """The text is not cut short: the read raises."""
     assert text(b"abc", 1, 2) == ("bc", 3)
     with pytest.raises(MalformedMessageError):
         text(b"abc", 1, 3)
@@ -35,7 +35,7 @@ def test_a_text_that_is_not_all_there() -> None:
     "error", [IndexError("i"), struct.error("s"), UnicodeDecodeError("utf-8", b"\xff", 0, 1, "start")]
 )
 def test_what_reads_raise_is_malformed(error: Exception) -> None:
-    """It names the message; what is none of a read's errors stays what it is."""
+    """The error names the message; an exception that no read raises stays as it is."""
     with pytest.raises(MalformedMessageError, match="Metadata response: "), well_formed("Metadata response"):
         raise error
     with pytest.raises(ZeroDivisionError), well_formed("Metadata response"):

@@ -1,4 +1,4 @@
-"""Requests with their responses, and what a client reads of what it got."""
+"""Requests with their responses, and what a client reads from the bytes it got."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def own(correlation_id: int) -> bytes:
 
 
 def ids(relay: Relay) -> list[int]:
-    """Correlation ids of what the client got, in order."""
+    """Correlation ids of the frames that the client got, in order."""
     return [INT32.unpack_from(one)[0] for one in frames.split(bytes(relay.client.data))]
 
 

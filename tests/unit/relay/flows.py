@@ -1,4 +1,4 @@
-"""Both flows of one connection, without sockets: what is fed, and all that can be seen of what became of it."""
+"""Both flows of one connection, without sockets: feeds them bytes, and shows every visible outcome."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kproxy.relay.responses import ResponseFlow
 from tests.unit.relay import frames
 
 Side = Literal["client", "broker", "epoch", "answer"]
-"""Who says something; with "epoch" nobody does, but the cluster's epoch rises; "answer" is for a parked answer."""
+"""The side that sends. "epoch" sends nothing: the cluster's epoch rises; "answer" is for a parked answer."""
 Script = Sequence[tuple[Side, bytes]]
 Node = tuple[int, str, int, str | None]
 Cut = Callable[[bytes], Iterable[bytes]]
@@ -51,11 +51,11 @@ class Wire:
 
 
 class Cluster:
-    """A backend whose nodes are advertised as `host` and a port made from their id.
+    """A virtual cluster whose nodes are advertised as `host` and a port made from their id.
 
-    `decides` is what it decides for what is asked, SERVE by default; `asks` is what it was asked, and on a connection
-    of which epoch. `nodes` are the present ones, as clients are told them. `forgets` is whether clients are to forget
-    leader epochs, `epochs_of` the clusters for which that was asked; `hides` whether they are told no topic ids either.
+    `decides` maps each trigger to its decision, SERVE by default; `asks` records the triggers asked, with the epoch of
+    the connection. `nodes` are the present ones as clients see them. `forgets` is whether clients are to forget leader
+    epochs, `epochs_of` the clusters for which that was asked; `hides` is whether clients get no topic ids either.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ def port_of(node_id: int) -> int:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that can be seen from outside, times apart."""
+    """All that can be seen from outside, except times."""
 
     to_broker: bytes
     to_client: bytes
@@ -143,14 +143,14 @@ class Outcome:
     reason: Reason | None
     learnt: tuple[object, ...]
     last: Reason | None
-    """Set when the client has had its last request answered."""
+    """The reason, once the client's last request was answered."""
     asks: tuple[tuple[Trigger, int], ...]
 
 
 class Relay:
     """One connection; what it is fed lies in a buffer that is overwritten at once, as the pump's is.
 
-    `others` take the place of kproxy's own policies.
+    `others` replace kproxy's own policies.
     """
 
     def __init__(
@@ -206,7 +206,7 @@ class Relay:
             outlet.send(rest)
 
     def _try(self, act: Callable[[], None], side: Side) -> bool:
-        """Whether it went well; a fault is kept."""
+        """Return whether it went well; a fault is kept."""
         try:
             act()
         except Fault as fault:
@@ -217,27 +217,27 @@ class Relay:
         return self.reason is None
 
     def unsteady(self) -> None:
-        """As `Owner` says: nobody is paused here."""
+        """As `Owner`: no side is paused here."""
 
     def answered_here(self) -> None:
-        """As `Owner` says: there are no others here that could come first."""
+        """As `Owner`: there are no other connections here to go first."""
 
     def work(self, stepwise: Incremental) -> None:
-        """As `Owner` says: whoever made the steps takes them."""
+        """As `Owner`: the code that made the steps takes them."""
 
     def resolved(self) -> None:
-        """As `Owner` says; where it comes in the midst of a request, what is fed has its answer at the end."""
+        """As `Owner`; during a request, the answer is sent when the fed bytes are done."""
         if self.reason is None and not self.requests.handling:
             self._try(lambda: self.responses.go_on(self.now), "broker")
             self.responses.settle(self.now)
 
     def end(self) -> None:
-        """The connection is over, for whatever reason."""
+        """End the connection, for whatever reason."""
         for expected in self.in_flight:
             expected.abandon()
 
     def splice(self, data: bytes) -> None:
-        """Bytes of a response go from the broker to the client inside the kernel."""
+        """Move bytes of a response from the broker to the client inside the kernel."""
         self.client.data += data
         self.responses.moved(len(data))
         self.responses.settle(self.now)
@@ -279,7 +279,7 @@ R = TypeVar("R", bound=Relay)
 
 
 def _answer(expected: Expected) -> object:
-    """What can be told of an answer that is not there yet: of what kind it is."""
+    """The kind of an answer that is not there yet."""
     return expected.answer if isinstance(expected.answer, bytes | None) else type(expected.answer)
 
 
@@ -306,10 +306,10 @@ def play(script: Script) -> Relay: ...
 @overload
 def play(script: Script, make: Callable[[], R]) -> R: ...
 def play(script: Script, make: Callable[[], Relay] = Relay) -> Relay:
-    """Feed a script whole, byte by byte, in other pieces and with trailing data; all must come to the same.
+    """Feed a script whole, byte by byte, in other pieces and with trailing data; all must have the same outcome.
 
-    Where it ends by a fault, what was forwarded before may be less in larger pieces, and never anything else.
-    Returns the relay that was fed whole.
+    Where it ends by a fault, larger pieces may forward less before it, but never anything else. Returns the relay that
+    was fed whole.
     """
     relay = make().play(script, whole)
     expected = relay.outcome()
@@ -320,7 +320,7 @@ def play(script: Script, make: Callable[[], Relay] = Relay) -> Relay:
 
 
 def assert_same(found: Outcome, expected: Outcome) -> None:
-    """Two outcomes are the same; after a fault, those of what was cut more finely go as far or further."""
+    """Assert that two outcomes are the same; after a fault, the one of finer pieces may only go further."""
     if expected.reason is None:
         assert found == expected
         return
@@ -330,7 +330,7 @@ def assert_same(found: Outcome, expected: Outcome) -> None:
 
 
 def _trailing(script: Script, make: Callable[[], Relay], expected: Outcome) -> None:
-    """The next frames right behind: one more exchange where the script leaves nothing open, then half of another.
+    """Feed the next frames right behind: one more exchange if the script leaves nothing open, then half of another.
 
     Behind the last request of a connection they are ignored.
     """

@@ -1,7 +1,7 @@
-"""Frames as clients and brokers write them, from Kafka's schemas, and what a client reads at the other end.
+"""Frames as clients and brokers write them, from Kafka's schemas, and a client's reading of them.
 
-The encoder behind it (`tests.property.wire_contents`) takes any error code and any tagged field, which kio does not,
-and is checked against kafka-clients.
+The encoder (`tests.property.wire_contents`) takes any error code and any tagged field, which kio does not, and is
+checked against kafka-clients.
 """
 
 from __future__ import annotations
@@ -42,34 +42,34 @@ def versions(key: int, low: int = 0) -> range:
 def request(
     key: int, version: int, correlation_id: int, content: Content | None = None, client_id: str | None = "c1"
 ) -> bytes:
-    """A request of which only the fields that matter are named."""
+    """A request; only the fields that matter are given."""
     message = REQUESTS[key]
     body = encode_message(message, version, _completed(message.struct, version, content or {}))
     return frame(encode_request_header(RequestHeader(key, version, correlation_id, client_id)), body)
 
 
 def raw_request(key: int, version: int, correlation_id: int, rest: bytes = b"") -> bytes:
-    """A frame of which only the first eight bytes are known to be right."""
+    """A frame of which only the first eight bytes are known to be valid."""
     return frame(
         key.to_bytes(2, "big", signed=True), version.to_bytes(2, "big", signed=True), INT32.pack(correlation_id), rest
     )
 
 
 def response(key: int, version: int, correlation_id: int, content: Content | None = None, tags: Tags = ()) -> bytes:
-    """A response of which only the fields that matter are named; `tags` stand in its header."""
+    """A response; only the fields that matter are given; `tags` are in its header."""
     message = RESPONSES[key]
     body = encode_message(message, version, _completed(message.struct, version, content or {}))
     return raw_response(key, version, correlation_id, body, tags)
 
 
 def raw_response(key: int, version: int, correlation_id: int, body: bytes, tags: Tags = ()) -> bytes:
-    """A response with a header as its version wants it, and any body."""
+    """A response with the header of its version, and any body."""
     section = uvarint(len(tags)) + b"".join(uvarint(tag) + uvarint(len(data)) + data for tag, data in tags)
     return frame(INT32.pack(correlation_id), section if response_header_version(key, version) else b"", body)
 
 
 def heartbeat(correlation_id: int, version: int = 3) -> tuple[bytes, bytes]:
-    """A request that passes by its head, and its response."""
+    """A request that the relay passes after reading its head, and its response."""
     return request(HEARTBEAT, version, correlation_id), response(HEARTBEAT, version, correlation_id)
 
 
@@ -138,7 +138,7 @@ def endpoints(nodes: Iterable[Endpoint], id_field: str = "NodeId") -> list[Conte
 
 
 def split(data: bytes) -> list[bytes]:
-    """The frames, without their sizes; bytes that are no whole frame are an error."""
+    """The frames, without their sizes; an incomplete frame is an error."""
     found, pos = [], 0
     while pos < len(data):
         (size,) = INT32.unpack_from(data, pos)
@@ -149,10 +149,10 @@ def split(data: bytes) -> list[bytes]:
 
 
 def understood(key: int, version: int, whole: bytes) -> Content:
-    """What a client understands of a response frame without its size; all of it is read.
+    """A response frame without its size as a client understands it; all of it is read.
 
-    kio, an implementation of its own, must understand the same frame where it has no unknown tagged fields; it lacks
-    the newest version of some APIs, which is read by the schema alone.
+    kio, an independent implementation, must understand the same frame if it has no unknown tagged fields. It lacks the
+    newest version of some APIs, which is read by the schema alone.
     """
     _, body = decode_response_header(whole, 0, len(whole), key, version)
     content = read(key, version, whole[body:])

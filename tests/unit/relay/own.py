@@ -19,18 +19,18 @@ from tests.unit.relay.flows import Relay, Side
 from tests.unit.relay.sockets import Stage, stage
 
 CONVERSE, PARK, STEP, WORK = 44, 71, 60, 72
-"""Api keys: of what begins a conversation, is answered later, is what the broker is asked, and is answered in steps."""
+"""Api keys of requests: one begins a conversation, one is answered later, one goes to the broker, one takes steps."""
 ENDS_PARKED = 0x40
-"""Added to a conversation's steps: its answer comes later; with the next too, it is there at once."""
+"""Added to a conversation's number of steps: its answer comes later; with the next too, it is there at once."""
 AT_ONCE = 0x20
 _ID = Struct(">4xi")
 
 
 class Room:
-    """What it was told and asked: `parked` answers, `abandoned` ones, and conversations that are `over`, by id.
+    """Records what it answers: `parked` answers, `abandoned` ones, and conversations that are `over`, by id.
 
     `within` is called while a request is handled, and at each step of one that is answered in steps; `steps` are all of
-    these that were taken, as (id, number).
+    these steps that were taken, as (id, number).
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Room:
         self.steps: list[tuple[int, int]] = []
         self.within: Callable[[int], None] = lambda number: None
         self.fault: Exception | None = None
-        """What a conversation, or an answer in steps, raises at its last one."""
+        """What a conversation, or an answer in steps, raises at its last step."""
 
     @property
     def policies(self) -> Mapping[int, ApiPolicy]:
@@ -59,15 +59,15 @@ class Room:
         return AskBroker(self._steps(number, frame[-1]))
 
     def _steps(self, number: int, count: int) -> Steps:
-        told = []
+        responses = []
         try:
             for step in range(count & (AT_ONCE - 1)):
-                told.append((yield step_request(number, step)))
+                responses.append((yield step_request(number, step)))
             if self.fault is not None:
                 raise self.fault
         finally:
             self.over.append(number)
-        answer = framed(INT32.pack(number), *told)
+        answer = framed(INT32.pack(number), *responses)
         return self._parked(number, answer if count & AT_ONCE else None) if count & ENDS_PARKED else answer
 
     def _work(self, context: Context, frame: memoryview) -> Incremental:
@@ -106,17 +106,17 @@ def conversation(number: int, steps: int) -> bytes:
 
 
 def step_request(number: int, step: int) -> bytes:
-    """What the broker is asked; ids are those of the client, and others."""
+    """The question to the broker; ids are those of the client, and others."""
     return frames.raw_request(STEP, 1, number if step == 0 else -100 * number - step, b"step")
 
 
 def step_response(number: int, step: int, size: int = 5) -> bytes:
-    """What the broker says to it."""
+    """The broker's response to it."""
     return framed(INT32.pack(number if step == 0 else -100 * number - step), bytes((step,)) * size)
 
 
 def conversed(number: int, steps: int, size: int = 5) -> bytes:
-    """What the client is told in the end: all that the broker said."""
+    """The client's response in the end: all that the broker answered."""
     return framed(INT32.pack(number), *(step_response(number, step, size)[4:] for step in range(steps)))
 
 
@@ -126,7 +126,7 @@ def work(number: int, steps: int) -> bytes:
 
 
 def park(number: int, *, at_once: bool = False) -> bytes:
-    """A request that is answered later, or by the answer that there is already."""
+    """A request that is answered later, or by an answer that is there already."""
     return frames.raw_request(PARK, 0, number, bytes((at_once,)))
 
 
@@ -135,9 +135,9 @@ def parked_response(number: int, size: int = 9) -> bytes:
 
 
 class Own(Relay):
-    """A connection to such a room; it is fed a parked answer's frame from side "answer", as it is resolved.
+    """A connection to such a room. Side "answer" feeds it a parked answer's frame, by resolving it.
 
-    One in steps takes them all then, by the backlog.
+    An answer in steps takes all of them then, as the backlog does.
     """
 
     def __init__(self, *, held_limit: int = 1 << 20) -> None:
@@ -147,11 +147,11 @@ class Own(Relay):
         super().__init__(others=self.room.policies, held_limit=held_limit)
 
     def work(self, stepwise: Incremental) -> None:
-        """As `Owner` says."""
+        """As `Owner`."""
         self.deferred_work.add(self, stepwise)
 
     def failed(self, error: Exception) -> None:
-        """As `Asking` says."""
+        """As `Asking`."""
         raise error
 
     def feed(self, side: Side, data: bytes) -> None:
@@ -165,7 +165,7 @@ class Own(Relay):
 
 
 def refused(fault: Fault) -> Callable[[int], None]:
-    """What a room does that refuses a request."""
+    """The `within` of a room that refuses a request."""
 
     def refuse(number: int) -> None:
         del number

@@ -1,6 +1,6 @@
 """A response as a strict client reads it: field by field from Kafka's schemas, tagged fields in ascending order.
 
-kio reads the same, but gives up where it finds a tagged field that it does not know; a client of Kafka skips it.
+kio reads the same, but stops at a tagged field that it does not know; a Kafka client skips it.
 """
 
 from __future__ import annotations

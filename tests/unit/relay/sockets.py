@@ -1,4 +1,4 @@
-"""Real sockets around a real pump: a client, a broker, what they say, and what must not be left behind."""
+"""Real sockets around a real pump: a client, a broker, the bytes they exchange, and checks that nothing leaks."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ HOST = "127.0.0.1"
 KIB, MIB = 1 << 10, 1 << 20
 FETCH, HEARTBEAT, API_VERSIONS = 1, 12, 18
 PASSING = 4
-"""A version of Fetch whose responses pass unseen, so that any bytes do for a body."""
+"""A version of Fetch whose responses pass unseen, so that a body can be any bytes."""
 RESET = struct.pack("ii", 1, 0)
 
 
 def request(correlation_id: int, body: bytes = b"", key: int = FETCH, version: int = PASSING) -> bytes:
-    """A request that passes by its head."""
+    """A request that the relay passes after reading its head."""
     return frame(struct.pack(">hhi", key, version, correlation_id), body)
 
 
 def response(correlation_id: int, body: bytes = b"") -> bytes:
-    """A response that passes by its head."""
+    """A response that the relay passes after reading its head."""
     return frame(struct.pack(">i", correlation_id), body)
 
 
@@ -49,7 +49,7 @@ def noise(size: int, seed: int = 1) -> bytes:
 
 
 class Backend:
-    """A virtual cluster as the relay asks for it; `servers` are what it has dialled, `means` what it decides."""
+    """A virtual cluster for the relay; `servers` are the addresses to dial, `means` its decision."""
 
     def __init__(self, *servers: tuple[str, int]) -> None:
         self.epoch = 0
@@ -135,7 +135,7 @@ class Peer:
         self.stream = trio.SocketStream(trio.socket.from_stdlib_socket(sock))
 
     async def send(self, *chunks: bytes) -> None:
-        """Send, in one go as far as the kernel takes it."""
+        """Send in one piece, as far as the kernel takes it."""
         await self.stream.send_all(b"".join(chunks))
 
     async def send_cut(self, data: bytes, seed: int = 1) -> None:
@@ -156,11 +156,11 @@ class Peer:
         return bytes(data)
 
     async def receive_all(self) -> bytes:
-        """What comes until the other side closes."""
+        """Return what arrives until the other side closes."""
         return b"".join([part async for part in self.stream])
 
     def half_close(self) -> None:
-        """Say no more, listen on."""
+        """Close the sending side; still read."""
         self.stream.socket.shutdown(socket.SHUT_WR)
 
     async def close(self) -> None:
@@ -184,7 +184,7 @@ class Relayed:
     broker: Peer
 
     async def exchange(self, correlation_id: int, asked: bytes = b"asked", answered: bytes = b"answered") -> None:
-        """One request and its response, both as they were sent."""
+        """Exchange one request and its response; both must arrive as they were sent."""
         there, back = request(correlation_id, asked), response(correlation_id, answered)
         await self.client.send(there)
         assert await self.broker.receive(len(there)) == there
@@ -192,16 +192,16 @@ class Relayed:
         assert await self.client.receive(len(back)) == back
 
     def close_client(self) -> None:
-        """FIN, without a wait."""
+        """FIN, without waiting."""
         self.client.stream.socket.close()
 
     def reset_client(self) -> None:
-        """RST, without a wait."""
+        """RST, without waiting."""
         self.client.stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
         self.client.stream.socket.close()
 
     async def ended(self, *reasons: Reason) -> None:
-        """Wait for the connection's end, which must have one of these reasons; nothing of it is left in the pump."""
+        """Wait for the connection's end, for one of these reasons; nothing of it may be left in the pump."""
         await eventually(lambda: self.connection.closed, "the connection's end")
         assert set(self.backend.ended) <= set(reasons)
         assert self.connection.id not in self.pump.connections
@@ -210,7 +210,7 @@ class Relayed:
 
 @dataclass
 class Stage:
-    """A running pump and what it relays."""
+    """A running pump and the connections that it relays."""
 
     pump: Pump
     backend: Backend = field(default_factory=Backend)
@@ -218,7 +218,7 @@ class Stage:
     _peers: list[Peer] = field(default_factory=list)
 
     def relay(self, *, buffer: int | None = None, limits: Limits | None = None, node_id: int | None = None) -> Relayed:
-        """A connection more; `buffer` bytes are what the sockets' buffers hold, about."""
+        """Relay one more connection; the sockets' buffers hold about `buffer` bytes."""
         client, inner_client = pair(receive=buffer, send=buffer)
         broker, inner_broker = pair(receive=buffer, send=buffer)
         context = Context(self.backend, node_id, "client:1", HOST)
@@ -231,8 +231,8 @@ class Stage:
         return relayed
 
     def quiet(self) -> bool:
-        """Whether no socket is ready: what is ready and not taken would be reported again at once, for ever."""
-        return all(fd in self.pump._asking for fd, _ in self.pump._epoll.poll(0))  # what is Trio's comes when it will
+        """True if no socket is ready: one that is ready and not handled would be reported again at once, for ever."""
+        return all(fd in self.pump._asking for fd, _ in self.pump._epoll.poll(0))  # Trio's events come at any time
 
     async def close(self) -> None:
         """Close what the tests have left open."""
@@ -244,7 +244,7 @@ class Stage:
 async def stage(
     *, stalled_frame: float = 30.0, limits: Limits | None = None, seconds: float = 60
 ) -> AsyncIterator[Stage]:
-    """A running pump; at the end it has closed everything, and nothing spins."""
+    """A running pump. At the end it has closed everything, and does not spin."""
     before = descriptors()
     with trio.fail_after(seconds):
         async with trio.open_nursery() as nursery:
@@ -262,13 +262,13 @@ async def stage(
 
 
 async def at_work(pump: Pump) -> None:
-    """Wait until it serves: it has its last descriptor then."""
+    """Wait until it serves: that is when it has its last descriptor."""
     await eventually(lambda: bool(pump._asking), "a pump at work")
 
 
 @asynccontextmanager
 async def black_hole() -> AsyncIterator[tuple[str, int]]:
-    """An address that answers nothing: a listener whose backlog is full."""
+    """An address that does not answer: a listener whose backlog is full."""
     with socket.socket() as listener:
         listener.bind((HOST, 0))
         listener.listen(0)
@@ -285,15 +285,15 @@ async def black_hole() -> AsyncIterator[tuple[str, int]]:
 
 
 def open_files() -> int:
-    """How many descriptors this process has."""
+    """The number of descriptors of this process."""
     return len(os.listdir("/proc/self/fd"))
 
 
 def descriptors() -> frozenset[tuple[int, str]]:
     """The descriptors of this process and what they are.
 
-    To be compared as sets, not counted: what an earlier test has left to the garbage collector (a pump that never ran
-    has an epoll) is closed whenever that comes by, and it does where much is allocated, as for a traceback.
+    Compare them as sets, not by number: the garbage collector closes what an earlier test has left (a pump that never
+    ran has an epoll) whenever it runs, and it runs where much is allocated, as for a traceback.
     """
     found = set()
     for number in os.listdir("/proc/self/fd"):
@@ -304,7 +304,7 @@ def descriptors() -> frozenset[tuple[int, str]]:
 
 @contextmanager
 def no_descriptors() -> Iterator[None]:
-    """No new descriptor can be had meanwhile."""
+    """Allow no new descriptor inside."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     lowest_free = os.dup(0)
     os.close(lowest_free)

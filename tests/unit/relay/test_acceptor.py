@@ -1,4 +1,4 @@
-"""A client's way in: who gets a broker connection, who does not and why, and what a drain does to either."""
+"""Admitting clients: which get a broker connection, which do not and why, and what a drain does to both."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.unit.relay.sockets import (
 
 
 class Broker:
-    """A listening socket in a broker's place."""
+    """A listening socket in place of a broker."""
 
     def __init__(self) -> None:
         self.listener = socket.create_server((HOST, 0))
@@ -42,7 +42,7 @@ class Broker:
         self.peers: list[Peer] = []
 
     async def accept(self) -> Peer:
-        """The next connection."""
+        """Return the next connection."""
         await trio.lowlevel.wait_readable(self.listener)
         sock, _ = self.listener.accept()
         sock.setblocking(False)
@@ -64,7 +64,7 @@ class Broker:
 
 @dataclass
 class Listener:
-    """An acceptor, the pump behind it, and the broker that is dialled."""
+    """An acceptor, the pump behind it, and the broker that it dials."""
 
     nursery: trio.Nursery
     pump: Pump
@@ -74,7 +74,7 @@ class Listener:
     _clients: list[Peer] = field(default_factory=list)
 
     def come(self, node_id: int | None = None, *, retired: bool = False) -> Peer:
-        """A client that has just been accepted."""
+        """Connect a client, and hand it to the acceptor."""
         far, near = pair()
         near.setblocking(True)
         self.nursery.start_soon(partial(self.acceptor.admit, self.backend, node_id, near, retired=retired))
@@ -82,7 +82,7 @@ class Listener:
         return self._clients[-1]
 
     async def ended(self, *reasons: Reason) -> None:
-        """Wait for so many ends, for these reasons."""
+        """Wait until as many connections have ended, for these reasons."""
         expected: dict[str, int] = {}
         for reason in reasons:
             expected[reason] = expected.get(reason, 0) + 1
@@ -96,10 +96,10 @@ class Listener:
 
 
 @asynccontextmanager
-async def door(
+async def open_acceptor(
     *, limits: Limits | None = None, servers: list[tuple[str, int]] | None = None, **timeouts: float
 ) -> AsyncIterator[Listener]:
-    """An acceptor that is open; at the end nobody is in it, and no descriptor is left."""
+    """An acceptor that takes clients; at the end none is left in it, and no descriptor."""
     before = open_files()
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
@@ -122,7 +122,7 @@ async def door(
 
 
 async def closed(peer: Peer) -> bytes:
-    """What comes until the end, be it FIN or RST."""
+    """What arrives until the end, by FIN or RST."""
     try:
         return await peer.receive_all()
     except trio.BrokenResourceError:
@@ -130,8 +130,8 @@ async def closed(peer: Peer) -> bytes:
 
 
 async def test_a_client_that_speaks_is_let_in() -> None:
-    """Its first request reaches the broker, and the response the client; the dial is told."""
-    async with door() as opened:
+    """Its first request reaches the broker, and the response the client; the cluster is notified of the dial."""
+    async with open_acceptor() as opened:
         client = opened.come(7)
         await client.send(request(1))
         broker = await opened.broker.accept()
@@ -146,9 +146,9 @@ async def test_a_client_that_speaks_is_let_in() -> None:
         assert connection.upstream == "{}:{}".format(*opened.broker.address)
 
 
-async def test_a_silent_client_dials_nobody_and_is_parted_from() -> None:
-    """It costs the brokers nothing, and goes at the timeout."""
-    async with door(first_request=0.2) as opened:
+async def test_a_silent_client_dials_nobody_and_is_closed() -> None:
+    """It costs the brokers nothing, and is closed at the timeout."""
+    async with open_acceptor(first_request=0.2) as opened:
         client = opened.come()
         assert await closed(client) == b""
         await opened.ended(Reason.IDLE_TIMEOUT)
@@ -156,8 +156,8 @@ async def test_a_silent_client_dials_nobody_and_is_parted_from() -> None:
 
 
 async def test_health_checks_dial_nobody() -> None:
-    """Connect and close, or connect and reset, as load balancers do."""
-    async with door() as opened:
+    """They connect and close, or connect and reset, as load balancers do."""
+    async with open_acceptor() as opened:
         await opened.come().close()
         await opened.ended(Reason.CLIENT_CLOSED)
         client = opened.come()
@@ -177,8 +177,8 @@ async def test_health_checks_dial_nobody() -> None:
     ],
 )
 async def test_other_protocols_dial_nobody(first: bytes, reason: Reason) -> None:
-    """Each is refused as what it is, and counted as a protocol error."""
-    async with door() as opened:
+    """Each is refused under its own name, and counted as a protocol error."""
+    async with open_acceptor() as opened:
         client = opened.come()
         await client.send(first)
         await closed(client)
@@ -188,8 +188,8 @@ async def test_other_protocols_dial_nobody(first: bytes, reason: Reason) -> None
 
 
 async def test_http_that_comes_byte_by_byte() -> None:
-    """What the first byte does not tell, the next ones do."""
-    async with door() as opened:
+    """If the first byte is not enough, the next ones show the protocol."""
+    async with open_acceptor() as opened:
         client = opened.come()
         await client.send(b"G")
         await opened.broker.accept()
@@ -199,10 +199,10 @@ async def test_http_that_comes_byte_by_byte() -> None:
 
 
 async def test_a_broker_that_refuses() -> None:
-    """The client is closed, and the failed dial told with the kernel's word."""
+    """The client is closed, and the failed dial is reported with the kernel's message."""
     with socket.create_server((HOST, 0)) as gone:
         address = gone.getsockname()
-    async with door(servers=[address]) as opened:
+    async with open_acceptor(servers=[address]) as opened:
         client = opened.come()
         await client.send(request(1))
         await closed(client)
@@ -211,8 +211,8 @@ async def test_a_broker_that_refuses() -> None:
 
 
 async def test_a_broker_that_does_not_answer() -> None:
-    """It has `timeouts.connect`, then the client is closed."""
-    async with black_hole() as address, door(servers=[address], connect=0.3) as opened:
+    """It gets `timeouts.connect`, then the client is closed."""
+    async with black_hole() as address, open_acceptor(servers=[address], connect=0.3) as opened:
         client = opened.come()
         await client.send(request(1))
         began = trio.current_time()
@@ -223,11 +223,11 @@ async def test_a_broker_that_does_not_answer() -> None:
 
 
 async def test_bootstrap_servers_are_tried_in_turn() -> None:
-    """A name without an address, a silent host and a closed port are no obstacle while one server answers."""
+    """A name without an address, a silent host and a closed port do not matter while one server answers."""
     with socket.create_server((HOST, 0)) as gone:
         refusing = gone.getsockname()
     unknown = ("no-such-host.invalid", 9092)
-    async with black_hole() as silent, door(connect=0.5) as opened:
+    async with black_hole() as silent, open_acceptor(connect=0.5) as opened:
         opened.backend.servers = (unknown, silent, refusing, opened.broker.address)
         client = opened.come()
         await client.send(request(1))
@@ -242,23 +242,23 @@ async def test_bootstrap_servers_are_tried_in_turn() -> None:
 
 
 async def test_a_name_without_an_address() -> None:
-    """It is told apart from a host that refuses."""
-    async with door(servers=[("no-such-host.invalid", 9092)]) as opened:
+    """It has another reason than a host that refuses."""
+    async with open_acceptor(servers=[("no-such-host.invalid", 9092)]) as opened:
         await opened.come().send(request(1))
         await opened.ended(Reason.RESOLVE_FAILED)
 
 
 async def test_a_node_without_a_known_address() -> None:
-    """There is nobody to dial."""
-    async with door(servers=[]) as opened:
+    """There is no address to dial."""
+    async with open_acceptor(servers=[]) as opened:
         await opened.come(5).send(request(1))
         await opened.ended(Reason.CONNECT_FAILED)
         assert opened.backend.dials == []
 
 
 async def test_the_limit_of_connections() -> None:
-    """Those on their way in count too; one that goes makes room."""
-    async with door(limits=Limits(max_connections=2)) as opened:
+    """Clients not admitted yet count, too; one that goes makes room."""
+    async with open_acceptor(limits=Limits(max_connections=2)) as opened:
         first, _second = opened.come(), opened.come()
         await first.send(request(1))
         await opened.broker.accept()
@@ -272,8 +272,8 @@ async def test_the_limit_of_connections() -> None:
 
 
 async def test_an_unexpected_exception_ends_one_client() -> None:
-    """A bug in the cluster's own code is one client's end, logged and counted as internal."""
-    async with door() as opened:
+    """A bug in the cluster's own code ends one client's connection; it is logged, and counted as internal."""
+    async with open_acceptor() as opened:
         upstreams = opened.backend.upstreams
 
         def fail(node_id: int | None) -> list[tuple[str, int]]:
@@ -290,8 +290,8 @@ async def test_an_unexpected_exception_ends_one_client() -> None:
 
 
 async def test_ipv6_clients_are_named_with_brackets() -> None:
-    """And a client that came over IPv4 to `::` reached an IPv4 address."""
-    async with door() as opened:
+    """A client that came over IPv4 to `::` reached an IPv4 address."""
+    async with open_acceptor() as opened:
         with socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True) as listener:
             for host, shown, local in (("::1", "[::1]:", "::1"), (HOST, "[::ffff:127.0.0.1]:", HOST)):
                 with socket.create_connection((host, listener.getsockname()[1])) as client:
@@ -307,9 +307,9 @@ async def test_ipv6_clients_are_named_with_brackets() -> None:
                 await eventually(lambda: not opened.pump.connections, "its end")
 
 
-async def test_drain_parts_from_those_who_said_nothing() -> None:
-    """Silent clients go at once, as drained; one that comes later too."""
-    async with door() as opened:
+async def test_drain_closes_silent_clients() -> None:
+    """Silent clients are closed at once, as drained; so is one that comes later."""
+    async with open_acceptor() as opened:
         silent = [opened.come() for _ in range(3)]
         await eventually(lambda: len(opened.acceptor._silent) == 3, "three silent clients")
         assert opened.acceptor.waiting == 3
@@ -323,9 +323,9 @@ async def test_drain_parts_from_those_who_said_nothing() -> None:
         assert opened.broker.nobody_came()
 
 
-async def test_drain_lets_in_whose_broker_is_being_dialled() -> None:
-    """A client that has asked is let in, answered, and then parted from."""
-    async with black_hole() as silent, door(connect=0.4) as opened:
+async def test_drain_admits_a_client_while_its_broker_is_dialled() -> None:
+    """A client that has sent a request is admitted, answered, and then closed."""
+    async with black_hole() as silent, open_acceptor(connect=0.4) as opened:
         opened.backend.servers = (silent, opened.broker.address)
         client = opened.come()
         await client.send(request(1))
@@ -341,8 +341,8 @@ async def test_drain_lets_in_whose_broker_is_being_dialled() -> None:
 
 
 async def test_drain_of_a_client_that_sent_garbage() -> None:
-    """It ends for its own reason, once, and nobody waits for it."""
-    async with black_hole() as silent, door(connect=0.3) as opened:
+    """It ends for its own reason, once, and the drain does not wait for it."""
+    async with black_hole() as silent, open_acceptor(connect=0.3) as opened:
         opened.backend.servers = (silent, opened.broker.address)
         client = opened.come()
         await client.send(b"\xff" * 64)
@@ -356,8 +356,8 @@ async def test_drain_of_a_client_that_sent_garbage() -> None:
 
 
 async def test_cancellation_while_waiting_and_while_dialling() -> None:
-    """Both clients are closed and counted as ended by the shutdown."""
-    async with black_hole() as silent, door(servers=[silent]) as opened:
+    """Both clients are closed, and counted as ended by the shutdown."""
+    async with black_hole() as silent, open_acceptor(servers=[silent]) as opened:
         opened.come()
         await opened.come().send(request(1))
         acceptor = opened.acceptor
@@ -392,7 +392,7 @@ trio.run(main)
 
 
 def test_no_descriptor_for_the_broker() -> None:
-    """A shortage is told as what it is: raise the limit, do not look at the broker."""
+    """A lack of descriptors has its own reason: it is the limit that must be raised, not the broker's fault."""
     done = subprocess.run(
         [sys.executable, "-c", NO_DESCRIPTOR_FOR_THE_BROKER], capture_output=True, text=True, timeout=60, check=False
     )
@@ -400,8 +400,8 @@ def test_no_descriptor_for_the_broker() -> None:
 
 
 async def test_a_retired_listener_leads_to_where_the_destination_says() -> None:
-    """It knows which nodes are gone; the table is the one for such."""
-    async with door() as opened:
+    """The destination knows which nodes are gone; the table used is the one for retired listeners."""
+    async with open_acceptor() as opened:
         client = opened.come(7, retired=True)
         await client.send(request(1))
         await opened.broker.accept()
@@ -419,8 +419,8 @@ async def test_a_retired_listener_leads_to_where_the_destination_says() -> None:
 
 
 async def test_a_topology_that_changes_while_its_broker_is_dialled() -> None:
-    """What was dialled is of the topology before: the client is parted from, and the broker's socket closed."""
-    async with black_hole() as silent, door(connect=0.4) as opened:
+    """The dialled broker belongs to the earlier topology: the client is closed, and so is the broker's socket."""
+    async with black_hole() as silent, open_acceptor(connect=0.4) as opened:
         opened.backend.servers = (silent, opened.broker.address)
         client = opened.come(7)
         await client.send(request(1))

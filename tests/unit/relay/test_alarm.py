@@ -1,4 +1,4 @@
-"""The alarm: rings once for each time it is set, in an epoll that waits without a timeout."""
+"""The alarm: it rings once for each time it is set, in an epoll that waits without a timeout."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ SECONDS = 0.02
 
 @pytest.fixture
 def epoll() -> Iterator[select.epoll]:
-    """One that nothing is registered in."""
+    """An epoll in which nothing is registered."""
     with select.epoll() as made:
         yield made
 
 
 @pytest.fixture
 def alarm(epoll: select.epoll) -> Iterator[Alarm]:
-    """Registered as the pump does it."""
+    """An alarm, registered as the pump does it."""
     with closing(Alarm()) as made:
         epoll.register(made.fd, select.EPOLLIN | select.EPOLLET)
         yield made
 
 
 def test_it_rings_once_each_time(alarm: Alarm, epoll: select.epoll) -> None:
-    """Not before its time; then once, though nobody reads it; then again when it is set again."""
+    """Not before its time; then once, though it is not read; then again when it is set again."""
     for _ in range(3):
         began = time.monotonic()
         alarm.set(SECONDS)
@@ -45,7 +45,7 @@ def test_it_rings_once_each_time(alarm: Alarm, epoll: select.epoll) -> None:
 
 
 def test_set_again_it_rings_later() -> None:
-    """What was to ring before is taken back; 60.25 s are 60 s and 250 million nanoseconds to the kernel."""
+    """The earlier time is dropped; 60.25 s are 60 s and 250 million nanoseconds to the kernel."""
     with closing(Alarm()) as alarm:
         alarm.set(30)
         assert left(alarm) <= 30
@@ -54,14 +54,14 @@ def test_set_again_it_rings_later() -> None:
 
 
 def test_what_is_past_rings_at_once(alarm: Alarm, epoll: select.epoll) -> None:
-    """A deadline that was missed is one; less than a nanosecond is not nothing."""
+    """A missed deadline is one; less than a nanosecond is not nothing."""
     for seconds in (0.0, -5.0, -math.inf, 1e-12):
         alarm.set(seconds)
         assert epoll.poll(5) == [(alarm.fd, select.EPOLLIN)]
 
 
 def test_never(alarm: Alarm, epoll: select.epoll) -> None:
-    """An infinite time takes back what was to ring; one that is longer than the kernel can count is a day."""
+    """An infinite time drops the earlier one; a time longer than the kernel can count becomes a day."""
     alarm.set(SECONDS)
     alarm.set(math.inf)
     assert left(alarm) == 0
@@ -71,14 +71,14 @@ def test_never(alarm: Alarm, epoll: select.epoll) -> None:
 
 
 def left(alarm: Alarm) -> float:
-    """Seconds until it rings, by the kernel's word."""
-    told = Path(f"/proc/self/fdinfo/{alarm.fd}").read_text()
-    seconds, nanoseconds = re.findall(r"^it_value: \((\d+), (\d+)\)$", told, re.MULTILINE)[0]
+    """Seconds until it rings, as the kernel reports them."""
+    info = Path(f"/proc/self/fdinfo/{alarm.fd}").read_text()
+    seconds, nanoseconds = re.findall(r"^it_value: \((\d+), (\d+)\)$", info, re.MULTILINE)[0]
     return int(seconds) + int(nanoseconds) / 1e9
 
 
 def test_closed_it_leaves_no_descriptor() -> None:
-    """Also none that a child process would inherit."""
+    """A child process would inherit none either."""
     alarm = Alarm()
     assert not os.get_inheritable(alarm.fd)
     alarm.close()
@@ -87,7 +87,7 @@ def test_closed_it_leaves_no_descriptor() -> None:
 
 
 def test_without_descriptors_it_says_so() -> None:
-    """EMFILE, as from any other call that makes one."""
+    """EMFILE, as from any other call that makes a descriptor."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     lowest_free = os.dup(0)
     os.close(lowest_free)

@@ -1,4 +1,4 @@
-"""One relayed connection over real sockets: all that passes, in any pieces, at any pace, to any end."""
+"""One relayed connection over real sockets: any bytes, in any pieces, at any pace, until any end."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from tests.unit.relay.sockets import (
 IN, OUT, ERR, HUP = select.EPOLLIN, select.EPOLLOUT, select.EPOLLERR, select.EPOLLHUP
 SMALL = 32 * KIB
 HELD = 600 * KIB
-"""What the process may hold for one connection: a read of the scratch buffer and some, never what waits behind it."""
+"""The most that the process may hold for one connection: a scratch buffer and some, never what waits behind it."""
 
 
 async def test_a_request_and_its_response_pass_unchanged() -> None:
@@ -56,7 +56,7 @@ async def test_a_request_and_its_response_pass_unchanged() -> None:
 
 
 async def test_pipelined_requests_are_answered_in_order() -> None:
-    """Five hundred requests in a row, in any pieces, and responses in other pieces: every byte is at its place."""
+    """Five hundred requests in a row, in any pieces, and responses in other pieces: every byte is in its place."""
     async with stage() as running:
         relayed = running.relay()
         asked = b"".join(request(number, noise(number % 37, number)) for number in range(500))
@@ -105,7 +105,7 @@ async def test_large_bodies_are_spliced(kind: str, seed: int) -> None:
 
 
 async def test_without_a_pipe_bodies_are_copied() -> None:
-    """When no descriptor is left for a pipe the same bytes arrive, copied."""
+    """When no descriptor is left for a pipe, the same bytes arrive, copied."""
     async with stage() as running:
         relayed = running.relay()
         asked, answered = frames.produce(9, 1, records=noise(3 * MIB)), frames.produced(9, 1)
@@ -149,7 +149,7 @@ async def _answer_all(broker: Peer, asked: list[bytes], answered: list[bytes]) -
 
 @pytest.mark.parametrize("size", [500, 12 * KIB, 2 * MIB], ids=["small", "copied", "spliced"])
 async def test_slow_client_pauses_the_broker(size: int) -> None:
-    """A client that does not read: the broker is not read either, nothing piles up, and in the end all arrives."""
+    """While the client does not read, the broker is not read either and nothing piles up; in the end all arrives."""
     async with stage() as running:
         relayed, beside = running.relay(buffer=SMALL), running.relay()
         count = 16 * MIB // size
@@ -180,7 +180,7 @@ async def _ask_and_answer(relayed: Relayed, answers: list[bytes]) -> None:
 
 @pytest.mark.parametrize("size", [500, 12 * KIB, 2 * MIB], ids=["small", "copied", "spliced"])
 async def test_slow_broker_pauses_the_client(size: int) -> None:
-    """A broker that does not read: the client has to wait, nothing piles up, and in the end all arrives in order."""
+    """While the broker does not read, the client has to wait and nothing piles up; in the end all arrives in order."""
     async with stage() as running:
         relayed, beside = running.relay(buffer=SMALL), running.relay()
         count = min(16 * MIB // size, MAX_IN_FLIGHT - 1)
@@ -201,7 +201,7 @@ async def test_slow_broker_pauses_the_client(size: int) -> None:
 
 
 async def test_responses_pass_while_the_broker_takes_no_requests() -> None:
-    """A broker that answers and does not read is still read: else both would wait for ever."""
+    """A broker that answers and does not read is still read: otherwise both would wait for ever."""
     async with stage() as running:
         relayed = running.relay(buffer=SMALL)
         await relayed.client.send(request(1))
@@ -255,7 +255,7 @@ async def test_too_many_large_requests_in_flight_pause_the_client() -> None:
 
 
 async def test_a_socket_paused_in_the_same_round_was_not_reset() -> None:
-    """An event of a socket that an earlier event of the same round has paused is stale, and no sign of a reset."""
+    """An event is stale if an earlier event of the same round has paused its socket; it is no sign of a reset."""
     async with stage() as running:
         relayed = running.relay(buffer=SMALL)
         connection = relayed.connection
@@ -278,7 +278,7 @@ def _blocked(running: Stage, size: int) -> tuple[Relayed, Connection]:
 
 
 def _effects(connection: Connection, mask: int) -> list[str]:
-    """What became of an event of the client's."""
+    """What an event of the client's causes."""
     pending = connection.client.pending_bytes
     found = []
     try:
@@ -308,7 +308,7 @@ def _effects(connection: Connection, mask: int) -> list[str]:
     ],
 )
 async def test_an_event_has_the_effect_it_means(mask: int, reading: bool, effects: list[str]) -> None:
-    """Stale ones mean nothing: a socket that is paused is neither read nor taken for dead."""
+    """A stale event means nothing: a paused socket is neither read nor taken for dead."""
     async with stage() as running:
         relayed, connection = _blocked(running, 8 * MIB)
         if not reading:
@@ -319,7 +319,7 @@ async def test_an_event_has_the_effect_it_means(mask: int, reading: bool, effect
 
 
 async def test_a_connection_that_closed_while_writing_is_not_read() -> None:
-    """The first half of an event may end it."""
+    """The first half of an event may end the connection."""
     async with stage() as running:
         relayed, connection = _blocked(running, 8 * MIB)
         connection.life.take(Event.CLIENT_ENDED, Reason.CLIENT_CLOSED)
@@ -330,7 +330,7 @@ async def test_a_connection_that_closed_while_writing_is_not_read() -> None:
 
 
 async def test_half_close_by_the_client() -> None:
-    """What a client asked before its FIN is answered; only then is its connection closed, and the broker's."""
+    """Requests from before its FIN are answered; only then are its connection and the broker's closed."""
     async with stage() as running:
         relayed = running.relay()
         asked = request(1) + request(2)
@@ -348,7 +348,7 @@ async def test_half_close_by_the_client() -> None:
 
 
 async def test_half_close_with_nothing_in_flight() -> None:
-    """A client that owes nothing and is owed nothing is gone at once, and so is its broker connection."""
+    """A client with nothing under way and nothing in flight is closed at once, and so is its broker connection."""
     async with stage() as running:
         relayed = running.relay()
         await relayed.exchange(1)
@@ -359,7 +359,7 @@ async def test_half_close_with_nothing_in_flight() -> None:
 
 
 async def test_half_close_while_the_broker_is_slow() -> None:
-    """Requests that wait for the broker when the client says its last still reach it, and are answered."""
+    """Requests that still wait for the broker at the client's FIN reach it, and are answered."""
     async with stage() as running:
         relayed = running.relay(buffer=SMALL)
         asked = request(1, noise(2 * MIB))
@@ -378,7 +378,7 @@ async def test_half_close_while_the_broker_is_slow() -> None:
 
 
 async def test_the_end_in_mid_frame() -> None:
-    """A side that closes inside of a frame is told apart from one that closes between two."""
+    """A side that closes inside a frame has another reason than one that closes between two."""
     async with stage() as running:
         cut_request, cut_response, spliced = running.relay(), running.relay(), running.relay()
         await cut_request.client.send(request(1, b"rest")[:-1])
@@ -396,7 +396,7 @@ async def test_the_end_in_mid_frame() -> None:
 
 @pytest.mark.parametrize("size", [200 * KIB, 4 * MIB])
 async def test_the_broker_closes_while_the_client_is_slow(size: int) -> None:
-    """Whatever a broker sent before it closed arrives, however late the client reads it."""
+    """Everything that a broker sent before it closed arrives, however late the client reads it."""
     async with stage() as running:
         relayed = running.relay(buffer=SMALL)
         await relayed.client.send(request(1))
@@ -416,7 +416,7 @@ async def test_the_broker_closes_while_the_client_is_slow(size: int) -> None:
 
 
 async def test_the_broker_resets_while_the_client_is_slow() -> None:
-    """What a broker said before a reset is read after it, and reaches a client that was slow."""
+    """What a broker sent before a reset is read after it, and reaches a slow client."""
     async with stage() as running:
         relayed = running.relay(buffer=SMALL)
         await relayed.client.send(request(1) + request(2))
@@ -485,14 +485,14 @@ async def broker_slow_pipe(relayed: Relayed) -> None:
 
 
 async def half_closed(relayed: Relayed) -> None:
-    """The client has said its last, and is owed a response."""
+    """The client has closed its sending side, and is owed a response."""
     await in_flight(relayed)
     relayed.client.half_close()
     await eventually(lambda: relayed.connection.ending, "the half-close")
 
 
 async def _fill(peer: Peer, data: bytes) -> None:
-    """Send until nobody takes more."""
+    """Send until the peer takes no more."""
     with trio.move_on_after(0.3):
         await peer.send(data)
 
@@ -511,7 +511,7 @@ STATES = (
 
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
 async def test_a_client_that_resets(state: Callable[[Relayed], Awaitable[None]]) -> None:
-    """In every state a client's reset ends its own connection, at once and as what it is; others notice nothing."""
+    """In every state a client's reset ends its own connection, at once and as a reset; others are not affected."""
     async with stage() as running:
         relayed, beside = running.relay(buffer=SMALL), running.relay()
         await state(relayed)
@@ -522,7 +522,7 @@ async def test_a_client_that_resets(state: Callable[[Relayed], Awaitable[None]])
 
 
 async def test_a_request_that_cannot_be_sent_is_counted() -> None:
-    """It was received; what the client waited for when the connection ended is told in the log."""
+    """It was received; the log of the connection's end says what the client waited for."""
     async with stage() as running:
         relayed = running.relay()
         await relayed.exchange(1)
@@ -533,7 +533,7 @@ async def test_a_request_that_cannot_be_sent_is_counted() -> None:
 
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
 async def test_a_broker_that_resets(state: Callable[[Relayed], Awaitable[None]]) -> None:
-    """In every state a broker's reset ends the connection as what it is, once the client has what it was sent."""
+    """In every state a broker's reset ends the connection as a reset, once the client has what it was sent."""
     async with stage() as running:
         relayed, beside = running.relay(buffer=SMALL), running.relay()
         await state(relayed)
@@ -552,7 +552,7 @@ async def _drained(peer: Peer) -> None:
 
 
 async def test_resets_after_a_half_close() -> None:
-    """A half-closed client is not read any more; its reset, and its broker's, are noticed all the same."""
+    """A half-closed client is no longer read; its reset, and its broker's, are noticed all the same."""
     async with stage() as running:
         client_gone, broker_gone = running.relay(), running.relay()
         await half_closed(client_gone)
@@ -583,7 +583,7 @@ async def test_drain_answers_what_was_received() -> None:
 
 
 async def test_drain_closes_idle_connections_at_once() -> None:
-    """Who waits for nothing is parted from, as drained."""
+    """A client that waits for nothing is closed, as drained."""
     async with stage() as running:
         relayed = running.relay()
         await relayed.exchange(1)
@@ -595,7 +595,7 @@ async def test_drain_closes_idle_connections_at_once() -> None:
 
 @pytest.mark.parametrize("count", [1, 50])
 async def test_drain_sees_what_has_just_arrived(count: int) -> None:
-    """Requests that lie in the socket when the drain begins were received, more than a short read takes: answered."""
+    """Requests that lie in the socket when the drain begins are answered, even if they exceed a short read."""
     numbers = range(2, 2 + count)
     asked = b"".join(request(number, noise(500, number)) for number in numbers)
     async with stage() as running:
@@ -610,7 +610,7 @@ async def test_drain_sees_what_has_just_arrived(count: int) -> None:
 
 
 async def test_drain_of_garbage_closes_that_connection_alone() -> None:
-    """What lies in a socket when the drain begins may be anything; it ends its own connection for its own reason."""
+    """Any bytes may lie in a socket when the drain begins; they end their own connection for their own reason."""
     async with stage() as running:
         relayed, beside = running.relay(), running.relay()
         await in_flight(beside)
@@ -637,7 +637,7 @@ async def test_drain_with_a_slow_client() -> None:
 
 
 async def test_own_answers_wait_their_turn() -> None:
-    """An answer of the proxy's own goes out behind the broker's response to the request before."""
+    """The proxy's own answer goes out behind the broker's response to the request before."""
     async with stage() as running:
         relayed = running.relay()
         unknown = request(2, b"\xff\xff", key=18, version=99)
@@ -651,7 +651,7 @@ async def test_own_answers_wait_their_turn() -> None:
 
 
 async def test_a_response_beyond_its_limit() -> None:
-    """A size above the limit is refused before its body comes."""
+    """A size above the limit is refused before the body arrives."""
     async with stage(limits=Limits(max_response_bytes=1 * MIB, max_request_bytes=1 * MIB)) as running:
         large_response, large_request = running.relay(), running.relay()
         await in_flight(large_response)
@@ -663,7 +663,7 @@ async def test_a_response_beyond_its_limit() -> None:
 
 
 async def test_closing_twice_counts_once() -> None:
-    """Whoever closes second changes nothing."""
+    """The second close changes nothing."""
     async with stage() as running:
         relayed = running.relay()
         relayed.connection.close(Reason.SHUTDOWN)
@@ -675,28 +675,28 @@ MISMATCH = frame(ApiVersionsRequest(client_software_name="n", client_software_ve
 
 
 def elsewhere(correlation_id: int) -> bytes:
-    """ApiVersions v5 of a client that means another node, which the cluster here answers by 129."""
+    """ApiVersions v5 of a client that means another node, which the cluster here answers with 129."""
     return request(correlation_id, b"\xff\xff\0" + MISMATCH[4:], key=18, version=5)
 
 
-def told(correlation_id: int) -> bytes:
+def must_rebootstrap(correlation_id: int) -> bytes:
     """The proxy's answer to it."""
     return response(correlation_id, ApiVersionsResponse(error_code=ErrorCode.REBOOTSTRAP_REQUIRED).encode(5))
 
 
 async def test_a_last_answer_goes_out_then_the_connection_closes() -> None:
-    """rebootstrap.md: "flush, then close"; with nothing in flight at once."""
+    """rebootstrap.md: "flush, then close"; with nothing in flight, at once."""
     async with stage() as running:
         running.backend.means = Action.NOTIFY
         relayed = running.relay(node_id=7)
         await relayed.client.send(elsewhere(1))
-        assert await relayed.client.receive_all() == told(1)
+        assert await relayed.client.receive_all() == must_rebootstrap(1)
         assert await relayed.broker.receive_all() == b""
         await relayed.ended(Reason.REBOOTSTRAP)
 
 
 async def test_a_last_answer_goes_out_behind_what_is_in_flight() -> None:
-    """Earlier responses first, in their order; what the client sends behind it is not read."""
+    """Earlier responses go first, in order; what the client sends behind its last request is not read."""
     async with stage() as running:
         running.backend.means = Action.NOTIFY
         relayed = running.relay(node_id=7)
@@ -709,13 +709,13 @@ async def test_a_last_answer_goes_out_behind_what_is_in_flight() -> None:
         assert await relayed.client.receive(len(response(1))) == response(1)
         assert not relayed.connection.closed
         await relayed.broker.send(response(2, noise(90 * KIB)))
-        assert await relayed.client.receive_all() == response(2, noise(90 * KIB)) + told(3)
+        assert await relayed.client.receive_all() == response(2, noise(90 * KIB)) + must_rebootstrap(3)
         assert await relayed.broker.receive_all() == b""
         await relayed.ended(Reason.REBOOTSTRAP)
 
 
 async def test_a_last_answer_waits_for_a_slow_client() -> None:
-    """What it was owed before is large and it takes its time: it gets everything, and the answer behind it."""
+    """Earlier responses are large and the client is slow: it gets all of them, and the answer behind them."""
     async with stage() as running:
         running.backend.means = Action.NOTIFY
         relayed = running.relay(node_id=7, buffer=SMALL)
@@ -725,12 +725,12 @@ async def test_a_last_answer_waits_for_a_slow_client() -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(relayed.broker.send, answered)
             await eventually(lambda: relayed.connection.client.blocked, "a slow client")
-            assert await relayed.client.receive_all() == answered + told(2)
+            assert await relayed.client.receive_all() == answered + must_rebootstrap(2)
         await relayed.ended(Reason.REBOOTSTRAP)
 
 
 async def test_the_broker_ends_before_a_last_answer() -> None:
-    """What was in flight has no response, so the answer behind it cannot be given: the client is closed."""
+    """What was in flight has no response, so the answer behind it cannot be sent: the client is closed."""
     async with stage() as running:
         running.backend.means = Action.NOTIFY
         relayed = running.relay(node_id=7)
@@ -742,7 +742,7 @@ async def test_the_broker_ends_before_a_last_answer() -> None:
 
 
 async def test_a_last_answer_that_waits_when_the_topology_changes_again() -> None:
-    """It would be a 129 too many: its client is to be told of the present change. Told of that, it is not closed."""
+    """It is still sent; a connection that is sending its 129 for the present change is not closed before it is out."""
     async with stage() as running:
         running.backend.means = Action.NOTIFY
         present, drained = (running.relay(node_id=7) for _ in range(2))
@@ -752,19 +752,17 @@ async def test_a_last_answer_that_waits_when_the_topology_changes_again() -> Non
         running.pump.drain_one(drained.connection)
         running.backend.epoch += 1
         await present.client.send(elsewhere(2))
-        await eventually(
-            lambda: present.connection.life.reason is Reason.REBOOTSTRAP, "being told before being parted from"
-        )
+        await eventually(lambda: present.connection.life.reason is Reason.REBOOTSTRAP, "the notice before the end")
         for _ in range(2):
             running.pump.drain_one(present.connection, Reason.REBOOTSTRAP)
         for relayed in (present, drained):
             await relayed.broker.send(response(1))
-            assert await relayed.client.receive_all() == response(1) + told(2)
+            assert await relayed.client.receive_all() == response(1) + must_rebootstrap(2)
         assert running.backend.ended == {Reason.REBOOTSTRAP: 2}
 
 
-async def test_parting_has_a_reason() -> None:
-    """It is the connection's, and a last answer that comes in meanwhile is given."""
+async def test_ending_has_a_reason() -> None:
+    """The connection's end has it, and a last answer that comes in meanwhile is sent."""
     async with stage() as running:
         running.backend.means = Action.NOTIFY
         idle, asking, waits = (running.relay(node_id=7) for _ in range(3))
@@ -777,7 +775,7 @@ async def test_parting_has_a_reason() -> None:
         running.pump.drain_one(asking.connection, Reason.REBOOTSTRAP)
         running.pump.drain_one(waits.connection, Reason.REBOOTSTRAP)
         await asking.client.send(begun[20:])
-        assert await asking.client.receive_all() == told(1)
+        assert await asking.client.receive_all() == must_rebootstrap(1)
         await waits.broker.send(response(1))
         assert await waits.client.receive_all() == response(1)
         await eventually(lambda: not running.pump.connections, "all ends")

@@ -1,4 +1,4 @@
-"""A request that is answered after the broker was asked: its place, what waits behind it, and its end."""
+"""Requests answered after the broker was asked: their turn, what waits behind them, and their end."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def sent(relay: Own) -> bytes:
 
 
 def steps(number: int, count: int) -> Script:
-    """What the broker says in a conversation."""
+    """The broker's responses in a conversation."""
     return [("broker", step_response(number, step)) for step in range(count)]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
 def test_a_conversation(count: int) -> None:
-    """Each step in turn, of ids of its own; one answer in the end. The broker's requests are in nobody's counts."""
+    """Each step in turn, with ids of its own; one answer in the end. The broker's requests are not counted."""
     relay = play([("client", conversation(5, count)), *steps(5, count)], Own)
     assert bytes(relay.broker.data) == b"".join(step_request(5, step) for step in range(count))
     assert (sent(relay), list(relay.in_flight), relay.room.over) == (conversed(5, count), [], [5])
@@ -51,7 +51,7 @@ def test_a_conversation(count: int) -> None:
 
 
 def test_what_comes_behind_a_conversation_waits() -> None:
-    """However much: it must not come between its steps. Then it goes on, in its order, a partial frame included."""
+    """However much it is: it must not come between the steps. Then it goes on in order, a partial frame included."""
     behind = TWO[0] + frames.produce(9, 8, records=b"r" * KIB) + THREE[0][:10]
     relay = play([("client", ONE[0] + conversation(5, 2) + behind), ("broker", ONE[1]), *steps(5, 1)], Own)
     assert bytes(relay.broker.data) == ONE[0] + step_request(5, 0) + step_request(5, 1)
@@ -81,13 +81,13 @@ def test_conversations_in_a_row() -> None:
 
 
 def test_nothing_is_held_behind_a_conversation_that_is_alone() -> None:
-    """No frame is under way then, so that a connection may be parted from."""
+    """No frame is under way then, so that the connection can be ended."""
     relay = Own().play([("client", conversation(5, 1))], whole)
     assert (relay.requests.conversing, relay.requests.under_way, relay.requests.held_bytes) == (True, False, 0)
 
 
 def test_a_conversation_behind_a_parked_answer() -> None:
-    """What the broker says to it waits with the rest."""
+    """The broker's responses to it wait with the rest."""
     relay = play([("client", park(4) + conversation(5, 2) + ONE[0]), *steps(5, 1)], Own)
     assert (relay.responses.waiting, bytes(relay.broker.data), sent(relay)) == (True, step_request(5, 0), b"")
     relay.feed("answer", parked_response(4))
@@ -97,7 +97,7 @@ def test_a_conversation_behind_a_parked_answer() -> None:
 
 
 def test_the_time_of_a_conversation() -> None:
-    """One observation: the broker's is what it took for all steps, the proxy's what is left."""
+    """One observation: the broker's time is that of all steps, the proxy's what is left."""
     relay = Own()
     request = conversation(5, 2)
     relay.requests.feed(memoryview(request), 1.0)
@@ -111,7 +111,7 @@ def test_the_time_of_a_conversation() -> None:
 
 
 def test_requests_that_waited_are_timed_from_when_they_went_on() -> None:
-    """Their time with the proxy is the proxy's; the broker's begins after the conversation."""
+    """Their time in the proxy is the proxy's; the broker's begins after the conversation."""
     relay = Own()
     relay.requests.feed(memoryview(conversation(5, 1) + ONE[0]), 1.0)
     relay.requests.settle(2.0)
@@ -123,7 +123,7 @@ def test_requests_that_waited_are_timed_from_when_they_went_on() -> None:
 
 
 def test_a_response_too_large_to_be_held() -> None:
-    """A conversation's are held whole, whatever the API is otherwise."""
+    """The responses of a conversation are held whole, however the API is treated otherwise."""
     relay = Own(held_limit=100)
     relay.play([("client", conversation(5, 1)), ("broker", step_response(5, 0, 200)[:90])], whole)
     assert relay.reason is Reason.FRAME_TOO_LARGE
@@ -131,7 +131,7 @@ def test_a_response_too_large_to_be_held() -> None:
 
 @pytest.mark.parametrize("wrong", [step_response(6, 0), step_response(5, 1), frames.raw_response(STEP, 1, 77, b"")])
 def test_another_response_than_the_one_that_is_due(wrong: bytes) -> None:
-    """The broker's fault, as always."""
+    """It is the broker's fault, as always."""
     relay = play([("client", conversation(5, 2)), ("broker", wrong)], Own)
     assert relay.reason is Reason.CORRELATION_MISMATCH
     relay.end()
@@ -146,7 +146,7 @@ def test_another_response_than_the_one_that_is_due(wrong: bytes) -> None:
     ],
 )
 def test_what_a_conversation_raises_ends_the_connection(error: Exception, reason: Reason) -> None:
-    """A response that it cannot read is the broker's fault."""
+    """A response that the room cannot read is the broker's fault."""
     relay = Own()
     relay.room.fault = error
     relay.play([("client", conversation(5, 1) + ONE[0]), *steps(5, 1)], whole)
@@ -154,7 +154,7 @@ def test_what_a_conversation_raises_ends_the_connection(error: Exception, reason
 
 
 def test_what_was_held_behind_a_conversation_may_be_wrong() -> None:
-    """That is the client's fault, though the broker's bytes have brought it to light."""
+    """It is the client's fault, though the broker's bytes have led to it."""
     broken = frames.raw_request(18, 3, 9, b"\xff" * 6)
     relay = Own().play([("client", conversation(5, 1) + broken), *steps(5, 1)], whole)
     assert (relay.reason, sent(relay)) == (Reason.MALFORMED_REQUEST, conversed(5, 1))
@@ -163,14 +163,14 @@ def test_what_was_held_behind_a_conversation_may_be_wrong() -> None:
 
 
 def test_an_id_twice_in_flight() -> None:
-    """The conversation has begun, and is closed; the broker has not been asked for it."""
+    """The conversation has begun, and is closed; the broker has not received its question."""
     relay = Own().play([("client", frames.heartbeat(5)[0] + conversation(5, 1))], whole)
     assert (relay.reason, relay.room.over) == (Reason.CORRELATION_REUSED, [5])
     assert bytes(relay.broker.data) == frames.heartbeat(5)[0]
 
 
 def test_an_id_twice_in_flight_of_an_answer_that_is_to_come() -> None:
-    """Where the broker had not to be asked, who would have given the answer hears that nobody waits."""
+    """If the broker need not be asked, the room that parked the answer is notified that it is not wanted."""
     relay = Own().play([("client", ONE[0] + conversation(1, ENDS_PARKED))], whole)
     assert (relay.reason, relay.room.over, relay.room.abandoned) == (Reason.CORRELATION_REUSED, [1], [1])
     assert sent(relay) == b""
@@ -194,6 +194,6 @@ def test_steps_and_an_answer() -> None:
 
 
 def test_an_answer_that_is_to_come() -> None:
-    """It is what the steps return."""
+    """The steps return it."""
     relay = Own()
     assert begun(AskBroker(relay.room._steps(5, ENDS_PARKED)), relay.requests) is relay.room.parked[5]

@@ -1,4 +1,4 @@
-"""Answers in steps, over real sockets: what is relayed goes between them, and nothing keeps them from their end."""
+"""Answers in steps, over real sockets: relayed bytes go between the steps, and every answer is finished."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.unit.relay.sockets import Relayed, eventually, request, response
 
 
 def heard(relayed: Relayed) -> bytes:
-    """What its broker has got since it was last asked."""
+    """What its broker has received since the last call."""
     try:
         return relayed.broker.sock.recv(1 << 16)
     except BlockingIOError:
@@ -24,12 +24,12 @@ def heard(relayed: Relayed) -> bytes:
 
 
 async def answered(relayed: Relayed, number: int) -> None:
-    """The client has the answer of a request that was answered in steps."""
+    """Wait until the client has the answer of a request that was answered in steps."""
     assert await relayed.client.receive(len(parked_response(number))) == parked_response(number)
 
 
 async def test_what_is_relayed_goes_between_two_steps() -> None:
-    """A request that comes while a step is taken is with its broker before the next one."""
+    """A request that arrives during a step reaches its broker before the next step."""
     async with talking() as (running, room):
         slow, other = running.relay(), running.relay()
         found: list[bytes] = []
@@ -42,11 +42,11 @@ async def test_what_is_relayed_goes_between_two_steps() -> None:
         await slow.client.send(work(5, 6))
         await answered(slow, 5)
         assert found == [b"", *(request(5 + step) for step in range(1, 6))]
-        assert heard(other) == request(5 + 6)  # and it was before the answer
+        assert heard(other) == request(5 + 6)  # and this was before the answer
 
 
 async def test_each_to_its_end_the_oldest_first() -> None:
-    """So they take effect in the order in which they came; the clients behind are read meanwhile."""
+    """They take effect in the order of arrival; the clients behind are read meanwhile."""
     async with talking() as (running, room):
         relayed = [running.relay() for _ in range(4)]
         room.within = lambda number: running.pump.drain_one(relayed[3].connection) if len(room.steps) == 1 else None
@@ -59,7 +59,7 @@ async def test_each_to_its_end_the_oldest_first() -> None:
 
 
 async def test_a_client_has_one_waiting_at_most() -> None:
-    """Of many in one go each is finished before the next one begins; answers are in order among others."""
+    """Of many in one piece, each is finished before the next begins; their answers are in order among others."""
     async with talking() as (running, room):
         relayed = running.relay()
         most = 0
@@ -81,7 +81,7 @@ async def test_a_client_has_one_waiting_at_most() -> None:
 
 
 async def test_one_that_comes_with_the_last_step_of_another() -> None:
-    """A client's next, held behind a conversation whose end was held behind the answer that is out now, is answered."""
+    """The client's next request is held behind a conversation that ends when the last step's answer is out."""
     async with talking() as (running, room):
         relayed = running.relay()
 
@@ -97,7 +97,7 @@ async def test_one_that_comes_with_the_last_step_of_another() -> None:
 
 
 async def test_one_that_fails_with_the_last_step_of_another() -> None:
-    """As above, with another behind it, before which it is finished: its fault is its client's, and of no other."""
+    """As above, with another request behind it, before which it is finished: its fault ends its own connection only."""
     async with talking() as (running, room):
         relayed, other = running.relay(), running.relay()
 
@@ -117,7 +117,7 @@ async def test_one_that_fails_with_the_last_step_of_another() -> None:
 
 @pytest.mark.parametrize("left", [Relayed.close_client, Relayed.reset_client], ids=["closed", "reset"])
 async def test_a_client_that_does_not_wait(left: Callable[[Relayed], None]) -> None:
-    """What it said takes effect all the same, and who waits for the pump to be empty waits for that."""
+    """Its request takes effect all the same, and `wait_empty` waits for that."""
     async with talking() as (running, room):
         relayed = running.relay()
         room.within = lambda number: left(relayed) if len(room.steps) == 1 else None
@@ -137,7 +137,7 @@ async def test_a_client_that_does_not_wait(left: Callable[[Relayed], None]) -> N
     ],
 )
 async def test_a_step_that_fails(error: Exception, reason: Reason) -> None:
-    """It ends its connection for what it was, and no other."""
+    """It ends its connection for the fitting reason, and no other connection."""
     with structlog.testing.capture_logs():
         async with talking() as (running, room):
             failing, other = running.relay(), running.relay()
@@ -174,7 +174,7 @@ async def test_many_that_wait() -> None:
 
 
 async def test_a_few_of_many_that_wait_at_a_time() -> None:
-    """One of sixteen, and one more, is taken a step on before what has come meanwhile is relayed."""
+    """One of sixteen, and one more, takes a step before what has arrived meanwhile is relayed."""
     async with talking() as (running, room):
         many, other = [running.relay() for _ in range(64)], running.relay()
         took: list[int] = []
@@ -198,7 +198,7 @@ async def test_a_few_of_many_that_wait_at_a_time() -> None:
 
 
 async def test_steps_and_tasks_of_trio() -> None:
-    """Neither keeps the other waiting: a task that can always run runs between steps, and they are taken."""
+    """Neither keeps the other waiting: a task that can always run does so between steps, and the steps are taken."""
     async with talking() as (running, room):
         relayed, turns, seen = running.relay(), 0, []
         room.within = lambda number: seen.append(turns)

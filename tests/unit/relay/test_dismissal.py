@@ -1,4 +1,4 @@
-"""What waits at a coordinator of a topology that is gone, over real sockets: 16 in its turn, then the end."""
+"""Requests that wait at a coordinator of an earlier topology, over real sockets: 16 in their turn, then the end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COMMIT, COMMITTED = frames.request(OFFSET_COMMIT, 7, 4), frames.response(OFFSET_
 
 
 def rise(running: Stage, *relayed: Relayed) -> None:
-    """As `app` raises an epoch; these are parted from."""
+    """Raise the epoch as `app` does; these connections are ended."""
     running.backend.means = Action.NOT_COORDINATOR
     running.backend.epoch += 1
     for one in relayed:
@@ -34,7 +34,7 @@ def rise(running: Stage, *relayed: Relayed) -> None:
 
 @asynccontextmanager
 async def asking(*requests: bytes, buffer: int | None = None) -> AsyncIterator[tuple[Stage, Relayed]]:
-    """A connection whose broker has these requests."""
+    """A connection whose broker has received these requests."""
     async with stage() as running:
         relayed = running.relay(node_id=7, buffer=buffer)
         await relayed.client.send(*requests)
@@ -44,7 +44,7 @@ async def asking(*requests: bytes, buffer: int | None = None) -> AsyncIterator[t
 
 
 async def test_a_join_that_waits_is_answered_at_once() -> None:
-    """By 16, and the connection is over before its broker has said anything; what that says then reaches nobody."""
+    """It gets 16, and the connection ends before its broker has answered; the broker's answer then goes nowhere."""
     async with asking(JOIN) as (running, relayed):
         rise(running, relayed)
         assert relayed.connection.closed
@@ -56,7 +56,7 @@ async def test_a_join_that_waits_is_answered_at_once() -> None:
 
 
 async def test_the_end_does_not_overtake_the_answer() -> None:
-    """kafka-python, which reads until its socket is empty, loses what it has read when it meets the end there."""
+    """kafka-python reads until its socket is empty, and loses what it has read when it meets the end there."""
     async with asking(JOIN) as (running, relayed):
         relayed.connection.progress -= 60  # it has waited for a minute
         begun = trio.current_time()
@@ -68,7 +68,7 @@ async def test_the_end_does_not_overtake_the_answer() -> None:
 
 
 async def test_a_join_behind_a_commit_waits_for_it() -> None:
-    """The commit may have been done: its response first, then 16 for what comes next."""
+    """The commit may have been done: its response comes first, then 16 for what comes next."""
     async with asking(COMMIT, JOIN) as (running, relayed):
         rise(running, relayed)
         assert not relayed.connection.closed
@@ -78,7 +78,7 @@ async def test_a_join_behind_a_commit_waits_for_it() -> None:
 
 
 async def test_a_commit_behind_a_join_is_waited_for() -> None:
-    """Both responses are the broker's then."""
+    """Both responses are then the broker's."""
     async with asking(JOIN, COMMIT) as (running, relayed):
         rise(running, relayed)
         await relayed.broker.send(JOINED + COMMITTED)
@@ -88,7 +88,7 @@ async def test_a_commit_behind_a_join_is_waited_for() -> None:
 
 @pytest.mark.parametrize("size", [3, 8, len(JOINED) - 1])
 async def test_a_response_that_has_begun_is_the_brokers(size: int) -> None:
-    """Whether its head is there or not: nothing is said in the midst of it."""
+    """Whether its head is there or not: no answer is sent in the midst of it."""
     async with asking(JOIN) as (running, relayed):
         await relayed.broker.send(JOINED[:size])
         await eventually(lambda: relayed.connection.responses.under_way, "some of a response")
@@ -112,14 +112,14 @@ async def test_a_client_that_takes_its_time() -> None:
 
 
 async def _full(connection: Connection) -> bool:
-    """Whether the broker's buffers take no more, and not only until the kernel has moved what is in them."""
+    """Whether the broker's buffers take no more, and not only until the kernel has moved their bytes."""
     with trio.move_on_after(0.2):
         await eventually(lambda: not connection.broker.blocked, "room at the broker")
     return connection.broker.blocked
 
 
 async def test_a_broker_that_still_takes_what_it_was_asked() -> None:
-    """What it says meanwhile is not read, and is no fault: the client has its 16, and more is not owed to anybody."""
+    """Its answers are not read, which is no fault: the client has its 16 and is owed nothing more."""
     produced = frames.produce(9, 3, 0, records=noise(3 * KIB))  # read at once, so that none is left under way
     async with asking(JOIN, buffer=32 * KIB) as (running, relayed):
         connection, sent = relayed.connection, 0
@@ -160,7 +160,7 @@ async def test_a_commit_that_has_just_arrived_is_refused() -> None:
 
 
 async def test_a_drain_refuses_nobody() -> None:
-    """The topology is there: who waits at its coordinator is answered by it."""
+    """The topology is still there: a client that waits at its coordinator gets the broker's answer."""
     async with asking(JOIN) as (running, relayed):
         running.backend.means = Action.NOT_COORDINATOR
         running.pump.drain_one(relayed.connection)

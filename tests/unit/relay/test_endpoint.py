@@ -1,4 +1,4 @@
-"""One socket of a relayed connection: what is sent, what waits, and which events it asks for."""
+"""One socket of a relayed connection: what is sent, what waits, and which events it waits for."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def bench() -> Iterator[Bench]:
 
 
 def everything(far: socket.socket, endpoint: Endpoint) -> bytes:
-    """Read the far end until all that waited is out and has come."""
+    """Read the far end until everything that waited is out and has arrived."""
     data = bytearray()
     done = False
     while True:
@@ -69,7 +69,7 @@ def reset(far: socket.socket) -> None:
 
 
 def test_what_the_peer_takes_is_sent_at_once(bench: Bench) -> None:
-    """Nothing waits, no event is asked for."""
+    """Nothing waits, and no event is asked for."""
     endpoint, far = bench.endpoint()
     endpoint.send(b"one")
     endpoint.send(memoryview(b"two"))
@@ -81,7 +81,7 @@ def test_what_the_peer_takes_is_sent_at_once(bench: Bench) -> None:
 
 
 def test_what_it_does_not_take_waits_in_order(bench: Bench) -> None:
-    """A copy of the rest is kept, though the buffer is used again, and later chunks queue up behind it."""
+    """A copy of the rest is kept, though the buffer is reused, and later chunks queue up behind it."""
     endpoint, far = bench.endpoint()
     data, scratch = noise(MIB), bytearray(MIB)
     scratch[:] = data
@@ -134,7 +134,7 @@ def test_frames_of_very_many_chunks(bench: Bench) -> None:
 
 @pytest.mark.parametrize(("is_client", "reason"), [(True, Reason.CLIENT_RESET), (False, Reason.BROKER_RESET)])
 def test_a_peer_that_is_gone(bench: Bench, is_client: bool, reason: Reason) -> None:
-    """Every way of sending ends by the fault of the side it is, with the kernel's word for it."""
+    """Every way of sending raises the fault of its side, with the kernel's message."""
     for way in ("send", "send_frame", "flush", "splice_to", "splice_from", "drain"):
         endpoint, far = bench.endpoint(is_client=is_client)
         other, feeding = bench.endpoint(is_client=not is_client, buffer=MIB)
@@ -166,7 +166,7 @@ def test_a_peer_that_is_gone(bench: Bench, is_client: bool, reason: Reason) -> N
 
 
 def test_splice_from_a_socket_to_one_that_is_slow(bench: Bench) -> None:
-    """Bytes wait in the pipe, outside of the process; None says that there is nothing now, 0 that it has ended."""
+    """Bytes wait in the pipe, outside the process; None means that nothing is there now, 0 that it has ended."""
     sink, far_sink = bench.endpoint()
     source, far_source = bench.endpoint(is_client=False, buffer=2 * MIB)
     assert sink.splice_from(source, MIB) is None
@@ -188,7 +188,7 @@ def test_splice_from_a_socket_to_one_that_is_slow(bench: Bench) -> None:
 
 
 def test_a_splice_that_was_cut_short_is_not_tried_again_at_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The peer is full: trying again nearly always fails, which costs more than to be told when it is not."""
+    """The peer is full: another try nearly always fails, and costs more than waiting for epoll's event."""
     splice, moved = os.splice, []
 
     def counting(*arguments: Any) -> int:
@@ -206,7 +206,7 @@ def test_a_splice_that_was_cut_short_is_not_tried_again_at_once(bench: Bench, mo
 
 
 def test_a_pipe_with_bytes_in_it_is_not_used_again(bench: Bench) -> None:
-    """A connection that ends leaves its bytes to nobody."""
+    """When a connection ends, no other gets its bytes."""
     sink, _ = bench.endpoint()
     source, far_source = bench.endpoint(is_client=False, buffer=2 * MIB)
     far_source.send(noise(100 * KIB))
@@ -242,7 +242,7 @@ def test_events_are_asked_for_and_no_others(bench: Bench) -> None:
 
 
 def test_a_short_pause_costs_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Epoll is not asked again for what it still reports."""
+    """Epoll is not changed for events that it still reports."""
     endpoint, far = bench.endpoint()
     monkeypatch.setattr(endpoint, "_epoll", None)
     endpoint.pause()
@@ -252,7 +252,7 @@ def test_a_short_pause_costs_nothing(bench: Bench, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_reset_is_reported_even_while_paused(bench: Bench) -> None:
-    """Until the socket is muted: what is done then can be read later."""
+    """Only until the socket is muted: what it has can be read later."""
     endpoint, far = bench.endpoint()
     endpoint.pause()
     endpoint.ignore()
@@ -266,7 +266,7 @@ def test_a_reset_is_reported_even_while_paused(bench: Bench) -> None:
 
 
 def test_a_released_socket_is_open_and_watched_no_more(bench: Bench) -> None:
-    """It is the caller's."""
+    """It belongs to the caller."""
     endpoint, far = bench.endpoint()
     far.send(b"x")
     assert endpoint.release().fileno() == endpoint.fd

@@ -1,4 +1,4 @@
-"""What is waited for: correlation ids that are in flight once, and from when on the time is the broker's."""
+"""Expected responses: correlation ids are in flight once, and the broker's time begins when it has the request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.unit.relay.flows import Relay, Script, play
 
 
 def test_extreme_correlation_ids() -> None:
-    """Any int32 is one."""
+    """Any int32 is valid."""
     ids = [-(2**31), -1, 0, 2**31 - 1]
     relay = play([("client", b"".join(frames.heartbeat(number)[0] for number in ids))])
     assert [expected.correlation_id for expected in relay.in_flight] == ids
@@ -38,7 +38,7 @@ def test_a_request_that_is_held_with_an_id_in_flight(second: bytes) -> None:
     "ids", [(5, 3, 5), (5, 3, 3), (5, 3, 4, 5), (1, 2, 3, 2), (0, -1, -1), (2**31 - 1, -(2**31), 2**31 - 1)]
 )
 def test_an_id_that_comes_back_out_of_order(ids: tuple[int, ...]) -> None:
-    """Wherever it stands among those in flight, also for a client that does not count upwards."""
+    """Wherever it is among those in flight, also for a client that does not count upwards."""
     requests = [frames.heartbeat(number)[0] for number in ids]
     assert play([("client", b"".join(requests[:-1]))]).reason is None
     assert play([("client", b"".join(requests))]).reason is Reason.CORRELATION_REUSED
@@ -90,7 +90,7 @@ def test_a_request_without_response_under_way_leaves_others_times_alone() -> Non
 
 
 def test_the_last_request_of_a_read_is_noted_when_it_is_out() -> None:
-    """The ones before it at once, so that they are expected in their order."""
+    """The ones before it are noted at once, so that they are expected in order."""
     relay = Relay()
     pings = b"".join(frames.heartbeat(number)[0] for number in (1, 2, 3))
     rest = relay.requests.feed(memoryview(pings), 1.0)
@@ -101,7 +101,7 @@ def test_the_last_request_of_a_read_is_noted_when_it_is_out() -> None:
 
 
 def test_a_request_that_is_not_noted_yet_is_in_flight_for_the_next_one() -> None:
-    """Its id may not come again in the same read, and one that is held is expected behind it."""
+    """Its id may not come again in the same read, and a request that is held is expected behind it."""
     ping = frames.heartbeat(1)[0]
     assert play([("client", ping + ping)]).reason is Reason.CORRELATION_REUSED
     relay = Relay()

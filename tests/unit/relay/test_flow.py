@@ -1,4 +1,4 @@
-"""What is held until it is whole, in both directions: bytes of any pieces, and what waits for a word."""
+"""Bytes held in both directions: frames until they are whole, and frames that wait for an event."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RESPONSES = [frames.response(METADATA, VERSION, number) for number in (1, 2, 3)]
 
 
 def asked(side: Side) -> tuple[Relay, Flow, Wire, list[bytes]]:
-    """A connection, the flow of what `side` says, where it goes, and three frames for it that must be whole."""
+    """A connection, the flow of what `side` sends, its sink, and three frames for it that must be whole."""
     relay = Relay()
     if side == "client":
         return relay, relay.requests, relay.broker, REQUESTS
@@ -27,7 +27,7 @@ def asked(side: Side) -> tuple[Relay, Flow, Wire, list[bytes]]:
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("size", [*range(1, 13), 50, 1000])
 def test_a_frame_is_held_until_it_is_whole(side: Side, size: int) -> None:
-    """Whatever the pieces: those that are whole go on, each once, and what is not is what is held."""
+    """For all pieces: whole frames go on, each once, and only what is not whole is held."""
     relay, flow, sink, (first, second, third) = asked(side)
     for piece in by(size)(first + second + third[:-2]):
         relay.feed(side, piece)
@@ -39,7 +39,7 @@ def test_a_frame_is_held_until_it_is_whole(side: Side, size: int) -> None:
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("at", [1, 11, -1])
 def test_what_is_behind_a_held_frame(side: Side, at: int) -> None:
-    """It is looked at in the same round, and of it only what is not whole is held."""
+    """It is looked at in the same round; only what is not whole is held."""
     relay, flow, sink, (first, second, third) = asked(side)
     relay.feed(side, first[:at])
     relay.feed(side, first[at:] + second + third[:3])
@@ -47,7 +47,7 @@ def test_what_is_behind_a_held_frame(side: Side, at: int) -> None:
 
 
 def test_requests_that_wait_for_a_word() -> None:
-    """All that comes behind a conversation, until it is over; then what is not whole is held for that."""
+    """Everything behind a conversation, until it is over; then an incomplete frame is held for its rest."""
     relay = Own()
     behind = frames.heartbeat(1)[0] + REQUESTS[1][:-1]
     relay.feed("client", conversation(5, 1))
@@ -61,7 +61,7 @@ def test_requests_that_wait_for_a_word() -> None:
 
 
 def test_responses_that_wait_for_a_word() -> None:
-    """All that comes behind a parked answer, until that is there; then what is not whole is held for that."""
+    """Everything behind a parked answer, until that is there; then an incomplete frame is held for its rest."""
     relay = Own()
     pong = frames.heartbeat(1)[1]
     relay.feed("client", park(5) + frames.heartbeat(1)[0] + REQUESTS[1])
@@ -74,7 +74,7 @@ def test_responses_that_wait_for_a_word() -> None:
 
 
 def test_nothing_has_waited() -> None:
-    """Told to go on, there is nothing to look at."""
+    """`go_on` finds nothing to look at."""
     relay = Own()
     relay.feed("client", conversation(5, 1))
     relay.feed("broker", step_response(5, 0))
@@ -82,5 +82,5 @@ def test_nothing_has_waited() -> None:
 
 
 def test_nothing_is_ever_enough_bytes_to_go_on() -> None:
-    """What must wait for a word is held until no frame could be as long."""
+    """A frame that waits for an event needs more bytes than any frame can have."""
     assert UNTIL_TOLD > 1 << 40

@@ -1,4 +1,4 @@
-"""How responses go on: as they are, or with other addresses; those too large for a buffer as they arrive."""
+"""How responses go on: unchanged, or with other addresses; those too large for a buffer as they arrive."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def lowest(spec: ApiSpec) -> int:
 
 @pytest.mark.parametrize("spec", OPEN, ids=lambda spec: spec.name)
 def test_every_response_without_addresses_passes_as_it_is(spec: ApiSpec) -> None:
-    """All versions of all APIs, byte for byte; each is counted, and nothing is in flight any more."""
+    """All versions of all APIs, byte for byte; each is counted, and nothing stays in flight."""
     for version in range(lowest(spec), spec.max_version + 1):
         sent = frames.response(spec.key, version, 1)
         relay = play(exchange(spec.key, version, sent))
@@ -50,7 +50,7 @@ def test_unknown_tagged_fields_pass(spec: ApiSpec) -> None:
 
 @pytest.mark.parametrize("key", sorted(key for key in ERROR_OFFSETS if APIS[key].broker), ids=lambda k: APIS[k].name)
 def test_top_level_errors_are_counted_by_code(key: int) -> None:
-    """Known, unknown and negative codes, in every version that has them, flexible or not; they pass as they are."""
+    """Known, unknown and negative codes, in every version that has them, flexible or not; they pass unchanged."""
     spec = APIS[key]
     for version in range(lowest(spec), spec.max_version + 1):
         if not any(field.name == "ErrorCode" for field in RESPONSES[key].struct.plain(version)):
@@ -65,7 +65,7 @@ def test_top_level_errors_are_counted_by_code(key: int) -> None:
 @pytest.mark.parametrize(("key", "version"), [(12, 0), (12, 3), (12, 4), (11, 9), (17, 1)])
 @pytest.mark.parametrize("size", [4, 5, 6, 8, 9])
 def test_a_response_too_short_for_its_error_code_passes(key: int, version: int, size: int) -> None:
-    """The client is to judge it; nothing behind it is taken for its code."""
+    """The client must deal with it; no byte behind the frame is taken for its code."""
     sent = INT32.pack(size) + INT32.pack(1) + bytes(size - 4)
     relay = play(exchange(key, version, sent))
     assert (bytes(relay.client.data), relay.errors(), relay.reason) == (sent, {}, None)
@@ -73,7 +73,7 @@ def test_a_response_too_short_for_its_error_code_passes(key: int, version: int, 
 
 @pytest.mark.parametrize("key_version", [(3, 12), (1, 17), (10, 4), (60, 1), (55, 2), (78, 1), (79, 2), (0, 12)])
 def test_garbage_where_addresses_are_expected(key_version: tuple[int, int]) -> None:
-    """A broker that answers what is not its response: nothing of it reaches the client."""
+    """If a broker answers with something else than its response, nothing of that reaches the client."""
     key, version = key_version
     for body in (b"", b"\0", b"\xff" * 300, bytes(range(255))):
         sent = frames.raw_response(key, version, 1, body)
@@ -85,7 +85,7 @@ def test_garbage_where_addresses_are_expected(key_version: tuple[int, int]) -> N
 
 @pytest.mark.parametrize(("key", "version"), STREAMED)
 def test_records_moved_by_splice(key: int, version: int) -> None:
-    """Of a streamed response the kernel moves only records; fields and what comes behind are seen as ever."""
+    """Of a streamed response the kernel moves only records; fields and what comes behind are read as usual."""
     records = [bytes((65 + n,)) * (3000 + n) for n in range(5)]
     sent = fetched(key, version, 1, [(0, one) for one in records], frames.BROKERS)
     relay, pos, moved = Relay(), 0, 0
@@ -142,19 +142,19 @@ def test_a_stream_of_many_partitions_and_megabytes(key: int, version: int) -> No
 @pytest.mark.parametrize("host", ["", "p", "proxy", "proxy.example", "proxy.example.org", "p" * 40, "p" * 300])
 @pytest.mark.parametrize(("key", "version"), STREAMED)
 def test_endpoints_behind_records_never_leak(key: int, version: int, host: str) -> None:
-    """Whole, the frame is rewritten; cut anywhere, its length stays, and endpoints that do not fit are taken out."""
+    """Whole, the frame is rewritten; cut anywhere, its length stays, and endpoints that do not fit are removed."""
     sent = fetched(key, version, 1, [(6, b"r" * 200), (0, b"s" * 90)], frames.BROKERS)
     script = exchange(key, version, sent)
-    told = [(node, host, 19092 + node % 1000) for node, _, _ in frames.BROKERS]
+    advertised = [(node, host, 19092 + node % 1000) for node, _, _ in frames.BROKERS]
     rewritten = _fed(script, host, len(sent), {6: 1})
-    assert ends(frames.understood(key, version, rewritten[4:])) == told
+    assert ends(frames.understood(key, version, rewritten[4:])) == advertised
     fits = len(rewritten) <= len(sent)
     for size in (1, 2, 3, 5, 60, 64, 65, 100, 200, 300, len(sent) - 1):
         streamed = _fed(script, host, size, {6: 1})
         assert len(streamed) == len(sent)
         assert not any(old.encode() in streamed for _, old, _ in frames.BROKERS if len(old) > 3)
         read = frames.understood(key, version, streamed[4:])
-        assert ends(read) == (told if fits else [])
+        assert ends(read) == (advertised if fits else [])
         assert read["Responses"] == frames.understood(key, version, sent[4:])["Responses"]
 
 
@@ -170,7 +170,7 @@ def _fed(script: Script, host: str, size: int, errors: dict[int, int]) -> bytes:
 
 @pytest.mark.parametrize(("key", "version"), STREAMED)
 def test_a_stream_with_unknown_tagged_fields(key: int, version: int) -> None:
-    """In the header, beside the endpoints and in nothing else's place: they pass, in every cut."""
+    """In the header and beside the endpoints: they pass, in every cut."""
     topic = {
         "TopicId": bytes(16),
         "Partitions": [{"Records": b"r" * 99, TAGS: [(77, b"partition")]}],
@@ -197,7 +197,7 @@ def test_aborted_transactions_are_walked_one_by_one() -> None:
 
 @pytest.mark.parametrize(("key", "version"), STREAMED)
 def test_records_beyond_their_frame(key: int, version: int) -> None:
-    """A size of records that reaches behind the frame's end would swallow the next frame."""
+    """A size of records that reaches beyond the frame's end would swallow the next frame."""
     sent = bytearray(fetched(key, version, 1, [(0, b"r" * 300)]))
     at = sent.index(b"r" * 300)
     sent[at - 2 : at] = b"\xff\x7f"
@@ -223,7 +223,7 @@ def test_a_frame_that_ends_before_its_fields(key: int, version: int, behind: byt
 @pytest.mark.parametrize(("key", "version"), STREAMED)
 @pytest.mark.parametrize("more", [1, 2, 50])
 def test_a_frame_that_goes_on_behind_its_fields(key: int, version: int, more: int) -> None:
-    """Clients ignore what stands behind the last field; it passes, and endpoints in front of it are replaced."""
+    """Clients ignore what is behind the last field; it passes, and endpoints in front of it are replaced."""
     fields = fetched(key, version, 1, [(0, b"r" * 100)], frames.BROKERS)
     sent = INT32.pack(len(fields) - 4 + more) + fields[4:] + b"\x01" * more
     for size in (len(sent), 1, 50, 99):
@@ -234,7 +234,7 @@ def test_a_frame_that_goes_on_behind_its_fields(key: int, version: int, more: in
 
 @pytest.mark.parametrize(("key", "version"), STREAMED)
 def test_a_partition_that_does_not_end(key: int, version: int) -> None:
-    """More elements announced than the frame has room for."""
+    """More elements are announced than the frame has room for."""
     content = fetched(key, version, 1, [(0, b"r" * 100)])
     body = content[8:]
     at = 1 + 4 + 2 + 4  # the header's tags, throttle time, error code, session id or acquisition lock timeout
@@ -246,7 +246,7 @@ def test_a_partition_that_does_not_end(key: int, version: int) -> None:
 
 
 def test_the_section_behind_the_records_has_a_limit() -> None:
-    """It must be held to be rewritten; one that is larger than what may be held ends the connection."""
+    """It must be held to be rewritten; if it is larger than what may be held, the connection ends."""
     content = {"Responses": [], TAGS: [(99, bytes(3 * KIB))]}
     sent = frames.response(1, 17, 1, content)
     relay = Relay(held_limit=KIB).play(exchange(1, 17, sent), by(500))
@@ -255,7 +255,7 @@ def test_the_section_behind_the_records_has_a_limit() -> None:
 
 
 def test_nothing_is_allocated_for_claimed_records() -> None:
-    """Records of fifty megabytes are announced inside of a frame; what is there goes on at once."""
+    """Records of fifty megabytes are announced inside a frame; what is there goes on at once."""
     sent = fetched(FETCH, 17, 1, [(0, b"r" * (3 << 20))])
     relay = Relay()
     relay.feed("client", asked(FETCH, 17, 1))

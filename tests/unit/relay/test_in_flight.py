@@ -1,4 +1,4 @@
-"""A response that the client waits for."""
+"""The queue of responses that a client waits for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def _expected(correlation_id: int) -> Expected:
 
 
 def test_the_first_that_came_is_the_first_that_goes() -> None:
-    """Also where it was empty in between; length, first and last are of those that wait."""
+    """Also after it was empty in between; length, first and last are of the entries that wait."""
     queue = InFlight()
     for number in (1, 2, 3):
         queue.append(_expected(number))

@@ -1,4 +1,4 @@
-"""The life of a connection: every event in every state, and the reason that it ends for."""
+"""The life of a connection: every event in every state, and the reason for its end."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_no_event_leads_back(state: State, event: Event) -> None:
 
 
 def test_every_state_leads_to_the_end() -> None:
-    """Whatever happens, it can be closed, once."""
+    """It can be closed in each of them, once."""
     for state in State:
         life = Lifecycle()
         life.state = state
@@ -56,7 +56,7 @@ def test_every_state_leads_to_the_end() -> None:
 
 
 def test_a_reason_stays_until_another_comes() -> None:
-    """A drained connection between two requests ends as drained; one whose broker goes, for that."""
+    """A connection drained between two requests ends as drained; if its broker closes, for that reason."""
     life = Lifecycle()
     assert life.take(Event.DRAIN, Reason.DRAINED)
     assert life.take(Event.BETWEEN_REQUESTS)

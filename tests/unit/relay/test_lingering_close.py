@@ -1,4 +1,4 @@
-"""Clients whose connection kproxy has closed: what they were sent arrives, the end comes apart from it, none stays."""
+"""Client sockets that kproxy has closed: responses arrive, the end comes apart from them, and none is left open."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.unit.relay.sockets import KIB, MIB, eventually, noise, request, respo
 
 
 async def test_the_last_response_arrives_although_the_client_sends_on() -> None:
-    """Closed for garbage, megabytes of it: what the client was sent before arrives all the same."""
+    """It is closed for garbage, megabytes of it; what it was sent before arrives all the same."""
     async with stage() as running:
         relayed = running.relay(buffer=16 * KIB)
         await relayed.client.send(request(1))
@@ -30,7 +30,7 @@ async def test_the_last_response_arrives_although_the_client_sends_on() -> None:
 
 @pytest.mark.parametrize("idle", [True, False])
 async def test_the_end_does_not_come_with_the_last_response(idle: bool) -> None:
-    """Rebootstrap: kafka-python loses a 129 that the end comes with. One that was sent nothing lately need not wait."""
+    """Rebootstrap: kafka-python loses a 129 that arrives with the end. An idle client need not wait."""
     async with stage() as running:
         relayed = running.relay()
         await relayed.exchange(1)
@@ -42,7 +42,7 @@ async def test_the_end_does_not_come_with_the_last_response(idle: bool) -> None:
         assert (trio.current_time() - begun < PAUSE_SECONDS / 2) is idle
 
 
-async def test_who_was_sent_nothing_need_not_wait() -> None:
+async def test_a_client_sent_nothing_need_not_wait() -> None:
     """KIP-899: a Java client that waits for its first answer counts its node as available, so a refusal is prompt."""
     async with stage() as running:
         relayed = running.relay()
@@ -69,7 +69,7 @@ async def test_a_client_that_stays_is_left(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 async def test_nobody_waits_for_delivery_to_a_client_that_has_all() -> None:
-    """Waiting ends at once for clients that have everything, and for one that reads late when it has read."""
+    """Waiting ends at once for clients that have everything, and for a late reader when it has read."""
     async with stage() as running:
         prompt, slow = running.relay(), running.relay(buffer=16 * KIB)
         await prompt.exchange(1)

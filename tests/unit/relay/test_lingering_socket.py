@@ -19,7 +19,7 @@ def epoll() -> Iterator[select.epoll]:
 
 
 def rounds(epoll: select.epoll, lingering: LingeringSocket) -> int:
-    """Handle events until there are none for a moment; how many there were."""
+    """Handle events until there are none for a moment; return how many there were."""
     count = 0
     while events := epoll.poll(0.05):
         count += 1
@@ -29,7 +29,7 @@ def rounds(epoll: select.epoll, lingering: LingeringSocket) -> int:
 
 
 def ended(sock: socket.socket, epoll: select.epoll) -> LingeringSocket:
-    """One that has said goodbye."""
+    """A socket that has sent its end."""
     lingering = LingeringSocket(sock, epoll, 0.0)
     lingering.end()
     return lingering
@@ -76,7 +76,7 @@ def test_a_client_that_resets_is_done(epoll: select.epoll) -> None:
 
 
 def test_a_client_that_is_gone_already(epoll: select.epoll) -> None:
-    """There is nobody to say goodbye to."""
+    """The end cannot be sent any more."""
     client, near = pair()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
     client.close()
@@ -88,7 +88,7 @@ def test_a_client_that_is_gone_already(epoll: select.epoll) -> None:
 
 
 def test_the_end_comes_after_a_pause(epoll: select.epoll) -> None:
-    """Until then the client has its response and no end; one that closes meanwhile is done."""
+    """Until then the client has its response and no end; if it closes meanwhile, the socket is done."""
     client, near = pair()
     near.send(b"last words")
     lingering = LingeringSocket(near, epoll, 0.0)

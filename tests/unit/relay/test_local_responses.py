@@ -1,4 +1,4 @@
-"""The proxy's own answers: at once where nothing is in flight, otherwise behind every response that is due before."""
+"""The proxy's own answers: sent at once if nothing is in flight, otherwise behind every earlier response."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.unit.relay.flows import Cluster, Relay, Script, play, whole
 
 @pytest.mark.parametrize("version", [6, 99, -1, 32767, -32768])
 def test_the_proxys_own_answer_goes_out_at_once_when_nothing_is_in_flight(version: int) -> None:
-    """The broker hears nothing of it; three in a row are answered in order."""
+    """The broker gets nothing; three in a row are answered in order."""
     sent = b"".join(frames.raw_request(API_VERSIONS, version, number, b"any") for number in (1, 2, 3))
     relay = play([("client", sent)])
     assert (bytes(relay.broker.data), list(relay.in_flight)) == (b"", [])
@@ -27,7 +27,7 @@ def test_the_proxys_own_answer_goes_out_at_once_when_nothing_is_in_flight(versio
 
 
 def test_an_own_answer_behind_a_request_without_response_does_not_wait() -> None:
-    """Nothing comes back for acks=0, so there is nothing to wait for."""
+    """With acks=0 no response comes, so there is nothing to wait for."""
     relay = play([("client", frames.produce(9, 1, 0) + frames.raw_request(API_VERSIONS, 99, 2))])
     assert relay.client.data[4:8] == (2).to_bytes(4, "big")
 
@@ -72,7 +72,7 @@ def test_own_answers_in_front_of_a_response() -> None:
 
 
 def test_an_own_answer_behind_a_spliced_response() -> None:
-    """The kernel moves the last bytes; the answer goes out with them, and the next frame is found."""
+    """The kernel moves the last bytes; then the answer goes out, and the next frame is found."""
     sent = frames.raw_response(2, 7, 1, bytes(9000))
     relay = Relay()
     relay.feed("client", asked(2, 7, 1) + own(2) + frames.heartbeat(3)[0] + own(4))
@@ -96,7 +96,7 @@ def test_own_answers_have_no_time_of_the_broker() -> None:
 
 
 def test_nothing_to_answer() -> None:
-    """Asked for answers of its own while none has its turn, the proxy sends nothing."""
+    """`send_due` sends nothing while no own answer has its turn."""
     relay = Relay()
     relay.own.send_due()
     relay.feed("client", frames.heartbeat(1)[0] + own(2))
@@ -105,8 +105,8 @@ def test_nothing_to_answer() -> None:
     assert len(relay.in_flight) == 2
 
 
-def dismissed(*requests: bytes, before: Script = (), decides: Action = Action.NOT_COORDINATOR) -> Relay:
-    """A connection with these requests in flight, dismissed when the epoch has risen."""
+def outdated(*requests: bytes, before: Script = (), decides: Action = Action.NOT_COORDINATOR) -> Relay:
+    """A connection with these requests in flight, after the epoch has risen and `answer_in_flight` was called."""
     relay = Relay(Cluster(decides={Trigger.COORDINATOR: decides}))
     relay.play([("client", b"".join(requests)), *before, ("epoch", b"")], whole)
     relay.own.answer_in_flight(relay.context)
@@ -114,9 +114,9 @@ def dismissed(*requests: bytes, before: Script = (), decides: Action = Action.NO
 
 
 @pytest.mark.parametrize(("key", "version"), [(key, version) for key in AT_THE_TOP for version in frames.versions(key)])
-def test_what_waits_at_a_coordinator_is_dismissed(key: int, version: int) -> None:
-    """Each API that says 16 at the top, in each version, without its request."""
-    relay = dismissed(frames.request(key, version, 5))
+def test_what_waits_at_a_coordinator_is_answered(key: int, version: int) -> None:
+    """Each API that returns 16 at its top level, in each version, without its request."""
+    relay = outdated(frames.request(key, version, 5))
     (answer,) = frames.split(bytes(relay.client.data))
     assert ids(relay) == [5]
     assert frames.understood(key, version, answer)["ErrorCode"] == ErrorCode.NOT_COORDINATOR
@@ -125,39 +125,39 @@ def test_what_waits_at_a_coordinator_is_dismissed(key: int, version: int) -> Non
     assert relay.errors() == {}
 
 
-def test_several_are_dismissed_in_order() -> None:
-    """With an answer of the proxy's own between them, which is due when its turn comes."""
+def test_several_are_answered_in_order() -> None:
+    """One of the proxy's own answers is between them, and is sent in its turn."""
     join, beat = frames.request(11, 9, 5), frames.request(12, 4, 7)
-    relay = dismissed(join, own(6), beat)
+    relay = outdated(join, own(6), beat)
     assert ids(relay) == [5, 6, 7]
     assert relay.cluster.asks == [(Trigger.COORDINATOR, 0)]
 
 
 @pytest.mark.parametrize("other", [frames.request(8, 8, 6), frames.produce(9, 6), frames.request(9, 8, 6)])
 @pytest.mark.parametrize("first", [False, True])
-def test_nothing_is_dismissed_beside_what_is_waited_for(other: bytes, first: bool) -> None:
-    """A commit, a record: it may have been done, so its response is waited for; nobody is asked."""
+def test_nothing_is_answered_beside_what_is_waited_for(other: bytes, first: bool) -> None:
+    """A commit or a record may have been done, so its response is waited for; the cluster is not asked."""
     join = frames.request(11, 9, 5)
-    relay = dismissed(*((other, join) if first else (join, other)))
+    relay = outdated(*((other, join) if first else (join, other)))
     assert (bytes(relay.client.data), len(relay.in_flight), relay.cluster.asks) == (b"", 2, [])
 
 
-def test_what_is_behind_a_commit_is_dismissed_in_its_turn() -> None:
-    """Once the broker has answered what was before."""
-    relay = dismissed(frames.request(8, 8, 4), frames.request(14, 5, 5))
+def test_what_is_behind_a_commit_is_answered_in_its_turn() -> None:
+    """Once the broker has answered what came before."""
+    relay = outdated(frames.request(8, 8, 4), frames.request(14, 5, 5))
     assert not relay.client.data
     relay.feed("broker", frames.response(8, 8, 4))
     relay.own.answer_in_flight(relay.context)
     assert ids(relay) == [4, 5]
 
 
-def test_nothing_is_dismissed_where_nothing_waits() -> None:
-    """So nobody is counted as told."""
-    relay = dismissed()
+def test_nothing_is_answered_where_nothing_waits() -> None:
+    """So no client is counted as notified."""
+    relay = outdated()
     assert (bytes(relay.client.data), relay.cluster.asks) == (b"", [])
 
 
 def test_what_is_to_be_served_is_waited_for() -> None:
-    """The decision is the cluster's."""
-    relay = dismissed(frames.request(11, 9, 5), decides=Action.SERVE)
+    """The cluster decides."""
+    relay = outdated(frames.request(11, 9, 5), decides=Action.SERVE)
     assert (bytes(relay.client.data), len(relay.in_flight)) == (b"", 1)

@@ -1,4 +1,4 @@
-"""Answers that come later, or after the broker was asked, over real sockets: at any pace, to any end."""
+"""Answers that come later, or after asking the broker, over real sockets: at any pace, until any end."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ HELD = 600 * KIB
 
 
 async def parked(relayed: Relayed, room: Room, number: int = 5) -> None:
-    """An answer is parked, and the broker has said nothing."""
+    """Park an answer; the broker sends nothing."""
     await relayed.client.send(park(number))
     await eventually(lambda: number in room.parked, "a parked answer")
 
 
 async def waiting(running: Stage, room: Room, behind: bytes) -> Relayed:
-    """An answer is parked, and what the broker said to the request behind it waits for that."""
+    """Park an answer, and let the broker's response to the request behind it wait."""
     relayed = running.relay()
     await parked(relayed, room)
     await relayed.client.send(request(1))
@@ -57,13 +57,13 @@ async def waiting(running: Stage, room: Room, behind: bytes) -> Relayed:
 
 
 async def conversing(relayed: Relayed, number: int = 5, steps: int = 2) -> None:
-    """The broker has been asked the first question."""
+    """Begin a conversation, up to its first question to the broker."""
     await relayed.client.send(conversation(number, steps))
     assert await relayed.broker.receive(len(step_request(number, 0))) == step_request(number, 0)
 
 
 async def test_a_conversation_and_what_is_pipelined_behind_it() -> None:
-    """Each step by its own round trip; then what waited, in its order."""
+    """Each step takes its own round trip; then what waited goes on, in order."""
     async with talking() as (running, room):
         relayed = running.relay()
         await relayed.client.send(request(1) + conversation(5, 2) + request(2) + conversation(6, 1))
@@ -85,7 +85,7 @@ async def test_a_conversation_and_what_is_pipelined_behind_it() -> None:
 
 @pytest.mark.parametrize("steps", [0, 2])
 async def test_a_conversation_whose_answer_comes_later(steps: int) -> None:
-    """The client is read on once the broker was asked all; what the broker says meanwhile waits for the answer."""
+    """The client is read again once the broker was asked everything; the broker's responses wait for the answer."""
     async with talking() as (running, room):
         relayed = running.relay()
         await relayed.client.send(conversation(5, steps + ENDS_PARKED) + request(2))
@@ -105,7 +105,7 @@ async def test_a_conversation_whose_answer_comes_later(steps: int) -> None:
 
 @pytest.mark.parametrize("steps", [0, 1])
 async def test_a_conversation_that_ends_with_an_answer_that_is_there(steps: int) -> None:
-    """It is as any answer."""
+    """It is sent like any other answer."""
     async with talking() as (running, _):
         relayed = running.relay()
         await relayed.client.send(conversation(5, steps + ENDS_PARKED + AT_ONCE) + request(2))
@@ -119,7 +119,7 @@ async def test_a_conversation_that_ends_with_an_answer_that_is_there(steps: int)
 
 
 async def test_the_client_goes_before_the_answer_of_a_conversation() -> None:
-    """Who parked it is told."""
+    """The room that parked the answer is notified."""
     async with talking() as (running, room):
         relayed = running.relay()
         await relayed.client.send(conversation(5, ENDS_PARKED))
@@ -130,7 +130,7 @@ async def test_the_client_goes_before_the_answer_of_a_conversation() -> None:
 
 
 async def test_the_client_is_not_read_while_the_proxy_converses() -> None:
-    """Bytes behind a conversation stay where they are; that is no backpressure, and counts as none."""
+    """Bytes behind a conversation stay in the socket; that is no backpressure, and is not counted as such."""
     async with talking() as (running, _):
         relayed, beside = running.relay(buffer=SMALL), running.relay()
         await conversing(relayed)
@@ -152,7 +152,7 @@ async def test_the_client_is_not_read_while_the_proxy_converses() -> None:
 
 @pytest.mark.parametrize("size", [500, 12 * KIB, 2 * MIB], ids=["small", "copied", "spliced"])
 async def test_the_broker_is_not_read_behind_a_parked_answer(size: int) -> None:
-    """What waits behind it waits in the sockets; the client is read on as far as any. All arrives in the end."""
+    """What waits behind it waits in the sockets; the client is read as far as any. In the end all arrives."""
     async with talking() as (running, room):
         relayed, beside = running.relay(buffer=SMALL), running.relay()
         count = min(8 * MIB // size, MAX_IN_FLIGHT - 1)
@@ -203,7 +203,7 @@ async def test_too_many_requests_behind_a_parked_answer() -> None:
 
 
 async def test_a_request_of_another_client_brings_the_answer() -> None:
-    """One connection's turn may end in another's; the answer is out before anything else happens."""
+    """One connection's turn may resolve another's answer; it is out before anything else happens."""
     async with talking() as (running, room):
         waits, brings = running.relay(), running.relay()
         await parked(waits, room)
@@ -213,7 +213,7 @@ async def test_a_request_of_another_client_brings_the_answer() -> None:
 
 
 async def test_a_later_request_of_the_client_brings_the_answer() -> None:
-    """Also where that request ends the connection: what is due goes out before."""
+    """Also where that request ends the connection: the answer that is due goes out before."""
     async with talking() as (running, room):
         relayed = running.relay()
         await parked(relayed, room)
@@ -230,8 +230,8 @@ async def test_a_later_request_of_the_client_brings_the_answer() -> None:
         await relayed.ended(Reason.CLIENT_CLOSED)
 
 
-async def test_a_later_request_brings_the_answer_while_the_connection_is_parted_from() -> None:
-    """Its own answer is owed too, though nothing else is in flight when the first one is out."""
+async def test_a_later_request_brings_the_answer_while_the_connection_drains() -> None:
+    """The later request's answer is owed, too, though nothing else is in flight when the first one is out."""
     async with talking() as (running, room):
         relayed = running.relay()
         await parked(relayed, room)
@@ -245,7 +245,7 @@ async def test_a_later_request_brings_the_answer_while_the_connection_is_parted_
 
 
 async def test_what_waited_behind_a_parked_answer_is_counted_when_it_is_out() -> None:
-    """Not with the next traffic, of which there may be none."""
+    """It is not counted with the next traffic, of which there may be none."""
     async with talking() as (running, room):
         await waiting(running, room, response(1))
         counted = running.backend.counters.apis[1, 4]
@@ -255,13 +255,13 @@ async def test_what_waited_behind_a_parked_answer_is_counted_when_it_is_out() ->
 
 
 def over(relayed: Relayed) -> bool:
-    """Whether its connection is."""
+    """Whether its connection has ended."""
     return relayed.connection.closed
 
 
 @pytest.mark.parametrize("reset", [False, True])
 async def test_the_broker_dies(reset: bool) -> None:
-    """The connection is closed as any: a conversation is over, who parked an answer is told; late ones go nowhere."""
+    """The connection closes as any: conversations end, rooms with parked answers are notified; late ones go nowhere."""
     async with talking() as (running, room):
         talks, waits = running.relay(), running.relay()
         await conversing(talks)
@@ -276,7 +276,7 @@ async def test_the_broker_dies(reset: bool) -> None:
 
 
 async def test_the_broker_dies_in_mid_answer() -> None:
-    """A conversation's response that is cut short is told apart, as any."""
+    """A conversation's response that is cut short has its own reason, as any."""
     async with talking() as (running, room):
         relayed = running.relay()
         await conversing(relayed)
@@ -288,7 +288,7 @@ async def test_the_broker_dies_in_mid_answer() -> None:
 
 
 async def test_the_client_goes() -> None:
-    """At once where it resets, though it is not read; no answer is made for nobody."""
+    """A reset ends the connection at once, though the client is not read; its answer is dropped."""
     async with talking() as (running, room):
         talks, waits = running.relay(), running.relay()
         await conversing(talks)
@@ -302,7 +302,7 @@ async def test_the_client_goes() -> None:
 
 
 async def test_half_close_by_the_client() -> None:
-    """What it asked before is answered, then its connection is closed."""
+    """Its earlier requests are answered, then its connection is closed."""
     async with talking() as (running, room):
         talks, waits = running.relay(), running.relay()
         await conversing(talks, steps=1)
@@ -319,7 +319,7 @@ async def test_half_close_by_the_client() -> None:
 
 
 async def test_a_drain_waits() -> None:
-    """For parked answers, for conversations, and for what was received behind these."""
+    """It waits for parked answers, for conversations, and for what was received behind these."""
     async with talking() as (running, room):
         talks, waits = running.relay(), running.relay()
         await talks.client.send(conversation(5, 1) + request(1))
@@ -339,7 +339,7 @@ async def test_a_drain_waits() -> None:
 
 
 async def test_a_drain_that_does_not_wait_longer() -> None:
-    """At its deadline all ends, and everybody is told."""
+    """At its deadline everything ends, and every room is notified."""
     async with talking() as (running, room):
         talks, waits = running.relay(), running.relay()
         await conversing(talks)
@@ -363,7 +363,7 @@ async def test_a_stalled_conversation() -> None:
 
 
 async def test_an_answer_that_comes_late_is_no_stall() -> None:
-    """Half a response that has waited behind it has as long as any for its rest."""
+    """Half a response that has waited behind it has the usual time for its rest."""
     async with talking(stalled_frame=1.2) as (running, room):
         relayed = running.relay()
         await parked(relayed, room)
@@ -380,7 +380,7 @@ async def test_an_answer_that_comes_late_is_no_stall() -> None:
 
 
 async def test_an_answer_brings_a_fault_to_light() -> None:
-    """It ends that connection and is nothing to who gave the answer."""
+    """It ends that connection, and does not affect the room that gave the answer."""
     async with talking() as (running, room):
         relayed = await waiting(running, room, response(2))
         room.parked[5].resolve(parked_response(5))
@@ -390,7 +390,7 @@ async def test_an_answer_brings_a_fault_to_light() -> None:
 
 
 async def test_a_room_that_fails_at_the_end() -> None:
-    """It is logged; the connection ends as it would, and the others in flight hear of it."""
+    """It is logged; the connection ends as it would, and the others in flight are notified."""
     async with talking() as (running, room):
         relayed = running.relay()
         await parked(relayed, room, 5)
@@ -408,7 +408,7 @@ async def test_a_room_that_fails_at_the_end() -> None:
 
 
 async def test_an_answer_that_the_end_brings() -> None:
-    """Who hears of one abandoned answer may give another: it comes too late as well, and harms nobody."""
+    """A room that is notified of one abandoned answer may give another: that one is late, too, and does no harm."""
     async with talking() as (running, room):
         relayed = running.relay()
         await parked(relayed, room, 5)
@@ -421,7 +421,7 @@ async def test_an_answer_that_the_end_brings() -> None:
 
 
 async def test_a_conversation_that_fails() -> None:
-    """A fault of kproxy's own: logged, its connection closed, the others served."""
+    """A bug in kproxy itself is logged, its connection is closed, and the others are served."""
     async with talking() as (running, room):
         relayed, beside = running.relay(), running.relay()
         await conversing(relayed, steps=1)

@@ -1,4 +1,4 @@
-"""kproxy.relay.acceptor: over real sockets, since it is the kernel that paces."""
+"""The acceptor's pacing, over real sockets, since it is the kernel that paces."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def control(sock: socket.socket) -> bytes:
 
 @pytest.fixture
 def ways(monkeypatch: pytest.MonkeyPatch) -> tuple[bytes, bytes]:
-    """What this system does by itself, as if that paced, and what it does not do by itself, as the plain way."""
+    """The system's own congestion control, taken for one that paces, and another one, taken for the plain one."""
     with accepted(HOST) as client:
         own = control(client)
     others = [each for each in ALLOWED.read_bytes().split() if each != own]
@@ -43,21 +43,21 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> tuple[bytes, bytes]:
 
 
 def test_a_client_on_the_same_machine_is_not_paced(ways: tuple[bytes, bytes]) -> None:
-    """Nothing lies between that could be congested."""
+    """There is no network between that could be congested."""
     with accepted(HOST) as client:
         unpace(client)
         assert control(client) == ways[1]
 
 
 def test_a_client_elsewhere_is_paced_as_the_system_will_have_it(ways: tuple[bytes, bytes]) -> None:
-    """One that comes from another address."""
+    """It connects from another address."""
     with accepted("127.0.0.2") as client:
         unpace(client)
         assert control(client) == ways[0]
 
 
 def test_what_does_not_pace_stays(ways: tuple[bytes, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The system's own choice, where it costs nothing."""
+    """The system's own choice stays where it costs nothing."""
     monkeypatch.setattr(pacing, "_PACING", b"another")
     with accepted(HOST) as client:
         unpace(client)
@@ -65,14 +65,14 @@ def test_what_does_not_pace_stays(ways: tuple[bytes, bytes], monkeypatch: pytest
 
 
 def test_a_client_that_is_gone() -> None:
-    """Who reads from it finds out."""
+    """The next read finds out."""
     with accepted(HOST) as client:
         client.close()
         unpace(client)
 
 
 def test_the_names_are_the_kernel_s() -> None:
-    """The plain way may be chosen by everybody; the one that paces may be missing."""
+    """Every process may choose the plain one; the one that paces may be missing."""
     with accepted(HOST) as client:
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, pacing._PLAIN)
         assert control(client) == b"reno"

@@ -1,4 +1,4 @@
-"""The pump: many connections in one task, and nothing that one of them does matters to another, or to Trio."""
+"""The pump: many connections in one task; no connection affects another, or Trio."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ METADATA = 3
 
 @pytest.fixture
 def quick_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Deadlines are looked at twenty times as often."""
+    """Deadlines are checked twenty times as often."""
     monkeypatch.setattr(pump_module, "_SWEEP_SECONDS", 0.05)
 
 
 async def test_many_connections_at_once() -> None:
-    """A hundred connections, each with its own bytes: nobody gets those of another."""
+    """A hundred connections, each with its own bytes: none gets those of another."""
     async with stage() as running:
         many = [running.relay() for _ in range(100)]
 
@@ -88,7 +88,7 @@ async def test_an_unexpected_exception_ends_one_connection() -> None:
 
 
 async def test_a_bug_in_a_closing_socket_is_survived() -> None:
-    """What is watched and no connection cannot end the pump either."""
+    """A watched socket that belongs to no connection cannot end the pump either."""
     async with stage() as running:
         far, near = pair()
 
@@ -108,7 +108,7 @@ async def test_a_bug_in_a_closing_socket_is_survived() -> None:
 
 
 async def test_malformed_bytes_of_either_side() -> None:
-    """Told apart by the side that sent them, and counted as protocol errors."""
+    """They have a reason for each side that sent them, and are counted as protocol errors."""
     async with stage() as running:
         bad_request, bad_response, unasked = running.relay(), running.relay(), running.relay()
         await bad_request.client.send(request(1, b"\x7f", key=18, version=3))
@@ -122,7 +122,7 @@ async def test_malformed_bytes_of_either_side() -> None:
 
 
 async def test_events_of_closed_and_reused_descriptors() -> None:
-    """A connection that closes in the round in which both its sockets are ready: the second event finds nobody."""
+    """A connection closes in the round in which both its sockets are ready: the second event finds no endpoint."""
     async with stage() as running:
         for _ in range(20):
             doomed = running.relay()
@@ -140,7 +140,7 @@ async def test_events_of_closed_and_reused_descriptors() -> None:
 
 
 async def test_an_event_of_a_descriptor_nobody_watches() -> None:
-    """It is passed over."""
+    """It is ignored."""
     async with stage() as running:
         far, near = pair()
         running.pump._epoll.register(near.fileno(), 1)
@@ -152,10 +152,10 @@ async def test_an_event_of_a_descriptor_nobody_watches() -> None:
 
 
 async def test_other_tasks_run_under_constant_traffic() -> None:
-    """While large bodies stream without a pause, a task that sleeps for a moment is woken before much else is done."""
+    """While large bodies stream without a pause, a task that sleeps for a moment is woken soon."""
     async with stage() as running:
         several = [running.relay() for _ in range(3)]
-        between: list[float] = []  # CPU seconds: what other processes take is not the pump's
+        between: list[float] = []  # CPU seconds: the time of other processes is not the pump's
 
         async def stream(relayed: Relayed) -> None:
             body = noise(8 * MIB)
@@ -184,7 +184,7 @@ async def test_other_tasks_run_under_constant_traffic() -> None:
 
 
 async def test_own_answers_are_not_starved() -> None:
-    """Clients that the proxy answers itself come behind those whose requests it relays, but they come."""
+    """Clients that the proxy answers itself come behind those that it relays, but they are served."""
     async with stage() as running:
         busy, asking = [running.relay() for _ in range(8)], [running.relay() for _ in range(40)]
         done = trio.Event()
@@ -205,13 +205,13 @@ async def test_own_answers_are_not_starved() -> None:
                     (size,) = struct.unpack(">i", await relayed.client.receive(4))
                     answer = await relayed.client.receive(size)
                     assert answer[:4] == number.to_bytes(4, "big")
-                    await relayed.exchange(100 + number)  # and what it has relayed comes in its turn, too
+                    await relayed.exchange(100 + number)  # and relayed requests have their turn, too
             done.set()
 
 
 @pytest.mark.parametrize("alarm", ["in time", "behind others"])
 async def test_a_trickle_does_not_starve_the_others(alarm: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Events a fraction of a millisecond apart keep the pump in its epoll; Trio gets its turn all the same.
+    """Events a fraction of a millisecond apart keep the pump in its epoll; Trio has its turn all the same.
 
     Also when the alarm's event comes late, as it does where thousands of sockets were ready before it.
     """
@@ -245,7 +245,7 @@ async def test_a_trickle_does_not_starve_the_others(alarm: str, monkeypatch: pyt
 
 
 async def test_an_idle_pump_uses_no_cpu() -> None:
-    """Connections that say nothing cost nothing."""
+    """Idle connections cost nothing."""
     async with stage() as running:
         several = [running.relay() for _ in range(20)]
         for relayed in several:
@@ -256,7 +256,7 @@ async def test_an_idle_pump_uses_no_cpu() -> None:
 
 
 async def test_an_idle_pump_is_not_woken() -> None:
-    """It sleeps until something comes or is due in Trio: not once in the second after an exchange but to sweep."""
+    """It sleeps until bytes arrive or Trio has something due: in the second after an exchange only for the sweep."""
     async with stage() as running:
         await running.relay().exchange(1)
         await trio.sleep(0.1)
@@ -265,8 +265,8 @@ async def test_an_idle_pump_is_not_woken() -> None:
         assert resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - before < 10
 
 
-async def test_who_waits_for_trio_is_not_kept_waiting() -> None:
-    """Beside a connection that is never quiet, a Trio listener is heard at once."""
+async def test_tasks_that_wait_for_trio_are_not_kept_waiting() -> None:
+    """Beside a connection that is never quiet, a Trio listener is served at once."""
     async with stage() as running, trio.open_nursery() as nursery:
         busy = running.relay()
 
@@ -287,7 +287,7 @@ async def test_who_waits_for_trio_is_not_kept_waiting() -> None:
 
 @pytest.mark.usefixtures("quick_sweeps")
 async def test_frames_that_stall() -> None:
-    """A frame whose rest does not come, from either side, ends its connection; idle ones and slow readers live on."""
+    """A frame that stays incomplete, on either side, ends its connection; idle ones and slow readers are kept."""
     async with stage(stalled_frame=0.3) as running:
         idle, slow_broker = running.relay(), running.relay()
         await idle.exchange(1)
@@ -317,7 +317,7 @@ async def test_frames_that_stall() -> None:
 
 @pytest.mark.usefixtures("quick_sweeps")
 async def test_a_slow_frame_is_not_a_stalled_one() -> None:
-    """As long as bytes come a frame may take longer than the limit."""
+    """As long as bytes arrive, a frame may take longer than the limit."""
     async with stage(stalled_frame=0.5) as running:
         relayed = running.relay()
         frame = request(1, bytes(16))
@@ -330,7 +330,7 @@ async def test_a_slow_frame_is_not_a_stalled_one() -> None:
 
 @pytest.mark.usefixtures("quick_sweeps")
 async def test_a_half_closed_connection_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client that has said its last waits for its responses, but not for a broker that does not answer."""
+    """It waits for its responses, but not for a broker that does not answer."""
     monkeypatch.setattr(pump_module, "HALF_CLOSED_SECONDS", 0.3)
     async with stage() as running:
         relayed = running.relay()
@@ -386,7 +386,7 @@ async def test_cancellation_closes_everything() -> None:
 
 
 async def test_a_stopped_pump_takes_nobody() -> None:
-    """A broker that was reached in the moment of the stop is not left open."""
+    """A broker that was reached at the moment of the stop is not left open."""
     pump, backend = Pump(Timeouts()), Backend()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(pump.run)
@@ -404,14 +404,14 @@ async def test_a_stopped_pump_takes_nobody() -> None:
 
 
 async def _send_for_ever(peer: Peer, data: bytes) -> NoReturn:
-    """The kernel's buffers grow as they like: no amount is sure not to fit."""
+    """Send without end: the kernel's buffers grow as they like, so no fixed amount is sure not to fit."""
     while True:
         await peer.send(data)
 
 
 @pytest.mark.usefixtures("quick_sweeps")
 async def test_a_last_answer_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A broker that never answers what is in flight before it, and a client that takes nothing, are parted from."""
+    """Clients are closed although the broker never answers earlier requests, or the client reads nothing."""
     monkeypatch.setattr(pump_module, "HALF_CLOSED_SECONDS", 0.3)
     async with stage() as running:
         running.backend.means = Action.NOTIFY

@@ -1,4 +1,4 @@
-"""The last line of a connection: counted once, logged once."""
+"""The record of a connection's end: counted once, logged once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUIET = {Reason.CLIENT_CLOSED, Reason.DRAINED, Reason.SHUTDOWN, Reason.REBOOTSTR
 
 
 def ended(context: Context) -> ConnectionInfo:
-    """What is known of a connection that was open for five seconds."""
+    """The last record of a connection that was open for five seconds."""
     return ConnectionInfo(
         id=17,
         cluster="test",
@@ -57,7 +57,7 @@ def opened(node_id: int | None = 7) -> tuple[Cluster, Context]:
 
 @pytest.mark.parametrize("reason", Reason)
 def test_every_reason_is_counted_and_logged_once(reason: Reason) -> None:
-    """As a warning where somebody must look, and as a protocol error where a peer broke the protocol."""
+    """As a warning where an operator must look, and as a protocol error where a peer broke the protocol."""
     cluster, context = opened()
     line = logged(context, reason)
     counters = cluster.counters
@@ -68,8 +68,8 @@ def test_every_reason_is_counted_and_logged_once(reason: Reason) -> None:
 
 
 @pytest.mark.parametrize(("node_id", "node"), [(None, "bootstrap"), (0, 0), (2147483646, 2147483646)])
-def test_the_line_tells_whose_connection_it_was(node_id: int | None, node: object) -> None:
-    """Cluster, node, client and its id; a principal and a detail only where there is one."""
+def test_the_line_names_the_connection(node_id: int | None, node: object) -> None:
+    """It names cluster, node, client and its id; a principal and a detail only where there is one."""
     _, context = opened(node_id)
     context.client_id = "c1"
     line = logged(context, Reason.CLIENT_CLOSED, connection=3)
@@ -99,7 +99,7 @@ def test_a_client_that_introduced_itself_leaves() -> None:
     assert (software.active, software.total) == ({("librdkafka", "2.12.0"): 0}, {("librdkafka", "2.12.0"): 1})
 
 
-def test_a_relayed_connection_tells_what_it_moved() -> None:
+def test_a_relayed_connection_logs_what_it_moved() -> None:
     """Bytes both ways, how long it was open, what was in flight."""
     _, context = opened()
     with capture_logs() as lines:

@@ -1,4 +1,4 @@
-"""What a client sends: what goes to the broker, what is expected of it, and what ends the connection."""
+"""The client's requests: which bytes go to the broker, which responses are expected, what ends the connection."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def waiting(relay: Relay) -> list[tuple[int, int, int]]:
 
 @pytest.mark.parametrize("spec", OPEN, ids=lambda spec: spec.name)
 def test_every_api_goes_to_the_broker_as_it_came(spec: ApiSpec) -> None:
-    """All versions, one after another, byte for byte, and each is waited for; ApiVersions v5 alone is made v4."""
+    """All versions, one after another, byte for byte, and each is waited for; only ApiVersions v5 becomes v4."""
     versions = [version for version in frames.versions(spec.key, lowest(spec.key)) if (spec.key, version) != (18, 5)]
     sent = [frames.request(spec.key, version, 100 + version) for version in versions]
-    # Acks of a request that names nothing are 0, which is not waited for.
+    # The acks of a request without contents are 0, which has no response.
     sent = [frames.produce(version, 100 + version) for version in versions] if spec.key == 0 else sent
     relay = play([("client", b"".join(sent))])
     assert relay.broker.data == b"".join(sent)
@@ -53,7 +53,7 @@ def test_every_api_goes_to_the_broker_as_it_came(spec: ApiSpec) -> None:
 
 
 def test_pipelined_requests_keep_their_order() -> None:
-    """Two hundred requests of several kinds, waited for in the order in which they were sent."""
+    """Two hundred requests of several kinds are waited for in the order in which they were sent."""
     kinds = [lambda n: frames.request(2, 7, n), lambda n: frames.produce(9, n), lambda n: frames.request(1, 13, n)]
     sent = b"".join(kinds[number % 3](number) for number in range(200))
     relay = play([("client", sent)])
@@ -67,7 +67,7 @@ def test_pipelined_requests_keep_their_order() -> None:
 def test_produce_is_waited_for_unless_acks_is_0(
     version: int, transactional_id: str | None, client_id: str | None
 ) -> None:
-    """Every version, with and without the ids that stand before `acks`; the broker gets all of them."""
+    """Every version, with and without the ids before `acks`; the broker gets all of them."""
     sent = [
         frames.produce(version, 10 + acks, acks, transactional_id=transactional_id, client_id=client_id)
         for acks in (0, 1, 0, -1, 0)
@@ -93,7 +93,7 @@ def test_produce_cut_anywhere_before_acks(version: int) -> None:
 
 
 def test_produce_with_unknown_tagged_fields_in_its_header() -> None:
-    """`acks` is found behind tagged fields that nobody knows yet, and they go on."""
+    """`acks` is found behind tagged fields that are not known yet, and they go on."""
     body = frames.produce(12, 1, 0)[4:]
     plain = 10 + 2  # the fixed part and the client id, "c1"
     tags = b"\x02" + b"\x05\x03abc" + b"\x90\x03\x80\x02" + b"x" * 256
@@ -104,7 +104,7 @@ def test_produce_with_unknown_tagged_fields_in_its_header() -> None:
 
 @pytest.mark.parametrize("version", frames.versions(0))
 def test_produce_that_ends_before_acks_is_refused(version: int) -> None:
-    """A frame that is complete and yet has no `acks`: it once hung the whole process when more bytes followed."""
+    """A complete frame without `acks` once hung the whole process when more bytes followed."""
     before_acks = frames.produce(version, 1, transactional_id="t1")[4:].index(b"t1") + 2
     for size in range(8, before_acks + 2):
         sent = frame(frames.produce(version, 1, transactional_id="t1")[4 : 4 + size])
@@ -116,7 +116,7 @@ def test_produce_that_ends_before_acks_is_refused(version: int) -> None:
 
 @pytest.mark.parametrize("version", [3, 12])
 def test_the_longest_names_before_acks(version: int) -> None:
-    """Two of 32,767 bytes are fewer than what is searched, in small pieces too."""
+    """Two of 32,767 bytes are within the search, in small pieces too."""
     sent = frames.produce(version, 1, 0, client_id="c" * 32767, transactional_id="t" * 32767)
     for cut in (whole, by(999)):
         relay = Relay().play([("client", sent)], cut)
@@ -124,7 +124,7 @@ def test_the_longest_names_before_acks(version: int) -> None:
 
 
 def test_the_search_for_acks_has_an_end() -> None:
-    """Millions of tagged fields in a header once kept everybody waiting; a fault as soon as there are too many."""
+    """Millions of tagged fields in a header once blocked the whole process; too many are a fault at once."""
     relay = Relay()
     relay.feed("client", (60 << 20).to_bytes(4, "big") + frames.produce(12, 1)[4:16] + b"\xff\xff\xff\x07")
     fed = 0
@@ -137,7 +137,7 @@ def test_the_search_for_acks_has_an_end() -> None:
 
 
 def test_a_request_that_must_be_held_has_a_limit() -> None:
-    """ApiVersions above it is refused when it is announced, whole or not; the broker sees nothing of it."""
+    """A larger ApiVersions is refused when its size is announced, whole or not; the broker gets nothing of it."""
     for size, reason in ((64 * KIB, None), (64 * KIB + 1, Reason.FRAME_TOO_LARGE)):
         head = frames.raw_request(API_VERSIONS, 0, 1, NO_CLIENT_ID)[4:]
         relay = Relay().play([("client", size.to_bytes(4, "big") + head)], bytewise)
@@ -161,7 +161,7 @@ def test_produce_with_an_impossible_length_is_refused(version: int, what: str) -
 
 
 def test_a_large_request_streams() -> None:
-    """Its head goes out with the first bytes, the rest as it comes; nothing of it is held."""
+    """Its head goes out with the first bytes, the rest as it arrives; nothing of it is held."""
     sent = frames.produce(12, 1, records=bytes(300 * KIB))
     relay = Relay()
     relay.feed("client", sent[: 64 * KIB])
@@ -177,7 +177,7 @@ def test_a_large_request_streams() -> None:
 
 @pytest.mark.parametrize("acks", [0, 1])
 def test_bytes_moved_by_splice_count_as_passed(acks: int) -> None:
-    """What the kernel moved is not looked at; the next frame is found behind it."""
+    """The bytes that the kernel moved are not looked at; the next frame is found behind them."""
     sent = frames.produce(12, 1, acks, records=bytes(300 * KIB))
     relay = Relay()
     relay.feed("client", sent[: 64 * KIB])
@@ -192,7 +192,7 @@ def test_bytes_moved_by_splice_count_as_passed(acks: int) -> None:
 
 
 def test_a_request_moved_to_its_end() -> None:
-    """Splice takes the last byte too."""
+    """Splice takes the last byte, too."""
     sent = frames.produce(12, 1, records=bytes(100 * KIB))
     relay = Relay()
     relay.feed("client", sent[:KIB])
@@ -214,7 +214,7 @@ def test_a_request_moved_to_its_end() -> None:
     ],
 )
 def test_impossible_sizes(size: int, reason: Reason) -> None:
-    """Refused by the size alone, at the beginning and behind a good request; the broker sees nothing of it."""
+    """Refused by the size alone, first and behind a valid request; the broker gets nothing of it."""
     head = size.to_bytes(4, "big", signed=True) + frames.heartbeat(5)[0][4:12]
     ping, pong = frames.heartbeat(1)
     scripts: list[Script] = [
@@ -236,7 +236,7 @@ def test_the_largest_request_is_let_through() -> None:
 
 
 def test_a_request_of_eight_bytes_is_let_through() -> None:
-    """Key, version and correlation id: what is missing is the broker's to refuse."""
+    """It has key, version and correlation id; the broker refuses it for the missing rest."""
     sent = frames.raw_request(12, 3, 1)
     assert play([("client", sent)]).broker.data == sent
 
@@ -252,13 +252,13 @@ def test_a_request_of_eight_bytes_is_let_through() -> None:
     ],
 )
 def test_other_protocols_are_named(first: bytes, reason: Reason) -> None:
-    """A TLS hello and HTTP get a reason of their own."""
+    """A TLS hello and HTTP have a reason of their own."""
     assert play([("client", first)]).reason is reason
 
 
 @pytest.mark.parametrize("spec", CLOSED, ids=lambda spec: spec.name)
 def test_apis_of_controllers_are_refused(spec: ApiSpec) -> None:
-    """What brokers and controllers say to each other is not for clients."""
+    """They are between brokers and controllers, not for clients."""
     relay = play([("client", frames.raw_request(spec.key, spec.max_version, 1))])
     assert relay.reason is Reason.REFUSED_API
     assert relay.cluster.counters.refused == {(spec.key, "refused_api"): 1}
@@ -266,7 +266,7 @@ def test_apis_of_controllers_are_refused(spec: ApiSpec) -> None:
 
 @pytest.mark.parametrize("key", [-1, 4, 7, 95, 4096, 32767, -32768])
 def test_unknown_keys_are_refused(key: int) -> None:
-    """Also those that Kafka had once, and negative ones; the broker sees nothing of them."""
+    """Also keys that Kafka had once, and negative ones; the broker gets nothing of them."""
     relay = play([("client", frames.raw_request(key, 0, 1, b"rest"))])
     assert (relay.reason, bytes(relay.broker.data)) == (Reason.UNKNOWN_API, b"")
     assert str(key) in relay.detail
@@ -274,7 +274,7 @@ def test_unknown_keys_are_refused(key: int) -> None:
 
 @pytest.mark.parametrize("spec", [spec for spec in OPEN if spec.key != API_VERSIONS], ids=lambda spec: spec.name)
 def test_versions_outside_the_schemas_are_refused(spec: ApiSpec) -> None:
-    """One below the lowest, one above the highest, and the ends of int16; nothing is kept for them."""
+    """One below the lowest, one above the highest, and the ends of int16; no route is kept for them."""
     for version in (lowest(spec.key) - 1, spec.max_version + 1, -32768, 32767):
         relay = play([("client", frames.raw_request(spec.key, version, 1))])
         assert relay.reason is Reason.UNSUPPORTED_VERSION
@@ -299,7 +299,7 @@ def test_sasl_handshake_v0_is_refused() -> None:
     ],
 )
 def test_nothing_is_allocated_for_a_claimed_size(head: Callable[[], bytes]) -> None:
-    """As much announced as is let through, some bytes sent: some bytes kept."""
+    """If as much is announced as is let through and some bytes are sent, only some bytes are kept."""
     relay, first = Relay(), head()
     relay.feed("client", frames.heartbeat(99)[0])  # what is made once
     tracemalloc.start()
@@ -312,8 +312,8 @@ def test_nothing_is_allocated_for_a_claimed_size(head: Callable[[], bytes]) -> N
     assert peak < 16 * KIB
 
 
-def test_what_is_held_is_told() -> None:
-    """A head that is not complete is held; a body that passes is not."""
+def test_what_is_held_is_reported() -> None:
+    """An incomplete head is held; a body that passes is not."""
     relay = Relay()
     assert (relay.requests.held_bytes, relay.requests.under_way) == (0, False)
     relay.feed("client", frames.heartbeat(1)[0][: HEAD_BYTES - 1])
@@ -322,7 +322,7 @@ def test_what_is_held_is_told() -> None:
     assert (relay.requests.held_bytes, relay.requests.under_way) == (0, False)
 
 
-def test_what_stands_before_a_held_request_is_not_kept_back() -> None:
+def test_what_is_before_a_held_request_is_not_kept_back() -> None:
     """Requests before an incomplete ApiVersions, or before an incomplete head, go out at once."""
     ping, _ = frames.heartbeat(1)
     for behind in (frames.request(API_VERSIONS, 4, 2)[:-1], frames.heartbeat(2)[0][:7], frames.produce(9, 3)[:14]):
@@ -332,7 +332,7 @@ def test_what_stands_before_a_held_request_is_not_kept_back() -> None:
 
 
 def test_tables_are_shared_by_connections() -> None:
-    """Routes are made once for a cluster, and what one client may not do does not show in another's."""
+    """A cluster makes its routes once; what one client may not do does not show in another's."""
     cluster = Cluster()
     first, second = Relay(cluster), Relay(cluster)
     first.feed("client", frames.raw_request(4095, 0, 1))
@@ -341,7 +341,7 @@ def test_tables_are_shared_by_connections() -> None:
 
 
 def ending(context: Context, frame: memoryview) -> Answer | Forward:
-    """Ends the connection after the last request: by an answer of the proxy's own, or by the broker's."""
+    """End the connection after this request, by an answer of the proxy's own or by the broker's."""
     own = (Reason.REBOOTSTRAP, Answer) if frame[7] % 2 else (Reason.RETIRED_NODE, Forward)
     return own[1](frames.raw_request(10, 4, frame[7], bytes(frame[-3:])), last=own[0])
 
@@ -358,7 +358,7 @@ class Ending(Relay):
 
 @pytest.mark.parametrize("pending", [0, 1, 3])
 def test_a_last_answer_waits_its_turn_and_nothing_is_read_after_it(pending: int) -> None:
-    """However it is cut: earlier responses, then the answer; what the client sends behind it goes nowhere."""
+    """For every cut: earlier responses, then the answer; what the client sends behind it goes nowhere."""
     before = [frames.heartbeat(number) for number in range(100, 100 + pending)]
     sent = b"".join(one for one, _ in before) + frames.raw_request(10, 4, 1, b"end") + b"\xff" * 40
     script: Script = [("client", sent), *(("broker", back) for _, back in before)]
@@ -378,7 +378,7 @@ def test_a_last_request_may_be_the_brokers_to_answer() -> None:
 
 
 def test_nothing_is_read_after_the_last_request_in_later_pieces() -> None:
-    """Nor kept: a client that does not stop sending costs no memory."""
+    """Nor is it kept: a client that does not stop sending costs no memory."""
     relay = Ending().play([("client", frames.raw_request(10, 4, 1))], whole)
     answered = bytes(relay.client.data)
     for piece in (b"\0", frames.heartbeat(5)[0], b"\xff" * KIB):
@@ -390,7 +390,7 @@ def test_nothing_is_read_after_the_last_request_in_later_pieces() -> None:
 @pytest.mark.parametrize("key", [0, 2, 3, 17, API_VERSIONS, 36])
 @pytest.mark.parametrize("client_id", [None, "", "c1", "\u043a\u043b\u0438\u0435\u043d\u0442", LONG, "k" * 32767])
 def test_the_client_id_is_learnt_from_the_first_request(key: int, client_id: str | None) -> None:
-    """Whichever it is, an old client's too, however it is cut: it goes on whole; a later one's id does not count."""
+    """From any request, an old client's too, for every cut. It goes on whole; a later request's id does not count."""
     sent = (
         frames.produce(9, 1, client_id=client_id) if key == 0 else frames.request(key, lowest(key), 1, None, client_id)
     )
@@ -402,7 +402,7 @@ def test_the_client_id_is_learnt_from_the_first_request(key: int, client_id: str
 
 
 def test_a_first_request_with_its_client_id_is_not_held() -> None:
-    """As far as it is there it goes on at once, in one piece with what is behind it."""
+    """The part that is there goes on at once, in one piece with what is behind it."""
     relay = Relay()
     first, second = frames.request(12, 3, 1), frames.request(12, 3, 2)
     relay.feed("client", first + second[:20])
@@ -413,7 +413,7 @@ def test_a_first_request_with_its_client_id_is_not_held() -> None:
 
 
 def test_a_first_request_is_under_way_before_its_client_id_is_there() -> None:
-    """A client that stops there stalls; one that has said nothing does not."""
+    """A client that stops there stalls; one that has sent nothing does not."""
     relay = Relay()
     assert (relay.requests.under_way, relay.requests.held_bytes) == (False, 0)
     relay.feed("client", frames.request(12, 3, 1)[:15])
@@ -422,20 +422,20 @@ def test_a_first_request_is_under_way_before_its_client_id_is_there() -> None:
 
 @pytest.mark.parametrize("rest", [b"", b"\0", b"\xff\xfe", b"\0\x04abc"])
 def test_a_first_request_without_a_client_id(rest: bytes) -> None:
-    """No room for one, or one that reaches beyond the request: the broker is to judge it, and gets it as it came."""
+    """It has no room for an id, or one that reaches beyond it: the broker gets it as it came, and refuses it."""
     sent = frames.raw_request(12, 3, 1, rest)
     relay = play([("client", sent)])
     assert (relay.context.client_id, bytes(relay.broker.data)) == (None, sent)
 
 
-def test_a_first_request_that_is_refused_tells_its_client_id() -> None:
-    """So the log line of its end says whose it was."""
+def test_a_first_request_that_is_refused_shows_its_client_id() -> None:
+    """So the log line of its end names the client."""
     relay = play([("client", frames.raw_request(999, 0, 1, b"\0\x02c9"))])
     assert (relay.reason, relay.context.client_id) == (Reason.UNKNOWN_API, "c9")
 
 
 def test_outdated_between_two_requests_of_one_api() -> None:
-    """The second has its route of the table for connections of an earlier epoch, though the first has just had one."""
+    """The second gets its route from the stale table, though the first has just used the other."""
     relay = Relay()
     relay.feed("client", frames.heartbeat(1)[0])
     first = relay.in_flight.last

@@ -1,4 +1,4 @@
-"""What a broker sends: which request it answers, what the client gets of it, and what ends the connection."""
+"""The broker's responses: which request each answers, what the client gets of it, what ends the connection."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.unit.relay.flows import KIB, Relay, Script, play, whole
 
 
 def test_pipelined_responses_go_to_their_requests() -> None:
-    """A hundred of several kinds, rewritten and not, come out in their order."""
+    """A hundred of several kinds, rewritten and not, arrive in order."""
     kinds = [(2, 7), (3, 12), (0, 9), (1, 17), (10, 4), (12, 4), (0, 12)]
     script: Script = [
         ("client", b"".join(asked(*kinds[n % 7], n) for n in range(100))),
@@ -35,13 +35,13 @@ def test_what_nobody_asked_for() -> None:
 
 
 def test_no_response_to_acks_0() -> None:
-    """A broker that answers it nevertheless has lost its place."""
+    """A broker that sends one nevertheless is out of step."""
     script: Script = [("client", frames.produce(9, 1, 0)), ("broker", frames.produced(9, 1))]
     assert play(script).reason is Reason.MALFORMED_RESPONSE
 
 
 def test_another_correlation_id() -> None:
-    """Not the oldest one's: not even that of a later request."""
+    """It must be the oldest request's; even that of a later request is a fault."""
     pings = frames.heartbeat(1)[0] + frames.heartbeat(2)[0]
     relay = play([("client", pings), ("broker", frames.heartbeat(2)[1])])
     assert relay.reason is Reason.CORRELATION_MISMATCH
@@ -49,7 +49,7 @@ def test_another_correlation_id() -> None:
 
 
 def test_the_id_of_an_own_answer_is_not_the_brokers() -> None:
-    """While an own answer waits, the broker cannot answer for the proxy."""
+    """While an own answer waits, the broker cannot answer in its place."""
     script: Script = [("client", frames.heartbeat(1)[0] + own(2)), ("broker", frames.heartbeat(2)[1])]
     assert play(script).reason is Reason.CORRELATION_MISMATCH
 
@@ -81,7 +81,7 @@ def test_the_largest_response_is_let_through() -> None:
 
 
 def test_a_response_that_must_be_held_has_a_limit() -> None:
-    """Metadata above it is refused when it is announced; what passes or streams is not held."""
+    """A larger Metadata is refused when its size is announced; what passes or streams is not held."""
     for key, version in ((12, 3), (1, 17)):
         sent = (
             frames.raw_response(12, 3, 1, bytes(2 * KIB)) if key == 12 else frames.fetched(17, 1, [(0, bytes(2 * KIB))])
@@ -96,7 +96,7 @@ def test_a_response_that_must_be_held_has_a_limit() -> None:
 
 
 def test_a_response_of_just_the_held_limit_is_held() -> None:
-    """The limit is inclusive, the size field counted."""
+    """The limit is inclusive, and the size field counts."""
     plain = frames.response(3, 12, 1)
     padded = frames.response(3, 12, 1, {TAGS: [(99, bytes(KIB - len(plain) - 3))]})  # a tag and two bytes of size
     assert len(padded) == KIB
@@ -105,7 +105,7 @@ def test_a_response_of_just_the_held_limit_is_held() -> None:
 
 @pytest.mark.parametrize(("key", "version"), [(3, 12), (1, 17), (12, 3), (0, 12)])
 def test_nothing_is_allocated_for_a_claimed_size(key: int, version: int) -> None:
-    """Fifty megabytes announced, some bytes sent: some bytes kept."""
+    """If fifty megabytes are announced and some bytes sent, only some bytes are kept."""
     relay = Relay()
     relay.play(exchange(key, version, frames.response(key, version, 1)), whole)  # what is made once
     relay.feed("client", asked(key, version, 2))
@@ -120,7 +120,7 @@ def test_nothing_is_allocated_for_a_claimed_size(key: int, version: int) -> None
     assert peak < 64 * KIB
 
 
-def test_what_is_held_is_told() -> None:
+def test_what_is_held_is_reported() -> None:
     """The head of a frame, and a frame that must be whole, are held; a body that passes is not."""
     relay = Relay()
     relay.feed("client", frames.heartbeat(1)[0] + asked(3, 12, 2))
@@ -134,7 +134,7 @@ def test_what_is_held_is_told() -> None:
 
 
 def test_time_is_split_between_proxy_and_broker() -> None:
-    """From sent to the first byte is the broker's; before and behind it, the proxy's."""
+    """From sending to the first byte is the broker's time; before and after it, the proxy's."""
     relay = Relay()
     relay.responses.settle(0.5)
     relay.requests.feed(memoryview(asked(3, 12, 1)), 1.0)

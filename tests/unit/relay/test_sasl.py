@@ -1,4 +1,4 @@
-"""Names in SASL messages, and when they are believed."""
+"""The names in SASL messages, and when they are believed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VERIFIER = b"v=verifier"
 
 
 def jwt(claims: object, *, signature: str = "c2ln") -> bytes:
-    """A token of claims, unpadded as RFC 7515 wants it."""
+    """A token of claims, unpadded as RFC 7515 requires."""
     body = claims if isinstance(claims, bytes) else json.dumps(claims).encode()
     return b".".join((b"eyJhbGciOiJub25lIn0", urlsafe_b64encode(body).rstrip(b"="), signature.encode()))
 
@@ -26,7 +26,7 @@ def token_message(token: bytes, authzid: bytes = b"", more: bytes = b"") -> byte
 
 
 def accepted(mechanism: str, first: bytes, challenge: bytes, *, error: bool = False) -> str | None:
-    """Whom the exchange tells, when the last of the client's messages is answered like this."""
+    """The name that the exchange proves if the client's last message gets this answer."""
     exchanges = Exchanges()
     exchanges.begin(mechanism)
     for number in range(MECHANISMS[mechanism].messages):
@@ -58,7 +58,7 @@ def accepted(mechanism: str, first: bytes, challenge: bytes, *, error: bool = Fa
     ],
 )
 def test_plain(message: bytes, name: str | None) -> None:
-    """RFC 4616: the authorization id, else the name; no name where it is none, or there are other than three parts."""
+    """RFC 4616: the authorization id, else the name; None for an invalid name, or other than three parts."""
     assert plain(message) == name
 
 
@@ -88,7 +88,7 @@ def test_plain(message: bytes, name: str | None) -> None:
     ],
 )
 def test_scram(message: bytes, name: str | None) -> None:
-    """RFC 5802, with its two escapes; the name of a delegation token is nobody's (KIP-48)."""
+    """RFC 5802, with its two escapes; the name of a delegation token is not used (KIP-48)."""
     assert scram(message) == name
 
 
@@ -124,7 +124,7 @@ def test_scram(message: bytes, name: str | None) -> None:
     ],
 )
 def test_bearer(message: bytes, name: str | None) -> None:
-    """RFC 7628 with a JWT: its subject; none where it is no text, no object, no JWT, or there is more than one."""
+    """RFC 7628 with a JWT: its subject; None if it is no text, no object, no JWT, or there is more than one."""
     assert bearer(message) == name
 
 
@@ -145,14 +145,14 @@ def test_bearer(message: bytes, name: str | None) -> None:
 def test_a_name_is_believed_when_the_broker_has_accepted_it(
     mechanism: str, first: bytes, challenge: bytes, name: str | None
 ) -> None:
-    """By its answer to the last message; an error, or a refusal in the mechanism's own words, tells nobody."""
+    """By the answer to the last message; an error, or a refusal in the mechanism's own form, proves no name."""
     assert accepted(mechanism, first, challenge) == name
     assert accepted(mechanism, first, challenge, error=True) is None
 
 
 @pytest.mark.parametrize("mechanism", ["GSSAPI", "AWS_MSK_IAM", "plain", "", None])
-def test_mechanisms_that_tell_no_name(mechanism: str | None) -> None:
-    """Any number of messages, each accepted: nobody is known, and nothing is kept."""
+def test_mechanisms_that_show_no_name(mechanism: str | None) -> None:
+    """Any number of messages, each accepted: no name is learnt, and nothing is kept."""
     exchanges = Exchanges()
     exchanges.begin(mechanism)
     for _ in range(3):
@@ -161,8 +161,8 @@ def test_mechanisms_that_tell_no_name(mechanism: str | None) -> None:
         assert exchanges.over
 
 
-def test_messages_beyond_the_mechanism_tell_nothing() -> None:
-    """After the exchange is over its names are not believed until the client begins anew."""
+def test_messages_beyond_the_mechanism_prove_nothing() -> None:
+    """After the exchange is over, names are not believed until the client begins a new one."""
     exchanges = Exchanges()
     exchanges.begin("PLAIN")
     exchanges.say(b"\0alice\0" + SECRET)
@@ -175,7 +175,7 @@ def test_messages_beyond_the_mechanism_tell_nothing() -> None:
 
 
 def test_a_refused_name_does_not_ride_on_anothers_answer() -> None:
-    """A client that does not wait: each answer is for its own request, across exchanges."""
+    """A client that does not wait: each answer counts for its own request, across exchanges."""
     exchanges = Exchanges()
     exchanges.begin("PLAIN")
     exchanges.say(b"\0admin\0guess")
@@ -185,7 +185,7 @@ def test_a_refused_name_does_not_ride_on_anothers_answer() -> None:
 
 
 def test_a_scram_exchange_counts_its_messages() -> None:
-    """The first one's answer proves nothing, whatever it is; a new handshake begins at the first message again."""
+    """The answer to the first proves nothing, whatever it is; a new handshake begins at the first message again."""
     exchanges = Exchanges()
     exchanges.begin("SCRAM-SHA-256")
     exchanges.say(b"n,,n=admin,r=abc")
@@ -199,7 +199,7 @@ def test_a_scram_exchange_counts_its_messages() -> None:
 
 @pytest.mark.parametrize("message", [None, b"\0alice\0" + b"p" * (64 << 10)], ids=["unreadable", "too long"])
 def test_a_message_that_is_not_read(message: bytes | None) -> None:
-    """It is one of the exchange's all the same."""
+    """It counts as one of the exchange's messages all the same."""
     exchanges = Exchanges()
     exchanges.begin("PLAIN")
     exchanges.say(message)
@@ -207,7 +207,7 @@ def test_a_message_that_is_not_read(message: bytes | None) -> None:
 
 
 def test_no_secret_is_kept() -> None:
-    """What is reachable from the exchanges while a broker's answer is awaited has the name, and not the password."""
+    """While a broker's answer is awaited, the name can be reached from the exchanges, and the password cannot."""
     exchanges = Exchanges()
     exchanges.begin("PLAIN")
     exchanges.say(b"\0alice\0" + SECRET)

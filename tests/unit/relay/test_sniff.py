@@ -1,4 +1,4 @@
-"""Other protocols, by their first bytes."""
+"""Other protocols, recognized by their first bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_a_tls_hello(first: bytes) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "CONNECT", "PATCH"])
 def test_http(method: str) -> None:
-    """HTTP/1 by its method."""
+    """HTTP/1 is known by its method."""
     assert foreign_protocol(f"{method} / HTTP/1.1".encode()) is Reason.HTTP_ON_KAFKA_PORT
 
 
@@ -28,12 +28,12 @@ def test_http2() -> None:
 
 @pytest.mark.parametrize("first", [b"", b"\x16", b"G", b"GETTING", b"\x15\x03", b"\0\0\0\x20\0\x12\0\4", b"get / "])
 def test_what_may_be_kafka(first: bytes) -> None:
-    """Too little to tell, or nothing that is known."""
+    """Too few bytes to decide, or nothing that is known."""
     assert foreign_protocol(first) is None
 
 
 def test_no_request_of_kafkas_is_taken_for_another() -> None:
-    """Of any API and version."""
+    """A request of any API and version."""
     keys = [*range(4), *range(8, 95)]
     assert all(foreign_protocol(frames.raw_request(key, version, 1)) is None for key in keys for version in range(20))
 
@@ -48,6 +48,6 @@ def test_no_request_of_kafkas_is_taken_for_another() -> None:
     ],
 )
 def test_why_it_is_no_request(first: bytes, size: int, reason: Reason, detail: str) -> None:
-    """Another protocol before an impossible size, which is what it looks like in Kafka's framing."""
+    """Another protocol's reason goes before the impossible size that it has in Kafka's framing."""
     fault = no_request(first, size, limit=10)
     assert (fault.reason, fault.detail) == (reason, detail)

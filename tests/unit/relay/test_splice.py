@@ -14,7 +14,7 @@ from tests.unit.relay.sockets import KIB, MIB, no_descriptors, noise, open_files
 
 
 def test_bytes_go_through_a_pipe_as_they_are() -> None:
-    """What one socket has another one gets; `level` is what is between them."""
+    """Another socket gets the bytes that one had; `level` is the number between them."""
     pipe = Pipe()
     far_source, source = pair()
     far_sink, sink = pair()
@@ -54,7 +54,7 @@ def test_nothing_to_take_the_end_and_a_sink_that_takes_nothing() -> None:
 
 
 def test_a_pipe_holds_a_megabyte() -> None:
-    """64 KiB, the kernel's own, would mean sixteen times the system calls."""
+    """The kernel's default of 64 KiB would mean sixteen times the system calls."""
     pipe = Pipe()
     assert fcntl.fcntl(pipe.writer, fcntl.F_GETPIPE_SZ) == PIPE_BYTES
     assert not os.get_inheritable(pipe.reader)
@@ -63,7 +63,7 @@ def test_a_pipe_holds_a_megabyte() -> None:
 
 
 def test_empty_pipes_are_used_again() -> None:
-    """A pipe with bytes of one connection in it never comes to another; idle ones are bounded; the end closes all."""
+    """A pipe that holds bytes is never reused; the number of idle ones is bounded; `close` closes all."""
     before = open_files()
     pool = PipePool()
     first = pool.take()
@@ -85,7 +85,7 @@ def test_empty_pipes_are_used_again() -> None:
 
 
 def test_no_descriptor_for_a_pipe() -> None:
-    """The reason is the kernel's; a pipe that is idle can still be had."""
+    """The error has the kernel's reason; an idle pipe can still be taken."""
     pool = PipePool()
     pool.give_back(pool.take())
     with no_descriptors():
@@ -111,6 +111,6 @@ for pipe in pipes:
 
 
 def test_an_unprivileged_user_gets_smaller_pipes() -> None:
-    """Beyond a user's share of pipe memory pipes stay small; they are pipes all the same."""
+    """Beyond a user's share of pipe memory pipes stay small, and still work."""
     done = subprocess.run([sys.executable, "-c", MANY_PIPES], capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 0, done.stderr

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.timeout(20)  # Trio's own deadlines are of no use where
 
 
 class Waiting:
-    """A task that waits as the pump does it, only that no clock ever ends its wait."""
+    """A task that waits as the pump does, except that no clock ever ends its wait."""
 
     def __init__(self) -> None:
         self.epoll = select.epoll()
@@ -30,7 +30,7 @@ class Waiting:
         self.work: Callable[[], None] | None = None
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Look, work, let the others run."""
+        """Poll, work, let the others run."""
         async with watched(self.epoll) as turns:
             task_status.started()
             while True:
@@ -43,7 +43,7 @@ class Waiting:
 
 @asynccontextmanager
 async def waiting() -> AsyncIterator[Waiting]:
-    """Beside the test's own task."""
+    """Such a task, beside the test's own."""
     before, made = descriptors(), Waiting()
     with made.epoll:
         async with trio.open_nursery() as nursery:
@@ -54,7 +54,7 @@ async def waiting() -> AsyncIterator[Waiting]:
 
 
 async def test_deadlines_pass() -> None:
-    """Also one that comes before what it waits for already, and one behind it."""
+    """Also one before the deadline that it waits for already, and one after it."""
     async with waiting():
         began = trio.current_time()
         async with trio.open_nursery() as nursery:
@@ -67,7 +67,7 @@ async def test_deadlines_pass() -> None:
 
 
 async def test_sockets_of_trio_become_ready() -> None:
-    """Accepted, read and connected to, one after the other."""
+    """They accept, read and connect, one after the other."""
     async with waiting(), trio.open_nursery() as nursery:
         handler = partial(_echo, limit=3)
         listeners = await nursery.start(partial(trio.serve_tcp, handler, 0, host="127.0.0.1"))
@@ -86,7 +86,7 @@ async def _echo(stream: trio.SocketStream, limit: int) -> None:
 
 
 async def test_many_sockets_at_once() -> None:
-    """More than one pass of Trio takes out of its epoll: what it leaves there is told again."""
+    """There are more than one pass of Trio takes out of its epoll: the rest is reported again."""
     pairs = [pair() for _ in range(40)]
     read, called = 0, trio.Event()
 
@@ -110,7 +110,7 @@ async def test_many_sockets_at_once() -> None:
 
 
 async def test_threads_are_heard() -> None:
-    """What runs elsewhere tells its end, and may call back before."""
+    """A thread reports its end, and may call back before."""
 
     def elsewhere() -> int:
         return sum(trio.from_thread.run(_later, number) for number in range(20))
@@ -134,16 +134,16 @@ async def test_signals_are_heard() -> None:
 
 
 async def test_what_the_waiting_task_sets_off_runs_at_once() -> None:
-    """It ends a wait of another task, which starts a third: none of Trio's sockets has anything to tell of that."""
+    """It ends the wait of another task, which starts a third: no socket of Trio's reports that."""
     done = trio.Event()
     near, far = pair()
     async with waiting() as made, trio.open_nursery() as nursery:
-        told = trio.Event()
+        notified = trio.Event()
         made.epoll.register(near, select.EPOLLIN | select.EPOLLET)
-        made.work = told.set
+        made.work = notified.set
 
         async def second() -> None:
-            await told.wait()
+            await notified.wait()
             nursery.start_soon(third)
 
         async def third() -> None:
@@ -158,7 +158,7 @@ async def test_what_the_waiting_task_sets_off_runs_at_once() -> None:
 
 
 async def test_tasks_from_before_are_not_forgotten() -> None:
-    """Those that could run already when the wait began, in whatever order Trio has them."""
+    """Tasks that could run already when the wait began do run, in whatever order Trio has them."""
     for _ in range(20):
         ran: list[int] = []
 
@@ -180,7 +180,7 @@ async def test_tasks_from_before_are_not_forgotten() -> None:
 
 
 async def test_it_sleeps_while_nothing_is_asked() -> None:
-    """A turn that nobody asked for would be a loop without end."""
+    """A turn without need would be a loop without end."""
     async with waiting() as made:
         await trio.sleep(0.05)
         looks = made.looks
@@ -192,7 +192,7 @@ async def test_it_sleeps_while_nothing_is_asked() -> None:
 
 
 async def test_without_a_descriptor_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The caller's epoll and Trio are as before, and it can be tried again."""
+    """The caller's epoll and Trio are as before, and another try is possible."""
 
     def refused() -> None:
         raise OSError(24, "Too many open files")
@@ -224,7 +224,7 @@ async def test_two_cannot_wait() -> None:
 
 
 async def test_trio_is_as_before() -> None:
-    """Its epoll, which nothing else waits for, is not closed, and it calls nobody's hooks."""
+    """Its epoll, which no other code waits for, is not closed, and it calls no hooks."""
     async with waiting():
         await trio.sleep(0.01)
     near, far = pair()

@@ -1,4 +1,4 @@
-"""Addresses replaced, whatever stands around them."""
+"""Addresses are replaced, whatever surrounds them."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def test_any_number_of_brokers(version: int, count: int) -> None:
     frame = frames.response(3, version, 1, {"Brokers": brokers(count), "ControllerId": 0})[4:]
     chunks = route(3, version).respond(context(cluster), memoryview(frame))
     assert chunks is not None
-    told = frames.understood(3, version, b"".join(chunks))
-    assert frames.named(told["Brokers"]) == [(n, "proxy.example", port_of(n)) for n in range(count)]
+    read = frames.understood(3, version, b"".join(chunks))
+    assert frames.named(read["Brokers"]) == [(n, "proxy.example", port_of(n)) for n in range(count)]
     assert cluster.told == [(n, f"broker-{n}", 9092, "10.9.8.7") for n in range(count)]
 
 
 def test_what_is_not_an_address_is_not_copied() -> None:
-    """Chunks refer to the frame where the broker's bytes stay, topics above all."""
+    """Chunks refer to the frame where the broker's bytes stay, above all for topics."""
     topics = [{"Name": "t" * 100, "TopicId": bytes(16)} for _ in range(1000)]
     frame = memoryview(frames.response(3, 12, 1, {"Brokers": brokers(3), "Topics": topics}))[4:]
     chunks = route(3, 12).respond(context(Cluster()), frame)
@@ -81,13 +81,13 @@ def test_no_address_no_change() -> None:
 
 @pytest.mark.parametrize("cut", range(9))
 def test_a_frame_shorter_than_its_header(cut: int) -> None:
-    """It is malformed, whatever byte is missing."""
+    """It is malformed, whichever byte is missing."""
     frame = frames.response(3, 12, 1, {"Brokers": brokers(1)}, ((5, b"xyz"),))[4:]
     with pytest.raises(MalformedMessageError):
         route(3, 12).respond(context(Cluster()), memoryview(frame)[:cut])
 
 
 def test_an_api_without_addresses_takes_no_such_handler() -> None:
-    """A mistake of ours, found when the route is made."""
+    """It is our own mistake, found when the route is made."""
     with pytest.raises(AssertionError, match="carries no address"):
         replace_all(Route(APIS[12], 4, PASS_UNCHANGED, ApiCounters(12, 4)))

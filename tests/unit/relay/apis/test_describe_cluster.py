@@ -1,4 +1,4 @@
-"""DescribeCluster: as Metadata, brokers are named by the proxy and learnt."""
+"""DescribeCluster: as in Metadata, brokers get the proxy's addresses and are learnt."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def test_brokers_are_the_proxys(version: int) -> None:
     relay = play([("client", frames.request(60, version, 5)), ("broker", sent)])
     before = frames.understood(60, version, sent[4:])
     after = frames.understood(60, version, bytes(relay.client.data[4:]))
-    told = [(node, "proxy.example", port_of(node)) for node, _, _ in frames.BROKERS]
-    assert frames.named(after["Brokers"], "BrokerId") == told
+    advertised = [(node, "proxy.example", port_of(node)) for node, _, _ in frames.BROKERS]
+    assert frames.named(after["Brokers"], "BrokerId") == advertised
     assert {**after, "Brokers": 0} == {**before, "Brokers": 0}
     assert relay.cluster.learnt == [list(frames.BROKERS)]
 
@@ -38,6 +38,6 @@ def test_controllers_are_masked_and_not_learnt(version: int) -> None:
     sent = frames.response(60, version, 5, content)
     relay = play([("client", frames.request(60, version, 5)), ("broker", sent)])
     read = frames.understood(60, version, bytes(relay.client.data[4:]))
-    told = [(node, f"controller-{node}.invalid", port) for node, _, port in frames.BROKERS]
-    assert frames.named(read["Brokers"], "BrokerId") == told
+    advertised = [(node, f"controller-{node}.invalid", port) for node, _, port in frames.BROKERS]
+    assert frames.named(read["Brokers"], "BrokerId") == advertised
     assert (relay.cluster.learnt, relay.cluster.told) == ([], [])

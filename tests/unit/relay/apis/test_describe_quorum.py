@@ -1,4 +1,4 @@
-"""DescribeQuorum: listeners of controllers lead nowhere."""
+"""DescribeQuorum: the listeners of controllers are masked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VOTERS = {"Topics": [{"TopicName": "__cluster_metadata", "Partitions": [{"Curren
 
 
 def test_listeners_are_masked() -> None:
-    """Each host becomes a name that says whose it is and resolves nowhere; voters and ports stay."""
+    """Each host becomes a name that says which controller it is and resolves nowhere; voters and ports stay."""
     nodes = [
         {
             "NodeId": node,
@@ -41,7 +41,7 @@ def test_older_versions_pass_untouched(version: int) -> None:
 
 
 def test_an_error_of_v2_is_counted_once() -> None:
-    """At the top level and in a partition."""
+    """Whether it is at the top level or in a partition."""
     topics = {"Topics": [{"TopicName": "t", "Partitions": [{"ErrorCode": 41}]}], "ErrorCode": 6}
     relay = play([("client", frames.request(55, 2, 5)), ("broker", frames.response(55, 2, 5, topics))])
     assert relay.errors() == {(55, 2): {6: 1, 41: 1}}

@@ -1,4 +1,4 @@
-"""Fetch: new leaders behind the records are named by the proxy; see test_responses for what streams."""
+"""Fetch: new leaders behind the records get the proxy's addresses. For what streams see test_forwarding."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.unit.relay.flows import Relay, play, port_of, whole
 
 @pytest.mark.parametrize("version", frames.versions(1, 16))
 def test_new_leaders_in_a_small_response(version: int) -> None:
-    """One that is there at once is rewritten, whatever the length of the proxy's host."""
+    """A response that is there at once is rewritten, whatever the length of the proxy's host."""
     relay = Relay()
     relay.cluster.host = "p" * 200
     sent = frames.fetched(version, 5, [(6, None), (0, b"r" * 300), (74, b"")], frames.BROKERS)
@@ -32,7 +32,7 @@ def test_older_versions_pass_untouched(version: int) -> None:
 
 @pytest.mark.parametrize("version", frames.versions(1, 16))
 def test_errors_at_both_levels(version: int) -> None:
-    """The top-level code and the partitions' are counted alike, whole and streamed."""
+    """The top-level code and the partitions' are counted the same, whole and streamed."""
     sent = frames.fetched(version, 5, [(6, b"r" * 500), (6, b""), (31999, None)], ErrorCode=71)
     relay = play([("client", frames.request(1, version, 5)), ("broker", sent)])
     assert relay.errors() == {(1, version): {71: 1, 6: 2, 31999: 1}}

@@ -1,4 +1,4 @@
-"""FindCoordinator: coordinators are named by the proxy, one or many."""
+"""FindCoordinator: one or many coordinators get the proxy's addresses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def exchange(version: int, sent: bytes) -> tuple[Relay, Any]:
 
 @pytest.mark.parametrize("version", [version for version in frames.versions(10) if version < 4])
 def test_one_coordinator(version: int) -> None:
-    """Up to v3 it stands at the top level."""
+    """Up to v3 it is at the top level."""
     relay, read = exchange(version, found(version, [frames.BROKERS[1]], [0]))
     assert (read["NodeId"], read["Host"], read["Port"]) == (1001, "proxy.example", port_of(1001))
     assert relay.cluster.learnt == []
@@ -38,7 +38,7 @@ def test_one_coordinator(version: int) -> None:
 
 @pytest.mark.parametrize("version", frames.versions(10, 4))
 def test_coordinators_of_many_groups(version: int) -> None:
-    """From v4 on one for each key (KIP-699); one that was not found stays absent, its error is counted."""
+    """From v4 on there is one for each key (KIP-699). A coordinator not found stays absent; its error is counted."""
     relay, read = exchange(version, found(version, [frames.BROKERS[0], ABSENT, frames.BROKERS[2]], [0, 15, 0]))
     assert frames.named(read["Coordinators"]) == [
         (7, "proxy.example", port_of(7)),

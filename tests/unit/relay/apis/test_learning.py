@@ -1,4 +1,4 @@
-"""What is learnt of a cluster from the responses that pass."""
+"""What a virtual cluster learns from the responses that pass."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def exchange(key: int, version: int, response: bytes) -> Script:
 @pytest.mark.parametrize("cluster_id", IDS)
 @pytest.mark.parametrize(("key", "version"), ALL)
 def test_the_clusters_id_is_learnt_with_its_nodes(key: int, version: int, cluster_id: str) -> None:
-    """KIP-78: from v2 of Metadata on, and from every DescribeCluster, with or without an error's message before it."""
+    """KIP-78: from Metadata v2 on, and from every DescribeCluster, with or without an error message before the id."""
     for content in ({}, {"ErrorMessage": "e" * 200}) if key == DESCRIBE_CLUSTER else ({},):
         relay = play(exchange(key, version, sent(key, version, cluster_id, **content)))
         assert relay.cluster.learnt == [list(frames.BROKERS)]
@@ -45,7 +45,7 @@ def test_a_cluster_without_an_id(version: int) -> None:
 
 @pytest.mark.parametrize(("key", "version"), ALL)
 def test_nothing_is_learnt_from_a_stale_connection(key: int, version: int) -> None:
-    """Its broker is of the topology before, and so is what it says; no client gets it."""
+    """Its broker belongs to the earlier topology, and so does its answer; no client gets it."""
     ask, answer = exchange(key, version, sent(key, version, "cluster-1"))
     relay = play([ask, ("epoch", b""), answer])
     assert (relay.reason, relay.cluster.learnt, bytes(relay.client.data)) == (Reason.REBOOTSTRAP, [], b"")
@@ -54,7 +54,7 @@ def test_nothing_is_learnt_from_a_stale_connection(key: int, version: int) -> No
 
 @pytest.mark.parametrize(("key", "version"), [pair for pair in ALL if pair[0] == DESCRIBE_CLUSTER or pair[1] >= 2])
 def test_an_id_that_cannot_be_read(key: int, version: int) -> None:
-    """Bytes that are no text, or that are not there: the broker's fault, and nothing is learnt."""
+    """Bytes that are no text, or are missing, are the broker's fault, and nothing is learnt."""
     good = sent(key, version, "cluster-1")
     bad = good.replace(b"cluster-1", b"\xff" * 9)
     at = good.index(b"cluster-1")
@@ -65,7 +65,7 @@ def test_an_id_that_cannot_be_read(key: int, version: int) -> None:
 
 
 def test_a_backend_that_has_no_port_for_a_node() -> None:
-    """Its fault is the connection's."""
+    """The cluster's fault ends the connection."""
     relay = Relay()
 
     def refuse(cluster_id: str | None, nodes: object) -> None:

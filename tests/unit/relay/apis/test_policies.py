@@ -1,4 +1,4 @@
-"""All policies together, against Kafka's schemas: no response with an address gets by."""
+"""All policies together, checked against Kafka's schemas: every response with an address is rewritten."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tests.property.wire_contents import RESPONSES
 from tests.unit.relay.flows import Cluster
 
 POLICIES = composed(Cluster(), {}, None)
-"""What takes part in every virtual cluster, whatever its settings."""
+"""The policies of every virtual cluster, whatever its settings."""
 ALL = [(spec.key, version) for spec in APIS.values() for version in range(spec.min_version, spec.max_version + 1)]
 HOSTS = ("host", "address", "listener", "endpoint")
 
 
 def route(key: int, version: int, policies: Mapping[int, ApiPolicy] = POLICIES) -> Route | None:
-    """What becomes of an API in a version; None where it is refused."""
+    """The route of an API in a version; None where it is refused."""
     try:
         return ApiTable(ClusterCounters("test"), policies).route(key << 16 | version)
     except Fault:
@@ -32,7 +32,7 @@ def route(key: int, version: int, policies: Mapping[int, ApiPolicy] = POLICIES) 
 
 
 def names_hosts(struct: Struct, version: int) -> bool:
-    """Whether any string of a message looks like a host, at any depth."""
+    """Whether any string field of a message is called like a host, at any depth."""
     fields = [*struct.plain(version), *struct.tagged(version)]
     return any(
         names_hosts(field.struct, version)
@@ -51,12 +51,12 @@ CLIENT_HOSTS = {
     88: "StreamsGroupHeartbeat: application.server of other members",
     89: "StreamsGroupDescribe: both",
 }
-"""Hosts that are clients' own, and why."""
+"""Host fields that belong to clients, and why."""
 
 
 @pytest.mark.parametrize(("key", "version"), ALL)
 def test_addresses_are_rewritten_or_refused(key: int, version: int) -> None:
-    """Where a skim exists there is a handler of the response, or the API is refused."""
+    """Where a skim exists, either the response has a handler or the API is refused."""
     found = route(key, version)
     if response_skim(key, version) is None or found is None:
         assert found is not None or not APIS[key].broker or POLICIES[key].refuse_below > version
@@ -70,7 +70,7 @@ def test_addresses_are_rewritten_or_refused(key: int, version: int) -> None:
 
 @pytest.mark.parametrize(("key", "version"), ALL)
 def test_hosts_in_the_schemas_are_known(key: int, version: int) -> None:
-    """A field that is called like a host, in an open API, is rewritten: found by its name, not by a list of ours."""
+    """Every host-like field of an open API is rewritten: it is found by its name, not by a list of ours."""
     found = route(key, version)
     if found is not None and key not in CLIENT_HOSTS and names_hosts(RESPONSES[key].struct, version):
         assert found.on_response is not OnResponse.PASS
@@ -78,7 +78,7 @@ def test_hosts_in_the_schemas_are_known(key: int, version: int) -> None:
 
 @pytest.mark.parametrize("key", CLIENT_HOSTS)
 def test_hosts_of_clients_are_no_brokers(key: int) -> None:
-    """No node's id stands beside them, and the list of exceptions has none that is not needed."""
+    """No node id is beside them, and the list of exceptions has no entry that is not needed."""
     text = repr(RESPONSES[key])
     assert not any(f"name='{name}'" in text for name in ("NodeId", "BrokerId", "LeaderId", "CoordinatorId"))
     assert names_hosts(RESPONSES[key].struct, APIS[key].max_version)
@@ -86,7 +86,7 @@ def test_hosts_of_clients_are_no_brokers(key: int) -> None:
 
 @pytest.mark.parametrize(("key", "version"), ALL)
 def test_streams_can_be_walked(key: int, version: int) -> None:
-    """A route that streams has a stream, and what has a stream is not held whole."""
+    """A route that streams has a stream, and an API with a stream is not held whole."""
     found = route(key, version)
     streams = found is not None and found.on_response is OnResponse.STREAM
     assert streams == (response_stream(key, version) is not None and found is not None)
@@ -94,7 +94,7 @@ def test_streams_can_be_walked(key: int, version: int) -> None:
 
 @pytest.mark.parametrize(("key", "version"), ALL)
 def test_what_is_looked_at_has_a_handler(key: int, version: int) -> None:
-    """A request or a response that is held whole is held for somebody."""
+    """A request or a response that is held whole has a handler."""
     found = route(key, version)
     if found is None:
         return
@@ -105,13 +105,13 @@ def test_what_is_looked_at_has_a_handler(key: int, version: int) -> None:
         assert found.respond(None, memoryview(b"")) is None  # type: ignore[arg-type]
 
 
-def test_offers_cannot_be_changed() -> None:
+def test_policies_cannot_be_changed() -> None:
     """One table of policies serves all virtual clusters."""
     with pytest.raises(TypeError):
         POLICIES[0] = PASS_UNCHANGED  # type: ignore[index]
 
 
-def test_each_offer_stands_under_its_key() -> None:
-    """The keys are of APIs that brokers serve."""
+def test_each_policy_has_its_key() -> None:
+    """Each key is that of an API which brokers serve."""
     assert sorted(POLICIES) == [0, 1, 3, 8, 9, 10, 11, 12, 13, 14, 17, 18, 28, 36, 55, 60, 68, 76, 78, 79, 88]
     assert all(APIS[key].broker for key in POLICIES)

@@ -1,4 +1,4 @@
-"""Produce: new leaders are named by the proxy, errors of partitions are counted."""
+"""Produce: new leaders get the proxy's addresses, errors of partitions are counted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.unit.relay.flows import Relay, Script, play, port_of
 
 @pytest.mark.parametrize("version", frames.versions(0, 10))
 def test_new_leaders_are_the_proxys(version: int) -> None:
-    """NodeEndpoints (KIP-951) of every version that has them; each error code counts."""
+    """In NodeEndpoints (KIP-951) of every version that has them; each error code is counted."""
     codes = [0, 6, 6, 0, 87, -1]
     sent = frames.produced(version, 5, codes, frames.BROKERS)
     relay = play([("client", frames.produce(version, 5)), ("broker", sent)])
@@ -46,7 +46,7 @@ def test_unknown_error_codes(version: int) -> None:
 
 @pytest.mark.parametrize("version", [version for version in frames.versions(0) if version < 10])
 def test_older_versions_pass_untouched(version: int) -> None:
-    """They name no node; any bytes pass, for nothing of them is read."""
+    """They name no node; any bytes pass, for the relay reads none of them."""
     for body in (frames.produced(version, 5, [0, 6])[8:], b"\xff" * 100, b""):
         sent = (len(body) + 4).to_bytes(4, "big") + (5).to_bytes(4, "big") + body
         relay = play([("client", frames.produce(version, 5)), ("broker", sent)])
@@ -54,7 +54,7 @@ def test_older_versions_pass_untouched(version: int) -> None:
 
 
 def hiding() -> Relay:
-    """A connection whose client is told no topic ids and no leader epochs."""
+    """A connection whose client gets no topic ids and no leader epochs."""
     relay = Relay()
     relay.cluster.hides = True
     return relay
@@ -62,7 +62,7 @@ def hiding() -> Relay:
 
 @pytest.mark.parametrize("version", frames.versions(0, 10))
 def test_a_client_without_epochs_hears_of_no_new_leaders(version: int) -> None:
-    """What else there is stays, byte by byte: codes, offsets, errors of records, tagged fields; codes are counted."""
+    """All else stays, byte by byte: codes, offsets, errors of records, tagged fields; codes are counted."""
     tags = ((7, b"seven"),)
     moved = PartitionProduceResponse(1, 6, -1, current_leader=LeaderIdAndEpoch(7, 4, tags), unknown_tags=tags)
     wrong = PartitionProduceResponse(2, 87, -1, 5, 6, [BatchIndexAndErrorMessage(3, "bad", tags)], "worse")
@@ -89,14 +89,14 @@ def test_a_client_without_epochs_hears_of_no_new_leaders(version: int) -> None:
 
 @pytest.mark.parametrize("version", frames.versions(0))
 def test_without_new_leaders_it_passes_as_it_is(version: int) -> None:
-    """Which is nearly always."""
+    """Nearly every response is like this."""
     sent = frames.produced(version, 5, [0, 6])
     relay = play([("client", frames.produce(version, 5)), ("broker", sent)], hiding)
     assert bytes(relay.client.data) == sent
 
 
 def test_new_leaders_of_a_response_that_does_not_end() -> None:
-    """The connection ends: the broker's fault."""
+    """It is the broker's fault, and the connection ends."""
     sent = frames.produced(12, 5, [6], frames.BROKERS)
     broken = sent[4:] + b"\0"
     relay = play([("client", frames.produce(12, 5)), ("broker", frame(broken))], hiding)

@@ -1,4 +1,4 @@
-"""SaslAuthenticate: every byte passes, and whom the broker accepted is the connection's principal."""
+"""SaslAuthenticate: every byte passes, and the name that the broker accepted is the connection's principal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PLAIN = b"\0alice\0s3cr3t"
 
 
 def handshake(number: int, mechanism: str = "PLAIN") -> Script:
-    """The client asks for a mechanism, the broker has it."""
+    """The client asks for a mechanism, and the broker accepts it."""
     asked = frames.request(HANDSHAKE, 1, number, {"Mechanism": mechanism})
     return [("client", asked), ("broker", frames.response(HANDSHAKE, 1, number, {"Mechanisms": [mechanism]}))]
 
@@ -42,7 +42,7 @@ def passes(script: Script) -> Relay:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_plain(version: int) -> None:
-    """One message; the principal is known as soon as the broker has taken it, and not before."""
+    """One message; the principal is known once the broker has accepted it, and not before."""
     script = [*handshake(1), says(2, PLAIN, version)]
     assert passes(script).context.principal is None
     relay = passes([*script, hears(2, version=version)])
@@ -51,14 +51,14 @@ def test_plain(version: int) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_wrong_password_leaves_no_principal(version: int) -> None:
-    """The error is counted, once, however it is cut."""
+    """The error is counted once, for every cut."""
     relay = passes([*handshake(1), says(2, PLAIN, version), hears(2, version=version, error=FAILED)])
     assert (relay.context.principal, relay.errors()) == (None, {(KEY, version): {FAILED: 1}})
 
 
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
 def test_scram(mechanism: str) -> None:
-    """Two messages: the name is in the first, the proof of it in the answer to the second."""
+    """Two messages: the name is in the first, and the answer to the second proves it."""
     begun = [*handshake(1, mechanism), says(2, b"n,,n=al=2Cice,r=abc"), hears(2, b"r=abcdef,s=c2FsdA==,i=4096")]
     relay = passes([*begun, says(3, b"c=biws,r=abcdef,p=cHJvb2Y=")])
     assert relay.context.principal is None
@@ -69,12 +69,12 @@ def test_scram(mechanism: str) -> None:
 
 
 def test_without_a_handshake_nothing_is_learnt() -> None:
-    """What mechanism a message is in is not guessed."""
+    """The mechanism of a message is not guessed."""
     assert passes([says(2, PLAIN), hears(2)]).context.principal is None
 
 
-def test_authenticating_again_tells_anew() -> None:
-    """KIP-368: on the same connection, with requests between; a failed attempt takes nothing away by itself."""
+def test_authenticating_again_names_anew() -> None:
+    """KIP-368: on the same connection, with requests between; a failed attempt leaves the principal as it is."""
     first = [*handshake(1), says(2, PLAIN), hears(2)]
     between: Script = [("client", frames.heartbeat(3)[0]), ("broker", frames.heartbeat(3)[1])]
     again = [*handshake(4), says(5, b"\0bob\0s3cr3t")]
@@ -83,7 +83,7 @@ def test_authenticating_again_tells_anew() -> None:
 
 
 def test_answers_are_matched_with_their_requests() -> None:
-    """A client that pipelines a guess and its own name is not taken for whom it guessed."""
+    """A client that pipelines a guessed name and its own is not taken for the guessed one."""
     script = [*handshake(1), says(2, b"\0admin\0guess"), *handshake(3)[:1], says(4, PLAIN)]
     relay = passes(
         [*script, hears(2, error=FAILED), ("broker", frames.response(HANDSHAKE, 1, 3)), hears(4), says(5, PLAIN)]
@@ -94,7 +94,7 @@ def test_answers_are_matched_with_their_requests() -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("rest", [b"", b"\xff\xff", b"\xff\xff\xff\xff\xff\xff", b"\xff\xff\0\0\0\0\x09abc"])
 def test_malformed_requests_pass(version: int, rest: bytes) -> None:
-    """They are the broker's to refuse; even if it did not, nobody would be known by them."""
+    """The broker refuses them; even if it did not, no name would be learnt from them."""
     script: Script = [*handshake(1), ("client", frames.raw_request(KEY, version, 2, rest)), hears(2, version=version)]
     assert passes(script).context.principal is None
 
@@ -102,21 +102,21 @@ def test_malformed_requests_pass(version: int, rest: bytes) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("body", [b"", b"\0", b"\0\0", b"\0\0\0\0\x7f\xff\xff\xff"])
 def test_malformed_answers_pass(version: int, body: bytes) -> None:
-    """The client sees for itself what the broker said; the name is not believed."""
+    """The client reads the broker's answer for itself; the name is not believed."""
     answer = frames.raw_response(KEY, version, 2, body)
     relay = passes([*handshake(1), says(2, PLAIN, version), ("broker", answer)])
     assert (relay.context.principal, relay.errors()) == (None, {})
 
 
 def test_bytes_behind_the_last_field_pass() -> None:
-    """Fields that nobody knows yet do not keep a principal from being known."""
+    """Fields that are not known yet do not keep a principal from being learnt."""
     _, asked = says(2, PLAIN, 1)
     longer = (len(asked) - 4 + 3).to_bytes(4, "big") + asked[4:] + b"xyz"
     assert passes([*handshake(1), ("client", longer), hears(2, version=1)]).context.principal == "User:alice"
 
 
 def test_tokens_have_a_limit() -> None:
-    """A message is held whole; what no broker would take is refused when it is announced."""
+    """A message is held whole; one that is larger than any broker takes is refused when its size is announced."""
     _, asked = says(2, b"x" * (MAX_REQUEST - 100))
     relay = Relay()
     relay.feed("client", asked)
@@ -127,7 +127,7 @@ def test_tokens_have_a_limit() -> None:
 
 
 def test_at_a_node_that_is_gone() -> None:
-    """SASL works there, so that a client can be told; it is known there too."""
+    """SASL works there, so that clients can be notified; the principal is learnt there, too."""
     script = [*handshake(1), says(2, PLAIN), hears(2)]
     relay = Relay(retired=True).play(script, bytewise)
     assert (relay.reason, relay.context.principal) == (None, "User:alice")

@@ -1,4 +1,4 @@
-"""SaslHandshake: v1 passes and tells the mechanism, v0 is not offered."""
+"""SaslHandshake: v1 passes and names the mechanism; v0 is refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.unit.relay.flows import play
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-512", "GSSAPI", "", "x" * 32767])
 def test_v1_passes(mechanism: str) -> None:
-    """What mechanisms there are is between client and broker; an error is counted."""
+    """Which mechanisms exist is between client and broker; an error is counted."""
     sent = frames.response(17, 1, 5, {"ErrorCode": 33, "Mechanisms": ["SCRAM-SHA-512", "PLAIN"]})
     asked = frames.request(17, 1, 5, {"Mechanism": mechanism})
     relay = play([("client", asked), ("broker", sent)])
@@ -21,7 +21,7 @@ def test_v1_passes(mechanism: str) -> None:
 
 @pytest.mark.parametrize("rest", [b"", b"\xff\xff", b"\xff\xff\xff\xff", b"\xff\xff\0\x05PLAI", b"\xff\xff\0\1\xff"])
 def test_a_malformed_one_is_the_brokers_to_refuse(rest: bytes) -> None:
-    """It passes as it came; no mechanism is taken from it, and the one before counts no longer."""
+    """It passes as it came. It names no mechanism, and the one before no longer counts."""
     before = frames.request(17, 1, 4, {"Mechanism": "PLAIN"}) + frames.raw_request(17, 1, 5, rest)
     relay = play([("client", before)])
     assert (relay.reason, bytes(relay.broker.data)) == (None, before)
@@ -32,7 +32,7 @@ def test_a_malformed_one_is_the_brokers_to_refuse(rest: bytes) -> None:
 
 
 def test_v0_is_refused_before_the_broker_sees_it() -> None:
-    """The detail tells what is served."""
+    """The detail names what is served."""
     relay = play([("client", frames.request(17, 0, 5, {"Mechanism": "PLAIN"}))])
     assert (relay.reason, bytes(relay.broker.data)) == (Reason.UNSUPPORTED_VERSION, b"")
     assert "1..1" in relay.detail

@@ -1,4 +1,4 @@
-"""ShareFetch: as Fetch, with endpoints in a plain array; see test_responses for what streams."""
+"""ShareFetch: as Fetch, with endpoints in a plain array. For what streams see test_forwarding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.unit.relay.flows import Relay, port_of, whole
 @pytest.mark.parametrize("host", ["p", "p" * 300])
 @pytest.mark.parametrize("version", frames.versions(78))
 def test_new_leaders_in_a_small_response(version: int, host: str) -> None:
-    """One that is there at once is rewritten, whatever the length of the proxy's host."""
+    """A response that is there at once is rewritten, whatever the length of the proxy's host."""
     relay = Relay()
     relay.cluster.host = host
     sent = frames.share_fetched(version, 5, [(6, b""), (0, b"r" * 300), (74, b"")], frames.BROKERS)
