@@ -16,18 +16,18 @@ _left_out: list[str] = []
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The groups of tests that a machine may not be able to run."""
+    """Register the markers of tests that not every machine can run."""
     config.addinivalue_line("markers", "node: needs node and npm; leave them out with -m 'not node'")
     config.addinivalue_line("markers", "go: needs Go 1.26 or newer; leave them out with -m 'not go'")
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
-    """Remember what was left out."""
+    """Remember the tests that were left out."""
     _left_out.extend(item.nodeid for item in items)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say what was left out, so that nobody takes a part for the whole."""
+    """Print the tests that were left out, so that a partial run is not taken for a whole one."""
     for nodeid in _left_out:
         terminalreporter.write_line(f"left out: {nodeid}")
 

@@ -21,7 +21,7 @@ from .options import SECTIONS, Options
 from .process import BenchError, raise_file_limit
 
 _MOST_SECONDS: Final = 14 * 60
-"""Rounds are dropped before that; this ends a run in which something hangs."""
+"""Seconds after which a hanging run ends; rounds are dropped before that."""
 
 
 def _sections(_: click.Context, __: click.Parameter, value: str) -> frozenset[str]:
@@ -43,7 +43,7 @@ def _sections(_: click.Context, __: click.Parameter, value: str) -> frozenset[st
 @click.option("--json", "path", type=click.Path(path_type=Path), default=Path("build/bench.json"), show_default=True)
 def main(quick: bool, sections: frozenset[str], rounds: int | None, before: Path | None, path: Path) -> None:
     """kproxy beside HAProxy in TCP mode and a direct connection, against a real Kafka of three brokers."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything started is ended
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that every started process is ended
     signal.signal(signal.SIGALRM, _out_of_time)
     signal.alarm(_MOST_SECONDS)
     options = Options.quick(sections, rounds or 1) if quick else Options(sections, rounds or 3)

@@ -1,4 +1,4 @@
-"""A processor for the relay alone, as on a machine of its own: nobody is in its way, and it is in nobody's."""
+"""Reserve a processor for the relay while it is measured, as on a machine of its own."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Final
 from tests.support.proc import family, thread_name, threads
 
 _BACKGROUND: Final = ("C1 Compiler", "C2 Compiler", "G1 Conc", "G1 Main", "G1 Refine", "G1 Service")
-"""A JVM's compilers, and those of its collector that stop nobody: how their threads' names begin."""
+"""How the names of a JVM's compiler threads begin, and those of its collector's threads that do not stop the others."""
 
 
 @contextmanager
 def apart(relay: int, spare: Collection[int] = ()) -> Iterator[bool]:
-    """Keep a process, by its id, on the first processor, and this one and its other descendants off it; free after.
+    """Keep process `relay` on the first processor, and this process and its other descendants off it; free all after.
 
-    The `spare` ones have the relay's processor as long as it does not want it. So have JVMs' threads in the background
-    the others': brokers have processors for them, and here a compilation of half a second would be in everybody's way.
-    All these stay in the scheduler's idle class, which not everybody may leave.
+    The `spare` ones have the relay's processor as long as it does not want it, and JVMs' background threads have the
+    other processors in the same way: brokers have processors for these threads, and here a compilation of half a second
+    would delay everything else. All these stay in the scheduler's idle class, which not every process may leave.
 
-    Yields whether it could: one processor is not divided.
+    Yield whether it could: a machine with one processor is not divided.
     """
     processors = sorted(os.sched_getaffinity(0))
     if len(processors) < 2:
@@ -33,7 +33,7 @@ def apart(relay: int, spare: Collection[int] = ()) -> Iterator[bool]:
         _each(_threads([relay, *spare]), partial(_confine, processors[:1]))
         _each(_threads(others), partial(_confine, processors[1:]))
         _each(_threads(spare), _idle)
-        # What they start, as a compiler does another, is in their class, too.
+        # Threads that they start, as a compiler starts another, inherit the class.
         _each((thread for thread in _threads(others) if thread_name(thread).startswith(_BACKGROUND)), _idle)
         yield True
     finally:

@@ -1,4 +1,4 @@
-"""What pushes do to the latency of requests beside them: modes that take turns, each for a second or two."""
+"""Measure what pushes do to the latency of requests beside them: modes take turns, each for a second or two."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import Final
 
 from . import small
 from .frames import OneRecordProduce, connect
+from .helper import Helper
 from .process import Address
 from .pushed import OwnPart, Proxy
-from .told import Told
 
 RATES: Final = (7, 200, 2_000)
 """Pushes a second: 2,000 instances at Kafka's default of 5 minutes, at 10 s, at 1 s."""
 NONE: Final = "none"
 COMPARED: Final = RATES[2:]
-"""Those that are also sent to another kproxy: fewer take too little of the machine."""
+"""Rates that are also pushed to another kproxy: lower ones take too little of the machine."""
 BLOCK: Final = 1.5
-"""Seconds: a slow drift of the machine hits all modes alike, and what a mode leaves behind counts little."""
+"""Seconds of a block: a slow drift of the machine hits all modes alike, and a mode's after-effects count little."""
 SCRAPED_EVERY: Final = 10
-"""Blocks of a mode, so that it is scraped every 15 seconds of its own."""
+"""Blocks of a mode between two scrapes: every 15 seconds of the mode's own time."""
 _WARM_UP: Final = 30.0
-"""Seconds of requests before the first block: the brokers compile what they run. Each instance pushes twice: kproxy has
-forgotten one that has not pushed for a minute, and to take it in anew costs four pushes.
+"""Seconds of requests before the first block, in which the brokers compile what they run. Each instance pushes twice:
+kproxy has forgotten one that has not pushed for a minute, and to take it in anew costs four pushes.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """`rate` pushes a second to a kproxy, whose clients' page is scraped, or none."""
+    """`rate` pushes a second to the kproxy `pushed`, and scrapes of its clients' page; None: no pushes."""
 
     name: str
     pushed: Proxy | None = None
@@ -41,7 +41,7 @@ class Mode:
 
 @dataclass(slots=True)
 class Found:
-    """Of one mode: the seconds that each request took, by block; what kproxy says of itself; the scrapes' seconds."""
+    """The results of one mode: each request's seconds, by block; kproxy's own part of them; the scrapes' seconds."""
 
     blocks: list[list[float]] = field(default_factory=list)
     own_part: OwnPart = field(default_factory=lambda: OwnPart(Counter(), 0.0))
@@ -49,18 +49,18 @@ class Found:
 
 
 def modes(relay: Proxy, other: Proxy) -> list[Mode]:
-    """Pushes to the kproxy that relays, and as many to another: these take nothing but the machine from it."""
+    """Return modes that push to the relaying kproxy, and as much to another one, which only shares its machine."""
     own = [Mode(f"{rate}", relay, rate) for rate in RATES]
     return [Mode(NONE), *own, *(Mode(to_other(rate), other, rate) for rate in COMPARED)]
 
 
 def to_other(rate: int) -> str:
-    """The mode's name."""
+    """Return the name of the mode that pushes to the other kproxy."""
     return f"{rate}_other"
 
 
 class Beside:
-    """`relay` passes requests on, of one connection, one after the other, while instances push or do not."""
+    """Sends requests through `relay`, one after the other on one connection, while instances push or do not."""
 
     def __init__(
         self, relay: Proxy, taking_turns: Sequence[Mode], leader: Address, request: OneRecordProduce, instances: int
@@ -72,10 +72,10 @@ class Beside:
         self._instances = instances
         self._rand = random.Random(1)
         self._connection = connect(leader)
-        self._scraper = Told("scraper", "tests.bench.scrape")
+        self._scraper = Helper("scraper", "tests.bench.scrape")
 
     def warm_up(self) -> None:
-        """Before the first cycle."""
+        """Send requests and pushes before the first cycle."""
         with ExitStack() as stack:
             for pushed in {mode.pushed for mode in self._modes if mode.pushed is not None}:
                 stack.enter_context(pushed.pushing(_WARM_UP, _WARM_UP / 2))
@@ -87,7 +87,7 @@ class Beside:
         self._scraper.close()
 
     def cycle(self) -> None:
-        """A block of each mode, in an order that is another one each time."""
+        """Run a block of each mode, in another order each time."""
         for mode in self._rand.sample(self._modes, len(self._modes)):
             self._block(mode)
 
@@ -99,13 +99,13 @@ class Beside:
         found.own_part = found.own_part.plus(self._relay.own_part().since(before))
 
     def _beside(self, mode: Mode, scrapes: list[float] | None) -> list[float]:
-        """The seconds of each request; raises BenchError where a push was not delivered."""
+        """Run one block; return the seconds of each request. Raises BenchError where a push was not delivered."""
         pushed = mode.pushed
         if pushed is None:
             return small.requests_during(self._connection, self._request, BLOCK)
         with pushed.pushing(BLOCK, self._instances / mode.rate):
             if scrapes is not None:
-                self._scraper.tell(url=pushed.url("/metrics/clients"), after=BLOCK / 2)
+                self._scraper.command(url=pushed.url("/metrics/clients"), after=BLOCK / 2)
             samples = small.requests_during(self._connection, self._request, BLOCK)
         if scrapes is not None:
             scrapes.append(self._scraper.answer()["seconds"])

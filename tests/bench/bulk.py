@@ -33,7 +33,7 @@ _CONSUMER: Final = {
 
 
 def create_topic(bootstrap: str, topic: str, partitions: int = PARTITIONS) -> None:
-    """Create a topic without replicas, so that brokers do not talk to each other, and await its leaders."""
+    """Create a topic without replicas, so that brokers do not talk to each other, and wait for its leaders."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
     admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result(30)
 
@@ -51,7 +51,7 @@ def delete_topic(bootstrap: str, topic: str) -> None:
 
 
 def leader_address(bootstrap: str, topic: str) -> tuple[str, int]:
-    """Where a client of this target is sent for partition 0 of the topic."""
+    """Return the address at which a client of this target finds the leader of the topic's partition 0."""
     metadata = AdminClient({"bootstrap.servers": bootstrap}).list_topics(topic, timeout=10)
     leader = metadata.brokers[metadata.topics[topic].partitions[0].leader]
     return str(leader.host), leader.port

@@ -1,4 +1,4 @@
-"""Setting up connections, one after the other: from connect to the first response, alone and beside a busy one."""
+"""Measure connections set up one after the other: from connect to the first response, alone and beside a busy one."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Final
 
 from . import small
 from .frames import OneRecordProduce, api_versions, connect, receive
+from .helper import Helper
 from .process import Address
-from .told import Told
 
 _BEGINNING: Final = 0.1  # seconds of requests after which a connection counts as busy
 
 
 def first_responses(address: Address, connections: int) -> list[float]:
-    """Seconds to connect, ask for ApiVersions and have the response, of one connection after the other."""
+    """Return the seconds to connect, ask for ApiVersions and have the response, for one connection after the other."""
     samples = []
     for _ in range(connections):
         begun = time.perf_counter()
@@ -30,8 +30,8 @@ def first_responses(address: Address, connections: int) -> list[float]:
 
 @contextmanager
 def busy(address: Address, topic: str) -> Iterator[None]:
-    """One connection of another process with always one request in flight, as long as the context lasts."""
-    with closing(Told("busy connection", __name__, *map(str, address), topic)) as loop:
+    """Keep a request in flight on one connection of another process, as long as the context lasts."""
+    with closing(Helper("busy connection", __name__, *map(str, address), topic)) as loop:
         loop.answer()
         yield
 

@@ -14,7 +14,7 @@ import kproxy
 
 _SOURCES: Final = str(Path(kproxy.__file__).parent)
 _WAITING: Final = frozenset({"_serve", "_round", "_sweep"})
-"""The pump's own coroutines and their step: how often they go round depends on time."""
+"""The pump's own coroutines and their step: how often they run depends on time."""
 
 
 class Work:
@@ -25,7 +25,7 @@ class Work:
         self.functions: Counter[str] = Counter()
 
     def note(self, frame: FrameType, event: str, what: Any) -> None:
-        """Take an event as `sys.setprofile` gives it."""
+        """Count an event as `sys.setprofile` gives it."""
         code = frame.f_code
         if not code.co_filename.startswith(_SOURCES):
             return

@@ -1,6 +1,6 @@
-"""A process of simulated client instances: each has a connection, asks for its subscriptions, and pushes when told to.
+"""A process of simulated client instances: each connects, asks for its subscriptions, and pushes on command.
 
-Started with an address; takes commands on standard input, a line of JSON each, and answers each with one on its output.
+It is started with an address, reads commands from standard input, a line of JSON each, and answers each with a line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .process import Address, BenchError, raise_file_limit
 from .pushes import Client
 
 TURNS: Final = 3
-"""Pushes of other numbers that an instance sends by turns."""
+"""Pushes with different numbers that an instance sends by turns."""
 _AT_ONCE: Final = 30  # connections that are opened together: Kafka's listen backlog is short
 _SOFTWARE: Final = (b"apache-kafka-java", b"4.3.1")
 _GET: Final = 71
@@ -35,7 +35,7 @@ _PATIENCE: Final = 30
 
 @dataclass(slots=True)
 class Instance:
-    """One that subscribed, to push every `interval` seconds at most; `next` is the earliest time of its next push."""
+    """A subscribed instance, to push every `interval` seconds at most; `next` is the earliest time of its next push."""
 
     connection: socket.socket
     pushes: tuple[bytes, ...]
@@ -50,7 +50,7 @@ class Instance:
         self.next = inf
 
     def answered(self) -> None:
-        """Take the answer; raises BenchError for an error."""
+        """Receive the answer; raises BenchError for an error."""
         answer = self.connection.recv(_PUSH_RESPONSE.size)
         if len(answer) != _PUSH_RESPONSE.size or (error := _PUSH_RESPONSE.unpack(answer)[3]):
             raise BenchError(f"a push was answered with {answer!r}" + (f": error {error}" if answer else ""))
@@ -58,7 +58,7 @@ class Instance:
 
 
 class Fleet:
-    """All instances, and what they do at the same time."""
+    """All instances, which act at the same time."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -89,9 +89,9 @@ class Fleet:
             self._epoll.register(connection.fileno(), select.EPOLLIN)
 
     def push(self, seconds: float, interval: float) -> dict[str, float]:
-        """Every instance pushes once in an interval, each at a moment of its own.
+        """Push from every instance once in an interval, each at a moment of its own.
 
-        One that waits for an answer, or got it only just now, lets its turn pass, which is counted as `late`.
+        An instance that waits for an answer, or got it only just now, skips its turn, which is counted as `late`.
         """
         count = len(self._instances)
         moments = sorted((self._rand.random() * interval, index) for index in range(count))
@@ -116,8 +116,8 @@ class Fleet:
         return {"pushed": turns - late, "late": late, "seconds": time.perf_counter() - began}
 
     def _take(self, seconds: float) -> bool:
-        """Take the answers that come; whether any came."""
-        # An epoll of its own rounds up to a millisecond: the pushes would come in bursts that no fleet makes.
+        """Receive the answers that come within `seconds`; return whether any came."""
+        # An epoll's own timeout is rounded up to a millisecond: the pushes would come in bursts that no fleet makes.
         if not select.select([self._epoll], [], [], seconds)[0]:
             return False
         ready = self._epoll.poll(0)

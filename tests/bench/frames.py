@@ -15,7 +15,7 @@ from .process import BenchError
 _SIZE: Final = struct.Struct(">i")
 _CLIENT_ID: Final = "bench"
 _CORRELATION_ID: Final = 7
-_PRODUCE_VERSION: Final = 12  # NodeEndpoints (KIP-951) can stand in the response, so a proxy cannot just pass it on
+_PRODUCE_VERSION: Final = 12  # NodeEndpoints (KIP-951) can be in the response, so a proxy cannot just pass it on
 _FETCH_VERSION: Final = 16  # the first with NodeEndpoints
 _TOPIC_ID: Final = bytes(15) + b"\x01"
 _NO_TAGS: Final = b"\x00"
@@ -38,7 +38,7 @@ def framed(api_key: int, version: int, body: bytes, client_id: str = _CLIENT_ID)
 
 
 def api_versions(client_id: str = _CLIENT_ID, name: bytes = b"bench", version: bytes = b"1") -> bytes:
-    """ApiVersions v3, which is what most clients open with."""
+    """Return ApiVersions v3, which most clients send first."""
     return framed(18, 3, compact(name) + compact(version) + _NO_TAGS, client_id)
 
 
@@ -52,7 +52,7 @@ def one_record_batch(value_size: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class OneRecordProduce:
-    """A Produce request of one record and acks=1 for partition 0, and where its response tells the error code."""
+    """A Produce request of one record and acks=1 for partition 0, and the place of the error code in its response."""
 
     request: bytes
     error_at: int
@@ -68,7 +68,7 @@ class OneRecordProduce:
         return cls(framed(0, _PRODUCE_VERSION, body), error_at, name)
 
     def response(self) -> bytes:
-        """What a broker answers: offset 0, no error."""
+        """Return a broker's response: offset 0, no error."""
         answer = struct.pack(">hqqq", 0, 0, -1, 0) + b"\x01\x00\x00\x00" + _SIZE.pack(0) + _NO_TAGS
         head = _SIZE.pack(_CORRELATION_ID) + b"\x00" + b"\x02" + self.name + b"\x02" + _SIZE.pack(0)
         return _SIZE.pack(len(head) + len(answer)) + head + answer
@@ -82,14 +82,14 @@ class OneRecordProduce:
 
 
 def connect(address: tuple[str, int]) -> socket.socket:
-    """A connection that sends at once and gives up after 30 s."""
+    """Open a connection that sends at once and gives up after 30 s."""
     connection = socket.create_connection(address, 30)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
 
 
 def receive(connection: socket.socket) -> bytes:
-    """One whole response, its size in front."""
+    """Return one whole response, its size in front."""
     response = io.BytesIO()
     missing = 4
     while missing > 0:
@@ -104,7 +104,7 @@ def receive(connection: socket.socket) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """A Fetch request and a response of many partitions, whose records no client will look at."""
+    """A Fetch request and a response of many partitions, with records that no client will look at."""
 
     request: bytes
     response: bytes

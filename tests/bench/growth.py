@@ -1,4 +1,4 @@
-"""How much a 99th percentile grows from one mode to another, and how far another run might find it elsewhere. Pure."""
+"""How much a 99th percentile grows from one mode to another, and the bounds within which it lies. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OF_TEN: Final = (0.05, 0.95)
 
 
 class Spread(NamedTuple):
-    """A figure, and the bounds between which it lies in nine of ten draws of as many cycles from those there were."""
+    """A figure and its bounds: nine of ten draws of as many cycles, from those that were measured, lie between them."""
 
     figure: float
     low: float
@@ -20,7 +20,7 @@ class Spread(NamedTuple):
 
 
 class Pool:
-    """The samples of one mode, a block for each cycle; any number of its blocks' p99 is found without sorting anew."""
+    """The samples of one mode, a block for each cycle: finds the p99 of any number of its blocks after sorting once."""
 
     def __init__(self, blocks: Sequence[Sequence[float]]) -> None:
         self._sizes = [len(block) for block in blocks]
@@ -28,7 +28,7 @@ class Pool:
         self._largest = sorted(largest, reverse=True)
 
     def p99(self, weights: Sequence[int]) -> float:
-        """What one of a hundred exceeds, of a pool that has each block so many times."""
+        """Return the value that one sample of a hundred exceeds, in a pool that has each block so many times."""
         above = _TAIL * sum(size * weight for size, weight in zip(self._sizes, weights, strict=True))
         for sample, number in self._largest:
             above -= weights[number]
@@ -38,7 +38,7 @@ class Pool:
 
 
 class Growth:
-    """Of modes that took turns: `blocks` are the samples by mode, one block of each mode in each cycle."""
+    """Modes that took turns: `blocks` are the samples by mode, one block of each mode in each cycle."""
 
     def __init__(self, blocks: Mapping[str, Sequence[Sequence[float]]]) -> None:
         (self._cycles,) = {len(one) for one in blocks.values()}
@@ -47,17 +47,17 @@ class Growth:
         self._draws = [self._draw(rand) for _ in range(_DRAWS)]
 
     def _draw(self, rand: random.Random) -> list[int]:
-        """How often each cycle is drawn: whole cycles, as what disturbs the machine hits all modes of one."""
+        """Return how often each cycle is drawn: whole cycles, as what disturbs the machine hits all modes of one."""
         drawn = rand.choices(range(self._cycles), k=self._cycles)
         return [drawn.count(cycle) for cycle in range(self._cycles)]
 
     def p99(self, mode: str) -> Spread:
-        """Of all its samples."""
+        """Return the p99 of all samples of a mode."""
         pool = self._pools[mode]
         return self._spread(pool.p99)
 
     def percent(self, mode: str, over: str) -> Spread:
-        """By how much the mode's p99 is above another's."""
+        """Return by how many percent the mode's p99 is above another's."""
         pool, base = self._pools[mode], self._pools[over]
         return self._spread(lambda weights: (pool.p99(weights) / base.p99(weights) - 1) * 100)
 

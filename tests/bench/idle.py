@@ -1,4 +1,4 @@
-"""What an idle connection costs: many, each after one ApiVersions round trip, as of clients without work."""
+"""Measure the memory of idle connections, each after one ApiVersions round trip, as of clients without work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AT_ONCE: Final = 30  # Kafka's listen backlog is 50
 
 
 def possible(file_limit: int) -> int:
-    """How many connections the limit of open files allows: a proxy needs two descriptors for each."""
+    """Return how many connections the limit of open files allows: a proxy needs two descriptors for each."""
     return min(WANTED, (file_limit - _SPARE_FILES) // 2)
 
 
@@ -35,7 +35,7 @@ def _open(target: Target, stack: ExitStack, count: int) -> None:
 
 
 def kib_a_connection(target: Target, count: int) -> float:
-    """Resident memory that the target gained for each connection while that many were open."""
+    """Return the resident memory in KiB that the target gained for each of so many open connections."""
     if target.pid is None:
         raise BenchError(f"{target.name} has no process to measure")
     pid = target.pid

@@ -1,4 +1,4 @@
-"""What the figures were taken on: without it they say nothing."""
+"""Describe the machine that the figures were taken on: without it they mean nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .targets import haproxy_version
 
 
 def describe() -> dict[str, object]:
-    """Processor, cores, memory, versions, and the load of the machine when the run began."""
+    """Return processor, cores, memory, versions, and the load of the machine when the run began."""
     return {
         "processor": _line("/proc/cpuinfo", "model name"),
         "cores": len(os.sched_getaffinity(0)),
@@ -38,7 +38,7 @@ def _line(path: str, key: str) -> str:
 
 
 def _commit() -> str:
-    """The commit of the checkout, with a mark when files differ from it; unknown outside of one."""
+    """Return the commit of the checkout, marked when files differ from it; unknown outside of one."""
     command = ["git", "describe", "--always", "--dirty"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)

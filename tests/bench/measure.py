@@ -45,7 +45,7 @@ _SETTINGS: Final = {
 
 
 def _turned(targets: Sequence[Target], number: int) -> Sequence[Target]:
-    """In the other order each second round: what one leaves behind on the machine hits another one then."""
+    """Return the targets, in reverse order each second round: the after-effects of one then hit another one."""
     return targets[::-1] if number % 2 else targets
 
 
@@ -65,7 +65,7 @@ class Samples:
 
 
 class Run:
-    """One run; `samples` fills while it goes on, so that an interrupted one shows what it has."""
+    """One run; `samples` fills while it goes on, so that an interrupted run shows what it has."""
 
     def __init__(
         self,
@@ -95,13 +95,13 @@ class Run:
             self._programs = {BEFORE: before, after: self._programs[after]}
 
     def measure(self) -> None:
-        """All sections that were asked for."""
+        """Measure all sections that were asked for."""
         if "metadata" in self.options.sections:
             self._say("Metadata")
             self.samples.add("metadata", KPROXY, metadata.milliseconds())
         if self.options.sections - {"metadata"}:
             self._say("Kafka starts")
-            # Not the harness' quick JVM: it stops at the first compiler, and the brokers must not be what limits.
+            # Not the harness' quick JVM, which stops at the first compiler: the brokers must not be the limit.
             with Cluster(front=True, heap_mb=512, options=(), settings=_SETTINGS) as cluster:
                 self._with_kafka(cluster)
 
@@ -236,7 +236,7 @@ class Run:
             section.measure(proxies, lambda what: self._rounds(what, self.options.rounds))
 
     def _rounds(self, what: str, count: int) -> Iterable[int]:
-        """The rounds that there is time for; one at least."""
+        """Yield the rounds that there is time for, at least one."""
         for number in range(count):
             if number and time.monotonic() > self._deadline:
                 self.samples.note(f"{what}: {number} of {count} rounds, for lack of time.")

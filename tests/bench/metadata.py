@@ -62,7 +62,7 @@ def _response(topics: int, partitions: int, brokers: int) -> MetadataResponse:
 
 
 class _Client:
-    """The client's side: keeps what it was sent last."""
+    """The client's side: keeps the last frame that it was sent."""
 
     def __init__(self) -> None:
         self.frame: tuple[Chunk, ...] = ()
@@ -80,14 +80,14 @@ class _Client:
         """As `Owner`: nothing is asked here."""
 
     def answered_here(self) -> None:
-        """There is nobody else."""
+        """As `Owner`: nothing is noted here."""
 
     def resolved(self) -> None:
         """Nothing is parked here."""
 
 
 def milliseconds(topics: int = 1000, partitions: int = 10, brokers: int = 12) -> float:
-    """The median time the relay takes for one response; raises BenchError when it is not what clients must see."""
+    """Return the median time that the relay takes for one response; raises BenchError for a wrong response."""
     version = MetadataResponse.max_version
     body = _HEADER + _response(topics, partitions, brokers).encode(version)
     frame = memoryview(len(body).to_bytes(4, "big") + body)
@@ -114,6 +114,6 @@ def milliseconds(topics: int = 1000, partitions: int = 10, brokers: int = 12) ->
 
 
 def _check(rewritten: bytes, version: int, brokers: int) -> None:
-    told = MetadataResponse.decode(rewritten[4 + len(_HEADER) :], version).brokers
-    if [broker.host for broker in told] != [PROXY_HOST] * brokers:
-        raise BenchError(f"clients would be told {told}")
+    seen = MetadataResponse.decode(rewritten[4 + len(_HEADER) :], version).brokers
+    if [broker.host for broker in seen] != [PROXY_HOST] * brokers:
+        raise BenchError(f"clients would be told {seen}")

@@ -8,7 +8,7 @@ from typing import Final, Self
 SECTIONS: Final = ("produce", "fetch", "small", "latency", "connect", "idle", "start", "metadata", "telemetry")
 START_ROUNDS: Final = 5
 LATENCY_ROUNDS: Final = 3
-"""For each round of the others: one takes two seconds, and where the scheduler puts its connections shows in p50."""
+"""Latency rounds for each round of the others: one takes two seconds, and scheduling of connections shows in p50."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Options:
 
     @classmethod
     def quick(cls, sections: frozenset[str], rounds: int) -> Self:
-        """Enough to see that everything works and where the figures lie."""
+        """Return just enough to see that everything works and where the figures lie."""
         return cls(
             sections,
             rounds,

@@ -1,4 +1,4 @@
-"""A process under measurement: its process, the CPU time and the memory that it and its children take."""
+"""A process under measurement: start it, wait for it, read the CPU time and the memory of it and its children."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Address = tuple[str, int]
 
 
 class BenchError(Exception):
-    """What kept a measurement from being taken, in one line."""
+    """A measurement could not be taken; the text says why in one line."""
 
 
 def wait_until(condition: Callable[[], bool], what: str, seconds: float = 30, every: float = 0.005) -> float:
@@ -38,7 +38,7 @@ def rss_kib(pid: int) -> float:
 
 
 def settled_rss_kib(pid: int, seconds: float = 5) -> float:
-    """Resident memory once it has stood still for half a second, or at the end of the given time."""
+    """Return resident memory once it has not changed for half a second, or at the end of the given time."""
     readings = [-1.0]
 
     def still() -> bool:
@@ -68,7 +68,7 @@ def running(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[byte
 
 
 def wait_serving(process: subprocess.Popen[bytes], serves: Callable[[], bool], what: str, log: Path) -> float:
-    """Wait until the process serves; returns the seconds. Raises BenchError with the end of its log when it ended."""
+    """Wait until the process serves; return the seconds. Raises BenchError with the end of its log when it ends."""
     seconds = wait_until(lambda: process.poll() is not None or serves(), what, every=0.002)
     if process.poll() is not None:
         raise BenchError(f"{what}: it ended with {process.returncode}: {log.read_text()[-500:].strip()}")
@@ -76,7 +76,7 @@ def wait_serving(process: subprocess.Popen[bytes], serves: Callable[[], bool], w
 
 
 def accepts(address: Address) -> bool:
-    """Whether something listens there."""
+    """True when a server listens there."""
     try:
         socket.create_connection(address, 1).close()
     except OSError:

@@ -1,4 +1,4 @@
-"""What Java's clients push, as captured from 4.3: each metric in a resource of its own, in an order that stays."""
+"""What Java's clients push, as captured from 4.3: each metric in a resource of its own, in a stable order."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ _CONSUMER: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One of a fleet: the even applications produce, the others consume; each has a topic and twenty instances."""
+    """A client of a fleet: even applications produce, the others consume; each has a topic and twenty instances."""
 
     number: int
 
@@ -105,7 +105,7 @@ class Client:
         return f"application-{self.application}"
 
     def pushes(self, count: int) -> list[bytes]:
-        """What it pushes, compressed with zstd as Java does it: the same metrics with other numbers each time."""
+        """Return its pushes, compressed with zstd as Java does it: the same metrics with other numbers each time."""
         rand = random.Random(self.number)
         data = MetricsData()
         points = [self._point(data, name, *attribute) for name, attribute in self._metrics()]
@@ -146,7 +146,7 @@ class Client:
 
 
 def _compressed(payload: bytes) -> bytes:
-    """As a stream, whose frame does not tell how much it holds."""
+    """Compress as a stream, whose frame does not say how much it holds."""
     compressor = cramjam.zstd.Compressor(level=3)
     compressor.compress(payload)
     return bytes(compressor.finish())

@@ -14,7 +14,7 @@ ByTarget = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A row: `goal` is for kproxy's figure itself, or for its ratio to HAProxy's where `ratio` says so."""
+    """A row: `goal` is for kproxy's figure itself, or for its ratio to HAProxy's when `ratio` is set."""
 
     key: str
     title: str
@@ -24,7 +24,7 @@ class Metric:
     at_least: bool = False
     over_direct: bool = False
     spread: bool = False
-    """Whether there is a key with `_low` and one with `_high` behind it: where the figure lies in nine of ten draws."""
+    """Set when `<key>_low` and `<key>_high` exist: the figure lies between them in nine of ten draws."""
 
 
 METRICS: Final = (
@@ -101,9 +101,9 @@ class Row:
     goal_is_ratio: bool
     at_least: bool = False
     compiled_ratios: Sequence[float] = ()
-    """As `ratios`, of kproxy with its relay compiled."""
+    """As `ratios`, for kproxy with its relay compiled."""
     spreads: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Where a figure lies in nine of ten draws, by target."""
+    """The bounds of a figure in nine of ten draws, by target."""
 
     @property
     def ratio(self) -> float | None:
@@ -111,22 +111,22 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Whether the goal was reached; None without a goal or without the figure for it."""
+        """True when the goal was reached; None without a goal or without the figure for it."""
         return self._met(KPROXY, self.ratios)
 
     @property
     def compiled_met(self) -> bool | None:
-        """As `met`, of kproxy with its relay compiled."""
+        """As `met`, for kproxy with its relay compiled."""
         return self._met(COMPILED, self.compiled_ratios)
 
     def _met(self, name: str, ratios: Sequence[float]) -> bool | None:
-        judged = _median(ratios) if self.goal_is_ratio else self.figures.get(name)
-        if self.goal is None or judged is None:
+        figure = _median(ratios) if self.goal_is_ratio else self.figures.get(name)
+        if self.goal is None or figure is None:
             return None
-        return judged >= self.goal if self.at_least else judged <= self.goal
+        return figure >= self.goal if self.at_least else figure <= self.goal
 
     def cells(self, compiled: bool) -> list[str]:
-        """What the table says in each column; the last three are for the compiled relay."""
+        """Return the table's cell for each column; the last three are for the compiled relay."""
         figures = [self._figure(name) for name in (DIRECT, HAPROXY, KPROXY)]
         sign = "≥" if self.at_least else "≤"
         goal = "" if self.goal is None else f"{sign} {self.goal:g}{' ×' if self.goal_is_ratio else ''}"
@@ -146,7 +146,7 @@ class Row:
 
 
 def _over_direct(values: ByTarget) -> dict[str, list[float]]:
-    """What each proxy adds to the direct connection, round by round."""
+    """Return what each proxy adds to the direct connection, round by round."""
     direct = values.get(DIRECT, ())
     return {
         name: [value - base for value, base in zip(rounds, direct, strict=False)]
@@ -156,7 +156,7 @@ def _over_direct(values: ByTarget) -> dict[str, list[float]]:
 
 
 def _ratios(values: ByTarget, name: str) -> list[float]:
-    """One target's figure by HAProxy's, for each round in which the latter is one to compare with."""
+    """Return one target's figure by HAProxy's, for each round in which the latter is above 0."""
     pairs = zip(values.get(name, ()), values.get(HAPROXY, ()), strict=False)
     return [value / base for value, base in pairs if base > 0]
 
@@ -169,7 +169,7 @@ def _spreads(samples: Mapping[str, ByTarget], metric: Metric) -> dict[str, tuple
 
 
 def rows(samples: Mapping[str, ByTarget]) -> list[Row]:
-    """A row for each metric that was measured."""
+    """Return a row for each metric that was measured."""
     found = []
     for metric in METRICS:
         values: ByTarget = samples.get(metric.key, {})
@@ -195,13 +195,13 @@ class Pair:
     ratios: Sequence[float]
 
     def cells(self) -> list[str]:
-        """What the table says in each column."""
+        """Return the table's cell for each column."""
         figures = [_number(value, self.metric.digits) for value in (self.before, self.after)]
         return [self.metric.title, *figures, _span(self.ratios)]
 
 
 def pairs(samples: Mapping[str, ByTarget]) -> list[Pair]:
-    """A pair for each metric that was measured of another commit's build and of this one's; none without the other."""
+    """Return a pair for each metric that was measured of both builds; none without the other build."""
     found = []
     for metric in METRICS:
         values: ByTarget = samples.get(metric.key, {})
@@ -213,19 +213,19 @@ def pairs(samples: Mapping[str, ByTarget]) -> list[Pair]:
 
 
 def pairs_table(found: Sequence[Pair]) -> str:
-    """The pairs as a Markdown table whose columns line up."""
+    """Return the pairs as a Markdown table whose columns line up."""
     return _aligned([_PAIR_HEADS, *(pair.cells() for pair in found)])
 
 
 def table(found: Sequence[Row]) -> str:
-    """The rows as a Markdown table whose columns line up."""
+    """Return the rows as a Markdown table whose columns line up."""
     compiled = any(COMPILED in row.figures for row in found)
     heads = [*_HEADS, *(_COMPILED_HEADS if compiled else ())]
     return _aligned([heads, *(row.cells(compiled) for row in found)])
 
 
 def _aligned(lines: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; columns without a head are of text."""
+    """Return a Markdown table; columns without a head hold text."""
     texts = [place for place, head in enumerate(lines[0]) if not head]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
 
@@ -241,7 +241,7 @@ def _aligned(lines: Sequence[Sequence[str]]) -> str:
 
 
 def as_json(found: Sequence[Row]) -> list[dict[str, object]]:
-    """The rows for a machine."""
+    """Return the rows for a machine."""
     return [
         {
             "title": row.title,

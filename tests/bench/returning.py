@@ -1,4 +1,4 @@
-"""Requests beside a fleet that comes back all at once: each push is the first that this kproxy has of its instance."""
+"""Measure requests beside a fleet that comes back all at once: kproxy sees each instance's push for the first time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SECONDS: Final = 1.0
 
 
 def p99(relay: Proxy, topic: str, request: OneRecordProduce, instances: int) -> float:
-    """Seconds, while each instance pushes once; raises BenchError where a push was not delivered."""
+    """Return the p99 in seconds while each instance pushes once; raises BenchError where a push was not delivered."""
     relay.join(instances)
     with closing(connect(relay.leader(topic))) as connection:
         small.requests_during(connection, request, _WARM_UP)

@@ -1,4 +1,4 @@
-"""A process that scrapes a page when told to, as Prometheus does: {"url": ..., "after": seconds} on standard input."""
+"""A process that scrapes a page on command, as Prometheus does: {"url": ..., "after": seconds} on standard input."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import urllib.request
 
 
 def scrape(url: str, after: float) -> dict[str, float]:
-    """Bytes of the page, and the seconds that it took. A line on standard error and an end for a page not had."""
+    """Return the page's bytes and its seconds; a failure ends the process with a line on standard error."""
     threading.Event().wait(after)
     request = urllib.request.Request(url, headers={"Accept-Encoding": "gzip"})
     began = time.perf_counter()

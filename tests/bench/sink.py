@@ -1,4 +1,4 @@
-"""A process that stands where a collector would: it takes every POST and looks at none; its CPU time counts nowhere."""
+"""A process in place of a collector: it accepts every POST and reads none; its CPU time is not counted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Nothing on standard error."""
+        """Print nothing."""
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def _block(connection: socket.socket, produce: OneRecordProduce, count: int) -> 
 
 
 def requests_during(connection: socket.socket, produce: OneRecordProduce, seconds: float) -> list[float]:
-    """Seconds from send to the whole response of each request, one after the other for so long."""
+    """Return the seconds from send to the whole response of each request, one after the other for so long."""
     samples: list[float] = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
@@ -63,7 +63,7 @@ def requests_during(connection: socket.socket, produce: OneRecordProduce, second
 def latencies(
     addresses: Mapping[str, tuple[str, int]], produce: OneRecordProduce, requests: int
 ) -> dict[str, list[float]]:
-    """Seconds from send to the whole response, by target, in blocks that alternate so that drift hits all alike."""
+    """Return the seconds from send to the whole response, by target; blocks alternate, so that drift hits all alike."""
     samples: dict[str, list[float]] = {name: [] for name in addresses}
     with ExitStack() as stack:
         connections = {name: stack.enter_context(connect(address)) for name, address in addresses.items()}

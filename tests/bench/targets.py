@@ -43,7 +43,7 @@ defaults
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Something to send Kafka requests to; no process means that nothing stands between client and brokers."""
+    """A target for Kafka requests; without a process, clients talk to the brokers directly."""
 
     name: str
     addresses: Sequence[Address]
@@ -56,7 +56,7 @@ class Target:
         return ",".join(f"{host}:{port}" for host, port in self.addresses)
 
     def cpu(self) -> float:
-        """CPU seconds that the proxy has taken so far; none where there is no proxy."""
+        """CPU seconds that the proxy has taken so far; 0 without a proxy."""
         return family_cpu_seconds(self.pid) if self.pid is not None else 0.0
 
 
@@ -66,12 +66,12 @@ def direct(cluster: Cluster) -> Target:
 
 
 def haproxy_binary() -> str | None:
-    """HAProxy's program: Debian puts it where only root's PATH looks."""
+    """Return HAProxy's program: Debian puts it where only root's PATH looks."""
     return shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin:/usr/local/sbin")
 
 
 def haproxy_version() -> str | None:
-    """The version that HAProxy tells, none without it."""
+    """Return the version that HAProxy reports, or None without HAProxy."""
     binary = haproxy_binary()
     if binary is None:
         return None
@@ -105,9 +105,9 @@ def program() -> Path:
 
 
 def compiled_program() -> Path | None:
-    """The kproxy that `make compiled` made of these sources.
+    """Return the kproxy that `make compiled` made of these sources, or None.
 
-    None where there is none; raises BenchError where it is of others, whose figures would be taken for these.
+    Raises BenchError for a build of other sources, whose figures would be taken for these.
     """
     compiled = _COMPILED_VENV / "bin" / "kproxy"
     if not compiled.exists():
@@ -123,14 +123,14 @@ def _sources(package: Path) -> dict[Path, bytes]:
 
 
 def kproxy_command(bootstrap_servers: str, program: Path) -> tuple[list[str], Address, Address]:
-    """`kproxy serve` on free ports, its bootstrap address and its admin address."""
+    """Return the command of `kproxy serve` on free ports, its bootstrap address and its admin address."""
     listen, admin = (HOST, free_ports(8)[0]), (HOST, free_port())  # a port for each node follows the first
     options = ["--listen", f"{HOST}:{listen[1]}", "--admin", f"{HOST}:{admin[1]}"]
     return [str(program), "serve", "--bootstrap-servers", bootstrap_servers, *options], listen, admin
 
 
 def ready(admin: Address) -> bool:
-    """Whether kproxy's /readyz says yes."""
+    """True when kproxy's /readyz answers 200."""
     connection = http.client.HTTPConnection(*admin, timeout=1)
     try:
         connection.request("GET", "/readyz")

@@ -1,4 +1,4 @@
-"""Client telemetry: what a push costs by receiver, what it does to requests beside it, what an instance takes."""
+"""Measure client telemetry: the cost of a push by receiver, its effect on other requests, the memory of an instance."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from . import beside, bulk, returning
 from .apart import apart
 from .frames import OneRecordProduce
 from .growth import Growth, Pool, Spread
+from .helper import Helper
 from .options import Options
 from .process import accepts, running, settled_rss_kib, wait_serving
 from .pushed import Proxy, proxy
-from .told import Told
 
 RATES: Final = {"prometheus": 2_000, "otlp": 6_000, "kafka": 6_000}
-"""Pushes a second of the whole fleet, by receiver: what the compiled kproxy is to take on a core, dropping none."""
+"""Pushes a second of the whole fleet, by receiver: the compiled kproxy must take them on a core, and drop none."""
 PLAIN_RATES: Final = dict.fromkeys(RATES, 2_000)
-"""The same for plain Python: a good deal less than a core takes."""
+"""The same for plain Python, at much less than a core can take."""
 
 _TOPIC: Final = "bench-telemetry"
 _SMALL_TOPIC: Final = "bench-telemetry-small"
@@ -32,7 +32,7 @@ _MICROSECONDS: Final = 1e6
 
 
 class Section:
-    """One run of a kproxy; `most` is how many instances may be connected, `add` takes a sample: metric, value."""
+    """The measurements of one build; `most` is how many instances may be connected, `add` takes metric and value."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Section:
 
     @contextmanager
     def proxies(self) -> Iterator[list[Proxy]]:
-        """A kproxy for each receiver, whose instances are not connected yet."""
+        """Yield a kproxy for each receiver; no instance is connected yet."""
         bulk.create_topic(self._cluster.bootstrap, _TOPIC)
         with ExitStack() as stack:
             sink = (HOST, free_port())
@@ -74,12 +74,12 @@ class Section:
             yield made
 
     def measure(self, proxies: list[Proxy], rounds: Callable[[str], Iterable[int]]) -> None:
-        """All of it, in rounds in which receivers, and rates, take turns."""
+        """Measure everything, in rounds in which receivers, and rates, take turns."""
         instances = self._options.instances
         for each in proxies:
             each.grow(instances)
         self._memory(proxies[0], instances)
-        with closing(Told("scraper", "tests.bench.scrape")) as scraper:
+        with closing(Helper("scraper", "tests.bench.scrape")) as scraper:
             for _ in rounds("telemetry: pushes"):
                 for each in proxies:
                     self._pushes(each, scraper)
@@ -87,10 +87,10 @@ class Section:
         proxies[0].grow(self._most)
         self._memory(proxies[0], self._most)
 
-    def _pushes(self, each: Proxy, scraper: Told) -> None:
+    def _pushes(self, each: Proxy, scraper: Helper) -> None:
         scraped = each.name == "prometheus"
         if scraped:
-            scraper.tell(url=each.url("/metrics/clients"), after=self._options.pushing / 2)
+            scraper.command(url=each.url("/metrics/clients"), after=self._options.pushing / 2)
         pushed, cpu = each.push(self._options.pushing, self._rates[each.name], self._options.instances)
         if scraped:
             scraper.answer()
@@ -101,7 +101,7 @@ class Section:
         self._add(f"telemetry_kib_{'few' if instances == self._options.instances else 'many'}", kib)
 
     def _requests(self, relay: Proxy, rounds: Callable[[str], Iterable[int]]) -> None:
-        """The latency of a request on a connection of its own."""
+        """Measure the latency of a request on a connection of its own."""
         bulk.create_topic(self._cluster.bootstrap, _SMALL_TOPIC, 1)
         request = OneRecordProduce.to(_SMALL_TOPIC)
         self._beside(relay, request, rounds)
@@ -111,7 +111,7 @@ class Section:
                 self._add("telemetry_p99_first", seconds * _MICROSECONDS)
 
     def _beside(self, relay: Proxy, request: OneRecordProduce, rounds: Callable[[str], Iterable[int]]) -> None:
-        """Alone and beside pushes: how p99 grows."""
+        """Measure requests alone and beside pushes: how p99 grows."""
         with self._proxy({"type": "prometheus"}, "other") as other:
             other.grow(self._options.instances)
             turns = beside.modes(relay, other)

@@ -1,4 +1,4 @@
-"""What is said to run apart does, thread by thread, and only as long as it is said to."""
+"""`apart` confines each thread as it says, and only as long as the context lasts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _classes(pid: int) -> set[int]:
 
 
 def test_apart_and_free_again() -> None:
-    """Relay and spare have the first processor, the others and this process the rest; then all have all."""
+    """Relay and spare get the first processor, the others and this process the rest; afterwards all get all."""
     processors = frozenset(os.sched_getaffinity(0))
     with ExitStack() as stack:
         relay, spare, other = children = [stack.enter_context(_two_threads()) for _ in range(3)]
@@ -53,7 +53,7 @@ def test_apart_and_free_again() -> None:
 
 
 def test_what_a_jvm_does_in_the_background() -> None:
-    """Its compilers and its concurrent collector have the processor that nobody wants; who answers does not wait."""
+    """A JVM's compilers and concurrent collector only get a processor that is free; threads that answer do not wait."""
     arguments = "org.apache.kafka.tools.ConsoleProducer", "--topic", "t", "--bootstrap-server", "127.0.0.1:1"
     waits = java.command(tools_classpath(), *arguments, options=("-XX:+UseG1GC",))
     with subprocess.Popen(waits, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as jvm:
@@ -73,7 +73,7 @@ def test_what_a_jvm_does_in_the_background() -> None:
 
 
 def test_one_that_has_ended() -> None:
-    """Its number belongs to nobody: nothing is confined for it, and nothing fails."""
+    """A process that has ended: nothing is confined for it, and nothing fails."""
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
     with apart(gone.pid, [gone.pid]):

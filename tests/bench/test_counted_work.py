@@ -34,7 +34,7 @@ POLLS: Final = frozenset({"epoll.poll", "epoll.fileno"})
 KEPT_BLOCKS: Final = 100
 """Blocks of memory that 2,000 requests may leave behind: the interpreter's own caches."""
 EXTRA_BYTES: Final = 256 << 10
-"""What may be allocated while a frame of any size passes."""
+"""Bytes that may be allocated while a frame of any size passes."""
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def connected() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 @dataclass(slots=True)
 class Peers:
-    """A client and a broker with the relay between them; what each gets must be what the other sent."""
+    """A client and a broker with the relay between them; each must get what the other sent."""
 
     client: socket.socket
     broker: socket.socket
@@ -61,7 +61,7 @@ class Peers:
     _buffer: bytearray = field(default_factory=lambda: bytearray(MIB))
 
     def _expect(self, receiver: socket.socket, sent: bytes) -> None:
-        """Take exactly what was sent; memory is not allocated for it, since that is measured."""
+        """Receive exactly what was sent; no memory is allocated for it, since allocations are measured."""
         expected, position, buffer = memoryview(sent), 0, memoryview(self._buffer)
         while position < len(sent):
             count = receiver.recv_into(buffer[: len(sent) - position])
@@ -70,7 +70,7 @@ class Peers:
             position += count
 
     def exchange(self, request: bytes, response: bytes, times: int = 1) -> None:
-        """Send requests one after the other, each answered; blocks, so it belongs into a thread."""
+        """Send requests one after the other, each answered; it blocks, so it must run in a thread."""
         for _ in range(times):
             self.client.sendall(request)
             self._expect(self.broker, request)
@@ -85,14 +85,14 @@ class Peers:
         sending.join()
 
     def large(self, request: bytes, response: bytes) -> None:
-        """A request and its response, of which either may be large."""
+        """Carry a request and its response, either of which may be large."""
         self.carry(self.client, self.broker, request)
         self.carry(self.broker, self.client, response)
 
 
 @asynccontextmanager
 async def relayed() -> AsyncIterator[Peers]:
-    """One connection in a pump that runs."""
+    """Yield one connection in a running pump."""
     cluster, pump = VirtualCluster(), Pump(Timeouts())
     with connected() as (client, from_client), connected() as (broker, to_broker):
         async with trio.open_nursery() as nursery:
@@ -104,7 +104,7 @@ async def relayed() -> AsyncIterator[Peers]:
 
 @contextmanager
 def allocations() -> Iterator[list[int]]:
-    """Holds, at the end, the most bytes that Python had at once beyond those at the beginning."""
+    """Yield a list that holds, at the end, the most bytes that Python had at once beyond those at the beginning."""
     peak: list[int] = []
     tracemalloc.start()
     try:
@@ -120,7 +120,7 @@ async def in_thread(work: Callable[..., None], *arguments: object) -> None:
 
 
 async def test_a_small_request_is_read_once_and_sent_once() -> None:
-    """No system call beyond recv and send for each direction; epoll is never told anything in steady state."""
+    """No system call beyond recv and send for each direction; epoll's registrations do not change in steady state."""
     produce = OneRecordProduce.to("bench")
     async with relayed() as peers:
         await in_thread(peers.exchange, produce.request, produce.response(), 100)
@@ -135,7 +135,7 @@ async def test_a_small_request_is_read_once_and_sent_once() -> None:
 
 
 async def test_a_small_request_costs_few_calls() -> None:
-    """Calls of functions, kproxy's own and built in, for one small request and its response."""
+    """One small request and its response cost few calls of functions, kproxy's own and built in."""
     produce = OneRecordProduce.to("bench")
     async with relayed() as peers:
         await in_thread(peers.exchange, produce.request, produce.response(), 100)
@@ -159,7 +159,7 @@ async def test_small_requests_leave_nothing_behind() -> None:
 
 
 async def test_a_large_produce_is_not_copied_through_python() -> None:
-    """Of a 16 MiB request only the head and the tail come into the process; nothing is buffered."""
+    """Only the head and the tail of a 16 MiB request come into the process; nothing is buffered."""
     produce = OneRecordProduce.to("bench", 16 * MIB)
     async with relayed() as peers:
         with allocations() as peak:

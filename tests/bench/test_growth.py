@@ -1,4 +1,4 @@
-"""What is said of how a p99 grows: by pooled samples, whole cycles drawn again."""
+"""How the growth of a p99 is computed: from pooled samples, with whole cycles drawn again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def samples(seed: int, mean: float, count: int = 400) -> list[float]:
 
 
 def test_the_p99_of_a_pool_is_that_of_all_its_samples() -> None:
-    """Within what there is between two samples, as the standard library finds it."""
+    """It is the standard library's, within the distance between two samples."""
     blocks = [samples(seed, 1.0) for seed in range(10)]
     whole = sorted(sample for block in blocks for sample in block)
     found = Pool(blocks).p99([1] * 10)
@@ -26,20 +26,20 @@ def test_the_p99_of_a_pool_is_that_of_all_its_samples() -> None:
 
 
 def test_a_block_counts_as_often_as_it_was_drawn() -> None:
-    """As if its samples were there so many times; not at all if never."""
+    """It counts as if its samples were there so many times; not at all if never."""
     first, second = samples(1, 1.0), samples(2, 5.0)
     assert Pool([first, second]).p99([2, 0]) == Pool([first]).p99([1])
     assert Pool([first, second]).p99([3, 1]) == Pool([first, first, first, second]).p99([1, 1, 1, 1])
 
 
 def test_an_empty_pool_has_no_p99() -> None:
-    """It says so."""
+    """The error says so."""
     with pytest.raises(ValueError, match="no samples"):
         Pool([[]]).p99([1])
 
 
 def test_growth_is_over_the_other_mode_of_the_same_cycles() -> None:
-    """A machine that gets three times as slow in between changes nothing where it is so for both modes."""
+    """A machine that gets three times as slow in between changes nothing if it does so for both modes."""
     slow = [1.0 if cycle < 5 else 3.0 for cycle in range(10)]
     base = [[sample * times for sample in samples(cycle, 1.0)] for cycle, times in enumerate(slow)]
     grown = [[sample * 1.5 for sample in block] for block in base]
@@ -49,7 +49,7 @@ def test_growth_is_over_the_other_mode_of_the_same_cycles() -> None:
 
 
 def test_the_spread_shows_how_little_is_known() -> None:
-    """One bad block of ten may or may not be there another time, and makes the bounds wide; many alike do not."""
+    """One bad block of ten may be missing from another draw, which widens the bounds; many alike blocks do not."""
     even = [samples(cycle, 1.0) for cycle in range(10)]
     one_bad = [*even[:9], samples(99, 20.0)]
     growth = Growth({"even": even, "bad": one_bad})
@@ -61,6 +61,6 @@ def test_the_spread_shows_how_little_is_known() -> None:
 
 
 def test_every_mode_has_a_block_in_each_cycle() -> None:
-    """Anything else is a mistake of whoever measured."""
+    """Anything else is a mistake of the caller."""
     with pytest.raises(ValueError, match="unpack"):
         Growth({"base": [[1.0]], "grown": [[1.0], [1.0]]})

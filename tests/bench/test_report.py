@@ -13,7 +13,7 @@ def one(samples: dict[str, dict[str, list[float]]], title: str) -> Row:
 
 
 @pytest.mark.parametrize(("kproxy", "met"), [(1.25, True), (1.26, False)])
-def test_a_goal_for_the_ratio_is_judged_by_it(kproxy: float, met: bool) -> None:
+def test_a_goal_for_the_ratio_is_compared_with_it(kproxy: float, met: bool) -> None:
     """At most 1.25 times HAProxy's CPU is met, more is missed."""
     row = one({"produce_cpu": {"haproxy": [1.0], "kproxy": [kproxy]}}, "produce, CPU s/GiB")
     assert row.ratio == kproxy
@@ -36,8 +36,8 @@ def test_added_latency_is_over_direct_in_the_same_round() -> None:
     assert row.met is True
 
 
-def test_without_haproxy_goals_for_ratios_are_not_judged() -> None:
-    """Figures stand, but nothing is said of a goal that cannot be judged; an absolute one still is."""
+def test_without_haproxy_goals_for_ratios_have_no_verdict() -> None:
+    """Figures are shown, a goal for a ratio has no verdict, and an absolute goal still has one."""
     samples = {"produce_cpu": {"kproxy": [1.0]}, "idle": {"kproxy": [4.5]}}
     assert one(samples, "produce, CPU s/GiB").met is None
     assert one(samples, "an idle connection, KiB").met is False
@@ -52,7 +52,7 @@ def test_a_goal_may_be_the_least(pushes: float, met: bool) -> None:
 
 
 def test_a_spread_stands_beside_its_figure() -> None:
-    """Of a figure that is drawn from pooled samples; one that is not measured has neither."""
+    """A figure that is drawn from pooled samples has its bounds beside it; one that is not measured has neither."""
     key, title = "telemetry_p99_2000_own", "p99 beside 2,000 pushes/s, over that, %"
     row = one({key: {"kproxy": [12.0]}, f"{key}_low": {"kproxy": [-3.4]}, f"{key}_high": {"kproxy": [21.6]}}, title)
     assert row.cells(False)[1:4] == ["", "", "12 (−3–22)"]
@@ -68,7 +68,7 @@ def test_what_was_not_measured_has_no_row() -> None:
 
 
 def test_the_compiled_relay_has_columns_of_its_own() -> None:
-    """Judged by the same goal, against the same rounds of HAProxy; without it the table has no such columns."""
+    """They have the same goal and the same rounds of HAProxy; without the compiled relay the table lacks them."""
     samples = {"produce_cpu": {"haproxy": [1.0, 2.0], "kproxy": [1.5, 3.0]}}
     assert "compiled" not in table(rows(samples))
     samples["produce_cpu"]["kproxy-compiled"] = [1.2, 2.2]

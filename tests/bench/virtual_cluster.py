@@ -1,4 +1,4 @@
-"""What the relay asks of a virtual cluster, without listeners and brokers: the address map and counters of `serve`."""
+"""A virtual cluster for the relay, without listeners and brokers: the address map and counters of `serve`."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ PROXY_HOST: Final = "proxy.example.org"
 
 
 @dataclass
-class _Door:
-    """A port that nobody listens on."""
+class _Listener:
+    """A listener that opens no port."""
 
     node_id: int | None
     port: int
     retired: float | None = None
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing."""
 
 
 class VirtualCluster:
-    """A backend for connections that are relayed without a process around them; its ports are not listened on."""
+    """A virtual cluster for connections that are relayed without a process around them; its ports are not opened."""
 
     def __init__(self) -> None:
         self.epoch = 0
@@ -39,7 +39,7 @@ class VirtualCluster:
         self.cluster_id = "bench"
         self.table = ApiTable(self.counters, composed(self, {}, None))
         self.served = self.table.served()
-        self._addresses = AddressMap(AutomaticPorts(20_000), _Door, PROXY_HOST)
+        self._addresses = AddressMap(AutomaticPorts(20_000), _Listener, PROXY_HOST)
 
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
         """As `kproxy.protocol.context.VirtualCluster` says."""
@@ -80,5 +80,5 @@ class VirtualCluster:
         self._addresses.learn(nodes)
 
     def context(self) -> Context:
-        """A client that came in by the bootstrap listener."""
+        """Return the context of a client of the bootstrap listener."""
         return Context(self, None, "127.0.0.1:1", "127.0.0.1")

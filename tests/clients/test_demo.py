@@ -1,4 +1,4 @@
-"""`kproxy demo` as a user runs it: on a mock and on a real Kafka, with and without a terminal, and disturbed."""
+"""`kproxy demo` as a user runs it: on a mock and on a real Kafka, with and without a terminal, interrupted, killed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ END_TIMEOUT = 20.0
 
 
 class Demo:
-    """A `kproxy demo` process with its files in `out`; what it prints goes to `out/said`."""
+    """A `kproxy demo` process with its files in `out`; its output goes to `out/said`."""
 
     def __init__(self, out: Path, *options: str) -> None:
         self.out = out
@@ -41,19 +41,19 @@ class Demo:
         return self._complained.read_text()
 
     def wait_load(self) -> set[int]:
-        """Wait until records flow; the demo's processes, without itself."""
+        """Wait until records flow; return the ids of the demo's processes, without its own."""
         log = self.out / "clients.log"
         until(lambda: log.exists() and '"sample"' in log.read_text(), "records flow", timeout=90)
         return proc.family(self.process.pid) - {self.process.pid}
 
     def wait(self, timeout: float) -> int:
-        """The exit code."""
+        """Wait for its end; return the exit code."""
         return self.process.wait(timeout)
 
 
 @contextmanager
 def demo(out: Path, *options: str) -> Iterator[Demo]:
-    """A demo that is gone afterwards."""
+    """Run a demo, which is killed at the end if it still runs."""
     running = Demo(out, *options)
     try:
         yield running
@@ -62,34 +62,34 @@ def demo(out: Path, *options: str) -> Iterator[Demo]:
 
 
 def gone(pids: set[int]) -> bool:
-    """Whether none of the processes exists any more."""
+    """True when none of the processes exists any more."""
     return not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
 def part(pids: set[int], words: str) -> int:
-    """The process whose command line has these words."""
+    """Return the process with these words in its command line."""
     (found,) = [pid for pid in pids if words in Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")]
     return found
 
 
 def check_result(out: Path, backend: str) -> None:
-    """The picture, and what the JSON file says of the run."""
+    """Check the picture, and the run's results in the JSON file."""
     assert (out / "kproxy-demo.png").read_bytes().startswith(b"\x89PNG")
-    told = json.loads((out / "kproxy-demo.json").read_text())
-    verdict = told["verdict"]
-    assert told["backend"] == backend
-    assert [check["ok"] for check in told["checks"]] == [True] * len(told["checks"])
+    summary = json.loads((out / "kproxy-demo.json").read_text())
+    verdict = summary["verdict"]
+    assert summary["backend"] == backend
+    assert [check["ok"] for check in summary["checks"]] == [True] * len(summary["checks"])
     assert verdict["sent"] == verdict["acknowledged"] == verdict["received"] > 1000
     assert (verdict["lost"], verdict["duplicates"]) == (0, 0)
-    assert len(told["nodes"]) == len({node["told"] for node in told["nodes"]}) == 3
-    assert sorted(partition for held in told["members"].values() for partition in held) == [0, 1, 2, 3]
-    within = [moment["in_kproxy_p50_ms"] for moment in told["moments"]]
+    assert len(summary["nodes"]) == len({node["told"] for node in summary["nodes"]}) == 3
+    assert sorted(partition for held in summary["members"].values() for partition in held) == [0, 1, 2, 3]
+    within = [moment["in_kproxy_p50_ms"] for moment in summary["moments"]]
     assert all(latency is None or latency > 0 for latency in within)
     assert any(within), "null is for a moment in which nothing was answered"
 
 
 def test_without_a_terminal(tmp_path: Path) -> None:
-    """Under a minute, exit code 0, plain lines, a picture, nothing left."""
+    """A run takes under a minute: exit code 0, plain lines, a picture, nothing left."""
     with demo(tmp_path, "--seconds", "4") as running:
         parts = running.wait_load()
         assert len(parts) == 3
@@ -103,7 +103,7 @@ def test_without_a_terminal(tmp_path: Path) -> None:
 
 
 def test_on_a_terminal(tmp_path: Path) -> None:
-    """The live screen, and after it the summary; the cursor comes back."""
+    """The demo shows the live screen, then the summary; the cursor comes back."""
     controller, terminal = pty.openpty()
     environ = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"}
     command = [KPROXY, "demo", "--out", str(tmp_path), "--seconds", "3"]
@@ -126,7 +126,7 @@ def test_on_a_terminal(tmp_path: Path) -> None:
 def _read(descriptor: int) -> bytes:
     try:
         return os.read(descriptor, 65_536)
-    except OSError:  # a terminal whose other side is closed
+    except OSError:  # a terminal with its other side closed
         return b""
 
 
@@ -158,7 +158,7 @@ def test_a_part_that_dies(words: str, name: str, tmp_path: Path) -> None:
 
 
 def test_killed(tmp_path: Path) -> None:
-    """Even SIGKILL, which nobody can handle, leaves nothing running."""
+    """Even SIGKILL, which no process can handle, leaves nothing running."""
     with demo(tmp_path, "--seconds", "60") as running:
         parts = running.wait_load()
         running.process.kill()
@@ -166,7 +166,7 @@ def test_killed(tmp_path: Path) -> None:
 
 
 def _dead(pid: int) -> bool:
-    """Gone, or a zombie that this machine's init does not collect."""
+    """True for a process that is gone, or a zombie that this machine's init does not collect."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:
@@ -174,7 +174,7 @@ def _dead(pid: int) -> bool:
 
 
 def test_an_output_that_cannot_be_written(tmp_path: Path) -> None:
-    """One line, exit code 1, and nothing was started."""
+    """An unwritable output gives one line and exit code 1; nothing was started."""
     (tmp_path / "file").touch()
     command = [KPROXY, "demo", "--out", str(tmp_path / "file" / "deeper")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
@@ -185,7 +185,7 @@ def test_an_output_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_a_real_kafka_that_stays(tmp_path: Path) -> None:
-    """Apache Kafka 4.3.1: the same checks; then it stays up, what it prints works, and Ctrl-C ends it well."""
+    """Apache Kafka 4.3.1: the same checks; then the demo stays up, its printed commands work, and Ctrl-C ends it."""
     with demo(tmp_path, "--kafka", "--stay", "--seconds", "4") as running:
         until(lambda: "Ctrl-C ends it" in running.said or running.process.poll() is not None, "up", timeout=200)
         assert running.process.poll() is None, running.complained

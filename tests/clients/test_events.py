@@ -1,4 +1,4 @@
-"""The event stream: real clients that push nothing are seen all the same, and alike at files and at a topic."""
+"""The event stream: real clients that push nothing appear in it, and files and a topic get the same events."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Told:
-    """All events of a kproxy that has ended, as the lines of its files and as the records of its topic."""
+class Recorded:
+    """All events of a kproxy that has ended: the lines of its files and the records of its topic."""
 
     lines: list[str]
     records: list[str]
@@ -35,14 +35,14 @@ class Told:
     offered: float
 
     def of(self, client_id: str, event: str | None = None) -> list[Row]:
-        """One client's events, in the order in which they were written."""
+        """Return one client's events, in the order in which they were written."""
         rows = [json.loads(line) for line in self.lines]
         return [row for row in rows if row.get("client_id") == client_id and event in (None, row["event"])]
 
 
 @pytest.fixture(scope="module")
-def told(kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> Told:
-    """A producer of Java and one of librdkafka write and end; another one of librdkafka is there until the drain."""
+def recorded(kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """A Java producer and a librdkafka producer write and end; another librdkafka producer stays until the drain."""
     directory = tmp_path_factory.mktemp("events")
     files, topic, sink = directory / "files", kafka.topic(), kafka.topic(partitions=3)
     destinations = [
@@ -63,11 +63,11 @@ def told(kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> Told:
         staying.close()
     brokers = {f"127.0.0.1:{port}" for port in kafka.cluster.ports}
     lines = [line.decode() for file in sorted(files.glob("events-*")) for line in read(file).splitlines()]
-    return Told(lines, kafka.values(sink), brokers, offered)
+    return Recorded(lines, kafka.values(sink), brokers, offered)
 
 
 def java_producer(side: Side, topic: str) -> list[str]:
-    """The verifiable producer, with metrics' push switched off."""
+    """Return the command of the verifiable producer, with metrics push switched off."""
     settings = side.directory / "java.properties"
     settings.write_text(f"client.id={JAVA}\nenable.metrics.push=false\n")
     limits = ("--max-messages", str(RECORDS), "--throughput", "30")
@@ -76,7 +76,7 @@ def java_producer(side: Side, topic: str) -> list[str]:
 
 
 def producer(side: Side, client_id: str, topic: str) -> confluent_kafka.Producer:
-    """One of librdkafka that has written, and is connected as long as there is a reference to it."""
+    """Return a librdkafka producer that has written; it stays connected as long as it is referenced."""
     settings = {"bootstrap.servers": side.bootstrap, "client.id": client_id, "enable.metrics.push": False}
     made = confluent_kafka.Producer(settings)
     for number in range(RECORDS):
@@ -86,7 +86,7 @@ def producer(side: Side, client_id: str, topic: str) -> confluent_kafka.Producer
 
 
 def inventories(files: Path, client_id: str) -> int:
-    """In how many each connection of the client was that has not ended, at least."""
+    """Return how many inventories each open connection of the client was in, at least."""
     present: Counter[int] = Counter()
     connected: set[int] = set()
     for row in (json.loads(line) for file in sorted(files.glob("events-*")) for line in read(file).splitlines()):
@@ -105,21 +105,21 @@ def metrics(proxy: Proxy) -> str:
 
 
 def settled(proxy: Proxy) -> float:
-    """How many events the destinations were offered, once each has delivered all; none was dropped."""
+    """Return how many events the destinations were offered once all are delivered, 0 before; none was dropped."""
     assert proxy.metric("kproxy_events_dropped_total") == 0
     offered = proxy.metric("kproxy_events_offered_total")
     return offered if offered == proxy.metric("kproxy_events_delivered_total") else 0
 
 
-def test_files_and_topic_have_the_same(told: Told) -> None:
-    """Event by event the same bytes, each once; the drain's too."""
-    assert Counter(told.lines) == Counter(told.records)
-    assert len(told.lines) >= told.offered / 2 > 0
+def test_files_and_topic_have_the_same(recorded: Recorded) -> None:
+    """Files and topic hold the same bytes, event by event, each once; the drain's events too."""
+    assert Counter(recorded.lines) == Counter(recorded.records)
+    assert len(recorded.lines) >= recorded.offered / 2 > 0
 
 
-def test_every_event_has_its_fields(told: Told) -> None:
-    """Those of docs/events.md, in each event of its kind, with who tells it of which virtual cluster."""
-    for row in map(json.loads, told.lines):
+def test_every_event_has_its_fields(recorded: Recorded) -> None:
+    """Each event has the fields that docs/events.md has for its kind, with the names of proxy and virtual cluster."""
+    for row in map(json.loads, recorded.lines):
         assert set(row) == {field.name for field in columns() if row["event"] in field.events}
         assert (row["schema"], row["proxy"], row["cluster"]) == (1, "kproxy-0", "kafka")
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", row["at"])
@@ -132,18 +132,18 @@ def test_every_event_has_its_fields(told: Told) -> None:
         (LIBRDKAFKA, "confluent-kafka-python", rf".*rdkafka-{re.escape(confluent_kafka.libversion()[0])}"),
     ],
 )
-def test_who_connects_is_seen(told: Told, client_id: str, software: str, version: str) -> None:
-    """Without any push: each of its connections, with software, version, address, node, from when on, and its end."""
-    connected = told.of(client_id, "client_connected")
+def test_connected_clients_are_seen(recorded: Recorded, client_id: str, software: str, version: str) -> None:
+    """Without any push, each connection is reported with software, version, address, node, start and end."""
+    connected = recorded.of(client_id, "client_connected")
     assert {row["software_name"] for row in connected} == {software}
     assert all(re.fullmatch(version, row["software_version"]) for row in connected)
     assert {row["address"] for row in connected} == {"127.0.0.1"}
     assert len({row["port"] for row in connected}) == len(connected) >= 2
-    assert {row["broker"] for row in connected} <= told.brokers
+    assert {row["broker"] for row in connected} <= recorded.brokers
     assert {None} < {row["node"] for row in connected}
     assert {row["rebootstrap"] for row in connected} == {"129"}
     for row in connected:
-        events = [other for other in told.of(client_id) if other["connection"] == row["connection"]]
+        events = [other for other in recorded.of(client_id) if other["connection"] == row["connection"]]
         assert [other["event"] for other in (events[0], events[-1])] == ["client_connected", "client_disconnected"]
         assert {other["event"] for other in events[1:-1]} <= {"client_present"}
         assert {other["since"] for other in events} == {row["since"]}
@@ -152,13 +152,13 @@ def test_who_connects_is_seen(told: Told, client_id: str, software: str, version
         assert events[-1]["requests"] >= events[-1]["responses"] > 0 < events[-1]["bytes_in"]
 
 
-def test_who_stays_is_told_anew(told: Told) -> None:
-    """A client that is there for many intervals is in each inventory, and its end is that of kproxy."""
-    ended = told.of(STAYING, "client_disconnected")
+def test_a_client_that_stays_is_in_each_inventory(recorded: Recorded) -> None:
+    """A client that stays for many intervals is in each inventory, and its connections end with kproxy."""
+    ended = recorded.of(STAYING, "client_disconnected")
     stayed = {row["connection"] for row in ended if row["reason"] == "drained"}
     assert stayed
     for connection in stayed:
-        present = [row for row in told.of(STAYING, "client_present") if row["connection"] == connection]
+        present = [row for row in recorded.of(STAYING, "client_present") if row["connection"] == connection]
         assert len(present) >= 3
         assert sorted(row["requests"] for row in present) == [row["requests"] for row in present]
         assert {row["software_name"] for row in present} == {"confluent-kafka-python"}

@@ -1,7 +1,7 @@
-"""Real clients that live on across a switch to another real Kafka cluster: nobody restarts anything.
+"""Real clients that live on across a switch to another real Kafka cluster, without a restart.
 
-Two switches, each made once for all tests: to a cluster with other node ids, and to one with the same node ids. What is
-expected of whom is in docs/rebootstrap.md; how each client got over it is written to build/failover.md.
+Two switches, each made once for all tests: to a cluster with other node ids, and to one with the same node ids.
+docs/rebootstrap.md says what is expected of each client; each client's results are written to build/failover.md.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kproxy.local_kafka.cluster import Cluster
 from tests.conftest import NODE_IDS
 from tests.support import libraries, passages
 from tests.support.backend import Backend
-from tests.support.libraries import EVERY_LIBRARY, TOLD, Kind
+from tests.support.libraries import EVERY_LIBRARY, NOTIFIED, Kind
 from tests.support.proxy import Proxy
 from tests.support.switch import Crowd, Followed, Passage, Topics, fed, switch
 
@@ -36,15 +36,15 @@ CLIENTS = [
     *(Followed(library, kind) for library in EVERY_LIBRARY for kind in WORKERS),
     *(Followed(library, kind) for library in (libraries.JAVA_4_4, libraries.JAVA_4_3) for kind in ADMINS),
 ]
-EXPECTED = dict.fromkeys(CLIENTS, TOLD)
+EXPECTED = dict.fromkeys(CLIENTS, NOTIFIED)
 
 
 @dataclass(frozen=True)
 class Switched:
-    """What was seen of a switch: each client's passage, what is lost of whose records.
+    """What was seen of a switch: each client's passage, and each producer's lost records.
 
-    `abilities`: what kproxy's inventory said of each before; `strays`: connections to the first cluster after;
-    `meaning`: the virtual clusters whose clients said which cluster and node they mean.
+    `abilities`: what kproxy's inventory showed of each client before; `strays`: connections to the first cluster after;
+    `meaning`: the virtual clusters of clients that sent the cluster and node they mean.
     """
 
     passages: list[Passage]
@@ -59,7 +59,7 @@ class Switched:
 def switched(
     request: pytest.FixtureRequest, kafka: Backend, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Switched]:
-    """All clients at work at the first cluster, then switched to the second, and watched."""
+    """Yield the results of switching all clients from the first cluster to the second while they work."""
     with ExitStack() as stack:
         if request.param == "other-node-ids":
             second = request.getfixturevalue("newest_kafka")
@@ -73,7 +73,7 @@ def switched(
 
 
 def run(backends: dict[str, Backend], directory: Path) -> Switched:
-    """The switch, with leaders that moved before, so that the first cluster's leader epochs are the higher ones."""
+    """Make the switch. Leaders move before it, so that the first cluster's leader epochs are the higher ones."""
     first, second = backends["first"], backends["second"]
     topics = Topics.create(first, second)
     second.open_coordinator(topics.read)
@@ -99,31 +99,31 @@ def run(backends: dict[str, Backend], directory: Path) -> Switched:
 
 
 def inventory(proxy: Proxy, cluster: str) -> set[str]:
-    """What kproxy says its clients can do."""
+    """Return how the clients of a virtual cluster can rebootstrap, by kproxy's inventory."""
     return {one["rebootstrap"] for one in proxy.get_json(f"/api/v1/clients?cluster={cluster}")["clients"]}
 
 
 def meaning(proxy: Proxy) -> set[str]:
-    """The virtual clusters whose clients said by ApiVersions v5 which cluster and node they mean."""
+    """Return the virtual clusters of clients that sent, in ApiVersions v5, the cluster and node they mean."""
     asked = (labels for name, labels, _ in proxy.samples() if name == "kproxy_requests_total")
     return {labels["cluster"] for labels in asked if (labels["api"], labels["version"]) == ("ApiVersions", "5")}
 
 
 def connections(proxy: Proxy) -> list[dict[str, Any]]:
-    """Every client connection that has a broker."""
+    """Return every client connection that has a broker."""
     page = proxy.get_json("/api/v1/connections?limit=1000")
     assert page["next"] is None
     return [one for one in page["connections"] if one["upstream"]]
 
 
 def test_every_client_goes_on(switched: Switched) -> None:
-    """Within 5 s: by 129, or because retired nodes serve those who never ask their bootstrap servers again."""
+    """Each client goes on within 5 s: by 129, or because retired nodes serve clients that never bootstrap again."""
     late = passages.late(switched.passages, EXPECTED)
     assert not late, f"first success at the other cluster: {late}"
 
 
 def test_few_metadata_requests(switched: Switched) -> None:
-    """No client asks for metadata more than 20 times in the 10 s after the switch; new admins, which must, apart."""
+    """No client sends more than 20 Metadata requests in the 10 s after the switch, except new admins, which must."""
     spent = {one.client.cluster: one.metadata for one in switched.passages if one.client.kind != "fresh-admin"}
     assert not {name: count for name, count in spent.items() if count > METADATA}
     assert any(spent.values()), "nobody asked for metadata at all: nothing was counted"
@@ -131,36 +131,36 @@ def test_few_metadata_requests(switched: Switched) -> None:
 
 def test_nobody_is_told_twice(switched: Switched) -> None:
     """A client gets REBOOTSTRAP_REQUIRED once in an epoch, whatever it asks on however many connections."""
-    told = {one.client.cluster: one.told.get("129", 0) for one in switched.passages}
-    assert not {name: count for name, count in told.items() if count > 1}
-    assert any(told.values()), "nobody was told at all"
+    notified = {one.client.cluster: one.notified.get("129", 0) for one in switched.passages}
+    assert not {name: count for name, count in notified.items() if count > 1}
+    assert any(notified.values()), "nobody was told at all"
 
 
 def test_no_acknowledged_record_is_lost(switched: Switched) -> None:
-    """What a producer with acks=all was told to be written is in the first cluster or in the second."""
+    """Each record that was acknowledged to a producer with acks=all is in the first cluster or in the second."""
     assert not switched.lost
 
 
 def test_admins_never_hang(switched: Switched) -> None:
-    """A Java admin, long-lived or new, whose bootstrap connection got 129 would hang until its timeout: none does."""
+    """A Java admin, long-lived or new, would hang until its timeout after 129 at the bootstrap port: none does."""
     admins = [one for one in switched.passages if one.client.kind in ADMINS]
     assert len(admins) == 4
-    assert not passages.silent(admins, TOLD)
+    assert not passages.silent(admins, NOTIFIED)
 
 
 def test_no_connection_is_left_behind(switched: Switched) -> None:
-    """Nobody stays at the first cluster, not even a Java consumer at its coordinator, whose connection survives 129."""
+    """No client stays at the first cluster, not even a Java consumer at its coordinator, which 129 leaves connected."""
     assert not switched.strays
 
 
 def test_who_says_what_it_means(switched: Switched) -> None:
-    """Cluster and node, in ApiVersions v5 (KIP-1242): so they are told at connect time; nobody else does."""
+    """Clients that send cluster and node in ApiVersions v5 (KIP-1242) are notified at connect time; no others are."""
     known = (libraries.JAVA_4_4, libraries.FRANZ_GO)
     assert switched.meaning == {client.cluster for client in CLIENTS if client.library in known}
 
 
 def test_inventory(switched: Switched) -> None:
-    """Who can be told, who has KIP-899 at best, and who has to be restarted is known before the switch."""
+    """kproxy knows before the switch which clients take 129, which have KIP-899 at best, and which need a restart."""
     expected = {
         libraries.JAVA_4_4: {"129"},
         libraries.JAVA_4_3: {"129"},
@@ -178,7 +178,7 @@ def test_inventory(switched: Switched) -> None:
 
 
 def test_leader_epochs_go_back(switched: Switched) -> None:
-    """The second cluster's leader epochs are lower, so clients had to believe older ones for this to work."""
+    """The second cluster's leader epochs are lower: the switch only works because clients accept older epochs."""
     before, after = switched.leader_epochs
     assert before >= MOVES
     assert after < before

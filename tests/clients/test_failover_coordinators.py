@@ -1,6 +1,6 @@
-"""Real members of groups whose coordinator hangs, as one of a cluster that dies does, when they are switched away.
+"""Real members of groups with a hanging coordinator, as in a dying cluster, while kproxy switches them away.
 
-What waits there is answered by 16, so that they need not find out by a connection that is dropped a second later.
+kproxy answers their waiting requests with 16: they need not wait for their connections to be dropped a second later.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kproxy.local_kafka.cluster import Cluster
 from tests.clients.test_failover_clients import METADATA, TABLE
 from tests.support import libraries, passages
 from tests.support.backend import Backend
-from tests.support.libraries import TOLD, Library
+from tests.support.libraries import NOTIFIED, Library
 from tests.support.proxy import Proxy
 from tests.support.switch import Crowd, Followed, Topics, fed, switch
 from tests.support.wait import until
@@ -28,7 +28,7 @@ OFTEN = {f"group.consumer.{name}heartbeat.interval.ms": 1000 for name in ("", "m
 
 
 def member(library: Library, note: str, **settings: object) -> Library:
-    """A library whose consumer commits nothing: a commit in flight is waited for, which is another test's matter."""
+    """Return a library with a consumer that commits nothing: another test covers commits in flight."""
     own = {"enable.auto.commit": False, **{name.replace("_", "."): value for name, value in settings.items()}}
     spoken = {name: str(value).lower() if library.name == "java" else value for name, value in own.items()}
     return replace(library, note=note, settings={"consumer": spoken})
@@ -44,19 +44,19 @@ CLIENTS = [
     Followed(member(libraries.KAFKA_PYTHON, "classic"), "consumer"),
     Followed(member(libraries.AIOKAFKA, "classic"), "consumer"),
 ]
-# The first share group of a cluster waits until that has made its topic of share states.
-EXPECTED = {client: TOLD if client.kind == "consumer" else 2 * TOLD for client in CLIENTS}
+# The first share group of a cluster waits until the cluster has made its topic of share states.
+EXPECTED = {client: NOTIFIED if client.kind == "consumer" else 2 * NOTIFIED for client in CLIENTS}
 
 
 @pytest.fixture(scope="module")
 def hanging() -> Iterator[Backend]:
-    """One node of Apache Kafka 4.3.1, whose members of new groups heartbeat every second."""
+    """Yield one node of Apache Kafka 4.3.1; members of its new groups heartbeat every second."""
     with Cluster(jars.KAFKA_4_3, (NODE,), settings=OFTEN) as cluster:
         yield Backend(cluster)
 
 
 def in_flight(proxy: Proxy) -> set[str]:
-    """The virtual clusters whose members wait for their coordinator's answer to a heartbeat."""
+    """Return the virtual clusters of members that wait for their coordinator's answer to a heartbeat."""
     waiting: Counter[str] = Counter()
     for name, labels, value in proxy.samples():
         if labels.get("api") in HEARTBEATS:
@@ -66,7 +66,7 @@ def in_flight(proxy: Proxy) -> set[str]:
 
 
 def test_members_that_wait_at_a_coordinator_that_hangs(hanging: Backend, newest_kafka: Backend, tmp_path: Path) -> None:
-    """Each is told by 16, whatever its group's protocol, and goes on at the other cluster; nobody by 129 twice."""
+    """Each member gets 16, whatever its group's protocol, and goes on at the other cluster; none gets 129 twice."""
     backends = {"hanging": hanging, "new": newest_kafka}
     topics = Topics.create(*backends.values())
     upstreams = {name: backend.cluster.bootstrap for name, backend in backends.items()}
@@ -80,7 +80,7 @@ def test_members_that_wait_at_a_coordinator_that_hangs(hanging: Backend, newest_
         until(lambda: in_flight(proxy) == {client.cluster for client in CLIENTS}, "heartbeats in flight", 15)
         found = switch(crowd, proxy, "new", newest_kafka, EXPECTED)
     print(passages.write(TABLE, "From a coordinator that hangs", found))
-    assert {one.client.cluster: one.told.get("16", 0) for one in found} == {client.cluster: 1 for client in CLIENTS}
+    assert {one.client.cluster: one.notified.get("16", 0) for one in found} == {client.cluster: 1 for client in CLIENTS}
     assert not passages.late(found, EXPECTED)
-    assert max(one.told.get("129", 0) for one in found) <= 1
+    assert max(one.notified.get("129", 0) for one in found) <= 1
     assert not [one for one in found if one.metadata > METADATA]

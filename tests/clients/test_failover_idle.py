@@ -1,4 +1,4 @@
-"""A switch while a thousand clients are connected that have nothing to do."""
+"""A switch while a thousand idle clients are connected."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FIGURES = Path(__file__).parents[2] / "build" / "failover-idle.txt"
 
 
 def connected(ports: Sequence[int], stack: ExitStack) -> list[socket.socket]:
-    """Clients that are evenly spread over the ports, each after one round trip."""
+    """Open connections, evenly spread over the ports, each after one round trip."""
     sockets = []
     for begin in range(0, COUNT, AT_ONCE):
         group = [
@@ -40,7 +40,7 @@ def connected(ports: Sequence[int], stack: ExitStack) -> list[socket.socket]:
 
 
 def seconds_until_closed(sockets: Sequence[socket.socket], begun: float, timeout: float) -> list[float]:
-    """When each of them was at its end, in seconds since `begun`; those that were in time only."""
+    """Return the seconds from `begun` to each socket's end, of those that ended in time."""
     watched = {one.fileno(): one for one in sockets}
     ends = []
     with select.epoll() as poll:
@@ -56,7 +56,7 @@ def seconds_until_closed(sockets: Sequence[socket.socket], begun: float, timeout
 
 
 def received(connection: socket.socket) -> bytes:
-    """What came; nothing at the end, graceful or not."""
+    """Return what arrived; nothing at the connection's end, graceful or not."""
     try:
         return connection.recv(1 << 16)
     except ConnectionError:
@@ -64,7 +64,7 @@ def received(connection: socket.socket) -> bytes:
 
 
 def test_thousand_idle_connections(kafka: Backend, newest_kafka: Backend, tmp_path: Path) -> None:
-    """All are closed within 2 s, and neither CPU nor memory of kproxy runs away over it."""
+    """All connections are closed within 2 s, and kproxy's CPU time and memory stay bounded."""
     servers = {"first": kafka.cluster.bootstrap, "second": newest_kafka.cluster.bootstrap}
     with Proxy(tmp_path, {"kafka": servers}) as proxy, ExitStack() as stack:
         ports = [proxy.port(), *proxy.node_ports().values()]

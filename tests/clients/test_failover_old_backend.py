@@ -1,4 +1,4 @@
-"""A backend that knows nothing of REBOOTSTRAP_REQUIRED: Kafka 3.9 serves Metadata v12 at most."""
+"""A backend without REBOOTSTRAP_REQUIRED: Kafka 3.9 serves Metadata v12 at most."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from kproxy.local_kafka.cluster import Cluster
 from tests.clients.test_failover_clients import METADATA, TABLE, WORKERS
 from tests.support import passages
 from tests.support.backend import Backend
-from tests.support.libraries import JAVA_4_4, LIBRDKAFKA_2_16, TOLD
+from tests.support.libraries import JAVA_4_4, LIBRDKAFKA_2_16, NOTIFIED
 from tests.support.proxy import Proxy
 from tests.support.raw import RawClient, api_versions
 from tests.support.switch import Crowd, Followed, Topics, fed, switch
 from tests.support.wait import until
 
 CLIENTS = [Followed(library, kind) for library in (JAVA_4_4, LIBRDKAFKA_2_16) for kind in WORKERS]
-EXPECTED = dict.fromkeys(CLIENTS, TOLD)
+EXPECTED = dict.fromkeys(CLIENTS, NOTIFIED)
 
 
 AFTER = 3.0
-"""Seconds for which the active cluster must be out of reach."""
+"""Seconds for which the active cluster must be unreachable before kproxy fails over."""
 
 NOTICED = 4.0
 """Seconds until kproxy has noticed: its interval with jitter, and a connection attempt."""
@@ -38,7 +38,7 @@ def old_kafka() -> Iterator[Backend]:
 
 
 def newest_metadata(port: int) -> int:
-    """The highest version of Metadata that whoever listens there says it serves."""
+    """Return the highest version of Metadata that the server at this port advertises."""
     with RawClient(port) as client:
         body = client.ask(api_versions(1))
     versions = {body[at : at + 2]: body[at + 4 : at + 6] for at in range(6, len(body), 6)}
@@ -46,7 +46,7 @@ def newest_metadata(port: int) -> int:
 
 
 def test_v13_over_a_backend_that_serves_v12(old_kafka: Backend, newest_kafka: Backend, tmp_path: Path) -> None:
-    """v13 is offered and used, works, and tells the clients by 129 when their cluster is switched."""
+    """kproxy advertises v13, clients use it, and they get 129 when their cluster is switched."""
     assert newest_metadata(next(iter(old_kafka.cluster.brokers.values())).port) == 12
     backends = {"old": old_kafka, "new": newest_kafka}
     topics = Topics.create(*backends.values())
@@ -68,15 +68,15 @@ def test_v13_over_a_backend_that_serves_v12(old_kafka: Backend, newest_kafka: Ba
             assert asked["13"] > 0, asked
         found = switch(crowd, proxy, "new", newest_kafka, EXPECTED)
     print(passages.write(TABLE, "From Kafka 3.9, which serves Metadata v12", found))
-    # librdkafka goes to its bootstrap servers by itself when its last connection is closed, and here it has one.
-    assert [one.told["129"] for one in found if one.client.library is JAVA_4_4] == [1, 1]
-    assert max(one.told["129"] for one in found) == 1
+    # librdkafka bootstraps by itself when its last connection is closed, and here it has only one.
+    assert [one.notified["129"] for one in found if one.client.library is JAVA_4_4] == [1, 1]
+    assert max(one.notified["129"] for one in found) == 1
     assert not [one for one in found if one.metadata > METADATA]
     assert not passages.late(found, EXPECTED)
 
 
 def test_automatic_failover(old_kafka: Backend, newest_kafka: Backend, tmp_path: Path) -> None:
-    """The active cluster dies: kproxy switches by itself after the time that it was told, and the clients go on."""
+    """The active cluster dies: kproxy switches by itself after the configured time, and the clients go on."""
     backends = {"old": old_kafka, "new": newest_kafka}
     topics = Topics.create(*backends.values())
     upstreams = {name: backend.cluster.bootstrap for name, backend in backends.items()}
@@ -96,7 +96,7 @@ def test_automatic_failover(old_kafka: Backend, newest_kafka: Backend, tmp_path:
         until(
             lambda: not crowd.missing("new", newest_kafka),
             "everybody at the new cluster",
-            AFTER + NOTICED + TOLD,
+            AFTER + NOTICED + NOTIFIED,
             0.2,
         )
         assert time.time() - begun > AFTER, "it switched before its time"

@@ -1,4 +1,4 @@
-"""The judges of a switch themselves: who was late, and the table that is written."""
+"""The evaluation of a switch, tested without one: which clients are late, and the table that is written."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ CONSUMER = Followed(libraries.JAVA_3_9, "consumer")
 
 
 def passage(client: Followed, seconds: float | None) -> Passage:
-    """One that was told once and asked for metadata three times."""
+    """Return a passage of a client that got 129 once and asked for metadata three times."""
     return Passage(client, seconds, {"129": 1}, 3, 0.1, ("an error",))
 
 
 def test_late_and_never() -> None:
-    """Who took longer than is expected, or never arrived, is named; of whom nothing is expected, is not."""
+    """Clients that took too long or never arrived are named; clients without an expectation are not."""
     expected = {PRODUCER: 5.0}
     assert passages.late([passage(PRODUCER, 5.0), passage(CONSUMER, None)], expected) == {}
     assert passages.late([passage(PRODUCER, 5.1)], expected) == {"java-4-4-0-producer": 5.1}
     assert passages.late([passage(PRODUCER, None)], expected) == {"java-4-4-0-producer": None}
 
 
-def test_what_else_runs_is_no_delay() -> None:
-    """Limits are for a machine that does nothing else; who never arrived is late on any."""
+def test_other_load_is_no_delay() -> None:
+    """Limits are for a machine that does nothing else; a client that never arrived is late on any."""
     slowed = [replace(passage(PRODUCER, 9.9), slowed=2.0, silence=10.1), replace(passage(CONSUMER, None), slowed=2.0)]
     assert passages.late(slowed, {PRODUCER: 5.0, CONSUMER: 5.0}) == {CONSUMER.cluster: None}
     assert passages.late(slowed, {PRODUCER: 4.9}) == {"java-4-4-0-producer": 9.9}
@@ -44,8 +44,8 @@ COMPUTING = [sys.executable, "-c", "import time\nwhile time.process_time() < 1: 
 """A command that takes a second of a processor, however long it has to wait for one."""
 
 
-def test_others_are_told_from_ones_own() -> None:
-    """What this process starts is its own; a process that has lost its parent is not."""
+def test_other_processes_are_distinguished_from_own() -> None:
+    """A process that this process starts is its own; a process that has lost its parent is not."""
     used = family_cpu_seconds(os.getpid())
     subprocess.run(COMPUTING, check=True)
     assert family_cpu_seconds(os.getpid()) - used >= 0.9
@@ -57,7 +57,7 @@ def test_others_are_told_from_ones_own() -> None:
 
 
 def test_table(tmp_path: Path) -> None:
-    """A row a client, with the settings that differ from its defaults."""
+    """The table has a row for each client, with the settings that differ from its defaults."""
     rows = passages.write(tmp_path / "build" / "t.md", "Somewhere", [passage(PRODUCER, 0.5), passage(CONSUMER, None)])
     assert rows.splitlines()[-2:] == [
         "| java | 3.9.2 | consumer | `metadata.recovery.strategy=rebootstrap` | 129 × 1 | never | 3 | 1 |",
@@ -65,8 +65,8 @@ def test_table(tmp_path: Path) -> None:
     ]
 
 
-def test_a_table_takes_the_place_of_its_forerunner(tmp_path: Path) -> None:
-    """Each title stands once, with its newest table; other titles stay."""
+def test_a_table_replaces_its_predecessor(tmp_path: Path) -> None:
+    """Each title appears once, with its newest table; other titles stay."""
     path = tmp_path / "t.md"
     for title, seconds in (("One", 1.0), ("Other", 2.0), ("One", 3.0)):
         passages.write(path, title, [passage(PRODUCER, seconds)])

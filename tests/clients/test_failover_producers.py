@@ -1,7 +1,7 @@
-"""Producers that are moved between two real clusters, back and forth: what is acknowledged is in a log exactly once.
+"""Producers that are moved between two real clusters, back and forth: each acknowledged record is in one log, once.
 
-Both clusters number producer ids from 0, and other producers write around kproxy: a moved producer brings an id that is
-in use where it comes to. A round is over before the next switch, so that no record can be in both logs. What each
+Both clusters number producer ids from 0, and other producers write directly to them: a moved producer brings an id that
+is in use at its new cluster. A round is over before the next switch, so that no record can be in both logs. What each
 library showed its application is written to build/failover-producers.md.
 """
 
@@ -25,25 +25,25 @@ pytestmark = [pytest.mark.go, pytest.mark.node]
 
 TABLE = Path(__file__).parents[2] / "build" / "failover-producers.md"
 PRODUCERS = 12
-"""Of each library."""
+"""Producers of each library."""
 
 AROUND = 360
 """Ids in use at each cluster before the first switch: more than all libraries' producers have, up to three each."""
 
 ISSUED = (1 << 38) - 1
-"""The bits of a producer id that a broker has issued: the others say which cluster it is of."""
+"""The bits of a producer id that a broker has issued; the other bits say which cluster the id is of."""
 
 BETWEEN = 40
-"""Ids more at each cluster between two switches."""
+"""Further ids that are used at each cluster between two switches."""
 
 SWITCHES = ("west", "east", "west", "east", "west", "east")
 OPEN_AT = ("west", "east", "west")
-"""Where to, at each switch while transactions are open."""
+"""The target of each switch while transactions are open."""
 
 
 @pytest.fixture(scope="module")
 def sides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
-    """Two clusters, with a virtual cluster in front for each kind of producer."""
+    """Yield two clusters, with a virtual cluster in front for each kind of producer."""
     with two_sides(tmp_path_factory.mktemp("kproxy"), "idempotent", "transactional") as both:
         yield both
 
@@ -52,7 +52,7 @@ def sides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
 class Moved:
     """What was seen of all switches: each library's rounds, and those of the producers around kproxy.
 
-    `in_use`: the ids that west's partition knew before the first switch; `given`: those that east's broker issued.
+    `in_use`: the ids that west's partition knew before the first switch; `given`: the ids that east's broker issued.
     """
 
     seen: Sequence[Seen]
@@ -60,13 +60,13 @@ class Moved:
     given: set[int]
 
     def of(self, who: tuple[str, str]) -> list[Seen]:
-        """The rounds of a library in a version."""
+        """Return the rounds of a library in a version."""
         return [one for one in self.seen if one.who == who]
 
 
 @pytest.fixture(scope="module")
 def moved(sides: Sides, tmp_path_factory: pytest.TempPathFactory) -> Moved:
-    """Six switches; after each, once nobody is at the cluster that was left, all send two records, one at first."""
+    """Make six switches; after each, once the old cluster is empty, all producers send two records, one at first."""
     first, topic = sides.topic("first"), sides.topic("moved")
     results = [sides.around("west", topic, 0, AROUND, 1)]
     bootstrap = sides.proxy.bootstrap("idempotent")
@@ -81,13 +81,13 @@ def moved(sides: Sides, tmp_path_factory: pytest.TempPathFactory) -> Moved:
             results += [(sender.who, f"{number}: to {to}", result) for sender, result in found.items()]
             results += [sides.around(side, topic, number, BETWEEN, 2) for side in ("east", "west")]
         programs.end()
-    seen = rounds_table.judge(results, sides.logs((first, topic), Backend.values))
+    seen = rounds_table.compare(results, sides.logs((first, topic), Backend.values))
     print(rounds_table.write(TABLE, "Idempotent producers", seen))
     return Moved(seen, in_use, given)
 
 
 def test_ids_of_both_clusters_overlap(moved: Moved) -> None:
-    """The producers were issued numbers that are in use where they come to: passed on as they are, they would meet."""
+    """The producers' ids are in use at the other cluster, too: passed on unchanged, they would collide."""
     assert moved.in_use >= set(range(AROUND))
     assert moved.given
     assert max(moved.given) < AROUND
@@ -95,7 +95,7 @@ def test_ids_of_both_clusters_overlap(moved: Moved) -> None:
 
 @pytest.mark.parametrize("sender", EVERY_SENDER, ids=lambda sender: sender.label)
 def test_acknowledged_records_are_there_once(moved: Moved, sender: Sender) -> None:
-    """Nothing that a moved producer was told to be written is missing, nothing that it sent is there twice."""
+    """No record that was acknowledged to a moved producer is missing, and none that it sent is there twice."""
     rounds = moved.of(sender.who)
     assert len(rounds) == 1 + len(SWITCHES)
     assert sum(len(one.result.acked) for one in rounds) > 0
@@ -112,7 +112,7 @@ def test_no_application_notices(moved: Moved, sender: Sender) -> None:
 
 
 def test_producers_around_kproxy_are_not_harmed(moved: Moved) -> None:
-    """A moved producer takes no id from one that gets it after: nothing of it is lost, and nothing is refused."""
+    """A producer around kproxy that later gets a moved producer's id loses nothing, and nothing of it is refused."""
     rounds = moved.of(AROUND_KPROXY)
     wrong = rounds_table.wrong(rounds, "lost", "doubled", "undead")
     assert not wrong
@@ -121,7 +121,7 @@ def test_producers_around_kproxy_are_not_harmed(moved: Moved) -> None:
 
 @pytest.fixture(scope="module")
 def transacted(sides: Sides, tmp_path_factory: pytest.TempPathFactory) -> list[Seen]:
-    """Three switches, at each of which every producer has a transaction open; after each, whole ones.
+    """Make three switches, each while every producer has a transaction open; after each, whole transactions.
 
     Every other transactional id is known at both clusters before, with the same producer id.
     """
@@ -143,19 +143,19 @@ def transacted(sides: Sides, tmp_path_factory: pytest.TempPathFactory) -> list[S
         programs.end()
     for side in (sides.east, sides.west):
         short_lived.end_transactions(side, programs.producers)
-    seen = rounds_table.judge(results, sides.logs((topic,), committed.values))
+    seen = rounds_table.compare(results, sides.logs((topic,), committed.values))
     print(rounds_table.write(TABLE, "Transactional producers", seen))
     return seen
 
 
 @pytest.mark.parametrize("sender", EVERY_SENDER, ids=lambda sender: sender.label)
 def test_committed_records_are_there_once(transacted: list[Seen], sender: Sender) -> None:
-    """A committed transaction is read whole and once, by read_committed; nothing is read of one that failed."""
+    """A committed transaction is read whole and once, by read_committed; nothing is read of a failed one."""
     rounds = [one for one in transacted if one.who == sender.who]
     assert len(rounds) == 1 + 2 * len(OPEN_AT)
     assert sum(len(one.result.acked) for one in rounds) > 0
     wrong = rounds_table.wrong(rounds, "lost", "doubled", "undead")
     assert not wrong
-    # What was open at a switch may be committed at the cluster where it began.
+    # A transaction that is open at a switch may be committed at the cluster where it began.
     elsewhere = rounds_table.wrong((one for one in rounds if "open" not in one.where), "elsewhere")
     assert not elsewhere

@@ -30,7 +30,7 @@ EXPECTED = {client: client.library.alone for client in CLIENTS if client.library
 
 
 def test_retired_nodes_that_refuse(kafka: Backend, newest_kafka: Backend, tmp_path: Path) -> None:
-    """Who can rebootstrap does, with few Metadata requests; aiokafka, which cannot, goes on asking for ever."""
+    """Clients that can rebootstrap do, with few Metadata requests; aiokafka, which cannot, goes on asking for ever."""
     backends = {"first": kafka, "second": newest_kafka}
     topics = Topics.create(*backends.values())
     newest_kafka.open_coordinator(topics.read)
@@ -46,5 +46,5 @@ def test_retired_nodes_that_refuse(kafka: Backend, newest_kafka: Backend, tmp_pa
     print(passages.write(TABLE, "Other node ids, topology.retired: refuse", found))
     assert not passages.late(found, EXPECTED)
     assert not {one.client.cluster: one.metadata for one in found if one.client in EXPECTED and one.metadata > METADATA}
-    assert not {one.client.cluster: one.told for one in found if one.told["129"] > 1}
+    assert not {one.client.cluster: one.notified for one in found if one.notified["129"] > 1}
     assert not lost

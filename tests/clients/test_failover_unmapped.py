@@ -1,4 +1,4 @@
-"""A failover to a cluster with nodes for which there is no port: refused, unless it is forced."""
+"""A failover to a cluster with nodes that have no port: refused, unless it is forced."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tests.support.wait import until
 
 CLIENTS = [Followed(library, kind) for library in (libraries.JAVA_4_4, libraries.KAFKA_PYTHON) for kind in WORKERS]
 NODES = {"strategy": "offset", "ranges": "0-3,7"}
-"""All of the first cluster's, one of the second's three."""
+"""Ports for all of the first cluster's nodes, and for one of the second's three."""
 UNMAPPED = {node_id: f"node {node_id} is in none of nodes.ranges" for node_id in (1001, 2147483646)}
 GOES_ON = 2.0
-"""Seconds in which a client that is disturbed by a switch would show it."""
+"""Seconds in which a client that a switch disturbs would show it."""
 
 
 @pytest.fixture
 def at_work(kafka: Backend, newest_kafka: Backend, tmp_path: Path) -> Iterator[tuple[Proxy, Crowd]]:
-    """Clients at one virtual cluster, whose second upstream has nodes without a port."""
+    """Yield clients at one virtual cluster; its second upstream has nodes without a port."""
     topics = Topics.create(newest_kafka, kafka)
     servers = {"east": newest_kafka.cluster.bootstrap, "west": kafka.cluster.bootstrap}
     with (
@@ -40,29 +40,29 @@ def at_work(kafka: Backend, newest_kafka: Backend, tmp_path: Path) -> Iterator[t
 
 
 def kproxy(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """A command as an operator runs it."""
+    """Run a command as an operator does."""
     return subprocess.run([KPROXY, *arguments], capture_output=True, text=True, timeout=60, check=False)
 
 
 def fail_over(proxy: Proxy, to: str, *flags: str) -> subprocess.CompletedProcess[str]:
-    """`kproxy failover`, at this proxy."""
+    """Run `kproxy failover` at this proxy."""
     return kproxy("failover", "kafka", "--to", to, *flags, "--admin", f"http://{HOST}:{proxy.admin_port}")
 
 
 def wait_until_at_work(crowd: Crowd, moment: float) -> None:
-    """Each client has success after that moment."""
+    """Wait until each client has succeeded after that moment."""
     for client in CLIENTS:
         crowd.wait_past(client, moment, f"{client.cluster} at work", 60)
 
 
 def reasons(proxy: Proxy) -> dict[int, str] | None:
-    """What /readyz says of nodes, when it says that the proxy is degraded."""
+    """Return /readyz's reasons by node while the proxy is degraded, else None."""
     said: dict[str, Any] = proxy.get_json("/readyz")
     return {one["node"]: one["reason"] for one in said["reasons"]} if said["state"] == "degraded" else None
 
 
 def test_failover_to_nodes_without_a_port(at_work: tuple[Proxy, Crowd]) -> None:
-    """Refused: exit code 1, each node named, no client disturbed. Forced: said so, degraded, until the way back."""
+    """Refused: exit code 1, each node named, no client disturbed. Forced: reported, and degraded until the way back."""
     proxy, crowd = at_work
     closed, begun = proxy.metric("kproxy_connections_closed_total"), time.time()
     refused = fail_over(proxy, "west")
@@ -90,7 +90,7 @@ def test_failover_to_nodes_without_a_port(at_work: tuple[Proxy, Crowd]) -> None:
 
 
 def test_config_check_that_asks_real_clusters(kafka: Backend, newest_kafka: Backend, tmp_path: Path) -> None:
-    """It names the nodes before there is anything to fail over: exit code 1; with automatic ports all is well."""
+    """It names the nodes before any failover, with exit code 1; with automatic ports it finds nothing wrong."""
     servers = {"east": newest_kafka.cluster.bootstrap, "west": kafka.cluster.bootstrap}
     offset = kproxy(
         "config", "check", "--connect", str(Proxy(tmp_path, {"kafka": servers}, each={"nodes": NODES}).config)

@@ -22,7 +22,7 @@ def test_transactions(side: Side) -> None:
 
 
 def test_follows_leaders(three: Side) -> None:
-    """An idempotent producer and a group, over several moves of all leaders: none lost, doubled or past the proxy."""
+    """Over several moves of all leaders no record is lost or doubled, and no connection bypasses the proxy."""
     _, result, _ = follow(three, "franz_go")
     assert result["acknowledged"] == result["produced"] == result["consumed"] > 100
     assert {key: result[key] for key in CLEAN} == CLEAN

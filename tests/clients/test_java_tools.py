@@ -18,16 +18,16 @@ RECORDS = 20_000
 def produce(
     side: Side, topic: str, *arguments: str, records: int = RECORDS, size: str = "1000", classpath: str | None = None
 ) -> str:
-    """kafka-producer-perf-test, as fast as it goes: records of 1 kB, or numbered ones without a size."""
+    """Run kafka-producer-perf-test at full speed, with records of 1 kB or with numbered ones; return its output."""
     payload = ("--record-size", size) if size else ("--payload-monotonic",)
-    # --bootstrap-server is not known to the 3.9 tool: the setting serves every version
+    # the 3.9 tool does not know --bootstrap-server: the setting serves every version
     command = ("--topic", topic, "--num-records", str(records), *payload, "--throughput", "-1")
     settings = ("--producer-props", f"bootstrap.servers={side.bootstrap}", "acks=all")
     return side.java_bare(f"{TOOLS}.ProducerPerformance", *command, *arguments, *settings, classpath=classpath)
 
 
 def consume(side: Side, topic: str, group: str, classpath: str | None = None) -> int:
-    """kafka-consumer-perf-test: how many records it read, of RECORDS."""
+    """Run kafka-consumer-perf-test; return how many of RECORDS it read."""
     arguments = ("--topic", topic, "--messages", str(RECORDS), "--group", group, "--timeout", "60000")
     output = side.java(f"{TOOLS}.ConsumerPerformance", *arguments, classpath=classpath)
     rows = [line.split(", ") for line in output.splitlines() if re.match(r"\d{4}-\d\d-\d\d ", line)]
@@ -35,7 +35,7 @@ def consume(side: Side, topic: str, group: str, classpath: str | None = None) ->
 
 
 def objects(output: str) -> list[dict[str, str]]:
-    """The JSON lines of a verifiable tool."""
+    """Return the JSON lines of a verifiable tool."""
     return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
 
 
@@ -74,7 +74,7 @@ def test_perf_and_consumer_groups(side: Side) -> None:
 
 @pytest.mark.parametrize("release", [java_3_9, java_4_4], ids=["3.9", "4.4"])
 def test_other_java_clients(side: Side, release: object) -> None:
-    """The perf tools on the clients of 3.9 and of 4.4, whose ApiVersions v5 names cluster and node (KIP-1242)."""
+    """The perf tools on the clients of 3.9 and of 4.4, which names cluster and node in ApiVersions v5 (KIP-1242)."""
     assert callable(release)
     topic = side.backend.topic()
     assert f"{RECORDS} records sent" in produce(side, topic, classpath=release())
@@ -82,7 +82,7 @@ def test_other_java_clients(side: Side, release: object) -> None:
 
 
 def test_verifiable_producer_and_consumer(side: Side) -> None:
-    """Each value that the verifiable producer says was acknowledged arrives once, in both group protocols."""
+    """Each value that the verifiable producer reports as acknowledged arrives once, in both group protocols."""
     topic, count = side.backend.topic(), 2000
     sent = objects(side.java(f"{TOOLS}.VerifiableProducer", "--topic", topic, "--max-messages", str(count)))
     acknowledged = sorted(int(line["value"]) for line in sent if line["name"] == "producer_send_success")

@@ -1,4 +1,4 @@
-"""Leaders that move under load: clients are told the new leader's address (KIP-951) and follow through the proxy."""
+"""Leaders that move under load: clients get the new leader's address (KIP-951) and follow through the proxy."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tests.support.wait import until
 
 TOOLS = "org.apache.kafka.tools"
 SECONDS = (8.0, 40.0)
-"""For which a client produces: longer where it was done before the moves were, as on a busy machine."""
+"""Seconds for which a client produces: the longer time where it was done before the moves, as on a busy machine."""
 MOVES = 4
 RUNS = 5
 CLEAN = {"failed": [], "missing": 0, "duplicates": 0, "wrong": 0}
 
 
 def move_while(side: Side, topic: str, running: Running) -> bool:
-    """Move every leader, several times; each move waits until the client got further. Whether it outlived them all."""
+    """Move every leader several times, each time after the client got further; return whether it outlived all moves."""
 
     def over() -> bool:
         return running.process.poll() is not None
@@ -36,12 +36,12 @@ def move_while(side: Side, topic: str, running: Running) -> bool:
 
 
 def has_records(side: Side, topic: str) -> bool:
-    """Whether a topic has any."""
+    """True when a topic has records."""
     return sum(side.backend.end_offsets(topic).values()) > 0
 
 
 def follow(side: Side, client: str) -> tuple[str, dict[str, Any], str]:
-    """The topic, the result and the log of a producer and a group that ran through several moves of all leaders."""
+    """Run a producer and a group over several moves of all leaders; return the topic, the result and the log."""
     for seconds in SECONDS:
         topic = side.backend.topic()
         names = {"topic": topic, "group": side.fresh("group")}
@@ -56,7 +56,7 @@ def follow(side: Side, client: str) -> tuple[str, dict[str, Any], str]:
 
 @pytest.mark.parametrize("client", PYTHON_CLIENTS)
 def test_clients_follow(three: Side, client: str) -> None:
-    """An idempotent producer and a group, over several moves of all leaders: none lost, doubled or past the proxy."""
+    """Over several moves of all leaders no record is lost or doubled, and no connection bypasses the proxy."""
     for _ in range(RUNS):
         _, result, log = follow(three, client)
         assert (result["missing"], result["wrong"]) == (0, 0)
@@ -67,14 +67,14 @@ def test_clients_follow(three: Side, client: str) -> None:
 
 
 def redelivered(history: list[list[Any]]) -> list[tuple[int, int]]:
-    """Partition and offset of what kafkajs handed over again although it was committed before the group's last join.
+    """Return partition and offset of what kafkajs handed over again although it was committed before the last join.
 
     That would be a commit that went astray, or an old answer to OffsetFetch: no response alone can take kafkajs back,
-    for it drops what lies before the offset that it asked for. All else that comes twice is its own (2.2.4; see its
-    issue 1046, open): each of its fetchers, one a broker, joins the group again when it is told
-    NOT_LEADER_OR_FOLLOWER, which forgets what is not committed and fences the commit of the batch in work; and what
-    one has asked for since the join it hands over, though another has meanwhile been quicker with the same records.
-    So it was in 2 of 131 runs without kproxy and in 9 of 141 through it, 319 records, each of them one of these two.
+    for it drops what lies before the offset that it asked for. All other repetition is its own (2.2.4; see its issue
+    1046, open): each of its fetchers, one a broker, joins the group again after NOT_LEADER_OR_FOLLOWER, which forgets
+    what is not committed and fences the commit of the batch in work. A fetcher also hands over what it has asked for
+    since the join, though another one has meanwhile been quicker with the same records. This happened in 2 of 131 runs
+    without kproxy and in 9 of 141 through it, 319 records, each of them one of these two.
     """
     committed: dict[int, int] = {}
     floor: dict[int, int] | None = None
@@ -95,7 +95,7 @@ def redelivered(history: list[list[Any]]) -> list[tuple[int, int]]:
 
 @pytest.mark.node
 def test_kafkajs_follows(three: Side) -> None:
-    """kafkajs produces over the moves, and its group reads all of the log byte for byte, none behind a commit."""
+    """kafkajs produces over the moves; its group reads all of the log byte for byte, nothing again after a commit."""
     topic, result, _ = follow(three, "kafkajs")
     assert result["acknowledged"] == result["produced"] > 100
     ends = three.backend.end_offsets(topic)
@@ -122,5 +122,5 @@ def test_java_follows(three: Side) -> None:
     sent = sorted(int(line["value"]) for line in producer.lines() if line["name"] == "producer_send_success")
     seen = sorted(int(line["value"]) for line in consumer.lines() if line["name"] == "record_data")
     assert sent == seen == list(range(count))
-    told = three.proxy.metric("kproxy_response_errors_total", cluster="kafka", error="NOT_LEADER_OR_FOLLOWER")
-    assert told > stale, "no client was ever told that a leader had moved: the test proves nothing"
+    reported = three.proxy.metric("kproxy_response_errors_total", cluster="kafka", error="NOT_LEADER_OR_FOLLOWER")
+    assert reported > stale, "no client was ever told that a leader had moved: the test proves nothing"

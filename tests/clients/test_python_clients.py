@@ -15,7 +15,7 @@ INVISIBLE = {"acknowledged": COUNT, "consumed": 0, "missing": COUNT, "duplicates
 
 
 def check_everything(side: Side, client: str) -> None:
-    """Topic, produce with acks 0, 1, all and idempotence, consume in a group, describe the cluster."""
+    """Check a new topic, produce with acks 0, 1, all and idempotence, consume in a group, describe the cluster."""
     names = {"topic": side.fresh(client), "group": side.fresh("group")}
     command = script(client, "everything", bootstrap=side.bootstrap, count=COUNT, replicas=side.replicas, **names)
     with side.running(command) as running:
@@ -25,7 +25,7 @@ def check_everything(side: Side, client: str) -> None:
 
 
 def check_transactions(side: Side, client: str) -> None:
-    """Two transactions committed and one aborted between them, offsets with each; read_committed sees the two."""
+    """Check two committed transactions with an aborted one between, offsets with each: read_committed sees the two."""
     names = {"topic": side.backend.topic(3), "group": side.fresh("group"), "transactional_id": side.fresh("tx")}
     with side.running(script(client, "transactions", bootstrap=side.bootstrap, count=COUNT, **names)) as running:
         result: dict[str, Any] = running.result()
@@ -40,5 +40,5 @@ def test_every_acks_byte_exact(side: Side, client: str) -> None:
 
 @pytest.mark.parametrize("client", PYTHON_CLIENTS)
 def test_transactions(side: Side, client: str) -> None:
-    """What was committed is read, what was aborted is not, and the offsets of the last commit stand."""
+    """Committed records are read, aborted ones are not, and the offsets of the last commit hold."""
     check_transactions(side, client)

@@ -1,4 +1,4 @@
-"""Every broker replaced by one with a new id and port while clients work: a proxy's clients need not know."""
+"""Every broker is replaced by one with a new id and port, while clients work on through kproxy."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ CLIENTS = [Followed(library, kind) for library in (JAVA_4_4, LIBRDKAFKA_2_16) fo
 
 @pytest.fixture
 def cluster() -> Iterator[Replaceable]:
-    """Three brokers and their controller."""
+    """Yield three brokers and their controller."""
     with Replaceable(jars.KAFKA_4_3, OLD, NEW) as started:
         yield started
 
 
 def replace(cluster: Replaceable, backend: Backend) -> None:
-    """New brokers, all replicas moved to them, the old ones stopped."""
+    """Start new brokers, move all replicas to them, stop the old ones."""
     cluster.start(*NEW)
     cluster.wait_ready(*NEW)
     backend.reassign(NEW)
@@ -36,7 +36,7 @@ def replace(cluster: Replaceable, backend: Backend) -> None:
 
 
 def test_all_brokers_replaced(cluster: Replaceable, tmp_path: Path) -> None:
-    """No acknowledged record (acks=all) is lost, and producers and consumers go on at brokers they never heard of."""
+    """No acknowledged record (acks=all) is lost, and producers and consumers go on at brokers that are new to them."""
     backend = Backend(cluster)
     topics = Topics.create(backend)
     servers = {client.cluster: cluster.bootstrap for client in CLIENTS}

@@ -19,7 +19,7 @@ def test_flags_alone(kafka: Backend, tmp_path: Path) -> None:
 
 
 def test_two_clusters_in_one_process_stay_apart(both: Proxy, kafka: Backend, newest_kafka: Backend) -> None:
-    """Each virtual cluster of the process tells its own cluster's id and nodes, on ports of its own."""
+    """Each virtual cluster of the process reports its own cluster's id and nodes, on ports of its own."""
     for name, backend in {"kafka": kafka, "newest": newest_kafka}.items():
         shown = next(one for one in both.get_json("/api/v1/clusters")["clusters"] if one["name"] == name)
         assert shown["cluster_id"] == backend.cluster.cluster_id

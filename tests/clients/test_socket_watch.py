@@ -1,4 +1,4 @@
-"""The check that all other client tests rely on."""
+"""The check that all other client tests rely on: it notices connections that bypass the proxy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.side import Side
 
 
 def test_a_client_past_the_proxy_is_caught(three: Side) -> None:
-    """A client that bootstraps at the brokers themselves is seen at their own ports, and the check fails for it."""
+    """A client that bootstraps at the brokers themselves is seen at their ports, and the check fails for it."""
     command = script(
         "confluent_kafka",
         "everything",

@@ -20,25 +20,25 @@ pytestmark = pytest.mark.go
 
 JAVA, LIBRDKAFKA, FRANZ_GO = "java", "librdkafka", "franz-go"
 ONCE = {JAVA: CONNECTIONS, LIBRDKAFKA: CONNECTIONS, FRANZ_GO: UPTIME}
-"""Each client, with a metric that stands once in each of its pushes."""
+"""Each client, with a metric that occurs once in each of its pushes."""
 RECORDS = 120
 
 
 @dataclass(frozen=True)
 class Pushing:
-    """A kproxy to which all clients pushed until they ended, with what receivers got that keep pushes apart."""
+    """A kproxy to which all clients pushed until they ended, with the pushes at the receivers that keep them apart."""
 
     proxy: Proxy
     received: Mapping[str, list[Pushed]]
 
     def totals(self, client_id: str) -> dict[str, Totals]:
-        """Of one client, by receiver."""
+        """Return one client's totals, by receiver."""
         return {name: telemetry.totals(client_id, pushed, ONCE[client_id]) for name, pushed in self.received.items()}
 
 
 @pytest.fixture(scope="module")
 def pushing(kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pushing]:
-    """A producer of Java, one of librdkafka, a client of franz-go push everything each second, send RECORDS, close."""
+    """Clients of Java, librdkafka and franz-go push everything each second, send RECORDS, close."""
     directory = tmp_path_factory.mktemp("telemetry")
     files, topic, sink = directory / "files", kafka.topic(), kafka.topic(partitions=1)
     with Collector() as collector:
@@ -63,7 +63,7 @@ def pushing(kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def run_all(side: Side, topic: str) -> None:
-    """Until all clients have ended by themselves."""
+    """Run all clients until they end by themselves."""
     commands = (
         telemetry.java_producer(side.bootstrap, side.directory, JAVA, topic, RECORDS),
         telemetry.librdkafka_producer(side.bootstrap, LIBRDKAFKA, topic, RECORDS),
@@ -75,7 +75,7 @@ def run_all(side: Side, topic: str) -> None:
 
 
 def delivered(proxy: Proxy, receivers: list[dict[str, str]]) -> bool:
-    """Whether each receiver has delivered or dropped what it was offered."""
+    """True when each receiver has delivered or dropped all that it was offered."""
     return all(
         proxy.metric("kproxy_telemetry_receiver_offered_total", receiver=one["name"])
         == proxy.metric("kproxy_telemetry_receiver_delivered_total", receiver=one["name"])
@@ -86,7 +86,7 @@ def delivered(proxy: Proxy, receivers: list[dict[str, str]]) -> bool:
 
 @pytest.mark.parametrize("client_id", ONCE)
 def test_the_same_totals_everywhere(pushing: Pushing, client_id: str) -> None:
-    """As many pushes of one instance at every receiver, and the same sum of each metric; the page adds up to it."""
+    """Every receiver has as many pushes of one instance, and the same sum of each metric; the page adds up to it."""
     at = pushing.totals(client_id)
     assert at["files"] == at["topic"]
     assert at["otlp"] == at["topic"]
@@ -100,13 +100,13 @@ def test_the_same_totals_everywhere(pushing: Pushing, client_id: str) -> None:
 
 @pytest.mark.parametrize(("client_id", "name"), [(JAVA, SENT), (FRANZ_GO, ACKNOWLEDGED)])
 def test_deltas_add_up_to_what_was_sent(pushing: Pushing, client_id: str, name: str) -> None:
-    """A client's own count of its records, over all its pushes: each delta arrived once, the last one too."""
+    """The deltas of a client's own record count add up over all its pushes: each arrived once, the last one too."""
     assert {at.sums[name] for at in pushing.totals(client_id).values()} == {RECORDS}
 
 
 @pytest.mark.parametrize("client_id", ONCE)
 def test_the_terminating_push_arrives(pushing: Pushing, client_id: str) -> None:
-    """A closing client pushes once more, out of turn, and that is the last of it; receivers can tell."""
+    """A closing client pushes once more, out of turn, and then no more; receivers recognise this push."""
     for receiver in ("files", "topic"):
         said = [one.terminating for one in telemetry.of(client_id, pushing.received[receiver])]
         assert said == [False] * (len(said) - 1) + [True]
@@ -123,7 +123,7 @@ def test_no_receiver_dropped_anything(pushing: Pushing) -> None:
 
 @pytest.mark.parametrize("path", ["/metrics", "/metrics/clients"])
 def test_promtool_takes_the_page(pushing: Pushing, path: str) -> None:
-    """Prometheus' own linter has nothing to say of real clients' metrics, and of kproxy's own while they push."""
+    """Prometheus' own linter accepts real clients' metrics, and kproxy's own while they push."""
     status, page = pushing.proxy.get(path)
     assert status == 200, page
     assert (b"# TYPE kproxy_telemetry" if path == "/metrics" else b"org_apache_kafka_producer_record") in page

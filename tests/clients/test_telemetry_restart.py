@@ -1,4 +1,4 @@
-"""A restart of kproxy that clients which push do not notice: subscriptions and their ids stay."""
+"""A restart of kproxy that pushing clients do not notice: subscriptions and their ids stay."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_restart(kafka: Backend, tmp_path: Path) -> None:
 
 
 def instances_after(collector: Collector, since: int) -> dict[str, set[str]]:
-    """The instance ids of all clients, once each has pushed to the collector after so many parts of pushes."""
+    """Return all clients' instance ids, once each has pushed to the collector after its first `since` parts."""
     found: dict[str, set[str]] = {}
 
     def every() -> bool:
@@ -71,7 +71,7 @@ def instances_after(collector: Collector, since: int) -> dict[str, set[str]]:
 
 
 def subscription_id_of(proxy: Proxy) -> int:
-    """What an instance of the test's own is told, byte by byte."""
+    """Return the subscription id that an instance of the test's own gets, byte by byte."""
     head = struct.pack(">hhi", GET_TELEMETRY_SUBSCRIPTIONS, 0, 1) + string("raw") + b"\0"
     with RawClient(proxy.port()) as client:
         answer = client.ask(frame(head + INSTANCE.bytes + b"\0"))

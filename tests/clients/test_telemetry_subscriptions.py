@@ -1,4 +1,4 @@
-"""Subscriptions to clients' metrics made by Kafka's own tool and by kproxy's, and which clients push what of them."""
+"""Subscriptions to clients' metrics made by Kafka's own tool and by kproxy's, and what clients push because of them."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ CONNECTION, REQUEST = f"{PRODUCER}connection.", f"{PRODUCER}request."
 
 @dataclass(frozen=True)
 class Subscribed:
-    """A kproxy without a subscription of its own, all clients at work, and the collector of what they push."""
+    """A kproxy without a subscription of its own, all clients at work, and the collector of their pushes."""
 
     side: Side
     collector: Collector
 
     def tool(self, *arguments: str) -> str:
-        """Run kafka-client-metrics; its output."""
+        """Run kafka-client-metrics; return its output."""
         return self.side.java(TOOL, *arguments)
 
     def alter(self, name: str, metrics: str, match: str) -> None:
@@ -46,7 +46,7 @@ class Subscribed:
         assert f"Altered client metrics config for {name}." in changed
 
     def kproxy(self, *arguments: str) -> str:
-        """Run `kproxy telemetry`; its output."""
+        """Run `kproxy telemetry`; return its output."""
         admin = ("--admin", f"http://{HOST}:{self.side.proxy.admin_port}")
         command = [KPROXY, "telemetry", *arguments, *admin]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
@@ -54,18 +54,18 @@ class Subscribed:
         return done.stdout
 
     def instances(self) -> dict[str, dict[str, Any]]:
-        """What `kproxy telemetry instances` shows, by client id, each of which has one."""
+        """Return what `kproxy telemetry instances` shows, by client id; each client has one instance."""
         shown = json.loads(self.kproxy("instances", "--json"))["instances"]
         found = {one["client_id"]: one for one in shown}
         assert len(found) == len(shown)
         return found
 
     def names(self, client_id: str, since: int = 0) -> set[str]:
-        """Metrics that a client pushed, but for so many pushes or parts of them before."""
+        """Return the metrics that a client pushed after its first `since` pushes or parts of them."""
         return set[str]().union(*(one.names for one in telemetry.of(client_id, self.collector.pushed[since:])))
 
     def pushes_only(self, client_id: str, prefix: str) -> None:
-        """Wait until a client pushes metrics that begin so, and from then on no others."""
+        """Wait until a client pushes metrics with this prefix, and from then on no others."""
         began = len(self.collector.pushed)
         until(lambda: any(one.startswith(prefix) for one in self.names(client_id, began)), f"{client_id}: {prefix}")
         since = len(self.collector.pushed)
@@ -73,15 +73,15 @@ class Subscribed:
         assert all(one.startswith(prefix) for one in self.names(client_id, since))
 
     def answered(self, error: str, api: str = "PushTelemetry") -> float:
-        """How many requests were answered so."""
+        """Return how many requests were answered with this error."""
         return self.side.proxy.metric("kproxy_telemetry_requests_total", api=api, error=error)
 
     def refused(self) -> float:
-        """How many pushes were answered with 117, for an outdated subscription."""
+        """Return how many pushes were answered with 117, for an outdated subscription."""
         return self.answered("UNKNOWN_SUBSCRIPTION_ID")
 
     def quiet(self, refused: float) -> None:
-        """Wait until as many pushes in all were refused, and see that no client pushes without a subscription."""
+        """Wait until so many pushes in all were refused, and check that no client pushes without a subscription."""
         until(lambda: self.refused() == refused, f"{refused:.0f} pushes are refused")
         pushes = self.answered("NONE")
         stays(lambda: self.answered("NONE") == pushes, "a client pushes without a subscription", 2.5)
@@ -89,7 +89,7 @@ class Subscribed:
 
 @pytest.fixture(scope="module")
 def subscribed(kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subscribed]:
-    """All clients have asked what to push, and push nothing."""
+    """Yield with all clients at work: they have asked what to push, and push nothing."""
     directory, topic = tmp_path_factory.mktemp("subscribed"), kafka.topic()
     with Collector() as collector, ExitStack() as clients:
         receivers = [{"name": "otlp", "type": "otlp", "url": collector.url, "linger": "50ms"}]
@@ -106,7 +106,7 @@ def subscribed(kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 def test_kafka_client_metrics(subscribed: Subscribed) -> None:
-    """The tool alters, lists, describes, deletes; who pushes what follows, each client at its next push."""
+    """The tool alters, lists, describes and deletes; each client follows at its next push."""
     java = rf"client_software_name=apache-kafka-java,client_software_version={re.escape(jars.KAFKA_4_3.version)}"
     refused = subscribed.refused()
     subscribed.alter("of-java", CONNECTION, java)
@@ -144,7 +144,7 @@ def test_kafka_client_metrics(subscribed: Subscribed) -> None:
 
 
 def test_kproxy_telemetry(subscribed: Subscribed) -> None:
-    """`kproxy telemetry` subscribes, shows who pushes because of it, changes it, forgets it; a client follows."""
+    """`kproxy telemetry` subscribes, shows the clients that push for it, changes it, forgets it; a client follows."""
     refused, version = subscribed.refused(), f"v{golang.franz_go_version()}"
     match = ("--match", "client_software_name=kgo", "--match", f"client_software_version={re.escape(version)}")
     command = ("subscribe", "mine", "--cluster", "kafka", "--interval", "1s", *match, "--metrics")

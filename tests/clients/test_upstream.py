@@ -24,7 +24,7 @@ BROKER = 4  # a resource type
 
 
 def bootstrap(backend: Backend) -> list[tuple[str, int]]:
-    """The brokers' own addresses."""
+    """Return the brokers' own addresses."""
     return [(host, int(port)) for host, port in (each.split(":") for each in backend.cluster.bootstrap.split(","))]
 
 
@@ -44,7 +44,7 @@ async def client(nursery: trio.Nursery, backend: Backend) -> UpstreamClient:
 
 
 async def test_metadata_and_describe_cluster_agree(client: UpstreamClient, backend: Backend) -> None:
-    """Two APIs tell the same cluster: its id, its nodes at their own ports."""
+    """Two APIs agree about the cluster: its id, and its nodes at their own ports."""
     metadata = await client.metadata()
     described = await client.request(DescribeClusterRequest(), DescribeClusterResponse)
     expected = {node_id: broker.port for node_id, broker in backend.cluster.brokers.items()}
@@ -54,7 +54,7 @@ async def test_metadata_and_describe_cluster_agree(client: UpstreamClient, backe
 
 
 async def test_requests_reach_the_node_they_name(client: UpstreamClient, backend: Backend) -> None:
-    """Only a broker itself describes its own configuration; each does so under its id, and refuses the others'."""
+    """Only a broker itself describes its own configuration: each answers under its id and refuses the others'."""
     metadata = await client.metadata()
     client.set_nodes({broker.node_id: (broker.host, broker.port) for broker in metadata.brokers})
     assert set(client.nodes) == set(backend.cluster.brokers)

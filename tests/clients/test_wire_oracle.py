@@ -1,4 +1,4 @@
-"""The wire beside kafka-clients itself: every message with a codec, every response with addresses, every version."""
+"""The wire layer checked against kafka-clients: every message with a codec, every response with addresses."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.property import wire_contents as contents
 from tests.property.wire_messages import CASES, SCHEMAS, case_id, class_of, instances, to_json
 from tests.support.wire_oracle import WireOracle, wire_oracle
 
-# Without shrinking: thousands of questions more to a process outside would take minutes.
+# Without shrinking: thousands of further questions to the Java process would take minutes.
 EXAMPLES = settings(max_examples=8, derandomize=True, database=None, deadline=None, phases=[Phase.generate])
 
 
 @pytest.fixture(scope="module")
 def oracle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WireOracle]:
-    """One Java process for all."""
+    """Yield one Java process for all tests."""
     with wire_oracle(tmp_path_factory.mktemp("wire-oracle")) as process:
         yield process
 
@@ -40,7 +40,7 @@ def test_codec(oracle: WireOracle, message: Message, version: int, data: st.Data
 
 @pytest.mark.parametrize("message", SCHEMAS.of_kind("request") + SCHEMAS.of_kind("response"), ids=case_id)
 def test_versions(oracle: WireOracle, message: Message) -> None:
-    """kafka-clients knows neither more nor fewer versions of any message than the schemas say."""
+    """kafka-clients knows neither more nor fewer versions of any message than the schemas."""
     assert oracle.versions(message.name) == (message.valid.low, message.valid.high)
 
 
@@ -81,15 +81,15 @@ def test_neutralised(oracle: WireOracle, key: int, version: int, data: st.DataOb
     endpoints = after.pop("nodeEndpoints", [])
     old_endpoints = before.pop("nodeEndpoints", [])
     assert after == before
-    told = [old | {"host": host, "port": 19092} for old in old_endpoints]
-    assert endpoints == told or (endpoints == [] and len(host) > min(len(old["host"]) for old in old_endpoints))
+    advertised = [old | {"host": host, "port": 19092} for old in old_endpoints]
+    assert endpoints == advertised or (endpoints == [] and len(host) > min(len(old["host"]) for old in old_endpoints))
 
 
 @pytest.mark.parametrize("key", sorted(contents.RESPONSES))
 @given(data=st.data())
 @EXAMPLES
 def test_error_offset(oracle: WireOracle, key: int, data: st.DataObject) -> None:
-    """Where the table says, kafka-clients writes the top-level error code, in every API there is."""
+    """kafka-clients writes the top-level error code where the table says, in every API."""
     message = contents.RESPONSES[key]
     version = data.draw(st.sampled_from(list(message.valid)))
     content = data.draw(contents.contents(key, version, tags=False))

@@ -16,7 +16,7 @@ IMAGE = "localhost/kproxy:test"
 
 
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """A test's own time is limited, not that of the builds in its fixtures: those have timeouts of their own."""
+    """Limit a test's own time, not that of the builds in its fixtures: those have timeouts of their own."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent) and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(180, func_only=True))
@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def image() -> str:
-    """kproxy's image, built from this tree."""
+    """Return kproxy's image, built from this tree."""
     tools.ensure("containers")
     tools.output(tools.ROOT / "deploy" / "tools" / "build-image", IMAGE, timeout=900)
     return IMAGE
@@ -32,7 +32,7 @@ def image() -> str:
 
 @pytest.fixture(scope="session")
 def kubernetes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
-    """An API server that knows ServiceMonitors, with a namespace that enforces the restricted profile."""
+    """Yield an API server that knows ServiceMonitors, with a namespace that enforces the restricted profile."""
     tools.ensure("etcd")
     with ApiServer(tmp_path_factory.mktemp("kubernetes")) as server:
         server.create(yaml.safe_load((Path(__file__).parent / "servicemonitor-crd.yaml").read_text()))

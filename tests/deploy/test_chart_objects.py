@@ -1,4 +1,4 @@
-"""The chart's objects: strictly valid for every Kubernetes it supports, and true to kproxy's own configuration."""
+"""The chart's objects: strictly valid for every Kubernetes it supports, and consistent with kproxy's configuration."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DRAIN_MARGIN = 5
 
 @pytest.fixture(params=chart.VALUES)
 def objects(request: pytest.FixtureRequest, tmp_path: Path) -> list[chart.Object]:
-    """What one set of values renders."""
+    """Return the objects that one set of values renders."""
     return chart.rendered(chart.VALUES[request.param], tmp_path)
 
 
@@ -64,7 +64,7 @@ def test_kproxy_accepts_its_configuration(objects: list[chart.Object], tmp_path:
 
 
 def test_upstreams_come_to_kproxy_in_their_order(tmp_path: Path) -> None:
-    """With names, servers and when to fail over; a drain that sends clients to the other replicas."""
+    """Upstreams keep names, servers, order and failover settings; a drain sends clients to the other replicas."""
     config = _config(chart.rendered(chart.VALUES["failover"], tmp_path), tmp_path)
     (cluster,) = config.clusters
     servers = {upstream.name: list(map(str, upstream.bootstrap_servers)) for upstream in cluster.backends}
@@ -76,7 +76,7 @@ def test_upstreams_come_to_kproxy_in_their_order(tmp_path: Path) -> None:
 
 
 def test_telemetry_comes_to_kproxy(tmp_path: Path) -> None:
-    """As it was given, and `{}` switches it on; Prometheus scrapes the clients' page where it is asked to."""
+    """Telemetry arrives as it was given, and `{}` switches it on; Prometheus scrapes the clients' page if asked to."""
     objects = chart.rendered(chart.VALUES["telemetry"], tmp_path)
     config = _config(objects, tmp_path)
     expected = {key: value for key, value in chart.TELEMETRY.items() if key != "maxBytes"} | {"max_bytes": 512 * 1024}
@@ -89,7 +89,7 @@ def test_telemetry_comes_to_kproxy(tmp_path: Path) -> None:
 
 
 def test_every_node_has_its_port_in_the_service(objects: list[chart.Object], tmp_path: Path) -> None:
-    """For each cluster the Service maps the bootstrap port and, by node id, just the ports that kproxy will bind."""
+    """For each cluster the Service maps the bootstrap port and, by node id, exactly the ports that kproxy will bind."""
     config = _config(objects, tmp_path)
     services = {service["metadata"]["name"]: service for service in chart.of_kind(objects, "Service")}
     for cluster in config.clusters:
@@ -99,15 +99,15 @@ def test_every_node_has_its_port_in_the_service(objects: list[chart.Object], tmp
         service = services.pop(f"kproxy-{cluster.name}")
         assert {port["name"]: port["port"] for port in service["spec"]["ports"]} == expected
         assert {port["name"]: port["targetPort"] for port in service["spec"]["ports"]} == expected
-        told = {
+        advertised = {
             port["nodePort"] for port in service["spec"]["ports"] if "nodePort" in port and port["name"] != "bootstrap"
         }
         first = cluster.nodes.advertised_first_port
-        assert told == (set(range(first, first + len(ids))) if first else set())
+        assert advertised == (set(range(first, first + len(ids))) if first else set())
     assert list(services) == ["kproxy"]
 
 
-def test_clients_are_told_the_service(objects: list[chart.Object], tmp_path: Path) -> None:
+def test_clients_get_the_service_name(objects: list[chart.Object], tmp_path: Path) -> None:
     """The advertised host is the Service's own name, unless the values give another."""
     for cluster in _config(objects, tmp_path).clusters:
         assert cluster.advertised_host in {f"kproxy-{cluster.name}.{chart.NAMESPACE}.svc", "kafka.example.org"}
@@ -122,7 +122,7 @@ def test_the_pod_outlives_its_drain(objects: list[chart.Object], tmp_path: Path)
 
 
 def test_probes_ask_the_admin_listener(objects: list[chart.Object], tmp_path: Path) -> None:
-    """Both probes go to the port at which kproxy's admin listener is, whatever its number."""
+    """Both probes use the port of kproxy's admin listener, whatever its number."""
     admin = _config(objects, tmp_path).admin
     container = _pod(objects)["containers"][0]
     ports = {port["name"]: port["containerPort"] for port in container["ports"] if "name" in port}
@@ -162,7 +162,7 @@ def test_a_new_configuration_rolls_the_pods(tmp_path: Path) -> None:
 
 
 def test_no_budget_for_a_single_replica(tmp_path: Path) -> None:
-    """One replica with a budget would keep a machine from being drained for ever."""
+    """A budget for one replica would keep a machine from being drained for ever."""
     kinds = {name: {found["kind"] for found in chart.rendered(chart.VALUES[name], tmp_path)} for name in chart.VALUES}
     assert "PodDisruptionBudget" not in kinds["single"]
     assert "PodDisruptionBudget" in kinds["minimal"]
@@ -171,7 +171,7 @@ def test_no_budget_for_a_single_replica(tmp_path: Path) -> None:
 
 
 def test_notes_name_the_bootstrap_address(tmp_path: Path) -> None:
-    """What helm prints after an install tells clients their bootstrap.servers."""
+    """helm's notes after an install give clients their bootstrap.servers."""
     where = ("--namespace", chart.NAMESPACE, "--dry-run=client")
     values = chart.values_file(chart.VALUES["minimal"], tmp_path)
     done = chart.helm("install", chart.RELEASE, chart.CHART, *where, "--values", values)
@@ -179,7 +179,7 @@ def test_notes_name_the_bootstrap_address(tmp_path: Path) -> None:
 
 
 def test_notes_name_every_upstream(tmp_path: Path) -> None:
-    """With its servers, in order."""
+    """The notes name each upstream with its servers, in order."""
     values = chart.values_file(chart.VALUES["failover"], tmp_path)
     done = chart.helm("install", chart.RELEASE, chart.CHART, "--dry-run=client", "--values", values)
     assert "main (east: kafka-0.east:9092,kafka-1.east:9092; west: kafka-0.west:9092)\n" in done.stdout, done.stderr

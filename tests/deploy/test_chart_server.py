@@ -1,4 +1,4 @@
-"""The chart against a real API server: it refuses what only looks right."""
+"""The chart against a real API server, which refuses objects that only look right."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS = (
 
 @pytest.fixture
 def release(kubernetes: ApiServer, tmp_path: Path) -> Iterator[Any]:
-    """`helm VERB RELEASE …` in the test's namespace; the release is gone afterwards."""
+    """Yield a function that runs `helm VERB RELEASE …` in the test's namespace; the release is gone afterwards."""
 
     def call(verb: str, *arguments: str | Path, values: str | None = None) -> str:
         where: list[str | Path] = ["--namespace", chart.NAMESPACE]
@@ -67,7 +67,7 @@ def test_the_pod_meets_the_restricted_profile(name: str, kubernetes: ApiServer, 
 
 
 def test_the_server_would_object(kubernetes: ApiServer, tmp_path: Path) -> None:
-    """The check has teeth: a misspelt field, a port out of range and a privileged pod are refused."""
+    """The checks can fail: a misspelt field, a port out of range and a privileged pod are refused."""
     objects = chart.rendered(chart.VALUES["minimal"], tmp_path)
     deployment, service = chart.only(objects, "Deployment"), chart.of_kind(objects, "Service")[0]
     misspelt, pod = copy.deepcopy(deployment), chart.pod_of(deployment)
@@ -83,7 +83,7 @@ def test_the_server_would_object(kubernetes: ApiServer, tmp_path: Path) -> None:
 
 
 def test_install_upgrade_uninstall(kubernetes: ApiServer, release: Any) -> None:
-    """A release installs, gets a cluster more by an upgrade, and leaves nothing when it goes."""
+    """A release installs, gains a cluster by an upgrade, and leaves nothing when it is uninstalled."""
     release("install", chart.CHART, values="minimal")
     assert _stored(kubernetes) == {
         "Deployment": ["kproxy"],
@@ -99,6 +99,6 @@ def test_install_upgrade_uninstall(kubernetes: ApiServer, release: Any) -> None:
 
 
 def test_every_optional_object_installs(kubernetes: ApiServer, release: Any) -> None:
-    """With everything switched on all objects are stored, the ServiceMonitor too."""
+    """With everything switched on, all objects are stored, the ServiceMonitor too."""
     release("install", chart.CHART, values="everything")
     assert set(_stored(kubernetes)) == {kind for _, kind in KINDS}

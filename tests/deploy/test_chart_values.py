@@ -86,27 +86,27 @@ def _refusal(values: Mapping[str, Any], directory: Path) -> str:
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refuses_a_wrong_value(name: str, tmp_path: Path) -> None:
-    """A wrong value outside of the clusters is refused, with its place."""
+    """A wrong value outside of the clusters is refused; the message has its place."""
     wrong, message = REFUSED[name]
     assert message in _refusal({"clusters": [chart.MAIN], **wrong}, tmp_path)
 
 
 @pytest.mark.parametrize("name", REFUSED_CLUSTER)
 def test_refuses_a_wrong_cluster(name: str, tmp_path: Path) -> None:
-    """A cluster that cannot be served is refused, with its place or its name."""
+    """A cluster that cannot be served is refused; the message has its place or its name."""
     wrong, message = REFUSED_CLUSTER[name]
     assert message in _refusal({"clusters": [{**chart.MAIN, **wrong}]}, tmp_path)
 
 
 def test_refuses_the_chart_without_values() -> None:
-    """The defaults alone lack a cluster, which is what the message says."""
+    """The defaults alone lack a cluster, and the message says so."""
     done = chart.helm("template", "kproxy", chart.CHART)
     assert done.returncode != 0
     assert "at '/clusters': minItems: got 0, want 1" in done.stderr
 
 
 def test_refuses_node_port_without_its_ports(tmp_path: Path) -> None:
-    """service.type NodePort needs what clients outside are told."""
+    """service.type NodePort needs the host and the ports that are advertised to clients outside."""
     message = _refusal({"clusters": [chart.MAIN], "service": {"type": "NodePort"}}, tmp_path)
     assert "at '/clusters/0': missing property 'advertisedHost'" in message
     assert "at '/clusters/0/nodes': missing property 'advertisedFirstPort'" in message
@@ -121,7 +121,7 @@ def test_refuses_clusters_that_share_a_port(tmp_path: Path) -> None:
 
 
 def test_refuses_a_cluster_without_a_backend(tmp_path: Path) -> None:
-    """One of bootstrapServers and upstreams; an upstream's name stands once."""
+    """A cluster has either bootstrapServers or upstreams; an upstream's name appears once."""
     message = _refusal({"clusters": [{"name": "main", "nodes": {"ranges": ["0-2"]}}]}, tmp_path)
     assert "at '/clusters/0': missing property 'bootstrapServers'" in message
     assert "at '/clusters/0': missing property 'upstreams'" in message
@@ -130,13 +130,13 @@ def test_refuses_a_cluster_without_a_backend(tmp_path: Path) -> None:
 
 
 def test_refuses_an_old_kubernetes(tmp_path: Path) -> None:
-    """Without the sleep action of preStop, from before 1.30, the chart says so."""
+    """Before 1.30 preStop has no sleep action, and the chart says so."""
     message = chart.template(chart.VALUES["minimal"], tmp_path, "--kube-version", "1.29").stderr
     assert "chart requires kubeVersion: >=1.30.0-0" in message
 
 
 def test_schema_knows_every_default() -> None:
-    """Each default value stands in the schema, and each value of the schema in values.yaml: no key undocumented."""
+    """Each default value is in the schema, and each value of the schema in values.yaml: no key is undocumented."""
     defaults = yaml.safe_load((chart.CHART / "values.yaml").read_text())
     schema = json.loads((chart.CHART / "values.schema.json").read_text())
     assert set(schema["properties"]) - {"global"} == set(defaults)
@@ -146,7 +146,7 @@ def test_schema_knows_every_default() -> None:
 
 
 def test_schema_is_closed() -> None:
-    """Every object of the schema whose keys the chart knows refuses others."""
+    """Every object of the schema with known keys refuses others."""
     schema = json.loads((chart.CHART / "values.schema.json").read_text())
     open_for_a_reason = {"config", "namedObjects"}
     groups = copy.deepcopy(schema["properties"]) | schema["$defs"]

@@ -1,4 +1,4 @@
-"""A real OpenTelemetry collector takes what real clients push, by HTTP and by HTTPS, and over a stop of its own."""
+"""A real OpenTelemetry collector takes what real clients push, by HTTP and by HTTPS, and across its own restart."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from tests.support.wait import until
 
 JAVA, LIBRDKAFKA, FRANZ_GO = "java", "librdkafka", "franz-go"
 ONCE = {JAVA: CONNECTIONS, LIBRDKAFKA: CONNECTIONS, FRANZ_GO: UPTIME}
-"""Each client, with a metric that stands once in each of its pushes."""
+"""Each client, with a metric that occurs once in each of its pushes."""
 TAKEN = ("plain", "secure")
 RECORDS = 120
 
 
 @dataclass(frozen=True)
 class Taken:
-    """What came by each receiver of a kproxy, when the clients had ended and their last pushes were through."""
+    """What each receiver of a kproxy delivered, once the clients had ended and their last pushes were through."""
 
     proxy: Proxy
     received: Mapping[str, list[Pushed]]
 
     def metric(self, name: str, receiver: str, **labels: str) -> float:
-        """One of kproxy's counters of a receiver's pushes."""
+        """Return one of kproxy's counters of a receiver's pushes."""
         return self.proxy.metric(f"kproxy_telemetry_receiver_{name}_total", receiver=receiver, **labels)
 
     def settled(self, receiver: str) -> bool:
-        """Whether it has delivered or dropped what it was offered."""
+        """True when a receiver has delivered or dropped all that it was offered."""
         return self.metric("offered", receiver) == self.metric("delivered", receiver) + self.metric("dropped", receiver)
 
 
 @pytest.fixture(scope="module")
 def taken(newest_kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Taken]:
-    """Three clients push everything each second until they end; the collector stops and starts again meanwhile."""
+    """Three clients push everything each second until they end; meanwhile the collector stops and starts again."""
     directory, topic = tmp_path_factory.mktemp("collector"), newest_kafka.topic()
     with (
         Collector() as plain,
@@ -73,7 +73,7 @@ def taken(newest_kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 def receivers(otelcol: Otelcol, directory: Path) -> list[dict[str, object]]:
-    """Two that the collector takes from, one with a wrong token, one that trusts the system's authorities only."""
+    """Return two receivers that the collector accepts, one with a wrong token, one trusting system authorities only."""
     secure = {"type": "otlp", "url": otelcol.secure, "compression": "zstd"}
     headers, tls = {"Authorization": f"Bearer {TOKEN}"}, {"ca": str(otelcol.authority.file)}
     return [
@@ -86,7 +86,7 @@ def receivers(otelcol: Otelcol, directory: Path) -> list[dict[str, object]]:
 
 
 def start(clients: ExitStack, side: Side, topic: str) -> list[Running]:
-    """One of each library."""
+    """Start one client of each library."""
     commands = (
         telemetry.java_producer(side.bootstrap, side.directory, JAVA, topic, RECORDS),
         telemetry.librdkafka_producer(side.bootstrap, LIBRDKAFKA, topic, RECORDS),
@@ -108,7 +108,7 @@ def test_it_takes_everything_once(taken: Taken, way: str, client_id: str) -> Non
 
 @pytest.mark.parametrize("way", TAKEN)
 def test_nothing_is_lost_while_it_is_down(taken: Taken, way: str) -> None:
-    """What it does not take is tried again until it does: all that was offered was delivered, nothing dropped."""
+    """A push that the collector does not take is retried until it does: all are delivered, none is dropped."""
     assert taken.metric("retries", way) > 0
     assert taken.metric("dropped", way) == 0
     pushes = taken.proxy.metric("kproxy_telemetry_requests_total", api="PushTelemetry", error="NONE")
@@ -116,12 +116,12 @@ def test_nothing_is_lost_while_it_is_down(taken: Taken, way: str) -> None:
 
 
 def test_a_wrong_token_is_refused(taken: Taken) -> None:
-    """401 is for good: nothing gets past it, nothing is tried for ever, and the log names the answer."""
+    """401 is final: nothing gets past it, nothing is retried for ever, and the log names the answer."""
     assert taken.metric("dropped", "stranger", reason="refused") == taken.metric("offered", "stranger") > 0
     assert any(" 401" in str(line) for line in taken.proxy.logged(event="cannot deliver", to="stranger"))
 
 
 def test_an_unknown_authority_is_not_trusted(taken: Taken) -> None:
-    """No push goes to a server whose certificate nobody vouches for; each is dropped when its time is over."""
+    """No push goes to a server with an unknown authority; each push is dropped when its time is over."""
     assert taken.metric("dropped", "wary", reason="late") == taken.metric("offered", "wary") > 0
     assert any("check the certificate" in str(line) for line in taken.proxy.logged(event="cannot deliver", to="wary"))

@@ -18,7 +18,7 @@ HEALTHCHECK = tools.ROOT / "deploy" / "image" / "healthcheck.py"
 
 
 class _Admin(http.server.BaseHTTPRequestHandler):
-    """Ready, but not live: the opposite of what the check asks by default."""
+    """An admin port that is ready but not live: the opposite of what the check asks by default."""
 
     def do_GET(self) -> None:
         self.send_response(200 if self.path == "/readyz" else 503)
@@ -30,7 +30,7 @@ class _Admin(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def admin() -> Iterator[int]:
-    """The port of a server that answers 200 to /readyz and 503 to everything else."""
+    """Yield the port of a server that answers 200 to /readyz and 503 to everything else."""
     with http.server.HTTPServer(("127.0.0.1", 0), _Admin) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
@@ -44,12 +44,12 @@ def _check(*arguments: str, admin: str = "") -> subprocess.CompletedProcess[str]
 
 
 def test_hadolint_passes() -> None:
-    """hadolint has nothing to say, not even information."""
+    """hadolint reports nothing, not even information."""
     assert tools.output(tools.ensure("hadolint"), "--failure-threshold", "style", "Dockerfile") == ""
 
 
 def test_hadolint_would_object(tmp_path: Path) -> None:
-    """The same call refuses what it should: an unpinned base and a cd."""
+    """The same call can fail: it refuses an unpinned base and a cd."""
     bad = tmp_path / "Dockerfile"
     bad.write_text("FROM python\nRUN cd /tmp\n")
     done = tools.run(tools.ensure("hadolint"), "--failure-threshold", "style", bad)
@@ -65,13 +65,13 @@ def test_healthcheck_accepts_200(admin: int) -> None:
 
 @pytest.mark.parametrize("address", ["0.0.0.0:{}", "127.0.0.1:{}", ":{}"])
 def test_healthcheck_refuses_503(admin: int, address: str) -> None:
-    """Any other status is unhealthy, and the line says which; KPROXY_ADMIN's any-address means loopback."""
+    """Any other status is unhealthy, and the line says which; an any-address in KPROXY_ADMIN means loopback."""
     done = _check(admin=address.format(admin))
     assert (done.returncode, done.stderr) == (1, f"http://127.0.0.1:{admin}/livez: HTTP/1.0 503 Service Unavailable\n")
 
 
 def test_healthcheck_refuses_silence() -> None:
-    """A port where nothing listens is unhealthy, told in one line."""
+    """A port without a listener is unhealthy, reported in one line."""
     port = free_port()
     done = _check(admin=f"[::]:{port}")
     assert done.returncode == 1

@@ -43,25 +43,25 @@ def _variables(servers: str, bootstrap_port: int, admin_port: int) -> dict[str, 
 
 @pytest.fixture
 def ports() -> range:
-    """The bootstrap port, room for nodes, and the admin port as the last one."""
+    """Return the bootstrap port, room for nodes, and the admin port as the last one."""
     return free_ports(8)
 
 
 @pytest.fixture
 def container(image: str, kafka: Backend, ports: range) -> Iterator[Container]:
-    """The image with its default command, configured by variables alone."""
+    """Yield a container with the image's default command, configured by variables alone."""
     with Container(image, ports[-1], env=_variables(kafka.cluster.bootstrap, ports[0], ports[-1])) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def topic(kafka: Backend) -> str:
-    """A topic on all three brokers."""
+    """Create a topic on all three brokers."""
     return kafka.topic(name=f"image-{uuid.uuid4().hex[:8]}")
 
 
 def _produce(bootstrap: str, topic: str, count: int = RECORDS) -> set[bytes]:
-    """Acknowledged records of a run of their own."""
+    """Produce records that no other run has; return those that were acknowledged."""
     acknowledged: set[bytes] = set()
     producer = Producer({"bootstrap.servers": bootstrap, "acks": "all", "enable.idempotence": True})
     run = uuid.uuid4().hex
@@ -98,19 +98,19 @@ def _consume(bootstrap: str, topic: str, wanted: set[bytes]) -> None:
         consumer.close()
 
 
-def _told(bootstrap: str) -> dict[int, tuple[str, int]]:
-    """Where clients are told that each node is."""
+def _advertised(bootstrap: str) -> dict[int, tuple[str, int]]:
+    """Return the host and port that are advertised to clients, by node."""
     brokers = Producer({"bootstrap.servers": bootstrap}).list_topics(timeout=20).brokers.values()
     return {broker.id: (broker.host, broker.port) for broker in brokers}
 
 
 def test_clients_produce_and_consume(container: Container, kafka: Backend, topic: str, ports: range) -> None:
-    """Records go through the container both ways, and clients hear of no broker's own port."""
+    """Records go through the container both ways, and clients see no broker's own port."""
     bootstrap = f"{HOST}:{ports[0]}"
     _consume(bootstrap, topic, _produce(bootstrap, topic))
-    told = _told(bootstrap)
-    assert set(told) == set(kafka.cluster.brokers)
-    assert {port for _, port in told.values()} <= set(ports[1:-1])
+    advertised = _advertised(bootstrap)
+    assert set(advertised) == set(kafka.cluster.brokers)
+    assert {port for _, port in advertised.values()} <= set(ports[1:-1])
 
 
 def test_it_has_no_rights(container: Container) -> None:
@@ -124,7 +124,7 @@ def test_it_has_no_rights(container: Container) -> None:
 
 
 def test_its_healthcheck_agrees(image: str, container: Container) -> None:
-    """The health check that the image declares finds the port from KPROXY_ADMIN, and tells 200 from 404."""
+    """The health check that the image declares finds the port from KPROXY_ADMIN, and distinguishes 200 from 404."""
     declared = json.loads(tools.output("podman", "image", "inspect", image))[0]["Healthcheck"]["Test"]
     assert declared == ["CMD", "kproxy-healthcheck"]
     done = container.execute("kproxy-healthcheck")
@@ -134,7 +134,7 @@ def test_its_healthcheck_agrees(image: str, container: Container) -> None:
 
 @pytest.mark.usefixtures("container")
 def test_a_wrong_port_is_unhealthy(image: str) -> None:
-    """The health check of a container whose kproxy is not there fails with one line."""
+    """The health check of a container without a running kproxy fails with one line."""
     done = once(image, f"{HOST}:{free_ports(1)[0]}", entrypoint="kproxy-healthcheck")
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
@@ -167,7 +167,7 @@ def test_it_is_small(image: str, container: Container) -> None:
 
 
 def _layers_of_ours(layers: list[dict[str, str]]) -> int:
-    """How many of the newest history entries the last stage of the Dockerfile wrote: up to its LABEL."""
+    """Return how many of the newest history entries the last stage of the Dockerfile wrote: up to its LABEL."""
     return next(index for index, layer in enumerate(layers) if "LABEL" in layer["CreatedBy"]) + 1
 
 
@@ -180,7 +180,7 @@ def test_serve_with_flags(image: str, kafka: Backend, topic: str, ports: range) 
 
 
 def test_the_charts_configuration_serves(image: str, kafka: Backend, topic: str, ports: range, tmp_path: Path) -> None:
-    """The rendered ConfigMap, mounted as in the pod: each node is told at just the port that its Service maps."""
+    """The rendered ConfigMap, mounted as in the pod: each node is advertised at the port that its Service maps."""
     ranges = [str(node) for node in kafka.cluster.brokers]
     cluster = {
         "name": "main",
@@ -201,7 +201,7 @@ def test_the_charts_configuration_serves(image: str, kafka: Backend, topic: str,
         mapped = {
             port["name"]: (HOST, port["port"]) for port in service["spec"]["ports"] if port["name"] != "bootstrap"
         }
-        assert {f"node-{node}": where for node, where in _told(bootstrap).items()} == mapped
+        assert {f"node-{node}": where for node, where in _advertised(bootstrap).items()} == mapped
 
 
 def test_the_sidecars_variables_serve(image: str, kafka: Backend, topic: str, ports: range) -> None:
@@ -213,9 +213,9 @@ def test_the_sidecars_variables_serve(image: str, kafka: Backend, topic: str, po
     with Container(image, ports[-1], *sidecar["args"], env=env):
         bootstrap = f"{HOST}:{ports[0]}"
         _consume(bootstrap, topic, _produce(bootstrap, topic, 50))
-        told = _told(bootstrap)
-        assert {host for host, _ in told.values()} == {HOST}
-        assert not {port for _, port in told.values()} & kafka.cluster.ports
+        advertised = _advertised(bootstrap)
+        assert {host for host, _ in advertised.values()} == {HOST}
+        assert not {port for _, port in advertised.values()} & kafka.cluster.ports
 
 
 def test_without_settings_it_says_what_is_missing(image: str) -> None:
@@ -251,7 +251,7 @@ def test_it_holds_this_tree_and_nothing_to_install_with(image: str) -> None:
 
 
 def test_its_relay_is_compiled(image: str, container: Container) -> None:
-    """--version and the metrics of a running container say so."""
+    """`--version` and the metrics of a running container report it."""
     assert once(image, "--version").stdout == f"kproxy {kproxy.__version__} (compiled)\n"
     with urllib.request.urlopen(f"http://{HOST}:{container.admin_port}/metrics", timeout=10) as page:
         (line,) = [line for line in page.read().decode().splitlines() if line.startswith("kproxy_build_info{")]

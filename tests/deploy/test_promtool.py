@@ -22,7 +22,7 @@ async def test_a_scrape_is_clean(nursery: trio.Nursery) -> None:
 
 
 def test_the_linter_is_awake() -> None:
-    """A counter without _total and a metric without help are told, so that the test above can fail."""
+    """A counter without _total and a metric without help are reported: the test above can fail."""
     found = complaints(b"# HELP a_b Help.\n# TYPE a_b counter\na_b 1\n# TYPE c_seconds gauge\nc_seconds 1\n")
     assert "a_b counter metrics should have" in found
     assert "c_seconds no help text" in found

@@ -19,7 +19,7 @@ _ENTRY = re.compile(
 
 
 def _pins(name: str) -> dict[str, str]:
-    """Project name to its one version, of the entries that apply on any platform."""
+    """Return each project's one version, of the entries that apply on any platform."""
     pins = {}
     for entry in _ENTRY.finditer((DEPLOY / name).read_text()):
         requirement = Requirement(entry["pin"])

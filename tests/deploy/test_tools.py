@@ -1,4 +1,4 @@
-"""deploy/tools/install: idempotent, and plain about what it cannot install."""
+"""deploy/tools/install: idempotent, with clear messages about what it cannot install."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def _path_with_only(directory: Path, *commands: str) -> str:
 
 
 def test_installs_once() -> None:
-    """A second call finds what the first one made, and says nothing."""
+    """A second call finds what the first one made, and prints nothing."""
     tools.ensure("hadolint")
     done = tools.run(tools.INSTALL, "hadolint", timeout=10)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
 def test_refuses_an_unknown_tool() -> None:
-    """A misspelt name is told in one line, with the right ones."""
+    """A misspelt name is reported in one line, with the right ones."""
     done = tools.run(tools.INSTALL, "helmet")
     assert done.returncode == 1
     assert done.stderr.splitlines() == [

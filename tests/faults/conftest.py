@@ -1,4 +1,4 @@
-"""A client beside every fault."""
+"""A healthy client beside every fault."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ from tests.support.proxy import Proxy
 
 @pytest.fixture
 def healthy(proxy: Proxy) -> Iterator[Healthy]:
-    """A client on one connection during the whole test, which must notice nothing."""
+    """Yield a client on one connection during the whole test, which must notice nothing."""
     with Healthy(proxy.port()) as client:
         yield client

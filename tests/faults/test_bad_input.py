@@ -39,7 +39,7 @@ BAD_BYTES = {
 
 @pytest.mark.parametrize(("sent", "reason"), BAD_BYTES.values(), ids=BAD_BYTES)
 def test_bad_bytes(proxy: Proxy, healthy: Healthy, sent: bytes, reason: str) -> None:
-    """First bytes, or after a good request: closed, counted and logged by its reason; nothing kept of a flood."""
+    """Sent first or after a good request: closed, counted and logged with its reason; nothing is kept of a flood."""
     with RawClient(proxy.port()) as warm_up:
         warm_up.ask(api_versions(1))
     with nothing_kept(proxy):
@@ -49,7 +49,7 @@ def test_bad_bytes(proxy: Proxy, healthy: Healthy, sent: bytes, reason: str) -> 
 
 
 def flood(proxy: Proxy, sent: bytes) -> None:
-    """Half of these clients say a good word first, and are closed a moment later for it."""
+    """Send the bytes on many connections; half of these clients send a good request first."""
     clients = [RawClient(proxy.port()) for _ in range(AT_ONCE)]
     for number, client in enumerate(clients):
         if number % 2:
@@ -70,7 +70,7 @@ def test_tls_hello(proxy: Proxy, healthy: Healthy) -> None:
 
 
 def test_http_request(proxy: Proxy, healthy: Healthy) -> None:
-    """So is an HTTP client."""
+    """An HTTP client is closed at once, too."""
     for _ in range(FLOOD):
         client = http.client.HTTPConnection(HOST, proxy.port(), timeout=5)
         client.request("GET", "/metrics")
@@ -103,7 +103,7 @@ def test_half_a_frame_then_gone(proxy: Proxy, healthy: Healthy) -> None:
 
 
 def test_silence(proxy: Proxy, healthy: Healthy) -> None:
-    """Nothing is ever said: closed after timeouts.first_request (2 s here), and no broker is dialled for it."""
+    """A client that sends nothing is closed after timeouts.first_request (2 s here); no broker is dialled for it."""
     dialled = proxy.metric("kproxy_upstream_connects_total")
     clients = [RawClient(proxy.port()) for _ in range(FLOOD)]
     for client in clients:
@@ -114,7 +114,7 @@ def test_silence(proxy: Proxy, healthy: Healthy) -> None:
 
 
 def test_correlation_id_in_use(proxy: Proxy, healthy: Healthy) -> None:
-    """An id that is still in flight cannot tell its response from the other's: closed, and the reason says so."""
+    """With an id that is still in flight, two responses could not be distinguished: closed, and the reason says so."""
     for _ in range(FLOOD):
         with RawClient(proxy.port()) as client:
             client.send(metadata(7), metadata(7))
@@ -123,14 +123,14 @@ def test_correlation_id_in_use(proxy: Proxy, healthy: Healthy) -> None:
 
 
 def test_correlation_id_used_again(proxy: Proxy, healthy: Healthy) -> None:
-    """Once its response has come an id is free: clients that always send the same one are served."""
+    """An id is free once its response has come: clients that always send the same one are served."""
     with RawClient(proxy.port()) as client:
         for ask in (metadata, api_versions, metadata):
             assert client.ask(ask(7))
 
 
 def test_request_that_only_the_broker_reads(proxy: Proxy, healthy: Healthy) -> None:
-    """What kproxy passes unread the broker judges: it closes, and the log names it as the one that did."""
+    """The broker closes on a request that kproxy passes unread, and the log says that the broker did."""
     for _ in range(FLOOD):
         with RawClient(proxy.port()) as client:
             client.send(request(METADATA, 1, 1, b"\x7f" * 20))
@@ -150,7 +150,7 @@ def test_api_versions_above_the_maximum(proxy: Proxy, healthy: Healthy) -> None:
 
 
 def check_counted(proxy: Proxy, reason: str, count: int, *, protocol_error: bool = True) -> None:
-    """Each was counted once by its reason, and has its log line, which tells the client's address."""
+    """Check that each was counted once by its reason, and has its log line with the client's address."""
     until(lambda: proxy.metric("kproxy_connections_closed_total", reason=reason) >= count, f"{count} x {reason}")
     if protocol_error:
         assert proxy.metric("kproxy_protocol_errors_total", reason=reason) == count

@@ -53,7 +53,7 @@ def test_kill_and_restart_under_load(proxy: Proxy, kafka: Backend, tmp_path: Pat
         consumer.wait()
     assert result["acknowledged"] > 1000
     assert (result["missing"], result["wrong"]) == (0, 0)
-    if LIBRDKAFKAS_OWN not in client.output:  # Java's below are exactly once whatever librdkafka does
+    if LIBRDKAFKAS_OWN not in client.output:  # Java's records, checked below, are exactly once whatever librdkafka does
         assert (result["failed"], result["duplicates"]) == ([], 0)
     sent = [int(line["value"]) for line in producer.lines() if line["name"] == "producer_send_success"]
     seen = [int(line["value"]) for line in consumer.lines() if line["name"] == "record_data"]
@@ -64,7 +64,7 @@ def test_kill_and_restart_under_load(proxy: Proxy, kafka: Backend, tmp_path: Pat
 
 
 def test_stalled_broker_stalls_only_its_own_clients(proxy: Proxy, kafka: Backend) -> None:
-    """SIGSTOP: clients of the other nodes and of the admin port notice nothing; it is told, and over with SIGCONT."""
+    """SIGSTOP: clients of other nodes and of the admin port notice nothing; kproxy reports the broker until SIGCONT."""
     ports = proxy.node_ports()
     victim, *others = ports
     with Healthy(ports[others[0]]) as one, Healthy(ports[others[1]]) as other:

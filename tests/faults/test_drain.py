@@ -1,4 +1,4 @@
-"""SIGTERM: what was received is answered, then kproxy goes."""
+"""SIGTERM: kproxy answers what it has received, then ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.wait import until
 
 
 def waiting_fetch(proxy: Proxy, kafka: Backend, seconds: float) -> RawClient:
-    """A client whose fetch of an empty partition the broker holds for so long; the broker has it on return."""
+    """Return a client after its fetch of an empty partition reached the broker, which holds it for so many seconds."""
     topic = kafka.topic(1)
     client = RawClient(leader_port(proxy, kafka, topic), timeout=30)
     client.ask(api_versions(1))
@@ -26,12 +26,12 @@ def waiting_fetch(proxy: Proxy, kafka: Backend, seconds: float) -> RawClient:
 
 
 def in_flight(proxy: Proxy) -> int:
-    """Requests that wait for a broker, over all connections."""
+    """Return how many requests wait for a broker, over all connections."""
     return sum(shown["in_flight"] for shown in proxy.get_json("/api/v1/connections")["connections"])
 
 
 def test_requests_in_flight_are_answered(proxy: Proxy, kafka: Backend) -> None:
-    """Readiness falls, nobody gets in, idle connections close, the long fetch is answered, and the exit code is 0."""
+    """Readiness falls, new clients are refused, idle connections close, the long fetch is answered, exit code 0."""
     with waiting_fetch(proxy, kafka, 4) as client, RawClient(proxy.port()) as idle:
         idle.ask(api_versions(1))
         begun = time.monotonic()
@@ -61,7 +61,7 @@ def test_idle_kproxy_goes_at_once(proxy: Proxy) -> None:
 
 
 def test_second_sigterm_stops_at_once(proxy: Proxy, kafka: Backend) -> None:
-    """Whoever sends it twice does not want to wait; the exit code tells that requests were cut off."""
+    """A second SIGTERM ends the drain at once; the exit code shows that requests were cut off."""
     with waiting_fetch(proxy, kafka, 8) as client:
         proxy.signal()
         until(lambda: proxy.get("/readyz")[0] == 503, "not ready")
@@ -84,7 +84,7 @@ def test_deadline_ends_the_drain(proxy: Proxy, kafka: Backend) -> None:
 
 
 def test_sigint_drains_too(proxy: Proxy, kafka: Backend) -> None:
-    """Ctrl-C in a terminal is as polite as SIGTERM."""
+    """Ctrl-C in a terminal drains as SIGTERM does."""
     with waiting_fetch(proxy, kafka, 2) as client:
         proxy.signal(signal.SIGINT)
         assert client.receive()[0] == 2

@@ -1,4 +1,4 @@
-"""The event stream where it cannot be delivered, while ten thousand connections come and go."""
+"""The event stream while it cannot be delivered and ten thousand connections come and go."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ ROOM = 1000
 
 @pytest.fixture
 def nowhere() -> Iterator[str]:
-    """Servers that take connections and never say a word."""
+    """Yield servers that take connections and never answer."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield f"127.0.0.1:{listener.getsockname()[1]}"
 
 
 def test_queues_that_are_full(kafka: Backend, tmp_path: Path, nowhere: str) -> None:
-    """No connection waits, memory is bounded, and each event is delivered, dropped or queued: all are counted."""
+    """No connection waits, memory is bounded, and every event is counted as delivered, dropped or queued."""
     (tmp_path / "in the way").write_text("")
     destinations = [
         {"name": "topic", "type": "kafka", "topic": "t", "bootstrap_servers": nowhere, "max_events": ROOM},
@@ -54,7 +54,7 @@ def test_queues_that_are_full(kafka: Backend, tmp_path: Path, nowhere: str) -> N
 
 
 def come_and_go(proxy: Proxy, count: int) -> None:
-    """Connections that ask one thing, some at a time."""
+    """Open and close connections that ask one thing each, some at a time."""
     for _ in range(count // AT_A_TIME):
         clients = [RawClient(proxy.port()) for _ in range(AT_A_TIME)]
         for client in clients:
@@ -65,6 +65,6 @@ def come_and_go(proxy: Proxy, count: int) -> None:
 
 
 def counted(proxy: Proxy, what: str, destination: str) -> float:
-    """A counter, or a gauge, of a destination."""
+    """Return a destination's counter or gauge."""
     suffix = "" if what.startswith("queued") else "_total"
     return proxy.metric(f"kproxy_events_{what}{suffix}", destination=destination)

@@ -1,4 +1,4 @@
-"""Brokers that answer wrongly, or not to the end; a real cluster beside them in the same kproxy."""
+"""Brokers that answer wrongly or incompletely, beside a real cluster in the same kproxy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BEHAVIOURS = {
 
 @pytest.mark.parametrize(("behaviour", "reason"), BEHAVIOURS.items(), ids=lambda case: getattr(case, "__name__", case))
 def test_bad_brokers(kafka: Backend, tmp_path: Path, behaviour: Behaviour, reason: str) -> None:
-    """Its clients are closed, counted and logged by the reason; clients of the real cluster notice nothing."""
+    """The fake cluster's clients are closed, counted and logged with the reason; the real cluster's notice nothing."""
     with FakeBroker(behaviour) as broker, beside(kafka, tmp_path, broker.address) as proxy:
         with Healthy(proxy.port("real")) as healthy:
             with nothing_kept(proxy):
@@ -48,7 +48,7 @@ def test_bad_brokers(kafka: Backend, tmp_path: Path, behaviour: Behaviour, reaso
 
 
 def test_broker_that_refuses(kafka: Backend, tmp_path: Path) -> None:
-    """Nobody listens there: the client is closed at once, and the reason names the address."""
+    """Nothing listens at the broker's address: the client is closed at once, and the reason names the address."""
     with FakeBroker(fake_broker.garbage) as broker:
         address = broker.address
     with beside(kafka, tmp_path, address) as proxy, Healthy(proxy.port("real")):
@@ -61,7 +61,7 @@ def test_broker_that_refuses(kafka: Backend, tmp_path: Path) -> None:
 
 
 def beside(kafka: Backend, directory: Path, fake: str) -> Proxy:
-    """A kproxy with a real and a fake cluster."""
+    """Return a kproxy with a real and a fake cluster."""
     servers = {"real": kafka.cluster.bootstrap, "fake": fake}
     timeouts = {"stalled_frame": "1s", "connect": "2s", "upstream_request": "2s"}
     limits = {"max_response_bytes": "10MiB"}
@@ -69,11 +69,11 @@ def beside(kafka: Backend, directory: Path, fake: str) -> Proxy:
 
 
 def closed(proxy: Proxy, reason: str) -> float:
-    """How many connections of the fake cluster ended for the reason."""
+    """Return how many connections of the fake cluster ended for the reason."""
     return proxy.metric("kproxy_connections_closed_total", cluster="fake", reason=reason)
 
 
 def check_degraded(proxy: Proxy) -> None:
-    """The process stays ready, says that it is degraded, and why: the fake cluster, not the real one."""
+    """Check that the process stays ready and is degraded because of the fake cluster, not of the real one."""
     readiness = until(lambda: (shown := proxy.get_json("/readyz"))["state"] == "degraded" and shown, "degraded")
     assert {reason["cluster"] for reason in readiness["reasons"]} == {"fake"}

@@ -14,7 +14,7 @@ from tests.support.side import leader_port
 
 
 def test_acks_0_then_1_keep_their_order(proxy: Proxy, kafka: Backend) -> None:
-    """Produce without a response between others that have one, all in one segment: answers and offsets in order."""
+    """Produce requests without a response between others with one, all in one segment: answers and offsets in order."""
     topic = kafka.topic(1, replicas=1)
     with RawClient(leader_port(proxy, kafka, topic)) as client:
         rounds = 100
@@ -38,7 +38,7 @@ def test_acks_0_then_1_keep_their_order(proxy: Proxy, kafka: Backend) -> None:
 
 
 def test_half_close_still_gets_its_responses(proxy: Proxy, kafka: Backend) -> None:
-    """A client that has sent its last request and closed its side is owed the responses, also slow ones."""
+    """A client that closes its side after its last request still gets the responses, slow ones too."""
     topic = kafka.topic(1)
     with RawClient(leader_port(proxy, kafka, topic)) as client:
         client.send(api_versions(1), fetch(2, topic, max_wait_ms=2000), metadata(3))
@@ -50,7 +50,7 @@ def test_half_close_still_gets_its_responses(proxy: Proxy, kafka: Backend) -> No
 
 
 def test_killed_client_leaves_nothing(proxy: Proxy, kafka: Backend) -> None:
-    """A reset in the middle of a long fetch: the connection to the broker goes too, and others stay."""
+    """A reset in the middle of a long fetch closes the connection to the broker, too; others stay."""
     topic = kafka.topic(1)
     port = leader_port(proxy, kafka, topic)
     with RawClient(port) as other:

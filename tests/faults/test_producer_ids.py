@@ -1,4 +1,4 @@
-"""A thousand idempotent producers that begin at once behind two upstream clusters, and producers that vanish."""
+"""A thousand idempotent producers that start at once behind two upstream clusters, and producers that leave early."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BUSY = 14
 
 @pytest.fixture
 def two(kafka: Backend, newest_kafka: Backend, tmp_path: Path) -> Iterator[Proxy]:
-    """A virtual cluster of two upstream clusters, and one of the first alone."""
+    """Yield a virtual cluster of two upstream clusters, and one of the first alone."""
     servers: dict[str, Servers] = {
         "two": {"a": kafka.cluster.bootstrap, "b": newest_kafka.cluster.bootstrap},
         "one": kafka.cluster.bootstrap,
@@ -33,12 +33,12 @@ def two(kafka: Backend, newest_kafka: Backend, tmp_path: Path) -> Iterator[Proxy
 
 
 def init_producer_id(number: int) -> bytes:
-    """Version 1, without a transactional id."""
+    """Return an InitProducerId request, version 1, without a transactional id."""
     return request(INIT_PRODUCER_ID, 1, number, struct.pack(">hi", -1, 60_000))
 
 
 def begin(port: int) -> tuple[list[int], float]:
-    """The ids of a thousand producers, each on a connection of its own, and the seconds until all had theirs."""
+    """Return the ids of a thousand producers, each on a connection of its own, and the seconds until all had theirs."""
     clients = [RawClient(port, timeout=60) for _ in range(PRODUCERS)]
     begun = time.monotonic()
     for client in clients:
@@ -60,7 +60,7 @@ def _id(client: RawClient) -> int:
 
 
 def test_a_thousand_begin_at_once(two: Proxy) -> None:
-    """Each has an id of its own, with the same cluster in all of them; a client beside them goes on."""
+    """Each producer has an id of its own, all with the same cluster bits; a client beside them goes on."""
     with Healthy(two.port("two")) as healthy:
         plain, before = begin(two.port("one"))
         ids, after = begin(two.port("two"))
@@ -74,7 +74,7 @@ def test_a_thousand_begin_at_once(two: Proxy) -> None:
 
 
 def test_producers_that_do_not_wait(two: Proxy) -> None:
-    """They go while their broker is asked: nothing of them stays, and others are served."""
+    """Producers leave while their broker is asked: nothing of them stays, and others are served."""
     for _ in range(PRODUCERS // 10):
         with RawClient(two.port("two")) as client:
             client.send(init_producer_id(1))

@@ -1,6 +1,6 @@
-"""Members of groups whose cluster is switched away, byte by byte, between two real clusters: 16, and nothing lost.
+"""Group members during a switch of their cluster, byte by byte, between two real clusters: 16, and nothing lost.
 
-The requests are written from Kafka's schemas, the responses read by kio: nothing of kproxy's own codecs.
+The requests are written from Kafka's schemas, and kio reads the responses: none of kproxy's own codecs is used.
 """
 
 from __future__ import annotations
@@ -29,41 +29,41 @@ AT_THE_TOP = (JOIN_GROUP, 12, 13, SYNC_GROUP, 68, 76, 88)
 TOP = [(key, version) for key in AT_THE_TOP for version in frames.versions(key)]
 COMMITS = [(key, version) for key in (OFFSET_COMMIT, TXN_OFFSET_COMMIT) for version in frames.versions(key)]
 AT_ONCE = 0.6
-"""Seconds, on a busy machine; what is in flight had a second before."""
+"""Seconds until 16 must arrive, on a busy machine; less than the second that other requests in flight have."""
 HARDLY_BEGUN = 11
-"""Bytes: one less than what is read of a request before it is sent on."""
+"""Bytes of a request that are sent first: one less than kproxy reads before it sends a request on."""
 PLAIN = 3
-"""A version of JoinGroup and SyncGroup that needs no member's id."""
+"""A version of JoinGroup and SyncGroup that needs no member id."""
 
 
 @pytest.fixture
 def proxy(kafka: Backend, newest_kafka: Backend, tmp_path: Path) -> Iterator[Proxy]:
-    """One virtual cluster over both."""
+    """Yield one virtual cluster over both."""
     both = {"old": kafka.cluster.bootstrap, "new": newest_kafka.cluster.bootstrap}
     with Proxy(tmp_path, {"kafka": both}) as proxy:
         yield proxy
 
 
 def ask(client: RawClient, key: int, version: int, content: dict[str, Any], number: int = 1) -> dict[str, Any]:
-    """A request and its response."""
+    """Send a request and return its response."""
     client.send(frames.request(key, version, number, content))
     return receive(client, key, version, number)
 
 
 def receive(client: RawClient, key: int, version: int, number: int = 1) -> dict[str, Any]:
-    """The next response, which must be this one."""
+    """Return the next response, which must have this correlation id."""
     got, body = client.receive()
     assert got == number
     return frames.understood(key, version, struct.pack(">i", got) + body)
 
 
 def check_ended(client: RawClient) -> None:
-    """Nothing more comes, and the connection ends."""
+    """Check that nothing more comes, and that the connection ends."""
     assert client.wait_closed(5) == b""
 
 
 def coordinator(proxy: Proxy, group: str) -> int:
-    """The port at which the proxy has the group's coordinator."""
+    """Return the port at which the proxy has the group's coordinator."""
 
     def find() -> dict[str, Any]:
         with RawClient(proxy.port()) as client:
@@ -74,14 +74,14 @@ def coordinator(proxy: Proxy, group: str) -> int:
 
 
 def joining(group: str, member_id: str = "") -> dict[str, Any]:
-    """What a member says when it joins."""
+    """Return a member's JoinGroup."""
     protocols = [{"Name": "range", "Metadata": b"any"}]
     times = {"SessionTimeoutMs": 60_000, "RebalanceTimeoutMs": 60_000}
     return {"GroupId": group, "MemberId": member_id, "ProtocolType": "consumer", "Protocols": protocols, **times}
 
 
 def begin_join(client: RawClient, version: int, group: str) -> None:
-    """Send a JoinGroup that waits, as long as another member has not joined again (KIP-394 asks for an id first)."""
+    """Send a JoinGroup that waits until another member has joined again (KIP-394 asks for an id first)."""
     member_id = ""
     if version >= 4:
         said = ask(client, JOIN_GROUP, version, joining(group))
@@ -91,7 +91,7 @@ def begin_join(client: RawClient, version: int, group: str) -> None:
 
 
 def lead(client: RawClient, group: str) -> str:
-    """Found a group of one member, stable; its id."""
+    """Found a stable group of one member; return the member's id."""
     joined = ask(client, JOIN_GROUP, PLAIN, joining(group))
     assert joined["ErrorCode"] == 0
     member = {"GroupId": group, "GenerationId": joined["GenerationId"], "MemberId": joined["MemberId"]}
@@ -101,14 +101,14 @@ def lead(client: RawClient, group: str) -> str:
 
 
 def waiting(proxy: Proxy, clients: Sequence[RawClient]) -> bool:
-    """Whether each of them has a request in flight, as the proxy sees it."""
+    """True when each client has a request in flight, as the proxy sees it."""
     shown = proxy.get_json("/api/v1/connections?limit=1000")["connections"]
     busy = {int(one["client"].rpartition(":")[2]) for one in shown if one["in_flight"] == 1}
     return {client.socket.getsockname()[1] for client in clients} <= busy
 
 
-def test_who_waits_at_the_old_coordinator_is_answered_at_once(proxy: Proxy, kafka: Backend) -> None:
-    """JoinGroup and SyncGroup in every version, which the old cluster would keep for a minute: 16, then the end."""
+def test_members_that_wait_at_the_old_coordinator_are_answered_at_once(proxy: Proxy, kafka: Backend) -> None:
+    """JoinGroup and SyncGroup in every version, which the old cluster would hold for a minute: 16, then the end."""
     kafka.open_coordinator(kafka.topic(1))
     joins, syncs = frames.versions(JOIN_GROUP), frames.versions(SYNC_GROUP)
     with ExitStack() as stack:
@@ -138,7 +138,7 @@ def test_who_waits_at_the_old_coordinator_is_answered_at_once(proxy: Proxy, kafk
         until(lambda: waiting(proxy, joiners + followers), "all wait")
         proxy.fail_over("kafka", "new")
         begun = time.monotonic()
-        told = [
+        codes = [
             receive(client, key, version, 2)["ErrorCode"]
             for key, clients, versions in ((JOIN_GROUP, joiners, joins), (SYNC_GROUP, followers, syncs))
             for client, version in zip(clients, versions, strict=True)
@@ -146,23 +146,23 @@ def test_who_waits_at_the_old_coordinator_is_answered_at_once(proxy: Proxy, kafk
         took = time.monotonic() - begun
         for client in (*joiners, *followers):
             check_ended(client)
-    assert told == [NOT_COORDINATOR] * (len(joins) + len(syncs))
+    assert codes == [NOT_COORDINATOR] * (len(joins) + len(syncs))
     assert took < AT_ONCE
-    assert proxy.metric("kproxy_clients_told_total", means="16") == len(told)
+    assert proxy.metric("kproxy_clients_told_total", means="16") == len(codes)
     assert proxy.metric("kproxy_clients_told_total", means="close") == 2, "the leaders, who waited for nothing"
     assert proxy.metric("kproxy_protocol_errors_total") == 0
-    print(f"{len(told)} members that waited were told by 16 within {took:.3f} s")
+    print(f"{len(codes)} members that waited were told by 16 within {took:.3f} s")
 
 
 def committing(topic: str, group: str, offset: int) -> dict[str, Any]:
-    """A commit for one partition, of no member: the simple form, which OffsetCommit and TxnOffsetCommit have."""
+    """Return a commit for one partition without a member: a form that OffsetCommit and TxnOffsetCommit share."""
     partition = {"PartitionIndex": 0, "CommittedOffset": offset, "CommittedLeaderEpoch": -1, "CommittedMetadata": ""}
     topics = [{"Name": topic, "Partitions": [partition]}]
     return {"GroupId": group, "Topics": topics}
 
 
 def committed(backend: Backend, group: str, topic: str) -> int | None:
-    """What a cluster has of the group for partition 0; None where that is nothing."""
+    """Return the offset that a cluster has of the group for partition 0, or None."""
     admin = AdminClient({"bootstrap.servers": backend.cluster.bootstrap, "log_level": 0})
     (future,) = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)]).values()
     offsets = {(one.topic, one.partition): one.offset for one in future.result(10).topic_partitions or ()}
@@ -170,9 +170,9 @@ def committed(backend: Backend, group: str, topic: str) -> int | None:
 
 
 def test_the_last_moment(proxy: Proxy, kafka: Backend) -> None:
-    """Every group API in every version, come while the epoch rises: 16, then the end; the old cluster gets nothing.
+    """Every group API in every version, complete while the epoch rises: 16, then the end; the old cluster gets nothing.
 
-    A commit that came before was done and is confirmed, one behind 16 is not read, and an OffsetFetch gets no answer.
+    A commit that came before is done and confirmed, one behind 16 is not read, and an OffsetFetch gets no answer.
     """
     topic = kafka.topic(1)
     kafka.open_coordinator(topic)

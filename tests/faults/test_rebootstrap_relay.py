@@ -1,6 +1,6 @@
-"""Clients that must bootstrap again, byte by byte: who is told by 129, in which order, and what ends a connection.
+"""Clients that must bootstrap again, byte by byte: which get 129, in which order, and what ends a connection.
 
-The requests are written here by hand, the responses read by kio: nothing of kproxy's own codecs.
+The requests are written here by hand, and kio reads the responses: none of kproxy's own codecs is used.
 """
 
 from __future__ import annotations
@@ -47,57 +47,57 @@ NODE = 7
 
 @pytest.fixture
 def proxy(kafka: Backend, tmp_path: Path) -> Iterator[Proxy]:
-    """A kproxy whose epoch may rise once a second."""
+    """Yield a kproxy that lets its epoch rise once a second."""
     topology = {"interval": "1s", "epoch_floor": "1s"}
     with Proxy(tmp_path, {"kafka": kafka.cluster.bootstrap}, topology=topology) as proxy:
         yield proxy
 
 
 def flexible(key: int, version: int, correlation_id: int, body: bytes) -> bytes:
-    """A request with header version 2: a client id in the old form, then tagged fields."""
+    """Return a request with header version 2: a client id in the old form, then tagged fields."""
     return frame(struct.pack(">hhi", key, version, correlation_id) + string(CLIENT_ID) + b"\0" + body)
 
 
 def metadata_13(correlation_id: int, topics: Sequence[str] | None = ()) -> bytes:
-    """Metadata v13 for these topics; None for all."""
+    """Return Metadata v13 for these topics; None for all."""
     named = b"".join(bytes(16) + bytes((len(name) + 1,)) + name.encode() + b"\0" for name in topics or ())
     count = 0 if topics is None else len(topics) + 1
     return flexible(3, 13, correlation_id, bytes((count,)) + named + b"\0\0\0")
 
 
 def hello_5(correlation_id: int, cluster_id: str, node_id: int = -1) -> bytes:
-    """ApiVersions v5 of a client that means this cluster and node (KIP-1242)."""
+    """Return ApiVersions v5 of a client that means this cluster and node (KIP-1242)."""
     text = b"".join(bytes((len(one) + 1,)) + one.encode() for one in ("raw-client", "1.0", cluster_id))
     return flexible(18, 5, correlation_id, text + struct.pack(">i", node_id) + b"\0")
 
 
 def read(body: bytes, correlation_id: int = 0) -> Any:
-    """A Metadata v13 response, whose correlation id the raw client has taken off."""
+    """Parse a Metadata v13 response; the raw client has taken off its correlation id."""
     return frames.understood(3, 13, struct.pack(">i", correlation_id) + body)
 
 
 def ask_metadata(client: RawClient, topics: Sequence[str] | None = ()) -> Any:
-    """Metadata v13 and its response."""
+    """Ask for Metadata v13; return the response."""
     return read(client.ask(metadata_13(1, topics)))
 
 
 def asked(proxy: Proxy, key: int, version: int) -> float:
-    """How many requests of an API the proxy has seen."""
+    """Return how many requests of an API the proxy has counted."""
     return proxy.metric("kproxy_requests_total", api=APIS[key].name, version=str(version))
 
 
 def check_ended(client: RawClient, within: float = 5.0) -> None:
-    """Nothing more comes, and the connection ends."""
+    """Check that nothing more comes, and that the connection ends."""
     assert client.wait_closed(within) == b""
 
 
 def raise_epoch(proxy: Proxy) -> None:
-    """As an operator does it, as soon as the floor allows."""
+    """Raise the epoch as an operator does, as soon as the floor allows."""
     until(lambda: proxy.post("/api/v1/clusters/kafka/rebootstrap")[0] == 200, "a new epoch")
 
 
 def owed(proxy: Proxy, node: int = NODE) -> RawClient:
-    """A client whose connection of the epoch before was closed, come again to the same node, and not yet told."""
+    """Return a client that is owed a 129: its connection of the epoch before was closed, and it came back."""
     port = proxy.node_ports()[node]
     with RawClient(port) as before:
         before.ask(api_versions(1))
@@ -109,7 +109,7 @@ def owed(proxy: Proxy, node: int = NODE) -> RawClient:
 
 
 def test_idle_connections_end_at_once(proxy: Proxy) -> None:
-    """Every connection of the epoch before, also those that only talk to a coordinator, and at the bootstrap port.
+    """Every connection of the epoch before ends, at the bootstrap port too, and those that only talk to a coordinator.
 
     rebootstrap.md: Java's "coordinator connection is not in that list and survives: close it"; "Older clients: close
     their connections".
@@ -129,8 +129,8 @@ def test_idle_connections_end_at_once(proxy: Proxy) -> None:
     assert proxy.metric("kproxy_connections_closed_total", reason="rebootstrap") == len(ports)
 
 
-def test_a_client_is_told_once_then_served(proxy: Proxy, kafka: Backend) -> None:
-    """129, present brokers, what is true of its topics, then the end; its next connection gets fresh metadata.
+def test_a_client_gets_129_once_then_is_served(proxy: Proxy, kafka: Backend) -> None:
+    """129 with present brokers and the true state of its topics, then the end; the next connection gets fresh metadata.
 
     rebootstrap.md: "closing the socket after the answer makes it bootstrap" (librdkafka 2.11.1 to 2.15); "put valid
     brokers in the body"; "once for a connection in an epoch, then serve fresh metadata"; "fresh metadata must not name
@@ -138,13 +138,13 @@ def test_a_client_is_told_once_then_served(proxy: Proxy, kafka: Backend) -> None
     """
     topic = kafka.topic(1)
     with owed(proxy) as client:
-        told = ask_metadata(client, [topic, "absent"])
-        assert told["ErrorCode"] == REBOOTSTRAP_REQUIRED
-        named = {broker["NodeId"]: (broker["Host"], broker["Port"]) for broker in told["Brokers"]}
+        answer = ask_metadata(client, [topic, "absent"])
+        assert answer["ErrorCode"] == REBOOTSTRAP_REQUIRED
+        named = {broker["NodeId"]: (broker["Host"], broker["Port"]) for broker in answer["Brokers"]}
         assert named == {node: (HOST, port) for node, port in proxy.node_ports().items()}
-        assert told["ControllerId"] in named
-        assert told["ClusterId"] == proxy.get_json("/api/v1/clusters")["clusters"][0]["cluster_id"]
-        topics = [(one["Name"], one["ErrorCode"], len(one["Partitions"])) for one in told["Topics"]]
+        assert answer["ControllerId"] in named
+        assert answer["ClusterId"] == proxy.get_json("/api/v1/clusters")["clusters"][0]["cluster_id"]
+        topics = [(one["Name"], one["ErrorCode"], len(one["Partitions"])) for one in answer["Topics"]]
         assert topics == [(topic, 0, 1), ("absent", UNKNOWN_TOPIC_OR_PARTITION, 0)]
         check_ended(client)
     for node, port in proxy.node_ports().items():
@@ -154,13 +154,13 @@ def test_a_client_is_told_once_then_served(proxy: Proxy, kafka: Backend) -> None
             assert (served["ErrorCode"], len(served["Topics"][0]["Partitions"])) == (0, 1), node
 
 
-def test_all_topics_are_told_truly(proxy: Proxy, kafka: Backend) -> None:
+def test_129_has_all_topics(proxy: Proxy, kafka: Backend) -> None:
     """The Java admin client's listTopics does not look at the error: it must not find a cluster without topics."""
     topic = kafka.topic(3)
     with owed(proxy) as client:
-        told = ask_metadata(client, None)
-        assert told["ErrorCode"] == REBOOTSTRAP_REQUIRED
-        partitions = {one["Name"]: len(one["Partitions"]) for one in told["Topics"]}
+        answer = ask_metadata(client, None)
+        assert answer["ErrorCode"] == REBOOTSTRAP_REQUIRED
+        partitions = {one["Name"]: len(one["Partitions"]) for one in answer["Topics"]}
         assert partitions[topic] == 3
         check_ended(client)
 
@@ -175,7 +175,7 @@ def test_bootstrap_never_says_129(proxy: Proxy) -> None:
             assert ask_metadata(client, None)["ErrorCode"] == 0
 
 
-def test_below_v13_nobody_is_told(proxy: Proxy) -> None:
+def test_below_v13_no_client_gets_129(proxy: Proxy) -> None:
     """rebootstrap.md: "v13+ only": a client that asks by v1 is served, though its epoch is over."""
     with owed(proxy) as client:
         assert client.ask(metadata(2))
@@ -196,8 +196,8 @@ def test_129_comes_behind_what_is_in_flight(proxy: Proxy, kafka: Backend) -> Non
             b"\xff" * 50,
         )
         assert client.receive()[0] == 2
-        number, told = client.receive()
-        assert (number, read(told)["ErrorCode"]) == (3, REBOOTSTRAP_REQUIRED)
+        number, answer = client.receive()
+        assert (number, read(answer)["ErrorCode"]) == (3, REBOOTSTRAP_REQUIRED)
         check_ended(client)
     assert set(kafka.end_offsets(topic).values()) == {0}
     assert proxy.metric("kproxy_protocol_errors_total") == 0
@@ -213,7 +213,7 @@ def test_129_does_not_wait_for_a_broker(proxy: Proxy) -> None:
 
 
 def test_129_reaches_a_client_that_keeps_sending(proxy: Proxy, kafka: Backend) -> None:
-    """What it sends into the closing connection must not destroy by a reset what it has not read yet."""
+    """What the client sends into the closing connection must not cause a reset that destroys unread responses."""
     topic = kafka.topic(1, replicas=1)
     with owed(proxy) as client, nothing_kept(proxy):
         client.send(fetch(2, topic), metadata_13(3, [topic]))
@@ -226,8 +226,8 @@ def test_129_reaches_a_client_that_keeps_sending(proxy: Proxy, kafka: Backend) -
             many = len(sent) + 100
             until(lambda: len(sent) > many or not flood.is_alive(), "more of the flood")  # nothing is read meanwhile
             assert client.receive()[0] == 2
-            number, told = client.receive()
-            assert (number, read(told)["ErrorCode"]) == (3, REBOOTSTRAP_REQUIRED)
+            number, answer = client.receive()
+            assert (number, read(answer)["ErrorCode"]) == (3, REBOOTSTRAP_REQUIRED)
         finally:
             client.socket.shutdown(socket.SHUT_RDWR)
             flood.join()
@@ -254,13 +254,13 @@ def test_129_behind_a_large_response_to_a_slow_client(proxy: Proxy, kafka: Backe
         until(lambda: asked(proxy, METADATA, 13) >= 1, "its last request")
         number, fetched = client.receive()
         assert (number, len(fetched) > 5_000_000) == (2, True)
-        number, told = client.receive()
-        assert (number, read(told)["ErrorCode"]) == (3, REBOOTSTRAP_REQUIRED)
+        number, answer = client.receive()
+        assert (number, read(answer)["ErrorCode"]) == (3, REBOOTSTRAP_REQUIRED)
         check_ended(client)
 
 
 def test_a_broker_that_does_not_answer_holds_nobody(proxy: Proxy, kafka: Backend) -> None:
-    """What is in flight on a connection of the epoch before has a second; a client beside notices nothing."""
+    """What is in flight on a connection of the epoch before has a second; a client beside it notices nothing."""
     topic = kafka.topic(1, replicas=1)
     with RawClient(leader_port(proxy, kafka, topic)) as client, nothing_kept(proxy):
         client.ask(api_versions(1))
@@ -274,7 +274,7 @@ def test_a_broker_that_does_not_answer_holds_nobody(proxy: Proxy, kafka: Backend
 
 
 def test_what_is_in_flight_is_answered(proxy: Proxy, kafka: Backend) -> None:
-    """A response within that second reaches its client: a commit that was done is not told to have failed."""
+    """A response within that second reaches its client: a commit that was done is not reported as failed."""
     topic = kafka.topic(1, replicas=1)
     with RawClient(leader_port(proxy, kafka, topic)) as client:
         client.ask(api_versions(1))
@@ -286,7 +286,7 @@ def test_what_is_in_flight_is_answered(proxy: Proxy, kafka: Backend) -> None:
 
 
 def test_a_129_that_waits_does_not_outlive_its_epoch(proxy: Proxy, kafka: Backend) -> None:
-    """Behind a response that does not come, when the epoch rises again: closed, and told of the new one next time."""
+    """The epoch rises again while a 129 waits behind a missing response: closed, and 129 on the next connection."""
     topic = kafka.topic(1, replicas=1)
     leader = kafka.leaders(topic)[0]
     with owed(proxy, leader) as client:
@@ -301,7 +301,7 @@ def test_a_129_that_waits_does_not_outlive_its_epoch(proxy: Proxy, kafka: Backen
 
 
 def test_another_cluster_or_node_is_told_at_connect_time(proxy: Proxy) -> None:
-    """KIP-1242 in front of brokers that do not know it; who comes so again is closed, not told again.
+    """KIP-1242 in front of brokers that do not know it; a client that does so again is closed, without another 129.
 
     rebootstrap.md: "it must check these itself".
     """
@@ -321,7 +321,7 @@ def test_another_cluster_or_node_is_told_at_connect_time(proxy: Proxy) -> None:
 
 
 def test_the_port_of_a_node_that_is_gone(kafka: Backend, newest_kafka: Backend, tmp_path: Path) -> None:
-    """After a switch to a cluster with other nodes: told by 129, of nodes that are there; all else ends at once.
+    """After a switch to a cluster with other nodes: 129 names nodes that are there; all else ends at once.
 
     rebootstrap.md: "a retired node's listener refuses or closes at once rather than hanging".
     """
@@ -333,14 +333,14 @@ def test_the_port_of_a_node_that_is_gone(kafka: Backend, newest_kafka: Backend, 
         until(lambda: set(proxy.node_ports()) >= {0}, "the new cluster's node")
         with RawClient(gone) as client:
             client.ask(api_versions(1))
-            told = ask_metadata(client, ["any"])
-            assert told["ErrorCode"] == REBOOTSTRAP_REQUIRED
-            assert [broker["NodeId"] for broker in told["Brokers"]] == [0]
+            answer = ask_metadata(client, ["any"])
+            assert answer["ErrorCode"] == REBOOTSTRAP_REQUIRED
+            assert [broker["NodeId"] for broker in answer["Brokers"]] == [0]
             check_ended(client)
-        with RawClient(told["Brokers"][0]["Port"]) as client:
+        with RawClient(answer["Brokers"][0]["Port"]) as client:
             client.ask(api_versions(1))
             assert ask_metadata(client)["ErrorCode"] == 0
         for first in (metadata(1), fetch(1, "any"), request(10, 0, 1, string("group")), api_versions(1)):
-            with RawClient(gone) as client:  # which was told already, so it is not even let in
+            with RawClient(gone) as client:  # its client got 129 already, so that it is closed at once
                 client.send(first)
                 check_ended(client, 2.0)

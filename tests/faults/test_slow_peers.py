@@ -1,4 +1,4 @@
-"""Peers that take no more: kproxy stops reading the other side instead of growing."""
+"""Peers that stop reading: kproxy stops reading the other side instead of growing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MIB = 1 << 20
 RECORD = bytes(range(256)) * 4000  # 1 MB less a little
 RECORDS = 60
 BOUND = 24 * MIB
-"""Memory that kproxy may need more than when idle: its buffers, not the 60 MB that wait on the other side."""
+"""Memory that kproxy may need beyond its idle size: its buffers, not the 60 MB that wait on the other side."""
 
 
 def fill(port: int, kafka: Backend, topic: str) -> None:

@@ -1,4 +1,4 @@
-"""Pushes that no client makes in good faith, to a live kproxy: what is cut off, what is answered, and nothing kept."""
+"""Pushes that no well-behaved client sends, to a live kproxy: some are cut off, some answered, and nothing is kept."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ ZSTD = 4
 TELEMETRY_TOO_LARGE = 118
 MIB = 1 << 20
 LIMIT = 4 * MIB + (64 << 10)
-"""Four times the largest push, and what stands around it: up to that it is read, to be answered."""
+"""Bytes up to which a push is read in order to be answered: four times the largest push, and the fields around it."""
 HUGE = 100_000_000
 CLIENTS = 20
 
 
 @pytest.fixture
 def proxy(kafka: Backend, tmp_path: Path) -> Iterator[Proxy]:
-    """One that serves telemetry."""
+    """Yield a kproxy that serves telemetry."""
     telemetry = {"interval": "100ms", "subscriptions": [{"name": "all", "metrics": "*"}]}
     receivers = [{"name": "page", "type": "prometheus"}]
     servers = {"kafka": kafka.cluster.bootstrap}
@@ -39,7 +39,7 @@ def proxy(kafka: Backend, tmp_path: Path) -> Iterator[Proxy]:
 
 
 def uvarint(value: int) -> bytes:
-    """Seven bits a byte, the lowest first."""
+    """Encode a number, seven bits a byte, the lowest first."""
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -48,31 +48,31 @@ def uvarint(value: int) -> bytes:
 
 
 def flexible(api_key: int, correlation_id: int, body: bytes) -> bytes:
-    """A request of version 0 with header version 2."""
+    """Return a request of version 0 with header version 2."""
     return frame(struct.pack(">hhi", api_key, 0, correlation_id) + string("raw") + NO_TAGS + body + NO_TAGS)
 
 
 def pushing(subscribed: bytes, metrics: bytes) -> bytes:
-    """A push, compressed with zstd, by what GetTelemetrySubscriptions answered."""
-    instance_and_subscription = subscribed[7:27]  # behind tags, throttle time and error
+    """Return a push, compressed with zstd, for what GetTelemetrySubscriptions answered."""
+    instance_and_subscription = subscribed[7:27]  # after tags, throttle time and error
     head = instance_and_subscription + struct.pack(">?b", False, ZSTD)
     return flexible(PUSH, 3, head + uvarint(len(metrics) + 1) + metrics)
 
 
 def subscribe(client: RawClient) -> bytes:
-    """As every client begins."""
+    """Send ApiVersions, then ask for the subscription, as every client begins; return the answer."""
     client.ask(api_versions(1))
     return client.ask(flexible(GET, 2, bytes(16)))
 
 
 def error(answer: bytes) -> int:
-    """What PushTelemetry was answered."""
+    """Return the error code with which PushTelemetry was answered."""
     code: int = struct.unpack_from(">xih", answer)[1]
     return code
 
 
 def test_a_push_of_100_megabytes(proxy: Proxy, healthy: Healthy) -> None:
-    """Cut off when its size is known: logged with the limit, counted, its connection closed, nothing of it kept."""
+    """Cut off when its size is known: logged with the limit, counted, its connection closed, and nothing of it kept."""
     with RawClient(proxy.port()) as warm_up:
         subscribe(warm_up)
     head = struct.pack(">ihhi", HUGE, PUSH, 0, 3) + string("raw") + NO_TAGS
@@ -81,7 +81,7 @@ def test_a_push_of_100_megabytes(proxy: Proxy, healthy: Healthy) -> None:
             with RawClient(proxy.port()) as client:
                 subscribe(client)
                 client.send(head)
-                with suppress(ConnectionError):  # what is sent while the connection closes is taken, and thrown away
+                with suppress(ConnectionError):  # what is sent while the connection closes is read, and thrown away
                     client.send(bytes(HUGE - len(head)))
                 assert client.wait_closed() == b""
     check_counted(proxy, "frame_too_large", CLIENTS)
@@ -97,7 +97,7 @@ def test_a_push_of_100_megabytes(proxy: Proxy, healthy: Healthy) -> None:
     ids=["3 MiB as it comes", "200 MB when decompressed"],
 )
 def test_a_push_beyond_the_limit_is_answered(proxy: Proxy, healthy: Healthy, metrics: bytes) -> None:
-    """Error 118, by which a client pushes less the next time; its connection goes on, and nothing is kept."""
+    """Error 118 makes a client push less the next time; its connection goes on, and nothing is kept."""
     with RawClient(proxy.port()) as warm_up:
         assert error(warm_up.ask(pushing(subscribe(warm_up), metrics))) == TELEMETRY_TOO_LARGE
     with nothing_kept(proxy):

@@ -1,4 +1,4 @@
-"""The relay's flows for any traffic, cut and interleaved in any way: the same bytes, the same order, known reasons."""
+"""The relay's flows for any traffic, cut and interleaved in any way: the same bytes and order, documented reasons."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STEPS = st.lists(st.integers(1, 700), min_size=1, max_size=30)
 
 
 def lowest(key: int) -> int:
-    """The lowest version that is let through."""
+    """Return the lowest version that is let through."""
     return max(APIS[key].min_version, POLICIES[key].refuse_below if key in POLICIES else 0)
 
 
@@ -42,18 +42,18 @@ ADDRESSED = [pair for pair in contents.CARRIERS if APIS[pair[0]].broker]
 
 @dataclass(frozen=True)
 class Exchange:
-    """A request and what the broker says to it; None where it says nothing, or is not even asked."""
+    """A request and the broker's response; None when the broker sends no response, or does not get the request."""
 
     request: bytes
     response: bytes | None
     own: bool = False
     endpoints: bool = False
-    """Whether the response ends in endpoints, whose form depends on how it is cut."""
+    """True when the response ends in endpoints, whose form depends on how it is cut."""
 
 
 @st.composite
 def exchanges(draw: st.DrawFn, number: int) -> Exchange:
-    """One exchange with the correlation id `number`, of any kind."""
+    """Draw one exchange with the correlation id `number`, of any kind."""
     kind = draw(st.sampled_from(["any", "any", "addresses", "addresses", "own", "acks 0", "large"]))
     if kind == "own":
         return Exchange(frames.raw_request(_API_VERSIONS, draw(st.integers(6, 99)), number, b"?"), None, own=True)
@@ -74,13 +74,13 @@ def exchanges(draw: st.DrawFn, number: int) -> Exchange:
 
 
 @st.composite
-def conversations(draw: st.DrawFn) -> list[Exchange]:
-    """Some exchanges, one after another."""
+def sequences(draw: st.DrawFn) -> list[Exchange]:
+    """Draw some exchanges, one after another."""
     return [draw(exchanges(number)) for number in range(draw(st.integers(1, 6)))]
 
 
 def pieces(data: bytes, steps: list[int]) -> Iterator[bytes]:
-    """The data in pieces whose lengths repeat."""
+    """Yield the data in pieces whose lengths repeat."""
     pos = turn = 0
     while pos < len(data):
         size = steps[turn % len(steps)]
@@ -88,57 +88,57 @@ def pieces(data: bytes, steps: list[int]) -> Iterator[bytes]:
         pos, turn = pos + size, turn + 1
 
 
-def at_once(conversation: list[Exchange]) -> Outcome:
-    """Everything that the client says in one piece, then everything that the broker says in one."""
-    requests = b"".join(one.request for one in conversation)
-    responses = b"".join(one.response for one in conversation if one.response)
+def at_once(sequence: list[Exchange]) -> Outcome:
+    """Feed all requests in one piece, then all responses in one; return the outcome."""
+    requests = b"".join(one.request for one in sequence)
+    responses = b"".join(one.response for one in sequence if one.response)
     script: list[tuple[Side, bytes]] = [("client", requests), ("broker", responses)]
     return Relay().play(script, whole).outcome()
 
 
-@given(conversations(), _STEPS, _STEPS)
+@given(sequences(), _STEPS, _STEPS)
 @settings(max_examples=150)
-def test_requests_and_responses_for_any_cut(conversation: list[Exchange], asks: list[int], says: list[int]) -> None:
-    """What went to the broker, what is in flight, what was learnt and counted: it does not depend on the pieces."""
-    requests = b"".join(one.request for one in conversation)
-    responses = b"".join(one.response for one in conversation if one.response)
+def test_requests_and_responses_for_any_cut(sequence: list[Exchange], asks: list[int], says: list[int]) -> None:
+    """What went to the broker, what is in flight, what was learnt and counted does not depend on the pieces."""
+    requests = b"".join(one.request for one in sequence)
+    responses = b"".join(one.response for one in sequence if one.response)
     relay = Relay()
     for piece in pieces(requests, asks):
         relay.feed("client", piece)
     for piece in pieces(responses, says):
         relay.feed("broker", piece)
-    found, expected = relay.outcome(), at_once(conversation)
+    found, expected = relay.outcome(), at_once(sequence)
     assert (found.reason, expected.reason) == (None, None)
-    assert expected.to_broker == b"".join(one.request for one in conversation if not one.own)
+    assert expected.to_broker == b"".join(one.request for one in sequence if not one.own)
     assert (found.to_broker, found.in_flight, found.learnt) == (expected.to_broker, (), expected.learnt)
     assert (found.counts, found.under_way) == (expected.counts, (False, False))
-    if any(one.endpoints for one in conversation):
-        assert _without_endpoints(found, conversation) == _without_endpoints(expected, conversation)
+    if any(one.endpoints for one in sequence):
+        assert _without_endpoints(found, sequence) == _without_endpoints(expected, sequence)
     else:
         assert found == expected
 
 
-def _without_endpoints(outcome: Outcome, conversation: list[Exchange]) -> list[bytes]:
-    """The frames that the client got, those of which the end may differ apart."""
-    replied = [one for one in conversation if one.own or one.response]
+def _without_endpoints(outcome: Outcome, sequence: list[Exchange]) -> list[bytes]:
+    """Return the frames that the client got, empty where the end may differ."""
+    replied = [one for one in sequence if one.own or one.response]
     got = frames.split(outcome.to_client)
     return [b"" if one.endpoints else frame for one, frame in zip(replied, got, strict=True)]
 
 
-@given(conversations(), st.data())
+@given(sequences(), st.data())
 @settings(max_examples=150)
-def test_any_interleaving_keeps_the_order(conversation: list[Exchange], data: st.DataObject) -> None:
+def test_any_interleaving_keeps_the_order(sequence: list[Exchange], data: st.DataObject) -> None:
     """Pieces of both directions in turn, own answers among them: the client gets every answer, in its order."""
     relay = Relay()
     asked = said = 0
-    requests = b"".join(one.request for one in conversation)
+    requests = b"".join(one.request for one in sequence)
     responses, ready = b"", 0
     while asked < len(requests) or said < len(responses):
         if asked < len(requests) and (said == len(responses) or data.draw(st.booleans())):
             step = data.draw(st.integers(1, 400))
             relay.feed("client", requests[asked : asked + step])
             asked += step
-            ready, responses = _due(conversation, asked, ready, responses)
+            ready, responses = _due(sequence, asked, ready, responses)
         else:
             step = data.draw(st.integers(1, 4000))
             relay.feed("broker", responses[said : said + step])
@@ -146,27 +146,27 @@ def test_any_interleaving_keeps_the_order(conversation: list[Exchange], data: st
     assert relay.reason is None
     assert not relay.in_flight
     got = [INT32.unpack_from(frame)[0] for frame in frames.split(bytes(relay.client.data))]
-    assert got == [number for number, one in enumerate(conversation) if one.own or one.response]
+    assert got == [number for number, one in enumerate(sequence) if one.own or one.response]
 
 
-def _due(conversation: list[Exchange], asked: int, ready: int, responses: bytes) -> tuple[int, bytes]:
-    """What a broker may say by now: to the requests that it has whole."""
-    end = sum(len(one.request) for one in conversation[:ready])
-    while ready < len(conversation) and end + len(conversation[ready].request) <= asked:
-        end += len(conversation[ready].request)
-        responses += conversation[ready].response or b""
+def _due(sequence: list[Exchange], asked: int, ready: int, responses: bytes) -> tuple[int, bytes]:
+    """Return how many requests the broker has whole by now, and all its responses to them."""
+    end = sum(len(one.request) for one in sequence[:ready])
+    while ready < len(sequence) and end + len(sequence[ready].request) <= asked:
+        end += len(sequence[ready].request)
+        responses += sequence[ready].response or b""
         ready += 1
     return ready, responses
 
 
-@given(conversations(), _STEPS)
+@given(sequences(), _STEPS)
 @settings(max_examples=100)
-def test_what_is_moved_by_splice_is_the_same(conversation: list[Exchange], says: list[int]) -> None:
-    """Bytes that nobody looks at may go another way: the client gets the same, and no own answer overtakes them."""
+def test_what_is_moved_by_splice_is_the_same(sequence: list[Exchange], says: list[int]) -> None:
+    """Bytes that kproxy does not read may be spliced: the client gets the same, and no own answer overtakes them."""
     fed, spliced = Relay(), Relay()
-    responses = b"".join(one.response for one in conversation if one.response)
+    responses = b"".join(one.response for one in sequence if one.response)
     for relay in (fed, spliced):
-        relay.feed("client", b"".join(one.request for one in conversation))
+        relay.feed("client", b"".join(one.request for one in sequence))
     steps, pos = list(says), 0
     while pos < len(responses):
         size = min(steps[pos % len(steps)], len(responses) - pos)
@@ -200,11 +200,11 @@ def test_no_address_of_a_broker_gets_by(
     assert skim is not None
     found = [address[:3] for address in skim(got, body, len(got)).addresses]
     before = contents.addresses(key, version, content)
-    expected = [_told(key, node, old, port, host) for node, old, port in before]
+    expected = [_expected_endpoint(key, node, old, port, host) for node, old, port in before]
     assert found == expected or (found == [] and key in STREAMS and len(got) == len(sent) - 4)
 
 
-def _told(key: int, node: int, old: str, port: int, host: str) -> frames.Endpoint:
+def _expected_endpoint(key: int, node: int, old: str, port: int, host: str) -> frames.Endpoint:
     if key == 55:
         return node, f"controller-{node}.invalid", port
     return (node, old, port) if node < 0 or not old else (node, host, port_of(node))
@@ -217,7 +217,7 @@ def _known(reason: Reason | None) -> bool:
 @given(st.lists(st.binary(max_size=60), max_size=12))
 @settings(max_examples=300)
 def test_garbage_from_a_client_has_a_reason(parts: list[bytes]) -> None:
-    """Any bytes: a reason that is documented, or more is awaited; never another exception."""
+    """Any bytes: a documented reason, or more bytes are awaited; never another exception."""
     relay = Relay(limit=64 * KIB)
     for part in parts:
         relay.feed("client", part)
@@ -226,7 +226,7 @@ def test_garbage_from_a_client_has_a_reason(parts: list[bytes]) -> None:
 
 @st.composite
 def requests_like(draw: st.DrawFn) -> bytes:
-    """A frame with a sound head and anything behind it."""
+    """Draw a frame with a valid head and anything behind it."""
     key = draw(st.sampled_from([0, 0, 0, 18, 18, 1, 3, 12]) | st.integers(-2, 100))
     rest = draw(st.binary(max_size=80))
     return frames.raw_request(key, draw(st.integers(-1, 15)), draw(st.integers(0, 3000)), rest)
@@ -259,7 +259,7 @@ def _framed(rest: bytes) -> bytes:
 
 
 def _broken(data: st.DataObject, frame: bytes) -> bytes:
-    """A frame with a few bytes changed, none of them of its size or its correlation id."""
+    """Return a frame with a few bytes changed, none of them in its size or its correlation id."""
     changed = bytearray(frame)
     for _ in range(data.draw(st.integers(1, 4))):
         if len(frame) > 8:
@@ -271,7 +271,7 @@ def _broken(data: st.DataObject, frame: bytes) -> bytes:
 @given(data=st.data(), steps=_STEPS)
 @settings(max_examples=25)
 def test_broken_responses_pass_or_have_a_reason(key: int, version: int, data: st.DataObject, steps: list[int]) -> None:
-    """A few bytes wrong, anywhere: never another exception, and no more bytes than the broker's frame has."""
+    """A few wrong bytes, anywhere: never another exception, and no more bytes held than the broker's frame has."""
     sound = frames.raw_response(
         key, version, 1, contents.encode(key, version, data.draw(contents.contents(key, version)))
     )
@@ -292,7 +292,7 @@ def _feed(relay: Relay, feed: Callable[[], Iterable[bytes]]) -> None:
 @given(st.lists(st.binary(max_size=60), max_size=12))
 @settings(max_examples=300)
 def test_garbage_from_a_broker_has_a_reason(parts: list[bytes]) -> None:
-    """Whatever it says to whatever is in flight."""
+    """A broker that sends anything while requests are in flight: a documented reason, or more bytes are awaited."""
     relay = Relay(response_limit=64 * KIB)
     relay.feed("client", b"".join(frames.request(1, 17, number) for number in range(3)))
     for part in parts:

@@ -1,4 +1,4 @@
-"""In which order the pump deals with what came at the same time: what is relayed first, and nobody is forgotten."""
+"""The order in which the pump handles requests that come together: relayed ones first, and no client is forgotten."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ PHASES = st.lists(
     min_size=1,
     max_size=4,
 )
-"""Who sends what kind of request at the same time: one request of a client at most."""
+"""The clients that send at the same time, and the kind of their request: one request of a client at most."""
 
 
 class Room:
-    """Connections of a pump that nobody runs: it looks when it is told to. `handled` are the requests' ids."""
+    """Connections of a pump without a running loop: `settle` polls. `handled` are the requests' ids."""
 
     def __init__(self) -> None:
         self.pump = Pump(Timeouts())
@@ -57,7 +57,7 @@ class Room:
         return Forward(framed(bytes(frame)))
 
     def client(self, number: int) -> socket.socket:
-        """The far end of a client's connection."""
+        """Return the far end of a client's connection."""
         while len(self._far) <= number:
             (client, near), (broker, ours) = pair(), pair()
             self.pump.relay(Context(self._backend, None, "c:1", "p"), self._table, Limits(), near, ours, "b:9092")
@@ -65,7 +65,7 @@ class Room:
         return self._far[number][0]
 
     def settle(self) -> None:
-        """Look until nothing is left to be done; brokers take what they are sent, and say nothing."""
+        """Poll until nothing is left to be done; brokers read what they are sent, and answer nothing."""
         while events := self.pump._epoll.poll(0):
             before = len(self.handled)
             self.pump._round(events, time.monotonic())
@@ -82,7 +82,7 @@ class Room:
 
 @contextmanager
 def room() -> Iterator[Room]:
-    """Have one; only its end needs Trio."""
+    """Yield a room; only its end needs Trio."""
     made = Room()
     try:
         yield made
@@ -92,7 +92,7 @@ def room() -> Iterator[Room]:
 
 @given(PHASES)
 def test_what_is_relayed_comes_first(phases: Sequence[Sequence[tuple[int, int]]]) -> None:
-    """Clients whose last request was the proxy's own to answer wait for all others, and each look serves some."""
+    """Clients wait for all others after a request that the proxy itself answered, and each poll serves some."""
     numbers, own_last = count(1), dict[int, bool]()
     with room() as all_of_them:
         for phase in phases:

@@ -1,4 +1,4 @@
-"""Conversations and parked answers among any other traffic: every answer once, in order, and nothing left behind."""
+"""Dialogues and parked answers among any other traffic: every answer once, in order, and nothing left behind."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from tests.unit.relay.own import (
 _API_VERSIONS = 18
 _KINDS = ["pass", "held", "acks 0", "own", "converse", "converse", "park", "park", "at once", "work"]
 _IN_STEPS = ["pass", "converse", "work", "work"]
-"""So few that what waits for an answer in steps is often held behind a conversation."""
+"""Few kinds, so that an answer in steps is often held behind a dialogue."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the client sends, what the broker hears of it and says to it, and what the client gets."""
+    """What the client sends, what the broker gets and answers, and what the client gets."""
 
     sent: bytes
     asked: tuple[bytes, ...]
-    told: tuple[bytes, ...]
+    answered: tuple[bytes, ...]
     got: bytes
     parked: bool = False
 
@@ -51,8 +51,8 @@ def requests(draw: st.DrawFn, number: int, kinds: list[str]) -> Request:
     if kind == "converse":
         count, size = draw(st.integers(0, 3)), draw(st.sampled_from([1, 5, 300]))
         asked = tuple(step_request(number, step) for step in range(count))
-        told = tuple(step_response(number, step, size) for step in range(count))
-        return Request(conversation(number, count), asked, told, conversed(number, count, size))
+        answered = tuple(step_response(number, step, size) for step in range(count))
+        return Request(conversation(number, count), asked, answered, conversed(number, count, size))
     if kind == "work":
         return Request(work(number, draw(st.integers(0, 3))), (), (), parked_response(number), parked=True)
     if kind in {"park", "at once"}:
@@ -80,7 +80,7 @@ def scripts(draw: st.DrawFn, kinds: list[str]) -> list[Request]:
 
 @dataclass
 class Play:
-    """One connection with a broker that answers what it was asked, in order, as soon as it is asked."""
+    """One connection with a broker that answers each request at once, in order."""
 
     script: list[Request]
     relay: Own = field(default_factory=Own)
@@ -91,12 +91,14 @@ class Play:
     def __post_init__(self) -> None:
         self.requests = b"".join(one.sent for one in self.script)
         self.expected = b"".join(one.got for one in self.script)
-        answers = {asked: told for one in self.script for asked, told in zip(one.asked, one.told, strict=False)}
+        answers = {
+            asked: answered for one in self.script for asked, answered in zip(one.asked, one.answered, strict=False)
+        }
         self.answers = answers
         self.responses = b""
 
     def hear(self) -> None:
-        """What the broker has whole by now, it answers."""
+        """Answer what the broker has whole by now."""
         data = self.relay.broker.data
         while len(data) >= self.heard + 4 and len(data) >= (end := self.heard + 4 + self.size_at(self.heard)):
             self.responses += self.answers.get(bytes(data[self.heard : end]), b"")
@@ -118,7 +120,7 @@ class Play:
         self.said = min(self.said + count, len(self.responses))
 
     def moves(self, *, paused: bool) -> Iterator[str]:
-        """Who can do something; `paused` as a connection reads: nobody while it waits for another."""
+        """Yield the sides that can act; with `paused`, as a connection reads, no side that waits for another."""
         if self.sent < len(self.requests) and not (paused and self.relay.requests.conversing):
             yield "client"
         if self.said < len(self.responses) and not (paused and self.relay.responses.waiting):
@@ -127,7 +129,7 @@ class Play:
             yield "answer"
 
     def run(self, data: st.DataObject, *, paused: bool, steps: int = 1 << 30) -> None:
-        """Let all happen in any order, for so many steps or until there is nothing left to do."""
+        """Let everything happen in any order, for so many steps or until nothing is left to do."""
         while steps and (moves := sorted(self.moves(paused=paused))):
             steps -= 1
             match data.draw(st.sampled_from(moves)):
@@ -146,14 +148,14 @@ class Play:
 @given(scripts(_KINDS), st.booleans(), st.data())
 @settings(max_examples=200, deadline=None)
 def test_every_request_has_its_answer_in_its_order(script: list[Request], paused: bool, data: st.DataObject) -> None:
-    """Whatever the order of pieces and answers: the same bytes to both, each request counted once, nothing held."""
+    """For any order of pieces and answers: the same bytes to both sides, each request counted once, nothing held."""
     _answered(script, paused, data)
 
 
 @given(scripts(_IN_STEPS), st.booleans(), st.data())
 @settings(max_examples=200, deadline=None)
-def test_answers_in_steps_around_conversations(script: list[Request], paused: bool, data: st.DataObject) -> None:
-    """The same: none is lost that comes in with the last step of the one before."""
+def test_answers_in_steps_around_dialogues(script: list[Request], paused: bool, data: st.DataObject) -> None:
+    """The same: no answer is lost that arrives with the last step of the one before."""
     _answered(script, paused, data)
 
 
@@ -178,7 +180,7 @@ def _counted_once(script: list[Request], relay: Own) -> None:
     assert sum(api.responses for api in apis.values()) == sum(bool(one.got) for one in script)
     assert sum(api.response_bytes for api in apis.values()) == len(relay.client.data)
     assert (STEP, 1) not in apis
-    timed = sum(bool(one.told) for one in script)
+    timed = sum(bool(one.answered) for one in script)
     for histograms in ([api.upstream for api in apis.values()], [api.proxy for api in apis.values()]):
         assert sum(sum(histogram.counts) for histogram in histograms) == timed
         assert all(histogram.total >= -1e-9 for histogram in histograms)
@@ -187,14 +189,14 @@ def _counted_once(script: list[Request], relay: Own) -> None:
 @given(scripts(_KINDS), st.integers(0, 60), st.booleans(), st.data())
 @settings(max_examples=150, deadline=None)
 def test_an_end_at_any_moment(script: list[Request], steps: int, paused: bool, data: st.DataObject) -> None:
-    """Conversations that have begun are over, answers not there are abandoned, each once; late ones go nowhere."""
+    """Dialogues that have begun are over, missing answers are abandoned, each once; late answers go nowhere."""
     play = Play(script)
     play.run(data, paused=paused, steps=steps)
     relay, unresolved = play.relay, play.unresolved()
     begun = relay.cluster.counters.apis[CONVERSE, 1].requests if (CONVERSE, 1) in relay.cluster.counters.apis else 0
     relay.end()
-    told = [number for number in unresolved if not isinstance(relay.room.parked[number], Incremental)]
-    assert sorted(relay.room.abandoned) == sorted(told)
+    abandoned = [number for number in unresolved if not isinstance(relay.room.parked[number], Incremental)]
+    assert sorted(relay.room.abandoned) == sorted(abandoned)
     assert len(relay.room.over) == len(set(relay.room.over)) == begun
     sent = bytes(relay.client.data)
     for number in unresolved:
@@ -204,7 +206,7 @@ def test_an_end_at_any_moment(script: list[Request], steps: int, paused: bool, d
 
 @given(st.integers(1, 40), st.integers(0, 40), st.randoms(use_true_random=False))
 def test_many_answers_are_parked(parked: int, asked: int, dice: Random) -> None:
-    """They may come in any order; the client gets them, and what stands between, in its own."""
+    """Answers may come in any order; the client gets them, and all others, in the order of its requests."""
     relay = Own()
     script = [park(number) for number in range(parked)] + [frames.heartbeat(parked + n)[0] for n in range(asked)]
     order = list(range(parked))

@@ -1,4 +1,4 @@
-"""Produce requests whose batches go on under other producer ids, in any shape and cut in any way."""
+"""Produce requests whose batches are rewritten to other producer ids, in any shape and cut in any way."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STEPS = st.lists(st.integers(1, 700), min_size=1, max_size=30)
 
 
 def at(ids: ProducerIds) -> Relay:
-    """A connection to a broker of cluster "c"."""
+    """Return a connection to a broker of cluster "c"."""
     relay = Relay(ids=ids)
     relay.context.cluster_id = "c"
     return relay
@@ -34,7 +34,7 @@ def at(ids: ProducerIds) -> Relay:
 
 @st.composite
 def requests(draw: st.DrawFn, number: int, ids: ProducerIds) -> tuple[bytes, bytes]:
-    """A request of one producer as the client sends it, and as the broker is to get it."""
+    """Draw a request of one producer, as the client sends it, and as the broker must get it."""
     version, producer_id = draw(st.integers(3, 13)), draw(IDS)
     transactional = producer_id >= 0 and draw(st.booleans())
     written_as = ids.in_transaction(producer_id, "c") if transactional else ids.renumbered(producer_id)
@@ -59,7 +59,7 @@ def requests(draw: st.DrawFn, number: int, ids: ProducerIds) -> tuple[bytes, byt
 @given(st.data(), STAYS, _STEPS)
 @settings(max_examples=200)
 def test_every_batch_goes_on_under_its_id(data: st.DataObject, ids: ProducerIds, steps: list[int]) -> None:
-    """What the broker gets is what the client would have sent with that id, checksums too; nothing else differs."""
+    """The broker gets what the client would have sent with that id, checksums too; nothing else differs."""
     sent = [data.draw(requests(number, ids)) for number in range(data.draw(st.integers(1, 4)))]
     relay = at(ids)
     for piece in pieces(b"".join(request for request, _ in sent), steps):
@@ -72,7 +72,7 @@ def test_every_batch_goes_on_under_its_id(data: st.DataObject, ids: ProducerIds,
 @given(st.binary(max_size=400), st.integers(3, 13), _STEPS)
 @settings(max_examples=300)
 def test_no_request_breaks_more_than_its_connection(rest: bytes, version: int, steps: list[int]) -> None:
-    """Whatever a client sends for a Produce request: it passes, waits for more, or ends by a reason."""
+    """Any bytes as a Produce request: it passes, waits for more, or ends with a reason."""
     relay = at(ProducerIds("w", 1))
     for piece in pieces(frames.raw_request(0, version, 1, rest), steps):
         relay.feed("client", piece)

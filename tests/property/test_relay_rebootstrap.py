@@ -1,4 +1,4 @@
-"""Topologies that change at any moment of any traffic: who is told, once; what is told; and that nothing else is."""
+"""Topology changes at any moment of any traffic: which clients are notified, once, and what they get."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ _STEPS = st.lists(st.integers(1, 300), min_size=1, max_size=20)
 ENDS = frozenset({None, Reason.REBOOTSTRAP, Reason.RETIRED_NODE})
 
 
-class Told(Cluster):
-    """A cluster that decides by the ledger, as `app` does; nodes are called after the epoch that they are of."""
+class NotifyingCluster(Cluster):
+    """A cluster that decides by `NotifiedClients`, as `app` does; nodes are named after their epoch."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.ledger = NotifiedClients()
+        self.notified_clients = NotifiedClients()
         self.to_be_notified: set[Context] = set()
         self.present(0)
 
     def decide(self, context: Context, trigger: Trigger) -> Action:
         place = Place.RETIRED if context.retired else Place.BOOTSTRAP if context.node_id is None else Place.NODE
         can = capability(context.software, context.metadata_version)
-        action = self.ledger.decide(client(context), place, trigger, can, context.stale)
+        action = self.notified_clients.decide(client(context), place, trigger, can, context.stale)
         if action is Action.NOTIFY:
             self.to_be_notified.add(context)
         return action
 
     def present(self, epoch: int) -> None:
-        """The nodes of an epoch."""
+        """Set the nodes of an epoch."""
         self.epoch, self.host = epoch, f"epoch-{epoch}"
         self.nodes = [(node, self.host, port_of(node), None) for node in (7, 1001)]
 
@@ -54,7 +54,7 @@ def client(context: Context) -> Client:
 
 
 def topics(version: int, names: Sequence[str] | None) -> dict[str, object]:
-    """What a Metadata request asks for; None for all topics."""
+    """Return the topics that a Metadata request asks for; None for all topics."""
     empty: list[object] | None = [] if version == 0 else None
     return {"Topics": empty if names is None else [{"Name": name, "TopicId": bytes(16)} for name in names]}
 
@@ -65,7 +65,7 @@ def named_in(epoch: int) -> list[dict[str, object]]:
 
 @dataclass(frozen=True)
 class Request:
-    """A request as it is sent, and what its broker, of an epoch, would say."""
+    """A request as it is sent, and what its broker answers in an epoch."""
 
     key: int
     version: int
@@ -118,8 +118,8 @@ REQUESTS = [
 
 
 @dataclass
-class Conversation:
-    """One connection: what its client was sent, and of which epoch it is."""
+class ClientConnection:
+    """One connection: its relay, what its client has sent, and what waits at its broker."""
 
     relay: Relay
     waiting: deque[tuple[Request, int]] = field(default_factory=deque)
@@ -129,7 +129,7 @@ class Conversation:
 
     @property
     def over(self) -> bool:
-        """Whether it would have been closed."""
+        """True when kproxy would have closed it."""
         last = self.relay.requests.last is not None and not self.relay.in_flight
         return self.closed or self.relay.reason is not None or last
 
@@ -152,20 +152,20 @@ class Conversation:
             self.relay.feed("broker", request.answered(number, self.relay.context.epoch))
 
     def part(self) -> None:
-        """As `Connection._balance` does it on a connection that is parted from."""
+        """Answer what is in flight, as `Connection._balance` does on a stale connection."""
         relay = self.relay
         if relay.context.stale and relay.in_flight and not relay.responses.under_way:
             relay.own.answer_in_flight(relay.context)
             self.closed |= not relay.in_flight
 
     def responses(self) -> list[tuple[int, Request, bytes]]:
-        """All that the client got, each frame with the request that it is for."""
+        """Return all frames that the client got, each with its request."""
         requests = dict(self.sent)
         got = [(INT32.unpack_from(one)[0], one) for one in frames.split(bytes(self.relay.client.data))]
         return [(number, requests[number], one) for number, one in got]
 
     def fresh(self) -> list[tuple[int, Request, bytes]]:
-        """What it got since it was looked at last."""
+        """Return what the client got since the last call."""
         found = self.responses()[self.seen :]
         self.seen += len(found)
         return found
@@ -203,15 +203,15 @@ ACTIONS = st.lists(
 
 @given(ACTIONS)
 @settings(max_examples=400)
-def test_nobody_is_told_twice_and_nobody_of_the_past(actions: list[tuple[object, ...]]) -> None:
+def test_no_client_is_notified_twice_nor_of_the_past(actions: list[tuple[object, ...]]) -> None:
     """Any connections of one client, any requests, answers, changes: no two 129 in an epoch, none at the bootstrap.
 
-    rebootstrap.md: "once for a connection in an epoch, then serve fresh metadata". No response that comes when the
-    topology is gone names a broker of it, and each client reads its responses in the order in which it asked.
+    rebootstrap.md: "once for a connection in an epoch, then serve fresh metadata". No response that comes after the
+    topology's end names a broker of it, and each client reads its responses in the order in which it asked.
     """
-    cluster = Told()
-    connections = [Conversation(Relay(cluster, node_id=7))]
-    told: Counter[tuple[int, Client]] = Counter()
+    cluster = NotifyingCluster()
+    connections = [ClientConnection(Relay(cluster, node_id=7))]
+    notified: Counter[tuple[int, Client]] = Counter()
     for action in actions:
         _act(cluster, connections, action)
         for one in connections:
@@ -220,7 +220,7 @@ def test_nobody_is_told_twice_and_nobody_of_the_past(actions: list[tuple[object,
                 context = one.relay.context
                 if says_129(request, frame):
                     assert context.node_id is not None, "129 where clients bootstrap"
-                    told[cluster.epoch, client(context)] += 1
+                    notified[cluster.epoch, client(context)] += 1
                     assert one.relay.requests.last is Reason.REBOOTSTRAP or context.stale
                 if says_16(request, frame):
                     assert context.stale
@@ -228,29 +228,29 @@ def test_nobody_is_told_twice_and_nobody_of_the_past(actions: list[tuple[object,
                 if context.stale:
                     assert f"epoch-{context.epoch}".encode() not in frame
                 assert b"broker-" not in frame
-    assert not [pair for pair, times in told.items() if times > 1]
+    assert not [pair for pair, times in notified.items() if times > 1]
     for one in connections:
         numbers = [number for number, _, _ in one.responses()]
         assert numbers == list(range(len(numbers)))
         assert one.relay.reason in ENDS
 
 
-def _act(cluster: Told, connections: list[Conversation], action: tuple[object, ...]) -> None:
+def _act(cluster: NotifyingCluster, connections: list[ClientConnection], action: tuple[object, ...]) -> None:
     match action:
         case ("connect", (int() | None as node_id, bool(retired))):
-            connections.append(Conversation(Relay(cluster, node_id=node_id, retired=retired)))
+            connections.append(ClientConnection(Relay(cluster, node_id=node_id, retired=retired)))
         case ("ask", int(index), Request() as request) if not (one := connections[index % len(connections)]).over:
             one.ask(request)
         case ("answer", int(index)) if not (one := connections[index % len(connections)]).over:
             one.answer()
         case ("rise",):
             cluster.present(cluster.epoch + 1)
-            cluster.ledger.begin_epoch()
+            cluster.notified_clients.begin_epoch()
             for one in connections:
                 one.relay.requests.outdate()
                 one.closed |= one.relay.context in cluster.to_be_notified  # as `RebootstrapService.begin_epoch` does
                 if one.relay.context.node_id is not None:
-                    cluster.ledger.owe(client(one.relay.context))
+                    cluster.notified_clients.owe(client(one.relay.context))
             cluster.to_be_notified.clear()
         case ("part", int(index)) if not (one := connections[index % len(connections)]).over:
             one.part()
@@ -261,7 +261,7 @@ def _act(cluster: Told, connections: list[Conversation], action: tuple[object, .
 def test_a_change_between_any_two_frames_for_any_cut(
     requests: list[Request], data: st.DataObject, asks: list[int], says: list[int]
 ) -> None:
-    """It does not matter in which pieces the frames before and after it come, nor what is sent behind the last one."""
+    """The pieces in which frames come before and after the change do not matter, nor what follows the last frame."""
     decides = data.draw(st.fixed_dictionaries({ask: st.sampled_from(Action) for ask in Trigger}))
     node_id, retired = data.draw(st.sampled_from([(None, False), (7, False), (7, True)]))
     at = data.draw(st.integers(0, len(requests)))
@@ -283,7 +283,7 @@ def test_a_change_between_any_two_frames_for_any_cut(
 
 
 def _said(relay: Relay, requests: list[Request], most: int) -> bytes:
-    """What a broker says to so many of the requests that reach it."""
+    """Return the broker's responses to at most `most` of the requests that reach it."""
     relay.play([("client", b"".join(one.asked(number) for number, one in enumerate(requests)))], whole)
     numbers = [one.correlation_id for one in relay.in_flight if one.answer is None][:most]
     return b"" if relay.reason else b"".join(requests[number].answered(number, 0) for number in numbers)

@@ -1,4 +1,4 @@
-"""SASL through the relay for any bytes: they pass, and nothing but what a broker accepted is believed."""
+"""SASL through the relay for any bytes: they pass, and kproxy believes only what a broker accepted."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _STEPS = st.integers(1, 200)
 
 @given(st.sampled_from(list(MECHANISMS.values())), _BYTES)
 def test_any_message_has_a_name_or_none(mechanism: Mechanism, message: bytes) -> None:
-    """Nothing is raised, and a name is text of a bounded length."""
+    """No exception is raised, and a name is text of a bounded length."""
     name = mechanism.name(message)
     assert name is None or 0 < len(name.encode()) <= 255
 
 
 @given(st.lists(st.tuples(_MECHANISMS, st.one_of(st.none(), _BYTES))), st.lists(st.one_of(st.none(), _BYTES)))
 def test_any_exchange(said: list[tuple[str, bytes | None]], heard: list[bytes | None]) -> None:
-    """A refusal never tells a name, and what is not answered yet neither."""
+    """A refused exchange gives no name, and neither does one that is not answered yet."""
     exchanges = Exchanges()
     for mechanism, message in said:
         exchanges.begin(mechanism)
@@ -60,7 +60,7 @@ def test_escaped_names_are_read_back(name: str) -> None:
 def test_any_bytes_pass(
     version: int, mechanism: str, exchange: list[tuple[bytes, bytes, bool]], raw: bool, step: int
 ) -> None:
-    """Requests and responses with any content, cut anywhere: the same bytes on the other side, and no fault."""
+    """Requests and responses with any content, cut anywhere: the same bytes on the other side, and no error."""
     requests = [frames.request(17, 1, 0, {"Mechanism": mechanism})]
     responses = [frames.response(17, 1, 0, {"Mechanisms": [mechanism]})]
     for number, (message, challenge, refused) in enumerate(exchange, 1):

@@ -1,4 +1,4 @@
-"""Clients that behave and clients that do not, in any order: what holds for every one of them."""
+"""Clients that behave well and clients that do not, in any order: what holds for every one of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KIB_AN_INSTANCE = 20
 
 
 def test_a_million_invented_instances() -> None:
-    """The LRU holds 16,384, with the longest texts that are kept; a client that behaves is served as ever."""
+    """The LRU holds 16,384, with the longest texts that are kept; a well-behaved client is served as before."""
     server = telemetry()
     held = get(server).subscription_id
     mean = JAVA._replace(client_id="i" * 30_000, software_name="n" * 30_000)
@@ -33,7 +33,7 @@ def test_a_million_invented_instances() -> None:
 
 
 def test_what_an_instance_costs() -> None:
-    """20 KiB at most, with the longest texts that are kept, in characters of four bytes."""
+    """An instance takes 20 KiB at most, with the longest texts that are kept, in characters of four bytes."""
     server = telemetry()
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
@@ -57,14 +57,14 @@ STEPS = st.lists(
 
 @dataclass
 class Accepted:
-    """When pushes were decoded, and how many occasions there were for one before its time."""
+    """When pushes were decoded, and how often one was allowed before its time."""
 
     times: list[float]
     early: int = 0
 
 
 def play(server: Telemetry, steps: list[tuple[str, int]]) -> Accepted:
-    """A client that does as it likes; each step's number is the milliseconds before it."""
+    """Play a client that does anything; each step's number is the milliseconds before it."""
     now, accepted, changes = NOW, Accepted([]), 0
     parts: dict[str, Parts] = {
         "wrong id": {"subscription_id": 1},
@@ -94,8 +94,9 @@ def play(server: Telemetry, steps: list[tuple[str, int]]) -> Accepted:
 @given(STEPS)
 @settings(max_examples=300)
 def test_no_more_pushes_than_intervals_and_occasions(steps: list[tuple[str, int]]) -> None:
-    """Whatever a client does, it is decoded once an interval, plus once for each get that was answered, change, loss of
-    what was known of it, and terminating push."""
+    """Whatever a client does, its pushes are decoded once an interval, and once more for each answered get, each
+    change of subscriptions, each time the instance is forgotten, and each terminating push.
+    """
     server = telemetry([Subscription("s", metrics=("m0",), interval_ms=1000)])
     accepted = play(server, steps)
     span = sum(pause for _, pause in steps) / 1000
@@ -107,22 +108,22 @@ def test_no_more_pushes_than_intervals_and_occasions(steps: list[tuple[str, int]
 @given(STEPS, st.integers(0, 500))
 @settings(max_examples=300)
 def test_a_client_that_behaves_again_is_served(steps: list[tuple[str, int]], jitter: int) -> None:
-    """After anything at all, an interval's silence and a get bring a free push, and then one each interval."""
+    """After anything at all, an interval's silence and a get allow a push at once, and then one each interval."""
     server = telemetry([Subscription("s", metrics=("m0",), interval_ms=1000)])
     play(server, steps)
     now = NOW + sum(pause for _, pause in steps) / 1000 + 1
-    told = get(server, now)
-    assert told.error_code == 0
+    subscribed = get(server, now)
+    assert subscribed.error_code == 0
     first = now + 0.5 + jitter / 1000
-    codes = [pushed(server, first + number, subscription_id=told.subscription_id) for number in range(3)]
-    last_was_terminating = codes[0] == 42  # of the steps: said once, then forgotten
+    codes = [pushed(server, first + number, subscription_id=subscribed.subscription_id) for number in range(3)]
+    last_was_terminating = codes[0] == 42  # one of the steps was terminating: reported once, then forgotten
     assert codes == ([42, 0, 0] if last_was_terminating else [0, 0, 0])
     assert not last_was_terminating or any(what == "terminating" for what, _ in steps)
 
 
 @given(st.integers(0, 2**128 - 1), st.lists(st.text(max_size=8), max_size=5), st.integers(100, 3_600_000))
 def test_replicas_agree(number: int, prefixes: list[str], interval_ms: int) -> None:
-    """Two proxies that know the same subscriptions, in whatever order they learnt of them, tell one id."""
+    """Two proxies that learnt the same subscriptions, in any order, give one id."""
     parts = [Subscription(f"s{at}", metrics=(prefix,), interval_ms=interval_ms) for at, prefix in enumerate(prefixes)]
     info = JAVA._replace(client_instance_id=UUID(int=number))
     there, here = telemetry(parts), telemetry([])
@@ -132,5 +133,5 @@ def test_replicas_agree(number: int, prefixes: list[str], interval_ms: int) -> N
 
 
 def test_payload_sizes_of_these_tests() -> None:
-    """A push of these tests is a real one: it is not taken for an empty one."""
+    """A push of these tests is a real one: kproxy does not take it for an empty one."""
     assert len(metrics()) > 50

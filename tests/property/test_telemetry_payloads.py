@@ -1,4 +1,4 @@
-"""Payloads that nobody would push in good faith: only the meant outcome, in bounded memory and time."""
+"""Payloads that no well-behaved client pushes: only the intended outcomes, in bounded memory and time."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_fuzzed_payloads_raise_nothing_but_what_is_meant(seed: int) -> None:
 
 
 def test_fuzzed_pushes_get_an_answer() -> None:
-    """Through all checks: an answer for every push, and what it left behind is a service that takes the next one."""
+    """Through all checks: every push gets an answer, and the service takes the next one."""
     server = telemetry()
     codes = {
         pushed(server, NOW + 10 * number, codec=codec, payload=body) for number, (codec, body) in enumerate(fuzzed(9))
@@ -96,7 +96,7 @@ def test_fuzzed_pushes_get_an_answer() -> None:
 
 
 def plainly(codec: int, body: bytes) -> int:
-    """The verdict on a payload by itself."""
+    """Return the error code of a payload by itself, or 0."""
     try:
         decode(decompress(codec, body, MAX_BYTES))
     except PayloadError as error:
@@ -106,7 +106,7 @@ def plainly(codec: int, body: bytes) -> int:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_push_like_the_last_ones_gets_the_verdict_of_any(seed: int) -> None:
-    """What is known of a client's payloads lets nothing pass that is no MetricsData, and refuses nothing that is."""
+    """What kproxy knows of a client's payloads lets pass nothing but MetricsData, and refuses none that is."""
     rng = random.Random(seed)
     server, usual = telemetry(), metrics(3)
     now = NOW
@@ -117,7 +117,7 @@ def test_a_push_like_the_last_ones_gets_the_verdict_of_any(seed: int) -> None:
 
 
 def flipped(body: bytes, rng: random.Random) -> bytes:
-    """A byte or two of others, in a payload of the same size."""
+    """Change a byte or two, in a payload of the same size."""
     changed = bytearray(body)
     for _ in range(rng.randrange(1, 3)):
         changed[rng.randrange(len(body))] = rng.getrandbits(8)
@@ -125,7 +125,7 @@ def flipped(body: bytes, rng: random.Random) -> bytes:
 
 
 def test_payloads_that_are_long_to_look_through() -> None:
-    """Twice the same bytes of one client, so that their layout is looked for: 150 ms of CPU at most, as for any lie."""
+    """A client sends the same bytes twice, so that their layout is looked for: at most 150 ms of CPU, as for a lie."""
     crumbs, fields = b"\x0a\0" * (1 << 14), b"\x08\1" * (1 << 14)
     for body in (crumbs, fields, b"\x0a\x04\x12\x02\x12\0" * 5_000, 32 * crumbs):
         server = telemetry()
@@ -137,7 +137,7 @@ def test_payloads_that_are_long_to_look_through() -> None:
 
 @pytest.mark.parametrize("lie", LIES)
 def test_a_payload_that_lies_or_crumbles(lie: str) -> None:
-    """Sizes that are not there, and work without end for nothing: a meant outcome in less than 150 ms of CPU."""
+    """False sizes, and endless work for nothing: an intended outcome in less than 150 ms of CPU."""
     codec, body = LIES[lie]
     assert len(body) <= MAX_BYTES
     began = time.process_time()
@@ -162,7 +162,7 @@ except PayloadError as error:
 
 @pytest.fixture(scope="module")
 def bombs() -> dict[str, tuple[int, bytes]]:
-    """200 MB of zeroes in each codec; of snappy, which shrinks least, what fits into a frame."""
+    """200 MB of zeroes in each codec; of snappy, which compresses least, what fits into a frame."""
     zeroes = bytes(INFLATED)
     return {name: (number, compress(zeroes)) for name, (number, compress) in COMPRESS.items() if name != "none"}
 
@@ -171,16 +171,16 @@ def bombs() -> dict[str, tuple[int, bytes]]:
 def test_a_bomb_is_bounded(codec: str, bombs: dict[str, tuple[int, bytes]]) -> None:
     """telemetry.md: decompression must be bounded. In a process of its own: 118, within 4 MiB and 50 ms of CPU."""
     number, body = bombs[codec]
-    told = subprocess.run(
+    measured = subprocess.run(
         [sys.executable, "-c", MEASURE, str(number), str(MAX_BYTES)], input=body, capture_output=True, check=True
     ).stdout.split()
-    assert int(told[0]) == 118
-    assert int(told[1]) <= 4 * 1024  # KiB
-    assert float(told[2]) < 0.05
+    assert int(measured[0]) == 118
+    assert int(measured[1]) <= 4 * 1024  # KiB
+    assert float(measured[2]) < 0.05
 
 
 def test_a_hundred_megabytes_are_not_looked_at() -> None:
-    """Compressed or not: 118 for their length alone."""
+    """Compressed or not: 118 because of their length alone."""
     body = bytes(100_000_000)
     server = telemetry()
     before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()

@@ -18,7 +18,7 @@ BROKERS = st.builds(MetadataResponseBroker, INT32, st.text(max_size=3), INT32, s
 
 @given(SNAPSHOTS, SNAPSHOTS)
 def test_a_diff_leads_from_the_old_nodes_to_the_new(old: Snapshot, new: Snapshot) -> None:
-    """Removing, adding and moving as the diff says gives the new addresses, with each node in one list at most."""
+    """Removing, adding and moving as the diff says gives the new addresses; each node is in one list at most."""
     change = diff(old, new)
     lists = [{node.id for node in nodes} for nodes in (change.added, change.removed, change.moved)]
     assert sum(map(len, lists)) == len(set().union(*lists))
@@ -66,6 +66,6 @@ def test_any_metadata_is_a_usable_snapshot_or_one_error(
 def test_a_poll_is_due_between_floor_and_jittered_interval(
     failures: int, rand: float, interval: float, jitter: float, floor: float
 ) -> None:
-    """However many failures and whatever the jitter."""
+    """However many failures there are, and whatever the jitter is."""
     delay = next_delay(failures, rand, interval=interval, jitter=jitter, floor=floor)
     assert floor <= delay <= max(floor, interval * (1 + jitter))

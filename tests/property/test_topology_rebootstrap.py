@@ -1,8 +1,8 @@
-"""No loop: whatever clients do and however often epochs are raised, nobody is told twice, and who behaves is served.
+"""No loop: however clients act and epochs rise, no client is notified twice, and each well-behaved one is served.
 
-Clients are modelled as the real ones were measured to act: on 129 they drop their connections and bootstrap; on a close
-they try the next node that they know, and with KIP-899 bootstrap when none is left. The proxy is modelled as `app`
-works: a raised epoch makes connections stale, which are parted some time later and owe their clients a 129.
+Clients act as the real ones were measured to act: on 129 they drop their connections and bootstrap; on a close they try
+the next node that they know, and with KIP-899 bootstrap when none is left. The proxy acts as `app` does: a raised epoch
+makes connections stale; each is closed some time later, and its client is owed a 129.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ AIOKAFKA = Kind(None, 5, kip_899=False)
 
 @dataclass(eq=False)
 class Connection:
-    """One that the proxy accepted, and has not closed yet."""
+    """A connection that the proxy accepted, and has not closed yet."""
 
     owner: Application
     place: Place
@@ -59,7 +59,7 @@ class Connection:
 
 @dataclass(eq=False)
 class Application:
-    """A client as it runs somewhere: what it believes of the cluster, and what it tries next."""
+    """A running client: what it believes of the cluster, and where it connects next."""
 
     name: str
     kind: Kind
@@ -74,12 +74,12 @@ class Application:
         return Client("10.0.0.1", self.name, *(self.kind.software or (None, None)))
 
     def learn(self, cluster: int, nodes: frozenset[int]) -> None:
-        """Fresh metadata."""
+        """Take over fresh metadata."""
         self.cluster, self.nodes, self.to_bootstrap = cluster, tuple(sorted(nodes)), False
         self.failed.clear()
 
     def next_node(self) -> int | None:
-        """The node to try; None for the bootstrap servers."""
+        """Return the node to try; None for the bootstrap servers."""
         left = [node for node in self.nodes if node not in self.failed]
         if not left and not self.kind.kip_899 and self.nodes:
             self.failed.clear()
@@ -94,57 +94,57 @@ class Rebootstrap(RuleBasedStateMachine):
         super().__init__()
         self.now = 0.0
         self.epoch = Epoch(FLOOR)
-        self.ledger = NotifiedClients(CAPACITY)
+        self.notified_clients = NotifiedClients(CAPACITY)
         self.cluster = 0
         self.nodes = frozenset({0, 1, 2})
         self.retired: frozenset[int] = frozenset()
         self.rises: list[float] = []
-        self.told: Counter[tuple[int, Client]] = Counter()
+        self.notified: Counter[tuple[int, Client]] = Counter()
         kinds = [JAVA_4_4, LIBRDKAFKA, JAVA_3_9, JAVA_3_0, AIOKAFKA]
         unique = [Application(f"unique-{number}", kind) for number, kind in enumerate(kinds)]
         twins = [Application("rdkafka", kind) for kind in (LIBRDKAFKA, LIBRDKAFKA, JAVA_4_4, JAVA_4_4)]
         self.clients = unique + twins
         self.connections: list[Connection] = []
-        for client in self.clients:  # a day like any other: each has a connection or two
+        for client in self.clients:  # a usual day: each has a connection or two
             self.serve(client)
 
     # The proxy.
 
-    def judge(self, connection: Connection, ask: Trigger) -> Action:
-        """What `app` decides for a request; the connection is gone unless it is served."""
+    def decide(self, connection: Connection, ask: Trigger) -> Action:
+        """Decide a request as `app` does; the connection is gone unless it is served."""
         client = connection.owner
         if ask is Trigger.METADATA:
             connection.metadata_version = 13
         stale = connection.epoch < self.epoch.number
         able = capability(client.kind.software, connection.metadata_version)
-        means = self.ledger.decide(client.identity, connection.place, ask, able, stale)
+        means = self.notified_clients.decide(client.identity, connection.place, ask, able, stale)
         assert (means is Action.NOT_COORDINATOR) == (stale and ask is Trigger.COORDINATOR)
         if means is Action.NOTIFY:
             assert connection.place is not Place.BOOTSTRAP
             assert ask in (Trigger.ELSEWHERE, Trigger.METADATA)
-            self.told[self.epoch.number, client.identity] += 1
+            self.notified[self.epoch.number, client.identity] += 1
         if means is not Action.SERVE:
             self.connections.remove(connection)
         return means
 
     def place_of(self, node: int | None) -> Place | None:
-        """Who listens where a client knows this node; None when nobody does."""
+        """Return the kind of listener where a client knows this node; None when there is none."""
         if node is None:
             return Place.BOOTSTRAP
         return Place.NODE if node in self.nodes else Place.RETIRED if node in self.retired else None
 
     def part(self, connection: Connection) -> None:
-        """A stale connection is closed, and its client is owed a 129 unless it bootstraps anyway."""
+        """Close a stale connection; its client is owed a 129 unless it bootstraps anyway."""
         self.connections.remove(connection)
         if connection.place is not Place.BOOTSTRAP:
-            self.ledger.owe(connection.owner.identity)
+            self.notified_clients.owe(connection.owner.identity)
 
     def stale(self) -> list[Connection]:
-        """Connections of earlier epochs."""
+        """Return the connections of earlier epochs."""
         return [each for each in self.connections if each.epoch < self.epoch.number]
 
     def change_nodes(self, nodes: frozenset[int]) -> None:
-        """Other nodes from now on; connections to those that went are closed, their listeners are retired."""
+        """Change the nodes; connections to removed nodes are closed, and their listeners are retired."""
         self.retired = (self.retired | self.nodes) - nodes
         self.nodes = nodes
         self.connections = [each for each in self.connections if each.place is not Place.NODE or each.node in nodes]
@@ -152,7 +152,7 @@ class Rebootstrap(RuleBasedStateMachine):
     # What clients do.
 
     def connect(self, client: Application, node: int | None) -> Connection | None:
-        """A connection at the node's listener, or the bootstrap one, if anybody listens."""
+        """Open a connection at the node's listener, or at the bootstrap one; None when nothing listens."""
         place = self.place_of(node)
         if place is None:
             return None
@@ -161,15 +161,15 @@ class Rebootstrap(RuleBasedStateMachine):
         return connection
 
     def exchange(self, client: Application, connection: Connection) -> Action:
-        """ApiVersions, then Metadata, each as this client's software sends it."""
+        """Send ApiVersions, then Metadata, each as this client's software does."""
         elsewhere = client.kind.ids and connection.node is not None and client.cluster != self.cluster
-        means = self.judge(connection, Trigger.ELSEWHERE if elsewhere else Trigger.HELLO)
+        means = self.decide(connection, Trigger.ELSEWHERE if elsewhere else Trigger.HELLO)
         return self.refresh(client, connection) if means is Action.SERVE else means
 
     def refresh(self, client: Application, connection: Connection) -> Action:
-        """Metadata on a connection: judged from v13 on, relayed below, and not let in at a retired listener."""
+        """Send Metadata on a connection: decided from v13 on, relayed below, and refused at a retired listener."""
         if client.kind.metadata >= 13:
-            means = self.judge(connection, Trigger.METADATA)
+            means = self.decide(connection, Trigger.METADATA)
         elif connection.place is Place.RETIRED:
             self.connections.remove(connection)
             means = Action.REFUSE
@@ -178,7 +178,7 @@ class Rebootstrap(RuleBasedStateMachine):
         return means
 
     def react(self, client: Application, node: int | None, means: Action) -> None:
-        """129: drop every connection and bootstrap. A close: not this node now."""
+        """On 129 drop every connection and bootstrap; on a close skip this node for now."""
         if means is Action.NOTIFY:
             self.connections = [each for each in self.connections if each.owner is not client]
             client.to_bootstrap = True
@@ -188,7 +188,7 @@ class Rebootstrap(RuleBasedStateMachine):
             client.failed.add(node)
 
     def attempt(self, client: Application) -> bool:
-        """One connection where the client means to go next; whether a node served it."""
+        """Connect once, where the client means to go next; return whether a node served it."""
         node = client.next_node()
         connection = self.connect(client, node)
         means = Action.REFUSE if connection is None else self.exchange(client, connection)
@@ -201,18 +201,18 @@ class Rebootstrap(RuleBasedStateMachine):
         seconds=st.sampled_from([10.0, 9.5, 3.0, 0.0]), cause=st.sampled_from(Cause), nodes=NODES, other=st.booleans()
     )
     def epoch_is_raised(self, seconds: float, cause: Cause, nodes: frozenset[int], other: bool) -> None:
-        """Whoever asks, before the floor or just at it; other nodes, another cluster's id, or neither."""
+        """Any cause, before the floor or just at it; with other nodes, another cluster's id, or neither."""
         self.now += seconds
         if self.epoch.raise_for(cause, self.now) is not None:
             return
         self.rises.append(self.now)
-        self.ledger.begin_epoch()
+        self.notified_clients.begin_epoch()
         self.cluster += other
         self.change_nodes(nodes)
 
     @rule(nodes=NODES)
     def nodes_change(self, nodes: frozenset[int]) -> None:
-        """Without an epoch, as when one is added or goes."""
+        """Nodes change without an epoch, as when one is added or goes."""
         self.change_nodes(nodes)
 
     @rule()
@@ -223,99 +223,99 @@ class Rebootstrap(RuleBasedStateMachine):
     @precondition(lambda self: self.stale())
     @rule(data=st.data())
     def one_is_parted(self, data: st.DataObject) -> None:
-        """Any stale connection, in any order, between anything else."""
+        """Close any stale connection, in any order, between anything else."""
         self.part(data.draw(st.sampled_from(self.stale())))
 
     @rule(which=CLIENTS)
     def client_attempts(self, which: int) -> None:
-        """A client that behaves takes its next step."""
+        """A well-behaved client takes its next step."""
         self.attempt(self.clients[which])
 
     @precondition(lambda self: self.connections)
     @rule(data=st.data())
     def client_refreshes(self, data: st.DataObject) -> None:
-        """Metadata on a connection that it has, stale or not."""
+        """A client sends Metadata on one of its connections, stale or not."""
         connection = data.draw(st.sampled_from(self.connections))
         self.react(connection.owner, connection.node, self.refresh(connection.owner, connection))
 
     @precondition(lambda self: self.connections)
     @rule(data=st.data(), ask=st.sampled_from([Trigger.COORDINATOR, Trigger.OFFSETS]))
     def member_asks_its_coordinator(self, data: st.DataObject, ask: Trigger) -> None:
-        """On a connection that it has: what it is owed, or was told, is the same after that; 16 is its last answer."""
+        """A group request changes neither what the client is owed nor what it got; 16 is the last answer there."""
         connection = data.draw(st.sampled_from(self.connections))
         identity = connection.owner.identity
-        standing = self.ledger.standing(identity)
+        standing = self.notified_clients.standing(identity)
         stale = connection.epoch < self.epoch.number
-        means = self.judge(connection, ask)
+        means = self.decide(connection, ask)
         assert (connection in self.connections) == (means is Action.SERVE)
         assert means is not Action.SERVE or not stale
-        assert self.ledger.standing(identity) is standing
+        assert self.notified_clients.standing(identity) is standing
 
     @rule(which=CLIENTS, data=st.data(), asks=ASKS)
     def client_misbehaves(self, which: int, data: st.DataObject, asks: list[Trigger]) -> None:
-        """Asks whatever it likes at any listener there is, and heeds no answer: comes back after each close."""
+        """A client asks anything at any listener, ignores the answers, and comes back after each close."""
         node = data.draw(st.sampled_from([None, *sorted(self.nodes | self.retired)]))
         for ask in asks:
             connection = self.connect(self.clients[which], node)
             assert connection is not None
-            self.judge(connection, ask)
+            self.decide(connection, ask)
 
     @precondition(lambda self: self.connections)
     @rule(data=st.data(), asks=ASKS)
     def client_misbehaves_on_a_connection(self, data: st.DataObject, asks: list[Trigger]) -> None:
-        """One that it has, which may be stale."""
+        """The same on one of its connections, which may be stale."""
         connection = data.draw(st.sampled_from(self.stale() or self.connections))
         for ask in asks:
             if connection in self.connections:
-                self.judge(connection, ask)
+                self.decide(connection, ask)
 
     @rule(which=CLIENTS)
     def client_is_served_in_the_end(self, which: int) -> None:
-        """From any state, once what is stale was parted: each known node once at most, bootstrap, a node; for good."""
+        """From any state, after stale connections: each known node at most once, bootstrap, a node. For good."""
         client = self.clients[which]
         for connection in self.stale():
             self.part(connection)
         if not client.kind.kip_899 and client.nodes and not self.nodes & set(client.nodes):
-            return  # it knows only nodes that are gone and asks for no others: `topology.retired: serve` is for it
+            return  # it only knows removed nodes and never bootstraps: `topology.retired: serve` is for it
         assert self.serve(client) <= MOST_NODES + 2
         served = self.connections[-1]
         for _ in range(3):
             assert self.refresh(client, served) is Action.SERVE
 
     def serve(self, client: Application) -> int:
-        """How many attempts it takes until a node serves the client; a loop ends well beyond what any may need."""
+        """Return how many attempts it takes until a node serves the client; fails when only a loop needs so many."""
         for attempts in range(1, 20):
             if self.attempt(client):
                 return attempts
-        raise AssertionError(f"a loop: {client}, {self.ledger.standing(client.identity)}")
+        raise AssertionError(f"a loop: {client}, {self.notified_clients.standing(client.identity)}")
 
     # What must hold.
 
     @invariant()
-    def nobody_is_told_twice_in_an_epoch(self) -> None:
-        """Neither a client nor several that cannot be told apart."""
-        assert all(times == 1 for times in self.told.values())
+    def no_client_is_notified_twice_in_an_epoch(self) -> None:
+        """Neither a client nor several clients that the proxy cannot distinguish."""
+        assert all(times == 1 for times in self.notified.values())
 
     @invariant()
-    def who_was_told_is_known_as_told(self) -> None:
-        """However many others came since, in however small a ledger."""
-        for epoch, identity in self.told:
-            assert epoch != self.epoch.number or self.ledger.standing(identity) is Standing.NOTIFIED
+    def notified_clients_are_known(self) -> None:
+        """However many others came since, and however small the capacity is."""
+        for epoch, identity in self.notified:
+            assert epoch != self.epoch.number or self.notified_clients.standing(identity) is Standing.NOTIFIED
 
     @invariant()
     def the_epoch_heeds_its_floor(self) -> None:
-        """Each rise counts one, and is as far from the last as the floor says."""
+        """Each rise counts one, and the floor's time lies between two of them."""
         assert self.epoch.number == len(self.rises)
         assert all(later - earlier >= FLOOR for earlier, later in zip(self.rises, self.rises[1:], strict=False))
 
     @invariant()
-    def the_ledger_is_bounded(self) -> None:
-        """More clients than it has room for."""
-        assert len(self.ledger) <= CAPACITY < len({client.identity for client in self.clients})
+    def notified_clients_are_bounded(self) -> None:
+        """The model has more clients than the capacity."""
+        assert len(self.notified_clients) <= CAPACITY < len({client.identity for client in self.clients})
 
     @invariant()
     def abilities_fit_the_kinds(self) -> None:
-        """The model's clients are those that the table tells apart."""
+        """The model's clients have every capability that the table distinguishes."""
         assert {capability(client.kind.software, -1) for client in self.clients} == set(Capability)
 
 

@@ -1,4 +1,4 @@
-"""Bytes that are not what they should be: 200,000 of them, the same on every run, and only one exception."""
+"""Malformed bytes: 200,000 of them, the same on every run, and only one exception."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _header_targets() -> list[tuple[Target, list[bytes]]]:
 
 
 def _targets(rng: random.Random) -> list[tuple[Target, list[bytes]]]:
-    """Each with bodies that it takes."""
+    """Return each target with bodies that it takes."""
     targets = _header_targets()
     cases: list[tuple[Target, Message, int]] = [(_codec_target(*case), *case) for case in CASES]
     cases += [(_skim_target(*where), contents.RESPONSES[where[0]], where[1]) for where in contents.CARRIERS]
@@ -123,7 +123,7 @@ def _targets(rng: random.Random) -> list[tuple[Target, list[bytes]]]:
 
 @pytest.mark.parametrize("seed", range(ROUNDS))
 def test_only_malformed_message_error(seed: int) -> None:
-    """Whatever the bytes are: a result, or the one exception that is meant; never another, never a hang."""
+    """Whatever the bytes are: a result or the one intended exception; never another, never a hang."""
     rng = random.Random(seed)
     targets = _targets(rng)
     for target, bodies in targets:
@@ -136,7 +136,7 @@ def test_only_malformed_message_error(seed: int) -> None:
             target(_mutated(rng.choice(bodies), rng))
         except MalformedMessageError:
             refused += 1
-    assert FRAMES // ROUNDS // 4 < refused < FRAMES // ROUNDS  # the mutations are neither harmless nor all hopeless
+    assert FRAMES // ROUNDS // 4 < refused < FRAMES // ROUNDS  # the mutations are neither all harmless nor all hopeless
 
 
 def test_every_api_is_among_the_schemas() -> None:

@@ -1,4 +1,4 @@
-"""The codecs beside kio, an independent implementation, in all versions that it knows."""
+"""The codecs checked against kio, an independent implementation, in all versions that it knows."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_kio_knows_nearly_all() -> None:
 @given(data=st.data())
 @settings(max_examples=10)
 def test_kio_reads_and_writes_the_same_bytes(message: Message, version: int, data: st.DataObject) -> None:
-    """What a codec writes, kio understands; and it writes the same bytes."""
+    """kio understands what a codec writes, and writes the same bytes."""
     encoded = data.draw(instances(message, version, tame=True)).encode(version)
     kind = load_entity_schema(_kio_name(message), version, _TYPES[message.kind])
     entity, size = entity_reader(kind)(encoded, 0)

@@ -1,4 +1,4 @@
-"""Skims and streams beside a plain encoder: every response with addresses, in every version, cut anywhere."""
+"""Skims and streams checked against a plain encoder: every response with addresses, in every version, cut anywhere."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_skim_finds_what_the_encoder_wrote(
 def test_a_glance_misses_nothing_that_a_skim_finds(
     key: int, version: int, data: st.DataObject, before: bytes, behind: bytes
 ) -> None:
-    """Of any content, cut short anywhere or with one byte changed: nothing is there exactly if the skim finds none."""
+    """Any content, cut short or with a byte changed: the glance finds nothing exactly if the skim finds nothing."""
     sent = frames.raw_response(
         key, version, 1, contents.encode(key, version, data.draw(contents.contents(key, version)))
     )
@@ -89,7 +89,7 @@ def test_replaced_addresses_are_what_the_encoder_writes(key: int, version: int, 
 
 @given(contents.contents(60, 2))
 @settings(max_examples=25)
-def test_describe_cluster_tells_controllers_from_brokers(content: contents.Content) -> None:
+def test_describe_cluster_distinguishes_controllers_from_brokers(content: contents.Content) -> None:
     """EndpointType 2 (KIP-919) marks every address as a controller's."""
     skim = response_skim(60, 2)
     assert skim is not None
@@ -100,7 +100,7 @@ def test_describe_cluster_tells_controllers_from_brokers(content: contents.Conte
 
 
 def _walk(stream: ResponseStream, body: bytes, steps: list[int]) -> tuple[bytes, int]:
-    """Feed a stream as a relay does, in pieces of `steps` bytes at first; what was forwarded, and where the tail is."""
+    """Feed a stream as a relay does, in pieces; return what was forwarded and the place of the tail."""
     pos = shown = 0
     forwarded = b""
     while not stream.at_tail:

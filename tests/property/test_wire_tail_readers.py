@@ -13,7 +13,7 @@ from kio.static.constants import EntityType
 from kproxy.wire.skim import response_stream
 from tests.property import wire_contents as contents
 
-with warnings.catch_warnings():  # of kafka-python's own imports, which are none of ours
+with warnings.catch_warnings():  # kafka-python's own imports warn
     warnings.simplefilter("ignore", DeprecationWarning)
     from kafka.protocol.consumer import FetchResponse
 
@@ -23,7 +23,7 @@ ONE_SHORTER = "proxy-1.kafka"
 
 
 def neutralised(key: int, version: int, host: str, **fields: object) -> bytes:
-    """A response with one endpoint, as it leaves the proxy when it was too large to be held."""
+    """Return a response with one endpoint, as it leaves the proxy when it was too large to be held."""
     content = fields | {
         "ThrottleTimeMs": 0,
         "ErrorCode": 0,
@@ -42,14 +42,14 @@ def neutralised(key: int, version: int, host: str, **fields: object) -> bytes:
 def test_kafka_python(version: int, host: str) -> None:
     """It skips the padding, and reads the endpoints that fit."""
     response = FetchResponse.decode(neutralised(1, version, host, SessionId=0), version=version)
-    told = [(node.node_id, node.host, node.port) for node in response.node_endpoints]
-    assert told == ([(7, host, 19092)] if len(host) <= len(OLD) else [])
+    endpoints = [(node.node_id, node.host, node.port) for node in response.node_endpoints]
+    assert endpoints == ([(7, host, 19092)] if len(host) <= len(OLD) else [])
 
 
 @pytest.mark.parametrize(("key", "name", "version"), [(1, "fetch", 17), (78, "share_fetch", 1)])
 @pytest.mark.parametrize("host", [SAME_LENGTH, ONE_SHORTER])
 def test_kio(key: int, name: str, version: int, host: str) -> None:
-    """It reads what needs no padding; any unknown tagged field, against KIP-482, it refuses."""
+    """It reads what needs no padding; against KIP-482 it refuses any unknown tagged field."""
     reader = entity_reader(load_entity_schema(name, version, EntityType.response))
     extra = {"SessionId": 0} if key == 1 else {"ErrorMessage": None, "AcquisitionLockTimeoutMs": 0}
     response: Any

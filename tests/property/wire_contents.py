@@ -1,4 +1,4 @@
-"""Responses without a codec: their content from the schemas, and a plain encoder for it that is nobody else's code.
+"""Responses without a codec: their content from the schemas, and a plain, independent encoder for it.
 
 A content is a dictionary of Kafka's field names; `TAGS` in it holds unknown tagged fields. The encoder is checked
 against kafka-clients in tests/clients/test_wire_oracle.py.
@@ -42,7 +42,7 @@ _HOSTS = ["b1", "broker-1.kafka.svc.cluster.local", "10.0.0.1", "x" * 130, "::1"
 
 
 def contents(key: int, version: int, *, tags: bool = True) -> st.SearchStrategy[Content]:
-    """Contents of a response; with unknown tagged fields in a flexible version, unless told otherwise."""
+    """Draw contents of a response; with unknown tagged fields in a flexible version, unless `tags` is False."""
     return _contents(key, version, tags)
 
 
@@ -88,12 +88,12 @@ def _primitives(field: Field) -> st.SearchStrategy[Any]:
 
 
 def encode(key: int, version: int, content: Content) -> bytes:
-    """The body of a response."""
+    """Return the body of a response."""
     return encode_message(RESPONSES[key], version, content)
 
 
 def encode_message(message: Message, version: int, content: Content) -> bytes:
-    """The body of any message."""
+    """Return the body of any message."""
     return _struct_bytes(message, message.struct, version, content)
 
 
@@ -147,7 +147,7 @@ def _length(message: Message, version: int, form: str, length: int | None) -> by
 
 
 def as_json(key: int, version: int, content: Content) -> Content:
-    """The content as Kafka's JSON converters want it."""
+    """Return the content as Kafka's JSON converters want it."""
     return _json_struct(RESPONSES[key].struct, version, content)
 
 
@@ -168,7 +168,7 @@ def _json(field: Field, version: int, value: Any) -> Any:
 
 
 def addresses(key: int, version: int, content: Content) -> list[tuple[int, str, int]]:
-    """(node id, host, port) of every address in the order of the bytes."""
+    """Return (node id, host, port) of every address in the order of the bytes."""
     return list(_addresses(RESPONSES[key].struct, version, content, -1))
 
 
@@ -185,7 +185,7 @@ def _addresses(struct_: Struct, version: int, content: Content, node: int) -> It
 
 
 def errors(key: int, version: int, content: Content) -> list[int]:
-    """All error codes other than zero, in the order of the bytes, outside of tagged fields."""
+    """Return all error codes other than zero, in the order of the bytes, outside of tagged fields."""
     return list(_errors(RESPONSES[key].struct, version, content))
 
 
@@ -200,7 +200,7 @@ def _errors(struct_: Struct, version: int, content: Content) -> Iterator[int]:
 
 
 def replaced(content: Any, new: list[tuple[str, int]]) -> Any:
-    """The content, or its JSON, with the addresses of `new` in the order of the bytes."""
+    """Return the content, or its JSON, with the addresses of `new` in the order of the bytes."""
     return _replaced(content, iter(new))
 
 
@@ -217,7 +217,7 @@ def _replaced(content: Any, new: Iterator[tuple[str, int]]) -> Any:
 
 
 def at_fixed_place(key: int, version: int) -> bool:
-    """Whether only fields of a fixed width stand before the top-level error code."""
+    """True when only fields of a fixed width come before the top-level error code."""
     names = [field.name for field in RESPONSES[key].struct.plain(version)]
     before = RESPONSES[key].struct.plain(version)[: names.index("ErrorCode")]
     return all(field.element in _FORMS and not field.is_array for field in before)

@@ -47,18 +47,18 @@ _TAGS: st.SearchStrategy[Tags] = st.dictionaries(
 
 
 def case_id(value: object) -> str:
-    """How pytest names a case."""
+    """Return pytest's name of a case."""
     return value.name if isinstance(value, Message) else f"v{value}"
 
 
 def class_of(message: Message) -> type[WireMessage]:
-    """The generated class of a message."""
+    """Return the generated class of a message."""
     found: type[WireMessage] = getattr(import_module(f"kproxy.wire.generated.{snake(message.name)}"), message.name)
     return found
 
 
 def instances(message: Message, version: int, *, tame: bool = False) -> st.SearchStrategy[Any]:
-    """Objects of a message's class, with values only in fields that the version has.
+    """Draw objects of a message's class, with values only in fields that the version has.
 
     `tame` ones have no unknown tagged fields, no unknown error codes, and no times beyond what Python can hold.
     """
@@ -100,7 +100,7 @@ class _Maker(NamedTuple):
 
 
 def to_json(struct: Struct, value: Any, version: int) -> dict[str, Any]:
-    """What Kafka's own JSON converters give for the same content; unknown tagged fields are not in it."""
+    """Return what Kafka's own JSON converters give for the same content; unknown tagged fields are not in it."""
     fields = {}
     for field in struct.fields:
         content = getattr(value, snake(field.name), None)

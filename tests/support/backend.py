@@ -1,4 +1,4 @@
-"""What tests do to the real cluster behind the proxy: topics, leaders, health. Never through kproxy."""
+"""What tests do to the real cluster behind the proxy: topics, leaders, health. It bypasses kproxy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec, PartitionMe
 from kproxy.local_kafka.cluster import Cluster
 from tests.support.wait import until
 
-with warnings.catch_warnings():  # of kafka-python's own imports, which are none of ours
+with warnings.catch_warnings():  # kafka-python's own imports warn
     warnings.simplefilter("ignore", DeprecationWarning)
     import kafka.structs
     from kafka.admin import KafkaAdminClient
@@ -32,21 +32,21 @@ class Backend:
         self._admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
 
     def topic(self, partitions: int = 6, replicas: int = 3, *, name: str | None = None, **configs: str) -> str:
-        """A topic of its own for a test, whose leaders all serve it already; `a_b="x"` sets its config `a.b`."""
+        """Create a topic that all its leaders serve already, and return its name; `a_b="x"` sets its config `a.b`."""
         name = name or f"t{next(_names)}"
         factor = min(replicas, len(self.cluster.brokers))
         dotted = {key.replace("_", "."): value for key, value in configs.items()}
         self._admin.create_topics([NewTopic(name, partitions, factor, config=dotted)])[name].result(_TIMEOUT)
         until(lambda: len(self.leaders(name)) == partitions, f"leaders of {name}")
-        self.end_offsets(name)  # answered by the leaders themselves, which may hear of it later than others
+        self.end_offsets(name)  # the leaders answer this themselves; they may learn of the topic later than others
         return name
 
     def leaders(self, topic: str) -> dict[int, int]:
-        """The leader's node id of each partition that has one."""
+        """Return the leader's node id of each partition that has one."""
         return {number: one.leader for number, one in self._partitions(topic).items() if one.leader >= 0}
 
     def move_leaders(self, topic: str) -> dict[int, int]:
-        """Make each partition's next replica its leader; returns them once they lead. All brokers are up."""
+        """Make each partition's next replica its leader; return the leaders once they lead. All brokers are up."""
         wanted = {number: _rotated(one.replicas, one.leader) for number, one in self._partitions(topic).items()}
         leaders = {number: nodes[0] for number, nodes in wanted.items()}
         with self._mover() as admin:
@@ -75,7 +75,7 @@ class Backend:
         )
 
     def open_coordinator(self, topic: str) -> None:
-        """Have the brokers make their topic of group offsets, as a cluster has that was used before."""
+        """Make the brokers create their topic of group offsets, which a cluster has that was used before."""
         committer = Consumer({"bootstrap.servers": self.cluster.bootstrap, "group.id": "committer", "log_level": 0})
         try:
             until(lambda: _commit(committer, topic), "a commit")
@@ -91,17 +91,17 @@ class Backend:
         )
 
     def end_offsets(self, topic: str) -> dict[int, int]:
-        """The log end offset of each partition, asked again while a new leader does not know it yet."""
+        """Return the log end offset of each partition; ask again while a new leader does not know it yet."""
         return until(lambda: self._end_offsets(topic), f"end offsets of {topic}")
 
     def leader_epochs(self, topic: str) -> dict[int, int]:
-        """The leader epoch of each partition: how often it had a new leader."""
+        """Return the leader epoch of each partition: how often it had a new leader."""
         latest = {TopicPartition(topic, number): OffsetSpec.latest() for number in self._partitions(topic)}
         found = self._admin.list_offsets(latest, request_timeout=_TIMEOUT)
         return {key.partition: future.result(_TIMEOUT).leader_epoch for key, future in found.items()}
 
     def values(self, topic: str) -> list[str]:
-        """The values of all records of a topic, read past the proxy, each partition in its order."""
+        """Return the values of all records of a topic, read past the proxy, each partition in its order."""
         ends = {number: end for number, end in self.end_offsets(topic).items() if end}
         reader = Consumer({"bootstrap.servers": self.cluster.bootstrap, "group.id": "reader", "log_level": 0})
         try:
@@ -112,7 +112,7 @@ class Backend:
 
     @contextlib.contextmanager
     def paused(self, node_id: int) -> Iterator[None]:
-        """SIGSTOP a broker, and SIGCONT whatever happens."""
+        """Pause a broker with SIGSTOP; SIGCONT follows whatever happens."""
         self.cluster.brokers[node_id].pause()
         try:
             yield

@@ -1,4 +1,4 @@
-"""Record batches of producers that are numbered, as kafka-python makes and reads them."""
+"""Record batches of producers with ids, made and read by kafka-python."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
-with warnings.catch_warnings():  # of kafka-python's own imports, which are none of ours
+with warnings.catch_warnings():  # kafka-python's own imports warn
     warnings.simplefilter("ignore", DeprecationWarning)
     from kafka.record.default_records import DefaultRecordBatchBuilder
     from kafka.record.memory_records import MemoryRecords
@@ -15,7 +15,7 @@ GZIP = 1
 
 
 class Numbered(NamedTuple):
-    """What a broker tells duplicates by, and what the batch holds."""
+    """The fields by which a broker recognises duplicates, and what the batch holds."""
 
     producer_id: int
     epoch: int
@@ -34,7 +34,7 @@ def batch(
     compression: int = 0,
     timestamp: int | None = 1_700_000_000_000,
 ) -> bytes:
-    """A batch of these values; without a timestamp it is of now, so that a broker keeps it."""
+    """Return a batch of these values; without a timestamp it is dated now, so that a broker keeps it."""
     builder = DefaultRecordBatchBuilder(
         magic=2,
         compression_type=compression,
@@ -50,7 +50,7 @@ def batch(
 
 
 def read(data: bytes) -> Numbered:
-    """A batch, whose checksum must be right."""
+    """Parse a batch, whose checksum must be right."""
     found = MemoryRecords(data).next_batch()
     assert found is not None
     assert found.validate_crc()

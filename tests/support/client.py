@@ -20,16 +20,16 @@ from tests.support.socket_watch import SocketWatch
 
 _SCRIPTS = Path(__file__).with_name("clients")
 LIBRDKAFKAS_OWN: Final = "failed due to skipped sequence numbers"
-"""In its log (debug=eos) when librdkafka's threads have raced each other at a leader's move (its issue 4953, open).
+"""Text in librdkafka's log (debug=eos) when its threads have raced each other at a leader's move (issue 4953, open).
 
-It sends a batch before the one in front of it, takes a new epoch, and then nothing is exactly once any more: so
-it was in 2 of 41 runs without kproxy. Such a run tells of kproxy only whether what was acknowledged is there."""
+It sends a batch before the one in front of it and takes a new epoch. From then on nothing is exactly once: it
+happened in 2 of 41 runs without kproxy. Such a run only shows whether acknowledged records are there."""
 PYTHON_CLIENTS = ("confluent_kafka", "kafka_python", "aiokafka")
 
 
 @dataclass
 class Running:
-    """A client that runs; after `wait` its output and the ports it was connected to."""
+    """A running client; after `wait` it has its output and the ports that it was connected to."""
 
     command: Sequence[str]
     process: subprocess.Popen[bytes]
@@ -54,18 +54,18 @@ class Running:
         return self.output
 
     def lines(self) -> list[dict[str, Any]]:
-        """The JSON objects among the lines of its output."""
+        """Return the JSON objects among the lines of its output."""
         return [json.loads(line) for line in self.output.splitlines() if line.startswith("{") and line.endswith("}")]
 
     def result(self, timeout: float = 120) -> dict[str, Any]:
-        """Wait for the end; the last JSON object that it printed."""
+        """Wait for the end; return the last JSON object that it printed."""
         self.wait(timeout)
         return self.lines()[-1]
 
 
 @contextmanager
 def running(command: Sequence[str], directory: Path) -> Iterator[Running]:
-    """Run a command whose connections are noted; it is killed at the end, if it still runs."""
+    """Run a command and record its connections; it is killed at the end, if it still runs."""
     log = directory / f"client-{len(list(directory.iterdir()))}.log"
     process = spawn(command, log)
     try:
@@ -76,19 +76,19 @@ def running(command: Sequence[str], directory: Path) -> Iterator[Running]:
 
 
 def java_tool(main_class: str, *arguments: str, classpath: str | None = None) -> list[str]:
-    """The command of one of Kafka's own tools."""
+    """Return the command of one of Kafka's own tools."""
     return java.command(classpath or java_4_3(), main_class, *arguments, options=(*java.QUICK, LOGGING))
 
 
 def idempotent(directory: Path) -> tuple[str, str]:
-    """Arguments that make the verifiable producer, which does not retry by itself, as stubborn as Java's default."""
+    """Return arguments that make the verifiable producer, which does not retry by itself, retry like Java's default."""
     settings = directory / "idempotent.properties"
     settings.write_text("enable.idempotence=true\nretries=2147483647\n")
     return "--command-config", str(settings)
 
 
 def script(client: str, scenario: str, **settings: Any) -> list[str]:
-    """The command of a client's script in tests/support/clients: a scenario with its settings."""
+    """Return the command of a client's script in tests/support/clients: a scenario with its settings."""
     spoken = json.dumps(settings)
     if client == "kafkajs":
         node = shutil.which("node")
@@ -100,15 +100,15 @@ def script(client: str, scenario: str, **settings: Any) -> list[str]:
 
 
 def java_3_9() -> str:
-    """The class path of the oldest Java client that is tested."""
+    """Return the class path of the oldest Java client that is tested."""
     return jars.classpath(jars.TOOLS_3_9)
 
 
 def java_4_3() -> str:
-    """The class path of the Java client of the 4.3 line."""
+    """Return the class path of the Java client of the 4.3 line."""
     return jars.classpath(jars.KAFKA_4_3)
 
 
 def java_4_4() -> str:
-    """The class path of the newest Java client: its jars come first, only the tools are 4.3's."""
+    """Return the class path of the newest Java client: its jars come first, only the tools are 4.3's."""
     return f"{jars.classpath(jars.KAFKA_4_4)}:{jars.classpath(jars.KAFKA_4_3)}"

@@ -1,4 +1,4 @@
-"""What a consumer with read_committed sees of a log, once no transaction in it is open any more."""
+"""What a consumer with read_committed reads from a log, once no transaction in it is open any more."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TIMEOUT = 30.0
 
 
 def values(backend: Backend, topic: str) -> list[str]:
-    """The values of all committed records of partition 0, read past the proxy."""
+    """Return the values of all committed records of partition 0, read from the brokers themselves."""
     admin = AdminClient({"bootstrap.servers": backend.cluster.bootstrap, "log_level": 0})
     until(lambda: _is_stable(admin, topic), f"no open transaction in {topic}", _TIMEOUT)
     settings = {"bootstrap.servers": backend.cluster.bootstrap, "group.id": "reader", "log_level": 0}

@@ -27,7 +27,7 @@ class MarkedPureContract(ForbiddenContract):
         super().__init__(name, session_options, options)
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:
-        """Raises ValueError where nothing is marked: a contract about nothing is always kept."""
+        """Check the contract; raises ValueError when nothing is marked: a contract about nothing is always kept."""
         if not self.source_modules:
             raise ValueError("no module is marked `# This module is pure.`")
         return super().check(graph, verbose)

@@ -1,4 +1,4 @@
-"""A TCP server in the place of a broker that answers wrongly, or not to the end."""
+"""A TCP server in place of a broker that answers wrongly or incompletely."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Self
 from tests.support.raw import HOST, frame
 
 Behaviour = Callable[[socket.socket, int], None]
-"""What it does for a request: gets the connection and the request's correlation id."""
+"""What the broker does for a request, with the connection and the request's correlation id."""
 
 
 class FakeBroker:
@@ -70,7 +70,7 @@ def garbage(connection: socket.socket, correlation_id: int) -> None:
 
 
 def negative_size(connection: socket.socket, correlation_id: int) -> None:
-    """The right correlation id in a frame of less than nothing."""
+    """The right correlation id in a frame of a negative size."""
     connection.sendall(struct.pack(">ii", -1, correlation_id) + bytes(250))
 
 
@@ -86,7 +86,7 @@ def stalls_in_mid_frame(connection: socket.socket, correlation_id: int) -> None:
 
 
 def wrong_correlation_id(connection: socket.socket, correlation_id: int) -> None:
-    """The response to a request that nobody sent."""
+    """The response to a request that was never sent."""
     connection.sendall(frame(struct.pack(">i", correlation_id + 1) + bytes(50)))
 
 
@@ -96,5 +96,5 @@ def too_large(connection: socket.socket, correlation_id: int) -> None:
 
 
 def not_the_message(connection: socket.socket, correlation_id: int) -> None:
-    """A whole frame with the right id whose body is not the message that is due."""
+    """A whole frame with the right id, whose body is not the expected message."""
     connection.sendall(frame(struct.pack(">i", correlation_id) + b"\x7f" * 60))

@@ -1,4 +1,4 @@
-"""Records that appear in a cluster all the time: written past the proxy, named after the cluster."""
+"""Records that appear in a cluster all the time: written to the brokers themselves, named after the cluster."""
 
 from __future__ import annotations
 

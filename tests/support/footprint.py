@@ -1,4 +1,4 @@
-"""What a kproxy keeps after what was done to it."""
+"""What a kproxy keeps after a test has loaded it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tests.support.proxy import Proxy
 from tests.support.wait import until
 
 MEMORY_SLACK = 4 << 20
-"""What an allocator may keep of a flood: less than a kilobyte for each of its connections would show."""
+"""Bytes that an allocator may keep of a flood: a leak of less than a kilobyte for each connection would show."""
 
 
 @contextmanager
 def nothing_kept(proxy: Proxy) -> Iterator[None]:
-    """At the end there are as few connections, descriptors and held bytes as before, and about as little memory."""
+    """Check that as few connections, descriptors and held bytes are there at the end as before, and similar memory."""
     active, files, rss = proxy.metric("kproxy_connections_active"), proc.open_files(proxy.pid), proxy.rss
     yield
     until(lambda: proxy.metric("kproxy_connections_active") <= active, "the connections to be gone")

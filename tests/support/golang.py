@@ -19,7 +19,7 @@ MISSING = (
 
 
 def franz_go() -> Path:
-    """The program of franz-go's scenarios, and of Sarama's. AssertionError: Go is missing, or what it complains of."""
+    """Return the program of franz-go's scenarios, and of Sarama's. AssertionError: Go is missing, or its complaint."""
     go = shutil.which("go")
     assert go, MISSING
     home = jars.cache() / f"franz-go-{franz_go_version()}-{_digest()}"
@@ -30,12 +30,12 @@ def franz_go() -> Path:
 
 
 def franz_go_version() -> str:
-    """The one that is pinned, as `1.22.2`."""
+    """Return the pinned version, as `1.22.2`."""
     return _version("github.com/twmb/franz-go")
 
 
 def sarama_version() -> str:
-    """The one that is pinned, as `1.61.1`."""
+    """Return the pinned version, as `1.61.1`."""
     return _version("github.com/IBM/sarama")
 
 

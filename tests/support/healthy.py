@@ -1,4 +1,4 @@
-"""A client that does nothing wrong, beside others that do: it must not notice them."""
+"""A well-behaved client beside others that misbehave: it must not notice them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Healthy:
         try:
             while not self._done.wait(EVERY):
                 self._ask()
-        except Exception as error:  # told by __exit__
+        except Exception as error:  # reported by __exit__
             self.error = error
 
     def _ask(self) -> None:

@@ -1,4 +1,4 @@
-"""The client libraries that are followed across a switch, each in one version, with what differs from its defaults."""
+"""The client libraries that are followed across a switch, each in one version, with its settings beyond defaults."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _SCRIPTS = Path(__file__).with_name("clients")
 _SOURCE = _SCRIPTS / "LongLived.java"
 
 
-TOLD = 5.0
-"""Seconds for a client that can be told by 129 (KIP-1102), or that is served at the nodes it knows."""
+NOTIFIED = 5.0
+"""Seconds for a client that can get 129 (KIP-1102), or that is served at the nodes it knows."""
 
 ALONE = 15.0
-"""Seconds for a client that finds out by itself (KIP-899), where its settings let it: see `JAVA_3_9_QUICK`."""
+"""Seconds for a client that bootstraps by itself (KIP-899), where its settings let it: see `JAVA_3_9_QUICK`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """One client: what it does, where it bootstraps, with which topic; its records' values begin with `name`."""
+    """One client: its work, bootstrap servers and topic; its records' values begin with `name`."""
 
     kind: Kind
     bootstrap: str
@@ -39,7 +39,7 @@ class Role:
     name: str
 
     def settings(self, own: Mapping[str, object]) -> dict[str, object]:
-        """The client's configuration; all but the library's `own` is what no client can do without."""
+        """Return the client's configuration: what every client needs, and the library's `own` settings."""
         settings: dict[str, object] = {"bootstrap.servers": self.bootstrap, "client.id": self.name}
         if self.kind in ("consumer", "share"):
             settings |= {"group.id": f"{self.name}-of-{self.topic}"}
@@ -54,13 +54,13 @@ class Role:
 class Library:
     """A library in a version. `settings` are those that differ from its defaults, by the kind of role.
 
-    `alone`: the seconds in which it goes on at other node ids where retired nodes refuse; None where it never may.
+    `alone`: the seconds in which it goes on at other node ids when retired nodes refuse; None if it never may.
     """
 
     name: str
     version: str
     starts: Callable[[Mapping[str, Role], Path, Library], list[str]]
-    alone: float | None = TOLD
+    alone: float | None = NOTIFIED
     note: str = ""
     settings: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
@@ -70,11 +70,11 @@ class Library:
         return "-".join((self.name, self.version, *self.note.split())).replace(".", "-").lower()
 
     def command(self, roles: Mapping[str, Role], directory: Path) -> list[str]:
-        """The command line of a process with these roles; its files go into `directory`."""
+        """Return the command line of a process with these roles; its files go into `directory`."""
         return self.starts(roles, directory, self)
 
     def settings_of(self, role: Role) -> dict[str, object]:
-        """The whole configuration of a role."""
+        """Return the whole configuration of a role."""
         return role.settings({**self.settings.get("all", {}), **self.settings.get(role.kind, {})})
 
 
@@ -111,7 +111,7 @@ def _java(path: Callable[[], str]) -> Callable[[Mapping[str, Role], Path, Librar
 
 
 def compiled(source: Path, directory: Path) -> Path:
-    """The directory of a Java program's classes, which run with every version: compiled with the oldest."""
+    """Compile a Java program with the oldest library, so that it runs with all; return the directory of the classes."""
     classes = directory / "classes"
     if not classes.exists():
         compiler = shutil.which("javac")
@@ -127,7 +127,7 @@ def _own_python() -> str:
 
 
 def _librdkafka(release: str) -> Library:
-    """`release` of confluent-kafka, whose wheel has the librdkafka of the same number inside, up to the last digit."""
+    """Return `release` of confluent-kafka, whose wheel has the librdkafka of the same number, up to the last digit."""
     return Library(
         "confluent-kafka", release, _script("confluent_kafka", lambda: venvs.python_with("confluent-kafka", release))
     )
@@ -154,8 +154,8 @@ LIBRDKAFKA_2_11 = _librdkafka("2.11.1")
 KAFKA_PYTHON = Library("kafka-python", version("kafka-python"), _script("kafka_python", _own_python))
 AIOKAFKA = Library("aiokafka", version("aiokafka"), _script("aiokafka", _own_python), alone=None)
 FRANZ_GO = Library("franz-go", golang.franz_go_version(), _franz_go)
-# Where kproxy hides no topic ids, they are others at another cluster: franz-go takes its topics for some of the same
-# name that it does not know, and all records fail for good, unless the application has it purge the topic.
+# Where kproxy hides no topic ids, another cluster has other ids: franz-go takes its topics for unknown ones of the same
+# name, and all records fail for good, unless the application makes it purge the topic.
 FRANZ_GO_PURGE = Library(
     "franz-go", golang.franz_go_version(), _franz_go, note="purge", settings={"all": {"UNKNOWN_TOPIC_ID": "purge"}}
 )
@@ -172,4 +172,4 @@ EVERY_LIBRARY = (
     AIOKAFKA,
     FRANZ_GO,
 )
-"""Those that go on at another cluster, as producer and as consumer."""
+"""Libraries that go on at another cluster, as producer and as consumer."""

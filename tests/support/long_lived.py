@@ -1,4 +1,4 @@
-"""Clients that live as long as a service: one process with several roles, which tells of each record by a JSON line."""
+"""Clients that live as long as a service: one process with several roles, which reports each record by a JSON line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.libraries import Library, Role
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that a role did: `at` in seconds since the Unix epoch, `seconds` what an answer took."""
+    """Something that a role did: `at` in seconds since the Unix epoch, `seconds` is how long an answer took."""
 
     at: float
     who: str
@@ -38,18 +38,18 @@ class LongLived:
 
     @property
     def log(self) -> Path:
-        """Everything that it printed: the lines, and what the library itself logs."""
+        """The file of its output: the lines, and what the library itself logs."""
         return self.directory / f"{self.library.label}.log"
 
     def events(self, who: str, *events: str) -> list[Event]:
-        """What a role did so far, in order; fails when the process has ended."""
+        """Return what a role did so far, in order; fails when the process has ended."""
         assert self._process is not None
         assert self._process.poll() is None, f"{self.library.label} ended by itself:\n{self.tail()}"
         self._catch_up()
         return [one for one in self._events if one.who == who and one.event in events]
 
     def tail(self, length: int = 3000) -> str:
-        """How its output ends."""
+        """Return the end of its output."""
         return self.log.read_text(errors="replace")[-length:]
 
     def _catch_up(self) -> None:

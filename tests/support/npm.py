@@ -17,7 +17,7 @@ MISSING = (
 
 
 def kafkajs() -> Path:
-    """The directory of the kafkajs package. Fails with what to do where node is missing."""
+    """Return the directory of the kafkajs package. Fails with what to do where node is missing."""
     npm = shutil.which("npm")
     assert npm, MISSING
     assert shutil.which("node"), MISSING

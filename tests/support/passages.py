@@ -22,7 +22,7 @@ _COLUMNS = (
 
 
 def late(passages: Sequence[Passage], expected: Mapping[Followed, float]) -> dict[str, float | None]:
-    """The seconds of those who took longer than is expected of them, on a machine of their own; None for never."""
+    """Return the seconds of clients that took longer than expected, on a machine of their own; None for never."""
     by_client = {one.client: one for one in passages}
     return {
         client.cluster: one.seconds
@@ -32,12 +32,12 @@ def late(passages: Sequence[Passage], expected: Mapping[Followed, float]) -> dic
 
 
 def silent(passages: Sequence[Passage], most: float) -> dict[str, float]:
-    """The longest silence of those of whom nothing was seen for longer, on a machine of their own, in seconds."""
+    """Return the longest silence, in seconds, of the clients that were silent for longer, on a machine of their own."""
     return {one.client.cluster: one.silence for one in passages if one.silence > most * one.slowed}
 
 
 def write(path: Path, title: str, passages: Sequence[Passage]) -> str:
-    """Put the table under its title, in place of an older one of that title; returns it."""
+    """Write the table under its title, in place of an older one of that title; return it."""
     path.parent.mkdir(exist_ok=True)
     before = path.read_text().split("\n## ")[1:] if path.exists() else []
     others = [section for section in before if not section.startswith(f"{title},")]
@@ -54,9 +54,9 @@ def _table(title: str, passages: Sequence[Passage]) -> str:
 
 def _row(passage: Passage) -> str:
     library, kind = passage.client.library, passage.client.kind
-    told = ", ".join(f"{means} × {count}" for means, count in passage.told.items()) or "-"
+    notified = ", ".join(f"{means} × {count}" for means, count in passage.notified.items()) or "-"
     seconds = "never" if passage.seconds is None else f"{passage.seconds:.2f}"
-    spent = (told, seconds, str(passage.metadata), str(len(passage.errors)))
+    spent = (notified, seconds, str(passage.metadata), str(len(passage.errors)))
     return _line((library.name, library.version, kind, _own(library, kind), *spent))
 
 

@@ -1,4 +1,4 @@
-"""What /proc tells about processes: their children, their memory, the peers of their sockets."""
+"""What /proc shows of processes: their children, their memory, the peers of their sockets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def family(pid: int) -> set[int]:
-    """A process and all its descendants that are alive."""
+    """Return a process and all its descendants that are alive."""
     found = {pid}
     for thread in threads(pid):
         for child in _read(f"/proc/{pid}/task/{thread}/children").split():
@@ -17,12 +17,12 @@ def family(pid: int) -> set[int]:
 
 
 def threads(pid: int) -> list[int]:
-    """The ids of a process' threads; none when it has ended."""
+    """Return the ids of a process' threads; none when it has ended."""
     return [int(name) for name in _listdir(f"/proc/{pid}/task")]
 
 
 def thread_name(thread: int) -> str:
-    """What the kernel knows of it, 15 characters at most; empty when it has ended."""
+    """Return a thread's name in the kernel, 15 characters at most; empty when it has ended."""
     return _read(f"/proc/{thread}/comm").rstrip("\n")
 
 
@@ -44,7 +44,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 def family_cpu_seconds(pid: int) -> float:
-    """As `cpu_seconds`, of a process and its descendants, and of theirs that have ended and were waited for.
+    """Return `cpu_seconds` of a process and its descendants, and of those that have ended and were waited for.
 
     FileNotFoundError when the process itself is gone.
     """

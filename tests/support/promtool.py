@@ -8,7 +8,7 @@ from tests.support import tools
 
 
 def complaints(page: bytes) -> str:
-    """What `promtool check metrics` has to say of a page, "" when nothing."""
+    """Return what `promtool check metrics` complains of in a page, "" for nothing."""
     tools.ensure("promtool")
     done = subprocess.run(["promtool", "check", "metrics"], input=page, capture_output=True, timeout=60, check=False)
     said = (done.stdout + done.stderr).decode()

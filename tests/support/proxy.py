@@ -25,7 +25,7 @@ NODE_PORTS = 16
 DRAIN_SECONDS = 10
 KPROXY = str(Path(sys.executable).with_name("kproxy"))
 Servers = str | Mapping[str, str]
-"""The bootstrap servers of a virtual cluster's backend; or of several upstreams, by name, in order."""
+"""The bootstrap servers of a virtual cluster's backend, or of several upstreams, by name, in order."""
 Setting = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 """The value of one of the file's top-level keys."""
 _SAMPLE = re.compile(r"^(?P<name>[a-z_]+)(?:\{(?P<labels>.*)\})? (?P<value>\S+)$")
@@ -68,7 +68,7 @@ class Proxy:
         return proxy
 
     def bootstrap(self, cluster: str | None = None) -> str:
-        """`host:port` at which clients bootstrap; of the first virtual cluster, if none is named."""
+        """Return `host:port` at which clients bootstrap; of the first virtual cluster, if none is named."""
         return f"{HOST}:{self.port(cluster)}"
 
     def port(self, cluster: str | None = None) -> int:
@@ -76,11 +76,11 @@ class Proxy:
         return self.ports[cluster or next(iter(self.ports))][0]
 
     def cluster_names(self) -> list[str]:
-        """The virtual clusters, as the API tells."""
+        """Return the virtual clusters' names, from the API."""
         return [shown["name"] for shown in self.get_json("/api/v1/clusters")["clusters"]]
 
     def node_ports(self, cluster: str = "kafka") -> dict[int, int]:
-        """The advertised port of each node, as the API tells."""
+        """Return the advertised port of each node, from the API."""
         for shown in self.get_json("/api/v1/clusters")["clusters"]:
             if shown["name"] == cluster:
                 return {node["node_id"]: int(node["advertised"].rpartition(":")[2]) for node in shown["nodes"]}
@@ -137,13 +137,13 @@ class Proxy:
             connection.close()
 
     def fail_over(self, cluster: str, to: str) -> dict[str, Any]:
-        """Switch a virtual cluster to another upstream; what kproxy says of it."""
+        """Switch a virtual cluster to another upstream; return kproxy's answer."""
         status, said = self.post(f"/api/v1/clusters/{cluster}/failover", {"to": to})
         assert status == 200, f"failover of {cluster} to {to}: {status} {said}"
         return dict(said)
 
     def rebootstrap(self, cluster: str) -> dict[str, Any]:
-        """Have a virtual cluster's clients rebootstrap; what kproxy says of it."""
+        """Make a virtual cluster's clients rebootstrap; return kproxy's answer."""
         status, said = self.post(f"/api/v1/clusters/{cluster}/rebootstrap")
         assert status == 200, f"rebootstrap of {cluster}: {status} {said}"
         return dict(said)

@@ -1,4 +1,4 @@
-"""A client that speaks the protocol byte by byte, for what no real client does. Nothing of kproxy's own codecs."""
+"""A client that speaks the protocol byte by byte, for what no real client does. It uses none of kproxy's own codecs."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ class RawClient:
         self.socket.connect((HOST, port))
 
     def send(self, *frames: bytes) -> None:
-        """Send them all, in one go as far as the kernel takes them."""
+        """Send all frames, in one go as far as the kernel takes them."""
         self.socket.sendall(b"".join(frames))
 
     def receive(self) -> tuple[int, bytes]:
-        """The next response: its correlation id and the bytes after it."""
+        """Return the next response: its correlation id and the bytes after it."""
         size = struct.unpack(">i", self._exactly(4))[0]
         payload = self._exactly(size)
         return struct.unpack_from(">i", payload)[0], payload[4:]
@@ -97,7 +97,7 @@ class RawClient:
         return body
 
     def wait_closed(self, timeout: float = 10.0) -> bytes:
-        """Wait until the peer closes, gracefully or not; what it still sent."""
+        """Wait until the peer closes, gracefully or not; return what it still sent."""
         self.socket.settimeout(timeout)
         rest = bytearray()
         try:

@@ -1,4 +1,4 @@
-"""A cluster whose brokers can all be replaced, because its controller is a node of its own."""
+"""A cluster in which all brokers can be replaced, because the controller is a node of its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CONTROLLER: Final = 100
 
 
 class Replaceable(Cluster):
-    """Brokers `old`, which the context starts, and `new`, which `start` does; the controller is node 100."""
+    """Brokers `old`, which the context starts, and `new`, which `start` starts; the controller is node 100."""
 
     def __init__(self, release: jars.Release, old: Sequence[int], new: Sequence[int]) -> None:
         super().__init__(release, (CONTROLLER, *old, *new), settings={"min.insync.replicas": 2})
@@ -30,7 +30,7 @@ class Replaceable(Cluster):
         return ",".join(self.brokers[node_id].address for node_id in self.up)
 
     def retire_old(self) -> None:
-        """SIGTERM to each old broker, one after the other; they lead nothing any more."""
+        """Send SIGTERM to each old broker, one after the other; they lead nothing any more."""
         for node_id in self.old:
             self.brokers[node_id].terminate()
 

@@ -1,4 +1,4 @@
-"""Producers of many libraries that send in rounds: the next one begins when every record of the last has its answer."""
+"""Producers of many libraries that send in rounds: the next begins when every record of the last has its answer."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.support.wait import until
 Only = Literal["", "begin", "commit"]
 Mode = Literal["idempotent", "transactional"]
 ROUND = 150.0
-"""Seconds for a round: longer than any library tries to deliver a record, but for librdkafka's 300 s."""
+"""Seconds for a round: longer than any library tries to deliver a record, except librdkafka's 300 s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a library's producers say of one round: `failed` has the error by value."""
+    """What a library's producers report of one round: `failed` has the error by value."""
 
     round: int
     acked: Sequence[str]
@@ -33,7 +33,7 @@ class Result:
     seconds: float
 
     def then(self, later: Result) -> Result:
-        """This part of a round and the later one, in one."""
+        """Return this part of a round and the later one, as one."""
         failed, replaced = {**self.failed, **later.failed}, self.replaced + later.replaced
         return Result(self.round, [*self.acked, *later.acked], failed, replaced, self.seconds + later.seconds)
 
@@ -49,7 +49,7 @@ class Program:
     _process: subprocess.Popen[str] | None = field(init=False, default=None)
 
     def ask(self, order: Mapping[str, Any]) -> None:
-        """Have it do a round, which `answered` waits for."""
+        """Start a round, which `answered` waits for."""
         assert self._process is not None
         assert self._process.stdin is not None
         assert self._process.poll() is None, f"{self.sender.label} ended by itself:\n{self.tail()}"
@@ -57,7 +57,7 @@ class Program:
         self._process.stdin.flush()
 
     def answered(self, deadline: float) -> Result:
-        """The result of what was asked last; AssertionError at the deadline, or when the process has ended."""
+        """Return the result of the last round; AssertionError at the deadline, or when the process has ended."""
         known = len(self.results)
         what = f"a round of {self.sender.label}; its output ends:\n{self.tail()}"
         until(lambda: len(self._answers()) > known, what, deadline - time.monotonic())
@@ -65,7 +65,7 @@ class Program:
         return self.results[-1]
 
     def tail(self, length: int = 3000) -> str:
-        """How its output ends."""
+        """Return the end of its output."""
         return self.log.read_text(errors="replace")[-length:]
 
     def end(self, deadline: float) -> None:
@@ -83,7 +83,7 @@ class Program:
         return found
 
     def __enter__(self) -> Self:
-        # The end of this process closes its standard input, so that it ends then, too.
+        # The end of this process closes the program's standard input, so that it ends then, too.
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 self.command, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT, text=True, process_group=0
@@ -112,7 +112,7 @@ class Programs:
         self._producers, self._round = producers, 0
 
     def round(self, topic: str, records: int = 1, only: Only = "") -> dict[Sender, Result]:
-        """Every producer sends so many records to partition 0; returns when each is acknowledged or has failed."""
+        """Send so many records from every producer to partition 0; return when each is acknowledged or has failed."""
         self._round += only != "commit"  # a commit ends the round that was begun
         order = {"round": self._round, "topic": topic, "partition": 0, "records": records, "do": only}
         deadline = time.monotonic() + ROUND
@@ -126,7 +126,7 @@ class Programs:
         return [f"{one.sender.label}-{number}" for one in self.all for number in range(self._producers)]
 
     def end(self) -> None:
-        """Have all of them close their producers and end."""
+        """Let all of them close their producers and end."""
         deadline = time.monotonic() + 30
         for program in self.all:
             program.end(deadline)

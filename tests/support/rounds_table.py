@@ -1,4 +1,4 @@
-"""The table of what applications saw of a switch: what was acknowledged, what failed and how, who was replaced."""
+"""The table of what applications saw of a switch: records acknowledged and failed, errors, producers replaced."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _COLUMNS = (
 Kind = Literal["lost", "doubled", "elsewhere", "undead"]
 
 _WIDTH = 90
-"""Of an error, whose name comes first, in characters."""
+"""Characters of an error, whose name comes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,13 @@ class Seen:
 
 
 def wrong(rounds: Iterable[Seen], *kinds: Kind) -> dict[str, dict[Kind, Sequence[str]]]:
-    """The values that are one of these, by round and kind."""
+    """Return the values that are wrong in one of these ways, by round and kind."""
     found = {one.where: {kind: values for kind in kinds if (values := getattr(one, kind))} for one in rounds}
     return {where: values for where, values in found.items() if values}
 
 
-def judge(results: Iterable[tuple[tuple[str, str], str, Result]], written: Mapping[str, Counter[str]]) -> list[Seen]:
-    """Hold results against the logs: `written` has for each side how often each value is there."""
+def compare(results: Iterable[tuple[tuple[str, str], str, Result]], written: Mapping[str, Counter[str]]) -> list[Seen]:
+    """Compare results with the logs: `written` has for each side how often each value is there."""
     return [_seen(who, where, result, written) for who, where, result in results]
 
 
@@ -75,7 +75,7 @@ def _seen(who: tuple[str, str], where: str, result: Result, written: Mapping[str
 
 
 def write(path: Path, title: str, rows: Sequence[Seen]) -> str:
-    """Put the table under its title, in place of an older one of that title; returns it."""
+    """Write the table under its title, in place of an older one of that title; return it."""
     path.parent.mkdir(exist_ok=True)
     before = path.read_text().split("\n## ")[1:] if path.exists() else []
     others = [section for section in before if not section.startswith(f"{title},")]
@@ -86,7 +86,7 @@ def write(path: Path, title: str, rows: Sequence[Seen]) -> str:
 
 def _table(title: str, rows: Sequence[Seen]) -> str:
     head = (_line(_COLUMNS), "|---" * len(_COLUMNS) + "|")
-    in_order = sorted(rows, key=lambda one: one.who)  # rounds stay in theirs
+    in_order = sorted(rows, key=lambda one: one.who)  # the rounds of each stay in order
     return "\n".join((f"{title}, {time.strftime('%Y-%m-%d')}\n", *head, *map(_row, in_order)))
 
 

@@ -1,4 +1,4 @@
-"""A real broker that asks clients who they are: a listener with SASL beside the plain one, and its own view of them."""
+"""A real broker that authenticates clients: a listener with SASL beside the plain one, and its own view of clients."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kproxy.local_kafka.cluster import Cluster
 
 NODE_ID = 7
 PASSWORD = "correct-horse-battery-staple"
-"""Every user's, by PLAIN and by SCRAM; to be found nowhere."""
+"""Every user's password, by PLAIN and by SCRAM; it must be found nowhere."""
 USERS = ("alice", "bob", "a,b=c")
 _PLAIN = " ".join(f'user_{user}="{PASSWORD}"' for user in USERS if user.isalpha())
 _LISTENER = "listener.name.front"
@@ -67,14 +67,14 @@ class Secured:
         return self.cluster.brokers[NODE_ID].log.read_text(errors="replace")
 
     def principals(self, client_id: str) -> set[str]:
-        """Whom the broker took a client for, by its request log; kproxy's word is not in it."""
+        """Return a client's principals by the broker's request log, which is independent of kproxy."""
         requests = (json.loads(found) for found in _REQUEST.findall(self.log))
         return {one["principal"] for one in requests if one["requestHeader"].get("clientId") == client_id}
 
 
 @contextmanager
 def secured() -> Iterator[Secured]:
-    """The broker with its users, and with its request log on."""
+    """Yield the broker with its users, and with its request log on."""
     cluster = Cluster(jars.KAFKA_4_3, (NODE_ID,), settings=_SETTINGS, front=True)
     broker = cluster.brokers[NODE_ID]
     with (broker.directory / "server.properties").open("a") as properties:  # the last line of a name counts

@@ -1,6 +1,6 @@
-"""The producers that send in rounds, each library in a version: how their programs are started, and with what settings.
+"""The producers that send in rounds, each library in a version: the commands of their programs, and their settings.
 
-Settings are the library's defaults, but for idempotence where that is off, and for a delivery that is given up in less
+Settings are the library's defaults, except idempotence where that is off, and a delivery that is given up in less
 than a minute.
 """
 
@@ -27,7 +27,7 @@ _SOURCE = _SCRIPTS / "Rounds.java"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sender:
-    """A library in a version; `settings` by Kafka's names, as far as they differ from its defaults."""
+    """A library in a version; `settings`, by Kafka's names, are those that differ from its defaults."""
 
     library: str
     version: str
@@ -45,7 +45,7 @@ class Sender:
         return self.library, self.version
 
     def command(self, bootstrap: str, producers: int, mode: str, directory: Path) -> list[str]:
-        """The command line of a process with so many producers; its files go into `directory`."""
+        """Return the command line of a process with so many producers; its files go into `directory`."""
         settings = {"bootstrap.servers": bootstrap, **self.settings}
         start: dict[str, Any] = {"name": self.label, "producers": producers, "mode": mode, "settings": settings}
         return self.starts(json.dumps(start), directory)
@@ -64,7 +64,7 @@ def _script(client: str, python: Callable[[], str]) -> Callable[[str, Path], lis
 
 
 def _librdkafka(release: str) -> Sender:
-    """`release` of confluent-kafka, whose wheel has the librdkafka of the same number inside, up to the last digit."""
+    """Return `release` of confluent-kafka, whose wheel has the librdkafka of the same number, up to the last digit."""
     return Sender(
         "confluent-kafka",
         release,

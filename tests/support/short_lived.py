@@ -1,6 +1,6 @@
-"""Producers around kproxy that write one batch and are gone: each leaves its producer id in the log it wrote to.
+"""Producers around kproxy that write one batch and end: each leaves its producer id in the log it wrote to.
 
-Hundreds are wanted, so they are made byte by byte: a library's producer needs a second until it has its id.
+Tests need hundreds of them, so they are made byte by byte: a library's producer needs a second to get its id.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.support.raw import PRODUCE, RawClient, array, request, string
 from tests.support.rounds import Result
 from tests.support.wait import until
 
-with warnings.catch_warnings():  # of kafka-python's own imports, which are none of ours
+with warnings.catch_warnings():  # kafka-python's own imports warn
     warnings.simplefilter("ignore", DeprecationWarning)
     from kafka.admin import KafkaAdminClient
     from kafka.structs import TopicPartition
@@ -34,7 +34,7 @@ _TIMEOUT_MS = 10_000
 def write(backend: Backend, topic: str, number: int, batches: Iterable[Sequence[str]]) -> Result:
     """Write each batch of values to partition 0 of a cluster of one broker, by an idempotent producer of its own.
 
-    `number` is that of the round after which it is.
+    `number` is that of the round before.
     """
     begun, acked, failed = time.monotonic(), list[str](), dict[str, str]()
     with Identities(backend) as identities:
@@ -47,7 +47,7 @@ def write(backend: Backend, topic: str, number: int, batches: Iterable[Sequence[
 
 
 def end_transactions(backend: Backend, transactional_ids: Iterable[str]) -> None:
-    """Be the next producer of each: what the one before left open is aborted, and nothing after it has to wait."""
+    """Start the next producer of each id: it aborts what the one before left open, and nothing later has to wait."""
     with Identities(backend) as identities:
         for one in transactional_ids:
             identities.new(one)
@@ -62,11 +62,11 @@ class Identities:
         self.numbers = itertools.count(1)
 
     def new(self, transactional_id: str | None = None) -> tuple[int, int]:
-        """Id and epoch; asked again while the broker waits for the ids that it gives, or ends what is open."""
+        """Return id and epoch; ask again while the broker waits for its next ids, or ends an open transaction."""
         return until(lambda: self._asked(transactional_id), f"a producer id of {transactional_id}", every=0.01)
 
     def find(self, transactional_id: str) -> None:
-        """Have the broker make its topic of transactions, which it does when it is first asked for a coordinator."""
+        """Make the broker create its topic of transactions, which it does when it is first asked for a coordinator."""
         body = string(transactional_id) + b"\x01"
         asked = partial(request, _FIND_COORDINATOR, 1, body=body)
         until(lambda: self.client.ask(asked(next(self.numbers)))[4:6] == b"\0\0", f"{transactional_id}'s coordinator")
@@ -89,7 +89,7 @@ class Identities:
 
 
 def ids(backend: Backend, topic: str) -> set[int]:
-    """The ids of the producers that partition 0 knows: those that have written there."""
+    """Return the ids of the producers that partition 0 knows: those that have written there."""
     admin = KafkaAdminClient(bootstrap_servers=backend.cluster.bootstrap.split(","))
     try:
         partition = TopicPartition(topic, 0)
@@ -99,7 +99,7 @@ def ids(backend: Backend, topic: str) -> set[int]:
 
 
 def _write(identities: Identities, topic: str, values: Sequence[str]) -> int:
-    """The error with which it was refused, or 0."""
+    """Write one batch; return the error with which it was refused, or 0."""
     producer_id, epoch = identities.new()
     body = _produce(topic, values, producer_id, epoch)
     said = identities.client.ask(request(PRODUCE, 7, next(identities.numbers), body))

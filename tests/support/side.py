@@ -1,4 +1,4 @@
-"""A virtual cluster as a client's test sees it."""
+"""A virtual cluster as a client's test uses it."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ class Side:
 
     @property
     def replicas(self) -> int:
-        """As many as there are brokers, at most three."""
+        """The replicas of a topic: as many as there are brokers, at most three."""
         return min(3, len(self.backend.cluster.brokers))
 
     def fresh(self, kind: str) -> str:
-        """A name that no other test uses."""
+        """Return a name that no other test uses."""
         return f"{kind}-{next(_numbers)}"
 
     @contextmanager
     def running(self, command: Sequence[str]) -> Iterator[Running]:
-        """Run a client; at the end, whatever it did, it must have been connected to the proxy's ports only."""
+        """Run a client; check at the end that it was connected to the proxy's ports only."""
         opened = self._opened()
         with running(command, self.directory) as client:
             yield client
@@ -48,7 +48,7 @@ class Side:
         assert self._opened() > opened, "the client never came to the proxy"
 
     def run(self, command: Sequence[str], timeout: float = 120) -> str:
-        """Run a client to its end; its output."""
+        """Run a client to its end; return its output."""
         with self.running(command) as client:
             return client.wait(timeout)
 
@@ -57,13 +57,13 @@ class Side:
         return self.java_bare(main_class, "--bootstrap-server", self.bootstrap, *arguments, classpath=classpath)
 
     def java_bare(self, main_class: str, *arguments: str, classpath: str | None = None) -> str:
-        """Run one of Kafka's tools to its end; its output names no broker's own port."""
+        """Run one of Kafka's tools to its end; its output must name no broker's own port."""
         output = self.run(java_tool(main_class, *arguments, classpath=classpath))
         self.check_text(output)
         return output
 
     def check_ports(self, ports: set[int]) -> None:
-        """No port that a client was connected to is a broker's own."""
+        """Check that no port that a client was connected to is a broker's own."""
         direct = ports & self.backend.cluster.ports
         assert not direct, f"the client connected to the brokers' own ports {sorted(direct)}"
 
@@ -71,12 +71,12 @@ class Side:
         return self.proxy.metric("kproxy_connections_opened_total", cluster=self.name)
 
     def check_text(self, text: str) -> None:
-        """No broker's own address in what a client shows."""
+        """Check that a client's output shows no broker's own address."""
         shown = [port for port in self.backend.cluster.ports if f"127.0.0.1:{port}" in text]
         assert not shown, f"brokers' own ports {shown} in: {text[-2000:]}"
 
     def check_nodes(self, nodes: Sequence[tuple[int, str, int]]) -> None:
-        """What a client was told of the nodes (id, host, port): each broker's id, at the proxy's address for it."""
+        """Check a client's view of the nodes (id, host, port): each broker's id, at the proxy's address for it."""
         ports = self.proxy.node_ports(self.name)
         assert {node_id: (host, port) for node_id, host, port in nodes} == {
             node_id: ("127.0.0.1", ports[node_id]) for node_id in self.backend.cluster.brokers
@@ -84,5 +84,5 @@ class Side:
 
 
 def leader_port(proxy: Proxy, kafka: Backend, topic: str) -> int:
-    """The advertised port of the node that leads partition 0."""
+    """Return the advertised port of the node that leads partition 0."""
     return proxy.node_ports()[kafka.leaders(topic)[0]]

@@ -17,11 +17,11 @@ from tests.support.rounds import Result
 from tests.support.wait import until
 
 AROUND_KPROXY = ("around kproxy", "-")
-"""Stands for a library and its version."""
+"""In place of a library and its version."""
 
 
 class Sides(NamedTuple):
-    """Every virtual cluster begins at east."""
+    """Two clusters and the kproxy in front; every virtual cluster begins at east."""
 
     east: Backend
     west: Backend
@@ -32,31 +32,31 @@ class Sides(NamedTuple):
         answer = until(lambda: self._asked(cluster, to), "the floor's end", every=0.02)
         assert answer["upstream"] == to, answer
         left = self.west if to == "east" else self.east
-        # For a moment what was sent before is still answered by the cluster that is left.
+        # For a moment the old cluster still answers what was sent before.
         until(lambda: not self._at(left, cluster), f"nobody at the cluster that is left for {to}", every=0.02)
 
     def around(
         self, name: str, topic: str, number: int, count: int, records: int
     ) -> tuple[tuple[str, str], str, Result]:
-        """So many producers write a batch each to the topic of one side, past kproxy, after the round `number`."""
+        """Write a batch from each of `count` producers to one side's topic, past kproxy, after the round `number`."""
         side = self.east if name == "east" else self.west
         prefix = f"around-{topic}-{name}-{number}"
         batches = [[f"{prefix}-{one}-{record}" for record in range(records)] for one in range(count)]
         return AROUND_KPROXY, f"{number}: at {name}", short_lived.write(side, topic, number, batches)
 
     def topic(self, name: str) -> str:
-        """Of one partition, at both."""
+        """Create a topic of one partition at both sides."""
         for side in (self.east, self.west):
             side.topic(1, name=name)
         return name
 
     def logs(self, topics: Sequence[str], read: Callable[[Backend, str], list[str]]) -> dict[str, Counter[str]]:
-        """How often each value is in the logs, by side, as `read` sees them."""
+        """Return how often each value is in the logs, by side, as `read` reads them."""
         both = {"east": self.east, "west": self.west}
         return {name: Counter(value for topic in topics for value in read(side, topic)) for name, side in both.items()}
 
     def _at(self, side: Backend, cluster: str) -> list[Any]:
-        """The client connections of a virtual cluster that lead to one side."""
+        """Return the client connections of a virtual cluster that lead to one side."""
         page = self.proxy.get_json(f"/api/v1/connections?limit=1000&cluster={cluster}")
         assert page["next"] is None
         ports = {str(port) for port in side.cluster.ports}
@@ -70,7 +70,7 @@ class Sides(NamedTuple):
 
 @contextmanager
 def sides(directory: Path, *virtual: str) -> Iterator[Sides]:
-    """Clusters that are new, so that nobody has an id yet, and these virtual clusters in front of both."""
+    """Yield two new clusters, in which no id is in use, and these virtual clusters in front of both."""
     with ExitStack() as stack:
         clusters = [Cluster(jars.KAFKA_4_3, (1,)) for _ in range(2)]
         for cluster in clusters:

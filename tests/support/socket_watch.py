@@ -1,4 +1,4 @@
-"""The socket table check: which ports a client's processes were ever connected to."""
+"""A check of the socket table: which ports a client's processes were ever connected to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LOOKS = 400
 class SocketWatch:
     """Samples the sockets of a process and its children, every few milliseconds, in a thread.
 
-    A sample lists the process's descriptors; only what is new there is looked up in the machine's socket table.
+    A sample lists the process's descriptors; only new ones are looked up in the machine's socket table.
     """
 
     def __init__(self, pid: int) -> None:
@@ -40,7 +40,7 @@ class SocketWatch:
         self._thread.join()
 
     def sample(self) -> None:
-        """Look once."""
+        """Take one sample."""
         if self.samples % _FAMILY_EVERY == 0:
             self._pids = family(self.pid)
         self.samples += 1

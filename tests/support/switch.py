@@ -1,4 +1,4 @@
-"""Clients across a switch, each by a virtual cluster of its own: so kproxy's counters tell them apart."""
+"""Clients across a switch, each at a virtual cluster of its own, so that kproxy's counters distinguish them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Topics(NamedTuple):
 
     @classmethod
     def create(cls, *backends: Backend) -> Topics:
-        """New ones, with three partitions."""
+        """Create new topics, with three partitions."""
         run = next(_runs)
         names = cls(f"read-{run}", f"written-{run}")
         for backend in backends:
@@ -70,15 +70,15 @@ class Followed:
 class Passage:
     """How a client got over a switch.
 
-    `seconds`: from the request for the switch to its first success at the other cluster, None without one.
-    `told`: how often it got which means; `metadata`: its Metadata requests in `WINDOW`, answered or refused;
+    `seconds`: from the request for the switch to its first success at the other cluster, or None.
+    `notified`: how often kproxy notified it, by means; `metadata`: its Metadata requests in `WINDOW`, refused ones too;
     `silence`: the longest time without success or failure, in seconds; `errors`: those that it showed its user.
-    `slowed`: how many times longer it may have taken because of what else ran on the machine.
+    `slowed`: how many times longer it may have taken because of other load on the machine.
     """
 
     client: Followed
     seconds: float | None
-    told: Mapping[str, int]
+    notified: Mapping[str, int]
     metadata: int
     silence: float
     errors: tuple[str, ...]
@@ -86,7 +86,7 @@ class Passage:
 
 
 class Crowd:
-    """The clients' processes, one a library; inside the context each client has had success."""
+    """The clients' processes, one for each library; inside the context each client has had success."""
 
     def __init__(
         self, clients: Sequence[Followed], directory: Path, topics: Topics, bootstrap: Callable[[str], str]
@@ -112,11 +112,11 @@ class Crowd:
         self._stack.close()
 
     def successes(self, client: Followed) -> list[Event]:
-        """What a client has done so far."""
+        """Return a client's successes so far."""
         return self._processes[client.library].events(client.kind, _SUCCESS[client.kind])
 
     def latest(self, client: Followed) -> float:
-        """When a client's latest success was, in seconds since the Unix epoch."""
+        """Return the time of a client's latest success, in seconds since the Unix epoch."""
         return self.successes(client)[-1].at
 
     def wait_past(self, client: Followed, moment: float, what: str, timeout: float = 30.0) -> None:
@@ -124,11 +124,11 @@ class Crowd:
         until(lambda: self.latest(client) > moment, what, timeout)
 
     def failures(self, client: Followed) -> list[Event]:
-        """What went wrong so far, as far as its user gets to know."""
+        """Return a client's failures so far, as far as its user gets to know."""
         return self._processes[client.library].events(client.kind, "error", "failed")
 
     def lost(self, *backends: Backend) -> dict[str, list[str]]:
-        """Each producer's records that were acknowledged up to now, but are in none of the backends."""
+        """Return each producer's records that were acknowledged up to now, but are in none of the backends."""
         producers = [client for client in self.clients if client.kind == "producer"]
         acknowledged = {client: [event.value for event in self.successes(client)] for client in producers}
         written = {value for backend in backends for value in backend.values(self.topics.written)}
@@ -138,7 +138,7 @@ class Crowd:
     def arrival(
         self, client: Followed, feed: str, backend: Backend, *, since: float = 0.0, written: Container[str]
     ) -> float | None:
-        """When a client had its first success at a backend that `feed` feeds; `written` are the records there."""
+        """Return the time of a client's first success at a backend that `feed` feeds; `written` are its records."""
 
         def is_there(event: Event) -> bool:
             match client.kind:
@@ -152,17 +152,17 @@ class Crowd:
         return next((event.at for event in self.successes(client) if event.at >= since and is_there(event)), None)
 
     def missing(self, feed: str, backend: Backend) -> list[Followed]:
-        """Who has not had success yet at a backend that `feed` feeds."""
+        """Return the clients that have not had success yet at a backend that `feed` feeds."""
         written = set(backend.values(self.topics.written))
         return [one for one in self.clients if self.arrival(one, feed, backend, written=written) is None]
 
     def silence(self, client: Followed, since: float) -> float:
-        """The longest time, up to now, in which a client neither succeeded nor failed, in seconds."""
+        """Return the longest time, up to now, in which a client neither succeeded nor failed, in seconds."""
         done = sorted(event.at for event in (*self.successes(client), *self.failures(client)) if event.at >= since)
         return max(after - before for before, after in itertools.pairwise((since, *done, time.time())))
 
     def log(self, client: Followed) -> str:
-        """How the output of a client's process ends."""
+        """Return the end of the output of a client's process."""
         return self._processes[client.library].tail()
 
     def _roles(self, library: Library) -> dict[str, Role]:
@@ -180,7 +180,7 @@ class Crowd:
 
 @contextlib.contextmanager
 def fed(backends: Mapping[str, Backend], topic: str) -> Iterator[None]:
-    """While records named after each backend appear in it."""
+    """Let records named after each backend appear in it, as long as the context lasts."""
     with contextlib.ExitStack() as stack:
         for name, backend in backends.items():
             stack.enter_context(Feed(name, backend, topic))
@@ -190,14 +190,14 @@ def fed(backends: Mapping[str, Backend], topic: str) -> Iterator[None]:
 def switch(crowd: Crowd, proxy: Proxy, to: str, backend: Backend, expected: Mapping[Followed, float]) -> list[Passage]:
     """Fail over every client's virtual cluster to the upstream `to`, behind which `backend` is, and watch them.
 
-    It ends when all who are `expected` have arrived, or the longest of their times is over; not before the window.
+    It ends when all `expected` clients have arrived, or the longest of their times is over; not before the window.
     """
     before, others = _Counts.of(proxy), Others()
     begun = {client: _begin(client, proxy, to) for client in crowd.clients}
     end = max(begun.values()) + WINDOW
     until(lambda: time.time() > end, "the window", 2 * WINDOW)
     in_window, slowed = _Counts.of(proxy), others.slowed()
-    with contextlib.suppress(AssertionError):  # who did not arrive is in the result, which says more
+    with contextlib.suppress(AssertionError):  # clients that did not arrive are in the result, which says more
         longest = slowed * max(expected.values())
         until(lambda: not set(crowd.missing(to, backend)) & set(expected), "arrivals", longest, 1)
     written, after = set(backend.values(crowd.topics.written)), _Counts.of(proxy)
@@ -208,7 +208,7 @@ def switch(crowd: Crowd, proxy: Proxy, to: str, backend: Backend, expected: Mapp
         return Passage(
             client,
             None if arrived is None else arrived - at,
-            after.told[name] - before.told[name],
+            after.notified[name] - before.notified[name],
             in_window.metadata[name] - before.metadata[name],
             crowd.silence(client, at),
             tuple(event.value for event in crowd.failures(client) if event.at >= at),
@@ -227,18 +227,18 @@ def _begin(client: Followed, proxy: Proxy, to: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """kproxy's counters at one moment, by virtual cluster: Metadata requests, served or refused, and clients told."""
+    """kproxy's counters at one moment, by virtual cluster: Metadata requests, served or refused, and notifications."""
 
     metadata: Counter[str]
-    told: Mapping[str, Counter[str]]
+    notified: Mapping[str, Counter[str]]
 
     @classmethod
     def of(cls, proxy: Proxy) -> _Counts:
         metadata: Counter[str] = Counter()
-        told: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        notified: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for name, labels, value in proxy.samples():
             if name in _REQUESTS and labels["api"] == "Metadata":
                 metadata[labels["cluster"]] += int(value)
             if name == "kproxy_clients_told_total":
-                told[labels["cluster"]][labels["means"]] += int(value)
-        return cls(metadata, told)
+                notified[labels["cluster"]][labels["means"]] += int(value)
+        return cls(metadata, notified)

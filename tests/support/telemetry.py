@@ -1,4 +1,4 @@
-"""Client telemetry at its ends: clients that push, and what each receiver got of it, in one form."""
+"""Client telemetry at both ends: clients that push, and what each receiver got of it, in one form."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from tests.support.proxy import Proxy
 from tests.support.wait import until
 
 CONNECTIONS = "org.apache.kafka.producer.connection.creation.total"
-"""A sum that stands once in every push of Java and of librdkafka; franz-go leaves out what did not change."""
+"""A sum that occurs once in every push of Java and of librdkafka; franz-go leaves out what did not change."""
 SENT = "org.apache.kafka.producer.record.send.total"
-"""One of Java's producer: as many as the records that it sent."""
+"""A metric of Java's producer: the number of records that it sent."""
 ACKNOWLEDGED = "com.example.records.acknowledged.total"
-"""One of the application's own (KIP-1076) that produces with franz-go: as many as the records that it sent."""
+"""A metric of the application that produces with franz-go (KIP-1076): the number of records that it sent."""
 UPTIME = "com.example.uptime.seconds"
-"""The other one, a gauge that stands once in every push."""
+"""The application's other metric, a gauge that occurs once in every push."""
 RATE = 20
 """Records a second of each client."""
 
 
 def java_producer(bootstrap: str, directory: Path, client_id: str, topic: str, records: int = -1) -> list[str]:
-    """The verifiable producer, which ends after so many records, or never.
+    """Return the command of the verifiable producer, which ends after so many records, or never.
 
     Java's sender pushes its last metrics only while it has something else to send: so its last records linger.
     """
@@ -53,14 +53,14 @@ def java_producer(bootstrap: str, directory: Path, client_id: str, topic: str, r
 
 
 def librdkafka_producer(bootstrap: str, client_id: str, topic: str, records: int = -1) -> list[str]:
-    """The same of confluent-kafka."""
+    """Return the same command of confluent-kafka."""
     script = Path(__file__).with_name("clients") / "telemetry_confluent_kafka.py"
     settings = {"bootstrap.servers": bootstrap, "client.id": client_id}
     return [sys.executable, str(script), json.dumps({"settings": settings, "topic": topic, "records": records})]
 
 
 def franz_go_client(bootstrap: str, client_id: str, topic: str, records: int = -1) -> list[str]:
-    """The same of franz-go, which reads its topic in a group meanwhile: it is one client that does both."""
+    """Return the same command of franz-go; this client also reads its topic in a group."""
     settings = {"bootstrap.servers": bootstrap, "client.id": client_id, "group.id": f"{client_id}-of-{topic}"}
     spoken = {"settings": settings, "topic": topic, "records": records}
     return [str(golang.franz_go()), "telemetry", json.dumps(spoken)]
@@ -68,7 +68,7 @@ def franz_go_client(bootstrap: str, client_id: str, topic: str, records: int = -
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """A client's push, or a part of it. `points` are the finite numbers in it; `terminating` where it is said."""
+    """A client's push, or a part of it. `points` are its finite numbers; `terminating` is None where it is unknown."""
 
     client_id: str
     instance: str
@@ -83,7 +83,7 @@ class Pushed:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Of one client: its instance ids, how many pushes, and the sum of all that was pushed of each metric."""
+    """One client's totals: its instance ids, how many pushes, and the sum of each metric over all pushes."""
 
     instances: frozenset[str]
     pushes: int
@@ -91,12 +91,12 @@ class Totals:
 
 
 def of(client_id: str, pushed: Iterable[Pushed]) -> list[Pushed]:
-    """What one client pushed, in its order."""
+    """Return what one client pushed, in its order."""
     return [one for one in pushed if one.client_id == client_id]
 
 
 def totals(client_id: str, pushed: Iterable[Pushed], once: str = CONNECTIONS) -> Totals:
-    """Of what one client pushed, where the metric `once` stands once in every push; sums do not depend on the order."""
+    """Return one client's totals; the metric `once` occurs once in every push. Sums do not depend on the order."""
     own = of(client_id, pushed)
     values: dict[str, list[float]] = {}
     for name, value in (point for one in own for point in one.points):
@@ -106,7 +106,7 @@ def totals(client_id: str, pushed: Iterable[Pushed], once: str = CONNECTIONS) ->
 
 
 class Collector:
-    """An OTLP/HTTP server on opentelemetry-proto's types, as a collector is one; `pushed` holds what it took."""
+    """An OTLP/HTTP server on opentelemetry-proto's types, in place of a collector; `pushed` holds what it took."""
 
     def __init__(self) -> None:
         self.pushed: list[Pushed] = []
@@ -152,17 +152,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
     def log_message(self, *_: object) -> None:
-        """Nothing on standard error."""
+        """Print nothing."""
 
 
 def in_files(directory: Path) -> list[Pushed]:
-    """What complete files hold, in their order."""
+    """Return the pushes that complete files hold, in their order."""
     files = sorted(directory.glob("*.json.gz"))
     return [_of_line(json.loads(line)) for file in files for line in gzip.decompress(file.read_bytes()).splitlines()]
 
 
 def in_topic(backend: Backend, topic: str) -> list[Pushed]:
-    """The records of a topic with one partition."""
+    """Return the pushes in a topic with one partition."""
     end = backend.end_offsets(topic)[0]
     consumer = Consumer({"bootstrap.servers": backend.cluster.bootstrap, "group.id": "reader", "log_level": 0})
     messages: list[Message] = []
@@ -175,7 +175,7 @@ def in_topic(backend: Backend, topic: str) -> list[Pushed]:
 
 
 def on_page(proxy: Proxy) -> dict[str, dict[str, float]]:
-    """/metrics/clients: each client's counters, summed up, by Prometheus' name."""
+    """Return each client's counters at /metrics/clients, summed up, by Prometheus' name."""
     status, page = proxy.get("/metrics/clients")
     assert status == 200, page
     found: dict[str, dict[str, float]] = {}

@@ -1,4 +1,4 @@
-"""Transactional ids that both clusters know, with the same producer id: as of applications that ran at both before."""
+"""Transactional ids that both clusters know with the same producer id, as of applications that ran at both before."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from tests.support.backend import Backend
 from tests.support.short_lived import Identities
 
-with warnings.catch_warnings():  # of kafka-python's own imports, which are none of ours
+with warnings.catch_warnings():  # kafka-python's own imports warn
     warnings.simplefilter("ignore", DeprecationWarning)
     from kafka.admin import KafkaAdminClient
 
 
 def prepare(here: Backend, there: Backend, transactional_ids: Iterable[str]) -> None:
-    """Make them known here, with producer ids that the other cluster has not given yet."""
+    """Make the ids known here, with producer ids that the other cluster has not given yet."""
     with Identities(here) as at_here, Identities(there) as at_there:
         beyond = at_there.new()[0] + 1
         while at_here.new()[0] < beyond:
@@ -26,9 +26,9 @@ def prepare(here: Backend, there: Backend, transactional_ids: Iterable[str]) -> 
 
 
 def complete(here: Backend, there: Backend, transactional_ids: Iterable[str]) -> None:
-    """Give each the producer id there that it has here, in the epoch before.
+    """Give each transactional id the producer id there that it has here, in the epoch before.
 
-    The next producer of that transactional id there has the id and the epoch that it has here, then.
+    The next producer of that transactional id there then has the id and the epoch that it has here.
     """
     admin = KafkaAdminClient(bootstrap_servers=here.cluster.bootstrap.split(","))
     try:

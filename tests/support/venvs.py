@@ -1,4 +1,4 @@
-"""Python packages in versions that stand beside those of the tests: each in a venv of its own, in the cache, once."""
+"""Python packages in other versions than those of the tests: each in a venv of its own, in the cache, once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kproxy.local_kafka import jars
 
 
 def python_with(package: str, version: str) -> str:
-    """The interpreter of a venv that has this version of the package; AssertionError with pip's reason otherwise."""
+    """Return the interpreter of a venv with this version of the package; AssertionError with pip's reason otherwise."""
     home = jars.cache() / "venvs" / f"{package}-{version}-py{sys.version_info[0]}{sys.version_info[1]}"
     with jars.locked(home):
         if not home.exists():
@@ -27,7 +27,7 @@ def _install(requirement: str, home: Path) -> None:
         command = [str(scratch / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
         done = subprocess.run([*command, requirement], capture_output=True, text=True, check=False, timeout=300)
         assert done.returncode == 0, f"pip install {requirement}: {done.stderr[-500:]}"
-        scratch.rename(home)  # whole or not at all; only scripts, which nobody calls, know the former name
+        scratch.rename(home)  # whole or not at all; only scripts, which are never called, know the former name
     except BaseException:
         shutil.rmtree(scratch, ignore_errors=True)
         raise

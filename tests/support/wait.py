@@ -12,7 +12,7 @@ _never = threading.Event()
 
 
 def until(probe: Callable[[], T | None], what: str, timeout: float = 30.0, every: float = 0.05) -> T:
-    """Call `probe` until what it returns is true, and return that; AssertionError names `what` at the deadline."""
+    """Call `probe` until its result is true, and return the result; AssertionError names `what` at the deadline."""
     deadline = time.monotonic() + timeout
     while True:
         found = probe()

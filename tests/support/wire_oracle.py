@@ -1,4 +1,4 @@
-"""kafka-clients itself as a judge of messages: one long-lived Java process, asked line by line."""
+"""kafka-clients itself as the reference for messages: one long-lived Java process, asked line by line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from codegen.jar import KAFKA_CLIENTS
 from kproxy.local_kafka import java
 from kproxy.local_kafka.jars import Artifact, Release, classpath
 
-_JSON = Artifact("com.fasterxml.jackson.core", "jackson-databind", "2.19.2")  # which kafka-clients leaves to its user
+_JSON = Artifact("com.fasterxml.jackson.core", "jackson-databind", "2.19.2")  # kafka-clients leaves this to its user
 _RELEASE = Release(f"wire-oracle-{KAFKA_CLIENTS.version}", (KAFKA_CLIENTS, _JSON))
 _SOURCE = Path(__file__).parent.parent / "clients" / "oracle" / "WireOracle.java"
 
@@ -27,7 +27,7 @@ class Opinion(NamedTuple):
 
 
 class WireOracle:
-    """Asks the process; `ValueError` with kafka-clients' reason for what it refuses."""
+    """Asks the process; raises `ValueError` with kafka-clients' reason for what it refuses."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
@@ -38,11 +38,11 @@ class WireOracle:
         return Opinion(bytes.fromhex(again), json.loads(content))
 
     def build(self, name: str, version: int, content: dict[str, Any]) -> bytes:
-        """A body with this content; names and forms are those of Kafka's JSON converters."""
+        """Return a body with this content; names and forms are those of Kafka's JSON converters."""
         return bytes.fromhex(self._ask(f"build {name} {version} {json.dumps(content)}"))
 
     def versions(self, name: str) -> tuple[int, int]:
-        """The lowest and the highest version of a message."""
+        """Return the lowest and the highest version of a message."""
         low, _, high = self._ask(f"versions {name}").partition(" ")
         return int(low), int(high)
 

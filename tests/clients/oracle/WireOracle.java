@@ -1,4 +1,4 @@
-// Reads lines, answers lines: kafka-clients' own opinion of messages.
+// A line-by-line service: kafka-clients parses and writes messages.
 //   check NAME VERSION HEX    -> ok HEX JSON   parsed by kafka-clients, written again, and its content
 //   versions NAME             -> ok LOWEST HIGHEST
 //   build NAME VERSION JSON   -> ok HEX        written by kafka-clients from content

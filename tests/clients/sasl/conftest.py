@@ -1,4 +1,4 @@
-"""A broker that lets in nobody whom it does not know, and kproxy in front of it."""
+"""A broker that only accepts known users, and kproxy in front of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def broker() -> Iterator[Secured]:
 
 @pytest.fixture(scope="package")
 def proxy(broker: Secured, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
-    """It says all that it can say, in front of both listeners; at its end no secret stands in its log or its events."""
+    """Yield a kproxy in front of both listeners, at log level debug; check at its end that nothing shows a secret."""
     servers = {"secured": broker.bootstrap, "open": broker.plain}
     directory = tmp_path_factory.mktemp("sasl")
     settings: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Exchanges that no library makes, or only after a while, with a real broker."""
+"""SASL exchanges that no library makes, or makes only after a while, against a real broker."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def authenticate(message: bytes, client_id: str, number: int = 2) -> bytes:
 
 
 def answer(body: bytes) -> tuple[int, bytes]:
-    """Error code and challenge of a SaslAuthenticate response, v1."""
+    """Return the error code and the challenge of a SaslAuthenticate response, v1."""
     error, length = struct.unpack_from(">hh", body)
     pos = 4 + max(length, 0)
     (size,) = struct.unpack_from(">i", body, pos)
@@ -38,7 +38,7 @@ def answer(body: bytes) -> tuple[int, bytes]:
 
 
 def jwt(**claims: Any) -> str:
-    """A token that nobody signed."""
+    """Return an unsigned token."""
     parts = [{"alg": "none"}, claims]
     return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts) + "."
 
@@ -48,12 +48,12 @@ def plain(user: str, password: str) -> bytes:
 
 
 def shown(proxy: Proxy, client_id: str) -> list[str | None]:
-    """The principals of a client's live connections."""
+    """Return the principals of a client's live connections."""
     return [one["principal"] for one in connections(proxy, client_id)]
 
 
 def test_a_refused_token_leaves_no_principal(proxy: Proxy, broker: Secured) -> None:
-    """The broker refuses a token in a challenge, with error code 0 (RFC 7628): that is not taken for its consent."""
+    """The broker refuses a token in a challenge with error code 0 (RFC 7628): kproxy does not take it for success."""
     with RawClient(proxy.port("secured")) as client:
         client.ask(handshake("OAUTHBEARER", "refused"))
         token = jwt(sub="admin", iat=time.time() - 7200, exp=time.time() - 3600)
@@ -65,7 +65,7 @@ def test_a_refused_token_leaves_no_principal(proxy: Proxy, broker: Secured) -> N
 
 
 def test_half_a_scram_exchange_leaves_no_principal(proxy: Proxy) -> None:
-    """The broker answers anybody who names a user with that user's salt."""
+    """The broker answers any client that names a user with that user's salt: this alone gives no principal."""
     with RawClient(proxy.port("secured")) as client:
         client.ask(handshake("SCRAM-SHA-256", "half"))
         error, challenge = answer(client.ask(authenticate(b"n,,n=alice,r=abc", "half")))
@@ -74,7 +74,7 @@ def test_half_a_scram_exchange_leaves_no_principal(proxy: Proxy) -> None:
 
 
 def test_a_guess_in_front_of_the_truth(proxy: Proxy, broker: Secured) -> None:
-    """All in one write: the guess is refused, and nothing behind it makes anybody of the client."""
+    """All in one write: the broker refuses the guess, and nothing after it gives the client a principal."""
     with RawClient(proxy.port("secured")) as client:
         guess = authenticate(plain("alice", WRONG), "guess", 2)
         truth = authenticate(plain("bob", PASSWORD), "guess", 4)
@@ -88,7 +88,7 @@ def test_a_guess_in_front_of_the_truth(proxy: Proxy, broker: Secured) -> None:
 
 
 def test_malformed_messages_are_the_brokers_to_refuse(proxy: Proxy) -> None:
-    """kproxy passes them on: the client hears the broker's own words."""
+    """kproxy passes them on: the client gets the broker's own error text."""
     for number, message in enumerate([b"", b"alice", b"\0\0\0\0", b"\xff" * 300_000]):
         with RawClient(proxy.port("secured")) as client:
             client.ask(handshake("PLAIN", f"malformed-{number}"))
@@ -124,7 +124,7 @@ def test_authenticating_again(proxy: Proxy, broker: Secured) -> None:
 
 
 def test_two_principals_are_two_clients(proxy: Proxy) -> None:
-    """Alike in all else, as with a library's default client id; so is one that has not authenticated yet."""
+    """Clients that are otherwise alike, as with a library's default client id; one not yet authenticated is a third."""
     clients = [RawClient(proxy.port("secured")) for _ in range(4)]
     try:
         for client, user in zip(clients, ("alice", "bob", "bob"), strict=False):
@@ -140,7 +140,7 @@ def test_two_principals_are_two_clients(proxy: Proxy) -> None:
 
 
 def test_without_sasl_nobody_is_known_by_a_principal(proxy: Proxy, broker: Secured) -> None:
-    """Kafka's User:ANONYMOUS is None here; the client id of a client that sends no ApiVersions is known."""
+    """Kafka's User:ANONYMOUS is None here; the client id is known even of a client that sends no ApiVersions."""
     with RawClient(proxy.port("open")) as client:
         client.ask(raw.request(raw.METADATA, 1, 1, raw.array([]), "old-client"))
         (one,) = connections(proxy, "old-client")

@@ -1,4 +1,4 @@
-"""Whom real clients authenticate as, by a real broker, and what kproxy shows of it."""
+"""The principals of real clients at a real broker, and what kproxy shows of them."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ MODULES = {
 
 
 def command(library: str, **settings: str) -> Sequence[str]:
-    """That of a client which stays connected."""
+    """Return the command of a client that stays connected."""
     return [sys.executable, str(SCRIPT), library, json.dumps(settings)]
 
 
 def wait_connected(client: Running) -> None:
-    """Until it has said that it was let in."""
+    """Wait until the client has reported that it is connected."""
     until(lambda: _alive(client) and any("connected" in line for line in client.lines()), f"{client.command}", 60)
 
 
@@ -52,9 +52,9 @@ def _alive(client: Running) -> bool:
 @pytest.mark.parametrize(("mechanism", "user"), EXCHANGES)
 @pytest.mark.parametrize("library", PYTHON_CLIENTS)
 def test_principal(proxy: Proxy, broker: Secured, tmp_path: Path, library: str, mechanism: str, user: str) -> None:
-    """Each library by each mechanism: kproxy's principal is the broker's own."""
+    """For each library and mechanism, kproxy's principal is the broker's own."""
     if library == "kafka_python" and not user.isalpha():
-        user = "alice"  # it does not escape names
+        user = "alice"  # this library does not escape names
     client_id = f"{library}-{mechanism}"
     settings = {"client_id": client_id, "mechanism": mechanism, "user": user, "password": PASSWORD}
     with running(command(library, bootstrap=proxy.bootstrap("secured"), **settings), tmp_path) as client:
@@ -76,7 +76,7 @@ def test_principal(proxy: Proxy, broker: Secured, tmp_path: Path, library: str, 
 
 @pytest.mark.parametrize("mechanism", MODULES)
 def test_principal_of_java(proxy: Proxy, broker: Secured, tmp_path: Path, mechanism: str) -> None:
-    """Kafka's own client, a console consumer."""
+    """For Kafka's own client, a console consumer, kproxy's principal is the broker's own."""
     topic, client_id = Backend(broker.cluster).topic(1, 1), f"java-{mechanism}"
     settings = {
         "client.id": client_id,

@@ -1,4 +1,4 @@
-"""What works while kproxy itself cannot authenticate: its clients do, and it learns from what passes."""
+"""kproxy cannot authenticate itself: its clients still work, and it learns the cluster from their traffic."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ COUNT = 200
 
 
 def produce(bootstrap: str, topic: str) -> int:
-    """Produce records, and wait for their acknowledgements; how many there were none of."""
+    """Produce records and wait for their acknowledgements; return how many are missing."""
     return produce_more(Producer({"bootstrap.servers": bootstrap, "acks": "all", **USER}), topic)
 
 
 def produce_more(producer: Producer, topic: str) -> int:
-    """As `produce`, by a producer that is there."""
+    """As `produce`, with an existing producer."""
     for number in range(COUNT):
         producer.produce(topic, str(number).encode())
     return producer.flush(30)
 
 
 def consume(bootstrap: str, topic: str) -> list[int]:
-    """Read as many records in a group."""
+    """Read COUNT records in a group; return their numbers."""
     group = {"group.id": f"of-{topic}", "auto.offset.reset": "earliest"}
     consumer = Consumer({"bootstrap.servers": bootstrap, **group, **USER})
     consumer.subscribe([topic])
@@ -55,7 +55,7 @@ def _more(found: list[int], consumer: Consumer) -> list[int]:
 
 
 def test_clients_are_served_though_kproxy_is_refused(broker: Secured, tmp_path: Path) -> None:
-    """Degraded, which says why; records go through, and the node that clients are sent to is one that passed by."""
+    """kproxy is degraded and says why; records pass, and clients are sent to a node that it learnt from traffic."""
     topic = Backend(broker.cluster).topic(1, 1)
     with Proxy(tmp_path, {"secured": broker.bootstrap}, topology={"interval": "1s"}) as proxy:
         assert proxy.node_ports("secured") == {}
@@ -71,8 +71,8 @@ def test_clients_are_served_though_kproxy_is_refused(broker: Secured, tmp_path: 
         assert not proxy.logged(level="error")
 
 
-def test_clients_are_told_all_the_same(broker: Secured, tmp_path: Path) -> None:
-    """A rebootstrap, and a failover that is forced since kproxy cannot look at its target: the producer goes on."""
+def test_clients_are_notified_all_the_same(broker: Secured, tmp_path: Path) -> None:
+    """A rebootstrap, and a failover that is forced since kproxy cannot check its target: the producer goes on."""
     topic = Backend(broker.cluster).topic(1, 1)
     upstreams = {"one": broker.bootstrap, "two": broker.bootstrap}
     with Proxy(tmp_path, {"secured": upstreams}, topology={"epoch_floor": "1s"}) as proxy:
@@ -81,27 +81,27 @@ def test_clients_are_told_all_the_same(broker: Secured, tmp_path: Path) -> None:
         assert proxy.rebootstrap("secured")["connections"] > 0
         assert produce_more(producer, topic) == 0
         path = "/api/v1/clusters/secured/failover"
-        status, said = _ordered(proxy, path, {"to": "two"})
+        status, said = _posted(proxy, path, {"to": "two"})
         assert (status, "cannot take over" in said["error"]) == (409, True)
-        status, said = _ordered(proxy, path, {"to": "two", "force": True})
+        status, said = _posted(proxy, path, {"to": "two", "force": True})
         assert (status, said["upstream"]) == (200, "two")
         assert produce_more(producer, topic) == 0
 
 
-def _ordered(proxy: Proxy, path: str, order: dict[str, Any]) -> tuple[int, Any]:
-    """What comes of an order, given again as long as it comes too soon."""
+def _posted(proxy: Proxy, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+    """POST again until the answer is not 429; return its status and body."""
 
     def answer() -> tuple[int, Any] | None:
-        status, said = proxy.post(path, order)
+        status, said = proxy.post(path, body)
         return None if status == 429 else (status, said)
 
-    found = until(answer, f"an answer to {order}")
+    found = until(answer, f"an answer to {body}")
     assert found is not None
     return found
 
 
 def test_kproxy_learns_anew_after_a_restart(broker: Secured, tmp_path: Path) -> None:
-    """It cannot ask which nodes there are: a client that bootstraps is what opens their ports again."""
+    """kproxy cannot ask for the nodes after a restart: a client that bootstraps makes it open their ports again."""
     topic = Backend(broker.cluster).topic(1, 1)
     with Proxy(tmp_path, {"secured": broker.bootstrap}) as proxy:
         assert produce(proxy.bootstrap(), topic) == 0

@@ -21,11 +21,11 @@ HOST: Final = "127.0.0.1"
 
 
 class Refused(AssertionError):
-    """The API server's own words against an object."""
+    """The API server refused an object; the message is the server's."""
 
 
 class ApiServer:
-    """Up inside the `with` block; `kubeconfig` is an administrator's."""
+    """An API server that runs inside the `with` block; `kubeconfig` is an administrator's."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -35,7 +35,7 @@ class ApiServer:
         self._tls: ssl.SSLContext | None = None
 
     def request(self, method: str, path: str, body: object | None = None, kind: str = "application/json") -> Any:
-        """The JSON answer to a request; Refused with the server's message for an error."""
+        """Return the JSON answer to a request; raise Refused with the server's message for an error."""
         request = urllib.request.Request(
             f"https://{HOST}:{self._port}{path}",
             data=None if body is None else json.dumps(body).encode(),
@@ -50,7 +50,7 @@ class ApiServer:
                 raise Refused(f"{method} {path}: {json.loads(error.read())['message']}") from None
 
     def dry_run(self, found: dict[str, Any], namespace: str) -> Any:
-        """What the server would store for an object; unknown and doubled fields are refused too."""
+        """Return what the server would store for an object; it refuses unknown and doubled fields, too."""
         path = self._collection(found["apiVersion"], found["kind"], found["metadata"].get("namespace", namespace))
         return self.request("POST", f"{path}?dryRun=All&fieldValidation=Strict", found)
 
@@ -59,7 +59,7 @@ class ApiServer:
         return self.request("POST", self._collection(found["apiVersion"], found["kind"], namespace), found)
 
     def listed(self, api_version: str, kind: str, namespace: str) -> list[dict[str, Any]]:
-        """The objects of a kind in a namespace."""
+        """Return the objects of a kind in a namespace."""
         items: list[dict[str, Any]] = self.request("GET", self._collection(api_version, kind, namespace))["items"]
         return items
 
@@ -118,7 +118,7 @@ class ApiServer:
             "token-auth-file": str(tokens),
             "authorization-mode": "RBAC",
             "service-cluster-ip-range": "10.96.0.0/16",
-            # Nobody makes service accounts here: that is a controller's work.
+            # No controller makes service accounts here.
             "disable-admission-plugins": "ServiceAccount",
         }
         server = self._spawn("apiserver", tools.ensure("kube-apiserver"), options)

@@ -42,7 +42,7 @@ RECEIVERS = [
 ]
 _LABELLED = {"podSelector": {"matchLabels": {"kafka-client": "true"}}}
 
-# What users set, by what they want of it. Each one is rendered, validated and installed.
+# What users set, by purpose. Each one is rendered, validated and installed.
 VALUES: Mapping[str, Mapping[str, Any]] = {
     "minimal": {"clusters": [MAIN]},
     "single": {"clusters": [MAIN], "replicas": 1, "drain": {"preStopSeconds": 0}},
@@ -142,50 +142,50 @@ def helm(*arguments: str | Path, kubeconfig: Path | None = None) -> subprocess.C
 
 
 def values_file(values: Mapping[str, Any], directory: Path) -> Path:
-    """The values as a file; JSON is YAML."""
+    """Write the values to a file and return its path; JSON is YAML."""
     path = directory / "values.yaml"
     path.write_text(json.dumps(values))
     return path
 
 
 def template(values: Mapping[str, Any], directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """`helm template` with these values."""
+    """Run `helm template` with these values."""
     where = ("--namespace", NAMESPACE, "--kube-version", "1.34")
     return helm("template", RELEASE, CHART, *where, "--values", values_file(values, directory), *options)
 
 
 def rendered(values: Mapping[str, Any], directory: Path) -> list[Object]:
-    """The objects that these values give."""
+    """Return the objects that these values give."""
     done = template(values, directory)
     assert done.returncode == 0, done.stderr
     return [found for found in yaml.safe_load_all(done.stdout) if found]
 
 
 def of_kind(objects: Sequence[Object], kind: str) -> list[Object]:
-    """Those of one kind, in order."""
+    """Return the objects of one kind, in order."""
     return [found for found in objects if found["kind"] == kind]
 
 
 def only(objects: Sequence[Object], kind: str) -> Object:
-    """The single one of its kind."""
+    """Return the single object of its kind."""
     (found,) = of_kind(objects, kind)
     return found
 
 
 def pod_of(deployment: Object) -> Object:
-    """The pod that a Deployment's controller would create."""
+    """Return the pod that a Deployment's controller would create."""
     template = copy.deepcopy(deployment["spec"]["template"])
     template["metadata"]["name"] = "probe"
     return {"apiVersion": "v1", "kind": "Pod", **template}
 
 
 def configuration(objects: Sequence[Object]) -> str:
-    """kproxy's configuration file, as the pods see it."""
+    """Return kproxy's configuration file, as the pods see it."""
     text: str = only(objects, "ConfigMap")["data"]["kproxy.yaml"]
     return text
 
 
 def environment(objects: Sequence[Object]) -> dict[str, str]:
-    """The variables of kproxy's container."""
+    """Return the variables of kproxy's container."""
     container = only(objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]
     return {variable["name"]: variable["value"] for variable in container["env"]}

@@ -1,4 +1,4 @@
-"""Containers of kproxy's image, as locked down as Kubernetes' restricted profile asks."""
+"""Containers of kproxy's image, as locked down as Kubernetes' restricted profile requires."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _numbers = itertools.count(1)
 
 
 def _limits() -> tuple[str, ...]:
-    """Limits within this process' own: podman would ask for higher ones, which a sandbox refuses."""
+    """Return limits within this process' own: podman would ask for higher ones, which a sandbox refuses."""
     files, processes = resource.getrlimit(resource.RLIMIT_NOFILE)[1], resource.getrlimit(resource.RLIMIT_NPROC)[1]
     limits = {"nofile": files, "nproc": processes if 0 <= processes < MAX_PROCESSES else MAX_PROCESSES}
     return tuple(part for name, limit in limits.items() for part in ("--ulimit", f"{name}={limit}:{limit}"))
 
 
 def once(image: str, *arguments: str, entrypoint: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the image to its end, locked down; its outputs and exit code."""
+    """Run the image to its end, locked down; return its outputs and exit code."""
     entry = ("--entrypoint", entrypoint) if entrypoint else ()
     return tools.run(*PODMAN, "run", "--rm", *LOCKED, *_limits(), *entry, image, *arguments)
 
@@ -58,7 +58,7 @@ class Container:
         self._command = (*PODMAN, "run", *options, *variables, *volumes, image, *arguments)
 
     def get(self, path: str) -> tuple[int, bytes]:
-        """Status and body of a GET on the admin port."""
+        """Return status and body of a GET on the admin port."""
         connection = http.client.HTTPConnection("127.0.0.1", self.admin_port, timeout=5)
         try:
             connection.request("GET", path)
@@ -69,7 +69,7 @@ class Container:
 
     @property
     def ready(self) -> bool:
-        """Whether /readyz answers 200; a container that ended fails with its log."""
+        """True when /readyz answers 200; fails with the container's log when it has ended."""
         assert self.state["Running"], f"the container ended with {self.state['ExitCode']}:\n{self.log()}"
         try:
             return self.get("/readyz")[0] == 200
@@ -88,7 +88,7 @@ class Container:
         return int(self.state["Pid"])
 
     def status(self, key: str) -> str:
-        """A line of PID 1's /proc status, as `Uid` or `CapEff`."""
+        """Return a line of PID 1's /proc status, as `Uid` or `CapEff`."""
         lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
         return next(line.partition(":")[2].strip() for line in lines if line.startswith(f"{key}:"))
 
@@ -97,16 +97,16 @@ class Container:
         return tools.run(*PODMAN, "exec", self.name, *command)
 
     def log(self) -> str:
-        """Both outputs so far."""
+        """Return both outputs so far."""
         done = tools.run("podman", "logs", self.name)
         return done.stdout + done.stderr
 
     def terminate(self) -> None:
-        """SIGTERM for PID 1."""
+        """Send SIGTERM to PID 1."""
         tools.output(*PODMAN, "kill", "--signal", "TERM", self.name)
 
     def wait(self, timeout: float) -> int:
-        """Wait for its end; the exit code."""
+        """Wait for its end; return the exit code."""
         until(lambda: not self.state["Running"], f"{self.name} ended", timeout)
         return int(self.state["ExitCode"])
 

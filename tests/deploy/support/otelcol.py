@@ -1,4 +1,4 @@
-"""A real OpenTelemetry collector on loopback, which hands on at once and as it is what it takes."""
+"""A real OpenTelemetry collector on loopback, which forwards everything at once and unchanged."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _AUTHENTICATOR: Final = "bearertokenauth"
 
 
 class Otelcol:
-    """Up after `start`: without TLS at `plain`, and at `secure` with a certificate of `authority`, for who has TOKEN.
+    """Up after `start`: at `plain` without TLS; at `secure` with a certificate of `authority`, for clients with TOKEN.
 
-    What comes by each is handed on to an endpoint of its own, without a queue: it is acknowledged when it is there.
+    Each of the two forwards to an endpoint of its own, without a queue: a push is acknowledged when it is there.
     """
 
     def __init__(self, directory: Path, *, plain_to: str, secure_to: str) -> None:
@@ -41,12 +41,12 @@ class Otelcol:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Spawn it and wait until it listens."""
+        """Start it and wait until it listens."""
         self._process = spawn([tools.ensure("otelcol"), "--config", str(self._config)], self.log)
         until(lambda: all(map(_listens, self._ports)) or self._died(), "otelcol listens", 20)
 
     def stop(self) -> None:
-        """End it as its supervisor would; what it has taken is handed on."""
+        """End it as its supervisor would; it forwards what it has taken."""
         assert self._process is not None
         self._process.send_signal(signal.SIGTERM)
         assert self._process.wait(20) == 0, self._tail()

@@ -95,7 +95,7 @@ public class LongLived {
         };
     }
 
-    // By its name, since the oldest library, with which this is compiled, has no share groups.
+    // By its name: this is compiled with the oldest library, which has no share groups.
     private static Work share(String who, String topic, Properties properties) throws ReflectiveOperationException {
         Class<?> type = Class.forName("org.apache.kafka.clients.consumer.KafkaShareConsumer");
         Object consumer = type.getConstructor(Properties.class, Deserializer.class, Deserializer.class)

@@ -1,5 +1,5 @@
-// Java producers that send when they are told to: the argument is JSON, each line of standard input is a round, and one
-// JSON line answers each. What the lines say is in rounds.py, which is the same for Python's libraries.
+// Java producers that send on command: the argument is JSON, each line of standard input is a round, and one
+// JSON line answers each. rounds.py, the same for Python's libraries, says what the lines mean.
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -86,7 +86,7 @@ public class Rounds {
         }
     }
 
-    /** One producer, and the next one in its place when it is dead. */
+    /** One producer, replaced by a new one when it is dead. */
     private static final class Sender {
         private final Properties properties = new Properties();
         private final String name;
@@ -171,7 +171,7 @@ public class Rounds {
             sent.forEach(Sender::await);
         }
 
-        // A commit that ran into its timeout has to be asked for again, as the documentation says: it may be done.
+        // A commit that ran into its timeout must be asked for again, as the documentation says: it may be done.
         private void commit() {
             try {
                 producer.commitTransaction();
@@ -183,7 +183,7 @@ public class Rounds {
         // As the documentation's example: close at three errors, abort at all others; where that fails, close too.
         private void recover(KafkaException error, Outcome outcome) {
             if (producer == null) {
-                return; // the new one was not to be had; the next round tries again
+                return; // no new producer was available; the next round tries again
             }
             try {
                 if (!isFatal(error)) {

@@ -30,7 +30,7 @@ async def create_and_describe(bootstrap: str, topic: str, replicas: int) -> list
 
 
 async def produce(producer: AIOKafkaProducer, topic: str, seed: str, count: int) -> list[int]:
-    """The numbers of the records that were acknowledged."""
+    """Produce records; return the numbers of the acknowledged ones."""
     sent = []
     for number in range(count):
         key, value = record(seed, number)
@@ -42,7 +42,7 @@ async def produce(producer: AIOKafkaProducer, topic: str, seed: str, count: int)
 async def drink(
     bootstrap: str, topic: str, group: str, total: Callable[[], int | None], **settings: Any
 ) -> list[tuple[bytes, bytes]]:
-    """Consume until there are as many as `total` says; None: it is not known yet."""
+    """Consume until there are as many records as `total` says; None: it is not known yet."""
     consumer = AIOKafkaConsumer(
         topic, bootstrap_servers=bootstrap, group_id=group, auto_offset_reset="earliest", **settings
     )

@@ -31,7 +31,7 @@ def create(bootstrap: str, topic: str, replicas: int) -> None:
 
 
 def produce(producer: Producer, topic: str, seed: str, count: int) -> list[int]:
-    """The numbers of the records that were acknowledged."""
+    """Produce records; return the numbers of the acknowledged ones."""
     acknowledged: list[int] = []
     for number in range(count):
         key, value = record(seed, number)
@@ -47,7 +47,7 @@ def produce(producer: Producer, topic: str, seed: str, count: int) -> list[int]:
 
 
 def content(message: Message) -> tuple[bytes, bytes]:
-    """Key and value: all of ours have both."""
+    """Return key and value: all records of these tests have both."""
     key, value = message.key(), message.value()
     assert key is not None
     assert value is not None
@@ -55,7 +55,7 @@ def content(message: Message) -> tuple[bytes, bytes]:
 
 
 def consume(bootstrap: str, topic: str, group: str, count: int, **settings: Any) -> list[tuple[bytes, bytes]]:
-    """At least `count` records, unless patience ends first; the group's offsets are committed."""
+    """Consume at least `count` records, unless patience ends first; the group's offsets are committed."""
     consumer = Consumer(
         {"bootstrap.servers": bootstrap, "group.id": group, "auto.offset.reset": "earliest", **settings}
     )

@@ -35,7 +35,7 @@ def create(bootstrap: str, topic: str, replicas: int) -> None:
 
 
 def produce(producer: KafkaProducer, topic: str, seed: str, count: int) -> list[int]:
-    """The numbers of the records that were acknowledged."""
+    """Produce records; return the numbers of the acknowledged ones."""
     sent = []
     for number in range(count):
         key, value = record(seed, number)
@@ -45,7 +45,7 @@ def produce(producer: KafkaProducer, topic: str, seed: str, count: int) -> list[
 
 
 def consume(bootstrap: str, topic: str, group: str, count: int, **settings: Any) -> list[tuple[bytes, bytes]]:
-    """At least `count` records, unless patience ends first; the group's offsets are committed."""
+    """Consume at least `count` records, unless patience ends first; the group's offsets are committed."""
     begun = time.monotonic()
     return drink(bootstrap, topic, group, lambda: count if time.monotonic() - begun < PATIENCE else 0, **settings)
 
@@ -53,7 +53,7 @@ def consume(bootstrap: str, topic: str, group: str, count: int, **settings: Any)
 def drink(
     bootstrap: str, topic: str, group: str, total: Callable[[], int | None], **settings: Any
 ) -> list[tuple[bytes, bytes]]:
-    """Consume until there are as many as `total` says; None: it is not known yet."""
+    """Consume until there are as many records as `total` says; None: it is not known yet."""
     consumer = KafkaConsumer(
         topic, bootstrap_servers=bootstrap, group_id=group, auto_offset_reset="earliest", **settings
     )

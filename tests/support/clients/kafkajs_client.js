@@ -36,7 +36,7 @@ const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, mil
 const byKey = ({ message }) => message.key.toString();
 const byOffset = ({ partition, message }) => `${partition}:${message.offset}`;
 
-// What the member of a group does, in order: each join, each offset that the coordinator took, each record handed over.
+// What the member of a group did, in order: each join, each offset that the coordinator took, each record handed over.
 function remember(consumer) {
   const history = [];
   consumer.on(consumer.events.GROUP_JOIN, () => history.push(["join"]));
@@ -48,7 +48,7 @@ function remember(consumer) {
   return history;
 }
 
-// Reads until `total()` records that `identity` tells apart are there; null as long as nobody knows how many.
+// Reads until there are `total()` records that differ by `identity`; null as long as the number is unknown.
 async function drink(kafka, topic, group, total, identity = byKey) {
   const consumer = kafka.consumer({ groupId: group, maxWaitTimeInMs: 500 });
   const history = remember(consumer);
@@ -76,7 +76,7 @@ async function drink(kafka, topic, group, total, identity = byKey) {
   return { consumed, history };
 }
 
-// How many records there are to read; asked again while a leader is new, which is where kafkajs gives up.
+// How many records there are to read; asked again while a leader is new: kafkajs itself gives up then.
 async function length(kafka, topic) {
   const admin = kafka.admin();
   await admin.connect();
@@ -142,7 +142,7 @@ async function transactions({ bootstrap, topic, group, count, transactional_id }
 
 async function follow({ bootstrap, topic, group, seconds }) {
   const kafka = client(bootstrap);
-  // When leaders move its producer loses and doubles records, with Kafka itself too, and its experimental idempotence
+  // When leaders move, its producer loses and doubles records, with Kafka itself too, and its experimental idempotence
   // gets sequence numbers wrong: so what counts is that everything in the log is read.
   const producer = kafka.producer({ maxInFlightRequests: 1, retry: { retries: 50, maxRetryTime: 1000 } });
   await producer.connect();

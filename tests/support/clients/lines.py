@@ -1,4 +1,4 @@
-"""What a long-lived client tells: one JSON line for each record it has acknowledged or read, and for each error."""
+"""What a long-lived client reports: one JSON line for each record it has acknowledged or read, and for each error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def say(who: str, event: str, value: str = "") -> None:
 
 
 def roles() -> dict[str, dict[str, Any]]:
-    """The command line's JSON: a role's name -> `kind`, `topic`, `name` (which its records begin with), `settings`."""
+    """Return the roles of the command line's JSON: name -> `kind`, `topic`, `name` (a prefix of values), `settings`."""
     return dict(json.loads(sys.argv[1]))
 
 

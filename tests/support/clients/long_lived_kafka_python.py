@@ -42,7 +42,7 @@ def consume(who: str, topic: str, name: str, settings: dict[str, Any]) -> None:
 
 
 def dotless(work: Any, *, settings: dict[str, Any], **role: Any) -> None:
-    """Settings as kafka-python spells them."""
+    """Call `work` with the settings spelled as kafka-python has them."""
     work(settings={key.replace(".", "_"): value for key, value in settings.items()}, **role)
 
 

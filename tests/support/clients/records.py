@@ -1,4 +1,4 @@
-"""Records that anybody can make again from a seed: what was produced is what must be consumed, byte for byte."""
+"""Records that can be made again from a seed: what was produced is what must be consumed, byte for byte."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PATIENCE = 60.0
 
 
 def record(seed: str, number: int) -> tuple[bytes, bytes]:
-    """Key and value of the record `number`: the value is 64 to 1,024 bytes of any value, zero bytes too."""
+    """Return key and value of the record `number`: the value is 64 to 1,024 bytes of any value, zero bytes too."""
     key = f"{seed}-{number}".encode()
     block = hashlib.sha256(key).digest()
     return key, block * (2 + block[0] % 31)
@@ -25,7 +25,7 @@ def number_of(key: bytes) -> int:
 
 
 def compare(seed: str, acknowledged: Collection[int], consumed: list[tuple[bytes, bytes]]) -> dict[str, int]:
-    """How the consumed records differ from the acknowledged ones."""
+    """Return how the consumed records differ from the acknowledged ones."""
     keys = {key for key, _ in consumed}
     return {
         "acknowledged": len(acknowledged),

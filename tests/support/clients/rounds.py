@@ -1,4 +1,4 @@
-"""Producers that send when they are told to, the same for all of Python's libraries; Java and Go do it alike.
+"""Producers that send on command, the same for all of Python's libraries; Java and Go do it alike.
 
 The command line's JSON: `name`, `producers` (how many), `mode` (`idempotent`, `transactional`), `settings` of each.
 Each line of standard input is a round: `round`, `topic`, `partition`, `records` (of each producer), and for
@@ -20,20 +20,20 @@ from typing import Any
 
 @dataclass
 class Outcome:
-    """What became of records: the errors of those that failed, and how many producers were dead after."""
+    """What became of a round's records: the errors of those that failed, and how many producers were dead after it."""
 
     acked: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     replaced: int = 0
 
     def fail(self, values: Iterable[str], error: str) -> None:
-        """None of these is acknowledged, for one reason."""
+        """Note that all of these failed, for one reason."""
         self.failed |= dict.fromkeys(values, error)
 
 
 @dataclass(frozen=True)
 class Start:
-    """What the command line says."""
+    """The producers that the command line asks for."""
 
     name: str
     producers: int
@@ -42,11 +42,11 @@ class Start:
 
     @classmethod
     def spoken(cls) -> Start:
-        """From the command line."""
+        """Parse the command line."""
         return cls(**json.loads(sys.argv[1]))
 
     def own(self, number: int) -> dict[str, Any]:
-        """The settings of one producer by Kafka's names; its name is its transactional id."""
+        """Return the settings of one producer by Kafka's names; its name is its transactional id."""
         name = f"{self.name}-{number}"
         transactional = {"transactional.id": name} if self.mode == "transactional" else {}
         return {**self.settings, **transactional, "client.id": name}
@@ -54,7 +54,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Order:
-    """A round, as one producer does it: with its own values."""
+    """A round of one producer, with its own values."""
 
     topic: str
     partition: int
@@ -63,13 +63,13 @@ class Order:
 
     @classmethod
     def of(cls, said: dict[str, Any], name: str) -> Order:
-        """The round of the producer `name`."""
+        """Return the round of the producer `name`."""
         values = [f"{name}-{said['round']}-{number}" for number in range(said["records"])]
         return cls(said["topic"], said["partition"], values, said.get("do", ""))
 
 
 def run(sender: Callable[[dict[str, Any]], Callable[[Order], Outcome]]) -> None:
-    """Make the producers' senders from their settings, and have all of them obey each round at once, in threads."""
+    """Make a sender for each producer from its settings, and let all of them do each round at once, in threads."""
     start = Start.spoken()
     senders = [(f"{start.name}-{number}", sender(start.own(number))) for number in range(start.producers)]
     with ThreadPoolExecutor(start.producers) as threads:
@@ -93,6 +93,6 @@ def answer(said: dict[str, Any], outcomes: list[Outcome], seconds: float) -> Non
 
 
 def named(error: Exception) -> str:
-    """Its class and its text, which may name the class itself."""
+    """Return an error's class and its text, which may name the class itself."""
     name = type(error).__name__
     return f"{name}: {str(error).removeprefix(f'{name}: ')}"

@@ -17,10 +17,10 @@ CLOSING = 5.0
 
 
 class Sender:
-    """One producer, and the next one in its place when it is dead.
+    """One producer, replaced by a new one when it is dead.
 
-    Dead is one with a failed record: the library has counted its sequence number, asks for no new id and goes on with
-    the number after it, which the broker refuses from then on. In a transaction it is one that cannot abort.
+    It is dead after a failed record: the library has counted its sequence number, asks for no new id and goes on with
+    the number after it, which the broker refuses from then on. In a transaction it is dead when it cannot abort.
     """
 
     def __init__(self, settings: dict[str, Any]) -> None:
@@ -36,7 +36,7 @@ class Sender:
             return outcome
         try:
             await self._deliver(order, outcome)
-        except KafkaError:  # of records that the outcome has
+        except KafkaError:  # the outcome has the errors of records
             await self._replace(outcome)
         return outcome
 
@@ -47,7 +47,7 @@ class Sender:
                 await asyncio.wait_for(self._producer.stop(), CLOSING)
 
     async def _deliver(self, order: Order, outcome: Outcome) -> None:
-        """Send and wait for every record; the last error is raised."""
+        """Send and wait for every record; raise the last error."""
         producer, sent, last = await self._ready_for(order, outcome), {}, None
         for value in order.values:
             try:
@@ -66,7 +66,7 @@ class Sender:
             raise last
 
     async def _transact(self, order: Order, outcome: Outcome) -> None:
-        """Acknowledged is what a commit has confirmed; any error ends the transaction."""
+        """Send in a transaction: a confirmed commit acknowledges its records; any error ends the transaction."""
         sent = Outcome()
         try:
             if order.only != "commit":
@@ -117,7 +117,7 @@ class Sender:
 
 
 async def main() -> None:
-    """Have all producers obey each round at once, as tasks."""
+    """Let all producers do each round at once, as tasks."""
     start = Start.spoken()
     senders = [(f"{start.name}-{number}", Sender(start.own(number))) for number in range(start.producers)]
     while line := await asyncio.to_thread(sys.stdin.readline):

@@ -14,9 +14,9 @@ TIMEOUT = 60.0
 
 
 class Sender:
-    """One producer, and the next one in its place when it is dead.
+    """One producer, replaced by a new one when it is dead.
 
-    Dead is what a call or a delivery report says with `fatal()`: librdkafka then refuses everything for good.
+    It is dead after an error with `fatal()` in a call or a report: librdkafka then refuses everything for good.
     """
 
     def __init__(self, settings: dict[str, Any]) -> None:
@@ -31,27 +31,27 @@ class Sender:
         if "transactional.id" in self._settings:
             self._transact(order, outcome)
         else:
-            with contextlib.suppress(KafkaException):  # of records that the outcome has
+            with contextlib.suppress(KafkaException):  # the outcome has the errors of records
                 self._deliver(order, outcome)
         if self._dead:
             self._replace(outcome)
         return outcome
 
     def _deliver(self, order: Order, outcome: Outcome) -> None:
-        """Send and wait for every report; KafkaException with the last error."""
+        """Send and wait for every report; raise KafkaException with the last error."""
         producer = self._ready()
         reports: dict[str, KafkaError | None] = {}
 
-        def told(value: str, error: KafkaError | None, _: Message | None = None) -> None:
+        def on_delivery(value: str, error: KafkaError | None, _: Message | None = None) -> None:
             reports[value] = error
 
         for value in order.values:
             try:
                 producer.produce(
-                    order.topic, value.encode(), partition=order.partition, on_delivery=partial(told, value)
+                    order.topic, value.encode(), partition=order.partition, on_delivery=partial(on_delivery, value)
                 )
             except KafkaException as error:
-                told(value, error.args[0])
+                on_delivery(value, error.args[0])
         if fatal := _wait(producer, lambda: len(reports) == len(order.values)):
             self._dead = True
             reports = {value: reports.get(value, fatal) for value in order.values}
@@ -63,7 +63,7 @@ class Sender:
             raise KafkaException(next(reversed(errors.values())))
 
     def _transact(self, order: Order, outcome: Outcome) -> None:
-        """Acknowledged is what a commit has confirmed; any error ends the transaction."""
+        """Send in a transaction: a confirmed commit acknowledges its records; any error ends the transaction."""
         sent = Outcome()
         try:
             if order.only != "commit":
@@ -75,13 +75,13 @@ class Sender:
                 outcome.acked += self._open
                 self._open = []
         except KafkaException as error:
-            told: KafkaError = error.args[0]
-            outcome.fail(self._open, _named(told, told.fatal()))
+            failure: KafkaError = error.args[0]
+            outcome.fail(self._open, _named(failure, failure.fatal()))
             self._open = []
-            self._recover(told)
+            self._recover(failure)
 
     def _commit(self) -> None:
-        """Again after a retriable error, as the documentation says: the commit goes on meanwhile."""
+        """Commit, again after a retriable error, as the documentation says: the commit goes on meanwhile."""
         try:
             self._ready().commit_transaction(TIMEOUT)
         except KafkaException as error:
@@ -116,9 +116,9 @@ class Sender:
 
 
 def _wait(producer: Producer, reported: Callable[[], bool]) -> KafkaError | None:
-    """Wait for the reports; a fatal error ends the wait, which the library raises in place of a report.
+    """Wait for the reports; a fatal error ends the wait: the library raises it in place of a report.
 
-    That report is lost where it was the next one: the library calls Python with an exception that is raised already.
+    The next report is lost then: the library calls Python with an exception that is raised already.
     """
     while not reported():
         try:

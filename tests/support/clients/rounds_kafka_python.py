@@ -14,10 +14,10 @@ PATIENCE = 150.0
 
 
 class Sender:
-    """One producer, and the next one in its place when it is dead.
+    """One producer, replaced by a new one when it is dead.
 
-    Dead is one whose `send` refuses, or that cannot abort: after a fatal error each call says "in an error state". The
-    library has no other way to tell; all other failed deliveries it gets over by an id of its own asking.
+    It is dead when `send` refuses, or when it cannot abort: after a fatal error each call says "in an error state".
+    The library shows it in no other way; after all other failed deliveries it gets a new id by itself.
     """
 
     def __init__(self, settings: dict[str, Any]) -> None:
@@ -32,14 +32,14 @@ class Sender:
         if "transactional_id" in self._settings:
             self._transact(order, outcome)
         else:
-            with contextlib.suppress(KafkaError):  # of records that the outcome has
+            with contextlib.suppress(KafkaError):  # the outcome has the errors of records
                 self._deliver(order, outcome)
         if self._dead:
             self._replace(outcome)
         return outcome
 
     def _deliver(self, order: Order, outcome: Outcome) -> None:
-        """Send and wait for every record; the last error is raised."""
+        """Send and wait for every record; raise the last error."""
         sent, last = {}, None
         for value in order.values:
             try:
@@ -59,7 +59,7 @@ class Sender:
             raise last
 
     def _transact(self, order: Order, outcome: Outcome) -> None:
-        """Acknowledged is what a commit has confirmed; any error ends the transaction."""
+        """Send in a transaction: a confirmed commit acknowledges its records; any error ends the transaction."""
         sent = Outcome()
         try:
             if order.only != "commit":

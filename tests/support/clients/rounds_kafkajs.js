@@ -1,4 +1,4 @@
-// kafkajs sends in rounds: `node rounds_kafkajs.js PACKAGE JSON-START`; rounds.py has the meaning of this and of all lines.
+// kafkajs sends in rounds: `node rounds_kafkajs.js PACKAGE JSON-START`; rounds.py says what this and all lines mean.
 "use strict";
 
 const readline = require("node:readline");
@@ -8,8 +8,8 @@ const start = JSON.parse(process.argv[3]);
 const transactional = start.mode === "transactional";
 const named = (error) => `${error.type ?? error.name}: ${error.message}`;
 
-// One producer, and the next one in its place when it is dead. Dead is one with a failed record: the library never asks
-// for another id. In a transaction it is one that cannot abort.
+// One producer, replaced by a new one when it is dead: after a failed record, since the library never asks for another
+// id, and in a transaction when it cannot abort.
 class Sender {
   constructor(number) {
     this.name = `${start.name}-${number}`;
@@ -35,7 +35,7 @@ class Sender {
     return outcome;
   }
 
-  // Acknowledged is what a commit has confirmed; any error ends the transaction.
+  // A confirmed commit acknowledges its records; any error ends the transaction.
   async transact(order, values, outcome) {
     try {
       if (order.do !== "commit") {

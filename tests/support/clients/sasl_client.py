@@ -1,4 +1,4 @@
-"""A client that authenticates: it tells whether it was let in, and then stays connected until it is killed."""
+"""A client that authenticates: it reports whether it was accepted, and then stays connected until it is killed."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from typing import Any
 
 FOREVER = 3600.0
 SECONDS = 20.0
-"""For being let in, or not."""
+"""Seconds within which it must be accepted or refused."""
 
 
 def token(user: str) -> str:
-    """A JWT that nobody signed, as Kafka's unsecured validator takes it."""
+    """Return an unsigned JWT, as Kafka's unsecured validator takes it."""
     now = time.time()
     parts = [{"alg": "none"}, {"sub": user, "iat": now - 10, "exp": now + 3600}]
     return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts) + "."
 
 
-def tell(**what: Any) -> None:
+def report(**what: Any) -> None:
     print(json.dumps(what), flush=True)
 
 
@@ -46,14 +46,14 @@ def confluent_kafka(bootstrap: str, client_id: str, mechanism: str, user: str, p
     admin = AdminClient(settings)
     admin.poll(1)
     try:
-        tell(connected=sorted(admin.list_topics(timeout=SECONDS).brokers))
+        report(connected=sorted(admin.list_topics(timeout=SECONDS).brokers))
     except KafkaException as error:
-        tell(refused=str(error))
+        report(refused=str(error))
     threading.Event().wait(FOREVER)
 
 
 def in_python(bootstrap: str, client_id: str, mechanism: str, user: str, password: str) -> dict[str, Any]:
-    """The settings as kafka-python has named them, and aiokafka after it."""
+    """Return the settings as kafka-python names them, and aiokafka after it."""
     return {
         "bootstrap_servers": bootstrap,
         "client_id": client_id,
@@ -66,7 +66,7 @@ def in_python(bootstrap: str, client_id: str, mechanism: str, user: str, passwor
 
 @contextlib.contextmanager
 def no_warnings() -> Iterator[None]:
-    """Those of a library's own imports."""
+    """Suppress the warnings of a library's own imports."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -87,9 +87,9 @@ def kafka_python(bootstrap: str, client_id: str, mechanism: str, user: str, pass
         settings |= {"sasl_oauth_token_provider": Tokens()}
     try:
         admin = KafkaAdminClient(**settings)
-        tell(connected=sorted(admin.list_topics()))
+        report(connected=sorted(admin.list_topics()))
     except KafkaError as error:
-        tell(refused=repr(error))
+        report(refused=repr(error))
     threading.Event().wait(FOREVER)
 
 
@@ -110,9 +110,9 @@ def aiokafka(bootstrap: str, client_id: str, mechanism: str, user: str, password
         admin = AIOKafkaAdminClient(**settings)
         try:
             await admin.start()
-            tell(connected=sorted(await admin.list_topics()))
+            report(connected=sorted(await admin.list_topics()))
         except KafkaError as error:
-            tell(refused=repr(error))
+            report(refused=repr(error))
         await asyncio.sleep(FOREVER)
 
     asyncio.run(run())

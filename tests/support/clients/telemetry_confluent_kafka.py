@@ -13,7 +13,7 @@ from confluent_kafka import Producer
 EVERY = 0.05
 """Seconds between two records."""
 FIRST = 50
-"""So many records go to the first partition; then the others have their turn, whose leaders take new connections."""
+"""Records that go to the first partition; then the others have their turn, and their leaders take new connections."""
 
 
 def main(settings: dict[str, Any], topic: str, records: int) -> None:

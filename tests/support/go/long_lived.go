@@ -18,7 +18,7 @@ type role struct {
 	Settings map[string]any `json:"settings"`
 }
 
-// event is one line of what a long-lived client tells: a record that was acknowledged or read, or an error.
+// event is one line that a long-lived client prints: a record that was acknowledged or read, or an error.
 type event struct {
 	At    float64 `json:"at"`
 	Who   string  `json:"who"`
@@ -29,14 +29,14 @@ type event struct {
 func longLived(roles map[string]role) {
 	lines := make(chan event)
 	for who, role := range roles {
-		tell := func(what, value string) {
+		report := func(what, value string) {
 			lines <- event{float64(time.Now().UnixMicro()) / 1e6, who, what, value}
 		}
 		switch role.Kind {
 		case "producer":
-			go role.produce(tell)
+			go role.produce(report)
 		case "consumer":
-			go role.consume(tell)
+			go role.consume(report)
 		default:
 			fail(fmt.Errorf("no client of kind %q", role.Kind))
 		}
@@ -46,7 +46,7 @@ func longLived(roles map[string]role) {
 	}
 }
 
-func (the role) produce(tell func(what, value string)) {
+func (the role) produce(report func(what, value string)) {
 	client, err := kgo.NewClient(options(the.Settings)...)
 	must(err)
 	for number := 0; ; number++ {
@@ -54,24 +54,24 @@ func (the role) produce(tell func(what, value string)) {
 		record.Topic = the.Topic
 		client.Produce(context.Background(), record, func(record *kgo.Record, err error) {
 			if err == nil {
-				tell("acked", string(record.Value))
+				report("acked", string(record.Value))
 				return
 			}
-			tell("error", "not delivered: "+err.Error())
+			report("error", "not delivered: "+err.Error())
 			the.purge(client, err)
 		})
 		time.Sleep(between)
 	}
 }
 
-func (the role) consume(tell func(what, value string)) {
+func (the role) consume(report func(what, value string)) {
 	client, err := kgo.NewClient(append(options(the.Settings), kgo.ConsumeTopics(the.Topic))...)
 	must(err)
 	for {
 		fetches := client.PollFetches(context.Background())
-		fetches.EachRecord(func(record *kgo.Record) { tell("consumed", string(record.Value)) })
+		fetches.EachRecord(func(record *kgo.Record) { report("consumed", string(record.Value)) })
 		fetches.EachError(func(_ string, _ int32, err error) {
-			tell("error", err.Error())
+			report("error", err.Error())
 			if the.purge(client, err) {
 				client.AddConsumeTopics(the.Topic)
 			}
@@ -79,7 +79,7 @@ func (the role) consume(tell func(what, value string)) {
 	}
 }
 
-// purge has the client forget the topic that it knows by an id which is gone, where the settings say so.
+// purge makes the client forget a topic that it knows by an id which is gone, where the settings say so.
 func (the role) purge(client *kgo.Client, err error) bool {
 	if the.Settings["UNKNOWN_TOPIC_ID"] != "purge" || !errors.Is(err, kerr.UnknownTopicID) {
 		return false

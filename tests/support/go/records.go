@@ -26,7 +26,7 @@ func of(seed string, consumed []*kgo.Record) (own []*kgo.Record) {
 	return own
 }
 
-// comparison tells how the consumed records differ from the acknowledged ones.
+// comparison says how the consumed records differ from the acknowledged ones.
 type comparison struct {
 	Acknowledged int `json:"acknowledged"`
 	Consumed     int `json:"consumed"`

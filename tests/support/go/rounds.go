@@ -14,7 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
-// rounds is what the command line says; tests/support/clients/rounds.py has the meaning of this and of all lines.
+// rounds is what the command line says; tests/support/clients/rounds.py says what this and all lines mean.
 type rounds struct {
 	Name      string         `json:"name"`
 	Producers int            `json:"producers"`
@@ -46,12 +46,12 @@ type producing interface {
 	begin() error
 	commit() error
 	abort() error
-	// dead says whether a producer with this error can only be replaced.
+	// dead says whether a producer with this error must be replaced.
 	dead(err error) bool
 	close()
 }
 
-// place is one producer, and the next one in its place when it is dead.
+// place is one producer, replaced by a new one when it is dead.
 type place struct {
 	name          string
 	transactional bool
@@ -60,7 +60,7 @@ type place struct {
 	open          []string
 }
 
-// inRounds has all producers obey each line of standard input at once.
+// inRounds lets all producers do each line of standard input at once.
 func inRounds(the rounds, make func(name string) (producing, error)) {
 	var places []*place
 	for number := range the.Producers {
@@ -130,7 +130,7 @@ func (place *place) deliver(order order, values []string, result *outcome) {
 	}
 }
 
-// transact acknowledges what a commit has confirmed; any error ends the transaction.
+// transact acknowledges the records that a commit has confirmed; any error ends the transaction.
 func (place *place) transact(order order, values []string, result *outcome) {
 	err := place.ready()
 	if order.Do != "commit" {
@@ -205,7 +205,7 @@ func (result *outcome) fail(values []string, err error) {
 	}
 }
 
-// named is the error with its name in the protocol in front, where it has one.
+// named is the error, with its name in the protocol in front where it has one.
 func named(err error) string {
 	var of *kerr.Error
 	var code sarama.KError

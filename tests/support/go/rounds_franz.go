@@ -8,7 +8,7 @@ import (
 )
 
 // franz is a producer of franz-go. Without transactions it is never dead: it gets a new id or epoch by itself, after any
-// error. With transactions it is dead when it cannot begin one, which is how it tells of an id that is lost for good.
+// error. With transactions it is dead when it cannot begin one: so it reports an id that is lost for good.
 type franz struct {
 	client *kgo.Client
 	lost   bool
@@ -18,14 +18,14 @@ func franzInRounds(the rounds) {
 	inRounds(the, func(name string) (producing, error) {
 		chosen := append(options(the.with(name)), kgo.RecordPartitioner(kgo.ManualPartitioner()))
 		client, err := kgo.NewClient(chosen...)
-		if err != nil { // not a franz without a client, which is no nil
+		if err != nil { // a franz without a client would not be nil
 			return nil, err
 		}
 		return &franz{client: client}, nil
 	})
 }
 
-// with are the settings of one producer; its name is its transactional id.
+// with returns the settings of one producer; its name is its transactional id.
 func (the rounds) with(name string) map[string]any {
 	settings := map[string]any{"client.id": name}
 	for key, value := range the.Settings {

@@ -9,14 +9,14 @@ import (
 )
 
 // saramas is a producer of Sarama. Without transactions it is never dead: it takes the next epoch after any error. With
-// transactions it says so itself.
+// transactions it reports itself that it is dead.
 type saramas struct{ producer sarama.AsyncProducer }
 
 func saramaInRounds(the rounds) {
 	inRounds(the, func(name string) (producing, error) {
 		servers, config := saramaConfig(the.with(name))
 		producer, err := sarama.NewAsyncProducer(servers, config)
-		if err != nil { // not `saramas{nil}`, which is no nil
+		if err != nil { // `saramas{nil}` would not be nil
 			return nil, err
 		}
 		return saramas{producer}, nil
@@ -34,7 +34,7 @@ func saramaConfig(settings map[string]any) (servers []string, config *sarama.Con
 			servers = strings.Split(value.(string), ",")
 		case "client.id":
 			config.ClientID = value.(string)
-		case "enable.idempotence": // which wants all acks, and one request at a time
+		case "enable.idempotence": // it needs all acks, and one request at a time
 			config.Producer.Idempotent = value.(bool)
 			config.Producer.RequiredAcks = sarama.WaitForAll
 			config.Net.MaxOpenRequests = 1

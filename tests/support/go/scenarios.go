@@ -145,7 +145,7 @@ func (the recordsOf) consume(group string, count int, options ...kgo.Opt) []*kgo
 	return the.drink(group, func() (int, bool) { return count, true }, options...)
 }
 
-// drink reads until it has as many records as `total` says once it says so, or for as long as its patience lasts.
+// drink reads until it has as many records as `total` says, once it says so, or for as long as its patience lasts.
 func (the recordsOf) drink(group string, total func() (int, bool), options ...kgo.Opt) (consumed []*kgo.Record) {
 	consumer := the.reader(group, options...)
 	defer consumer.Close()
@@ -187,7 +187,7 @@ func nodes(admin *kgo.Client) (found [][3]any) {
 	return found
 }
 
-// topicID is by what the newest versions of several requests name a topic.
+// topicID is the id by which the newest versions of several requests name a topic.
 func topicID(client *kgo.Client, topic string) [16]byte {
 	request := kmsg.NewPtrMetadataRequest()
 	wanted := kmsg.NewMetadataRequestTopic()

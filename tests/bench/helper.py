@@ -1,4 +1,4 @@
-"""A process of the bench that does what it is told: a line of JSON to its standard input, a line of JSON back."""
+"""A helper process of the bench: it reads commands as lines of JSON on standard input, and answers each with a line."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import sys
 from .process import BenchError
 
 
-class Told:
-    """One such process, `python -m` its module; `what` names it in errors."""
+class Helper:
+    """One helper process, `python -m` its module; `what` names it in errors."""
 
     def __init__(self, what: str, module: str, *arguments: str) -> None:
         self._what = what
@@ -18,20 +18,20 @@ class Told:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def close(self) -> None:
-        """End it."""
+        """End the process."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.kill()
         self._process.wait()
 
-    def tell(self, **command: float | str) -> None:
-        """Have it begin."""
+    def command(self, **arguments: float | str) -> None:
+        """Send a command, which the process begins at once."""
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(command) + "\n")
+        self._process.stdin.write(json.dumps(arguments) + "\n")
         self._process.stdin.flush()
 
     def answer(self) -> dict[str, float]:
-        """What it did; waits for it. BenchError when it ended instead."""
+        """Wait for the answer to the command and return it; raises BenchError when the process ended instead."""
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
