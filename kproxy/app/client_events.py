@@ -1,4 +1,4 @@
-"""Which clients come, are there and go, as events; nothing that happens while a connection is relayed."""
+"""Reports clients that connect, are present and disconnect, as events; relaying itself causes none."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from kproxy.observe.reasons import Reason
 
 LOOK: float = 1.0
-"""Seconds between two looks at who has come. Clients say in their first requests who they are; who is older than one
-look has done so, or never will."""
+"""Seconds between two looks for new connections. Clients name themselves in their first requests: a connection older
+than one look has done so, or never will."""
 _AT_A_TIME: Final = 50
 _A_SECOND: Final = 5000
-"""How many are told of a second when all are: what a destination writes without its queue becoming long."""
+"""The most clients reported in a second when all are: what a destination writes without a long queue."""
 
 ClientFields = tuple[
     int, str, str | None, int | None, int | None, str, str | None, str | None, str | None, str | None, int | None, str
 ]
 Report = Callable[[str, ClientEvent], None]
-"""Takes the virtual cluster and what happened; must not raise nor block."""
+"""Takes the virtual cluster's name and the event; must neither raise nor block."""
 
 
 class ClientEvents:
-    """Looks at the connections that are relayed, by their rising numbers."""
+    """Finds the relayed connections by their numbers, which rise, and reports them."""
 
     def __init__(self, connections: Connections, report: Report, interval: float) -> None:
         """Every `interval` seconds all connections are reported as present."""
@@ -45,18 +45,18 @@ class ClientEvents:
         self._report = report
         self._interval = interval
         self._seen = 0
-        """The highest number that was looked at."""
+        """The highest number that a look has found so far."""
         self._fresh: set[int] = set()
-        """Connections that were seen at the last look and are not reported yet."""
+        """Numbers of connections that the last look found and that are not reported yet."""
 
     async def run(self) -> None:
-        """Look until cancelled."""
+        """Look and report until cancelled."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._look)
             nursery.start_soon(self._repeat)
 
     def ended(self, connection: ConnectionInfo, reason: Reason, detail: str) -> None:
-        """A connection is no longer relayed."""
+        """Report a connection that is no longer relayed."""
         if connection.id in self._fresh or connection.id > self._seen:
             self._fresh.discard(connection.id)
             self._connected(connection)
@@ -93,7 +93,7 @@ class ClientEvents:
 
 
 def client(connection: ConnectionInfo) -> ClientFields:
-    """What all events of clients have, in the order of `ClientConnected`."""
+    """Return the fields that all client events have, in the order of `ClientConnected`."""
     name, version = connection.software or (None, None)
     return (
         connection.id,
@@ -112,12 +112,12 @@ def client(connection: ConnectionInfo) -> ClientFields:
 
 
 def traffic(connection: ConnectionInfo) -> tuple[int, int, int, int]:
-    """What passed so far, in the order of `ClientPresent`."""
+    """Return what passed so far, in the order of `ClientPresent`."""
     return connection.requests, connection.responses, connection.bytes_in, connection.bytes_out
 
 
 async def _in_turn(numbers: Sequence[int], act: Callable[[int], None]) -> None:
-    """Not all at once: connections are relayed meanwhile."""
+    """Act on each number, with pauses, in which connections are relayed."""
     for done, number in enumerate(numbers, 1):
         act(number)
         if done % _AT_A_TIME == 0:

@@ -1,4 +1,4 @@
-"""How the process ends: what was received is answered; clients may be sent to sibling replicas first."""
+"""Ends the process: clients may be sent to sibling replicas first, then every received request is answered."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = structlog.get_logger("kproxy")
 
 
 class Drain:
-    """`deadline` in seconds from its making; `cut_short` once a second signal has come."""
+    """A drain of at most `deadline` seconds from its creation; `cut_short` once a second signal has come."""
 
     def __init__(self, deadline: float, relay: Relay, signals: AsyncIterator[int]) -> None:
         self.cut_short = False
@@ -32,7 +32,7 @@ class Drain:
         log.info("draining", connections=len(relay), deadline=deadline)
 
     async def send_away(self, clusters: Sequence[Cluster]) -> None:
-        """Have each client bootstrap again at a moment of its own, and so reach a sibling; none is let in to stay."""
+        """Make each client bootstrap again at its own moment, and so reach a sibling; new ones are sent away too."""
 
         async def leave() -> None:
             async with trio.open_nursery() as nursery:
@@ -42,7 +42,7 @@ class Drain:
         await self._unless_signalled(leave)
 
     async def answer(self) -> None:
-        """Wait until all that was received is answered, the deadline, or a second signal, whichever is first."""
+        """Wait for the answers to all received requests, the deadline, or a second signal, whichever is first."""
         with trio.move_on_at(self._ends) as scope:
             await self._unless_signalled(self._relay.drain)
         if scope.cancelled_caught:

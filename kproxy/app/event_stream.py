@@ -1,4 +1,4 @@
-"""The event stream of the whole process: who comes, is there and goes, and what happens; to files and topics."""
+"""The process' event stream: writes the events of clients and virtual clusters to files and topics."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _JSON: Final = ("content-type", b"application/json")
 
 
 class EventStream:
-    """Tells of everything from its making on; `run` delivers it, and does so after the clusters have remembered."""
+    """Collects events from its creation on; `run` delivers them, and must start after the clusters' `remember`."""
 
     def __init__(self, settings: Events, clusters: Sequence[Cluster], relay: Relay) -> None:
         self._proxy = settings.instance or socket.gethostname()
@@ -48,7 +48,7 @@ class EventStream:
 
     @property
     def queues(self) -> Mapping[str, Queue]:
-        """What is counted, by destination."""
+        """The counters of each destination, by its name."""
         return {destination.name: destination.counters for destination in self._fanout.destinations}
 
     async def run(self) -> None:
@@ -71,24 +71,24 @@ class EventStream:
             self._moved(cluster)
 
     def _moved(self, cluster: str) -> None:
-        """The backend is another cluster: topics that it has are there now."""
+        """Restart destinations with topics at this virtual cluster: its backend is another cluster now."""
         for destination in self._fanout.destinations:
             if self._topics.get(destination.name) == cluster:
                 self._fanout.again(destination)
 
 
 def _made(settings: EventFiles | EventTopic, cluster: Cluster) -> Destination[EncodedEvent]:
-    """`cluster` knows its siblings, and so where a topic is."""
+    """Return the destination; `cluster` knows its siblings, and so where a topic is."""
     if isinstance(settings, EventFiles):
         return delivering.files(Files[EncodedEvent], settings, settings.prefix, lines, settings.max_events)
     return delivering.topic(Kafka[EncodedEvent], settings, cluster.connected, record, settings.max_events)
 
 
 def lines(event: EncodedEvent) -> Iterator[bytes]:
-    """One line for each event."""
+    """Yield one line for each event."""
     yield event.payload + b"\n"
 
 
 def record(event: EncodedEvent) -> Record:
-    """One record for each, at the event's own time."""
+    """Return one record for each event, at the event's own time."""
     return Record(event.key, event.payload, event.at_ms, (_JSON, ("event", event.name.encode())))

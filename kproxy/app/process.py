@@ -30,14 +30,14 @@ log = structlog.get_logger("kproxy")
 DRAINED = 0
 CUT_SHORT = 1
 FLUSH_SECONDS = 5.0
-"""For telemetry and events to be delivered, once no client is left."""
+"""Seconds for telemetry and events to be delivered, once no client is left."""
 
 
 class Process:
-    """One process' parts, and the order in which they come and go."""
+    """The parts of one process, and the order in which they start and end."""
 
     def __init__(self, config: Config, read: Reload | None = None) -> None:
-        """`read` gives the configuration anew at SIGHUP."""
+        """`read` reads the configuration again at SIGHUP."""
         self.config = config
         self.counters = Counters(time.time())
         self.relay = Relay(config.limits, config.timeouts)
@@ -63,13 +63,13 @@ class Process:
         return stream
 
     def adopt(self, config: Config) -> None:
-        """What the whole process takes from another configuration while it runs."""
+        """Apply another configuration's process-wide settings at run time."""
         self.config = config
         for cluster in self.clusters:
             cluster.adopt(config)
 
     async def live(self) -> int:
-        """Serve until a signal ends it; returns the exit code. Raises `ConfigError` (in a group) when it cannot."""
+        """Serve until a signal ends it; return the exit code. Raises `ConfigError` (in a group) when it cannot."""
         with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
             async with trio.open_nursery() as work:
                 work.start_soon(self.relay.run)
@@ -92,7 +92,7 @@ class Process:
         return self._exit_code
 
     async def _store(self) -> Store:
-        """What survived the last restart, ready to be read; raises `ConfigError`."""
+        """Open the store with what survived the last restart; raises `ConfigError`."""
         path = self.config.state.path
         if path is None:
             return MemoryStore()
@@ -112,7 +112,7 @@ class Process:
                     nursery.start_soon(cluster.telemetry.fanout.flush, FLUSH_SECONDS)
 
     async def _open(self, work: trio.Nursery, signals: AsyncIterator[int], store: Store) -> Drain:
-        """Listen, and return with all listeners closed when a signal has come and clients were sent away."""
+        """Listen until a signal comes, then send clients away if configured; return with all listeners closed."""
         try:
             for cluster in self.clusters:
                 await cluster.remember(store, work)

@@ -1,4 +1,4 @@
-"""Whether the process serves, and what is amiss."""
+"""Determines whether the process serves, and what is wrong."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Serving(Protocol):
-    """What a process is made of, and where it is in its life."""
+    """The parts of a process, and the stage of its life."""
 
     config: Config
     counters: Counters
@@ -29,11 +29,14 @@ class Serving(Protocol):
         """The virtual clusters, in the configuration's order."""
 
     def adopt(self, config: Config) -> None:
-        """Take what the whole process has from another configuration."""
+        """Apply another configuration's process-wide settings."""
 
 
 def readiness(process: Serving) -> Readiness:
-    """Draining and starting before all else; degraded while a backend or a node of it is out of reach."""
+    """Return the state: draining and starting before all else; degraded while a node or backend is out of reach.
+
+    A node without a port degrades it as well.
+    """
     if process.draining:
         return Readiness(State.DRAINING)
     starting = [cause for cluster in process.clusters if (cause := _not_seen(cluster))]
@@ -44,7 +47,7 @@ def readiness(process: Serving) -> Readiness:
 
 
 def _not_seen(cluster: Cluster) -> Cause | None:
-    """A backend that was not asked yet; one that was asked in vain leaves the proxy degraded, not starting."""
+    """Return a cause for a backend that was not polled yet; after a failed poll the state is degraded, not starting."""
     if cluster.upstreams.watcher.snapshot is None and cluster.upstreams.watcher.reachable is None:
         return Cause(cluster.settings.name, None, "the backend was not reached yet")
     return None

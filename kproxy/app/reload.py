@@ -1,4 +1,4 @@
-"""SIGHUP: the configuration is read again; what can change while kproxy runs does, all of it or nothing."""
+"""At SIGHUP: reads the configuration again, and applies what can change while kproxy runs, all of it or nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ log = structlog.get_logger("kproxy")
 
 
 async def reload_at_hangup(process: Serving, read: Reload) -> None:
-    """Apply the configuration anew at each SIGHUP; a bad one changes nothing and says why."""
+    """At each SIGHUP apply the configuration anew; a bad one changes nothing, and the log says why."""
     with trio.open_signal_receiver(signal.SIGHUP) as signals:
         async for _ in signals:
             try:
@@ -47,7 +47,7 @@ async def apply(process: Serving, config: Config) -> None:
     plans = await _plans(process, config, differing.clusters)
     while wait := max(cluster.rebootstrap.wait(trio.current_time()) for cluster in process.clusters):
         await trio.sleep(wait)
-        plans = await _plans(process, config, differing.clusters)  # anew: another change may have been faster
+        plans = await _plans(process, config, differing.clusters)  # anew: another change may have come first
     with ExitStack() as ports:
         for plan in plans:
             ports.enter_context(plan.reserved())
@@ -68,9 +68,9 @@ async def _plans(process: Serving, config: Config, changed: Mapping[str, frozens
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What other settings mean for a virtual cluster; `snapshot` is what the upstream cluster to be is like.
+    """What new settings mean for a virtual cluster; `snapshot` is of the upstream that will be active.
 
-    `remapped`: clients are told other addresses. `renumbered`: nodes may be at other ports.
+    `remapped`: clients get other addresses. `renumbered`: nodes may be at other ports.
     """
 
     cluster: Cluster
@@ -83,7 +83,7 @@ class Plan:
 
     @contextmanager
     def reserved(self) -> Iterator[None]:
-        """Hold the ports that the nodes need; raises `KproxyError` when one has none. Apply it before the end."""
+        """Hold the ports that the nodes need; raise `KproxyError` when one has none. Call `apply` inside the block."""
         if self.active is self.cluster.upstreams.active and not self.renumbered:
             yield
             return
@@ -95,7 +95,7 @@ class Plan:
             yield
 
     def apply(self) -> None:
-        """Act on it; clients rebootstrap when what they know of the cluster has changed."""
+        """Apply the plan; clients rebootstrap when what they know of the cluster has changed."""
         cluster, switches = self.cluster, self.active is not self.cluster.upstreams.active
         cluster.reconfigure(self.settings, self.backends)
         if self.remapped:
@@ -110,7 +110,7 @@ class Plan:
 
 
 async def planned(cluster: Cluster, settings: VirtualCluster, config: Config, keys: frozenset[str]) -> Plan:
-    """What the settings `keys` mean for the virtual cluster; raises `KproxyError` for what cannot be."""
+    """Return the plan for a virtual cluster's changed settings `keys`; raises `KproxyError` for what cannot be."""
     backends = {
         name: cluster.upstreams.all[name] if made.settings == _settings(cluster.upstreams.all.get(name)) else made
         for name, made in cluster.upstreams.made(settings, config).items()

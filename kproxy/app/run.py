@@ -1,4 +1,4 @@
-"""From a configuration to an exit code."""
+"""Runs a configuration to an exit code."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 CONFIGURATION_ERROR = 2
 SWITCH_INTERVAL = 0.0005
-"""Seconds until a thread must let the relay have the interpreter. A scrape is rendered in one: by Python's own 5 ms,
-each of the relay's wake-ups in that time would be late by as much."""
+"""Seconds until a thread must let the relay have the interpreter. A scrape is rendered in a thread: with Python's own 5
+ms, each of the relay's wake-ups meanwhile would be that late."""
 
 
 def run(config: Config, reload: Reload | None = None) -> int:

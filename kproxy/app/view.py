@@ -1,4 +1,4 @@
-"""What the admin port sees of the process."""
+"""Shows the process to the admin port."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ProcessView:
 
     @property
     def counters(self) -> Counters:
-        """As they are counted; what is held is summed up now, because the hot path keeps no account of it."""
+        """The process' counters; held bytes are summed up now, because the hot path does not count them."""
         counters = self._process.counters
         held = self._process.relay.connections.held_bytes()
         for name, cluster in counters.clusters.items():
@@ -125,7 +125,7 @@ class ProcessView:
 
 
 def _telemetry_view() -> ModuleType:
-    """Loaded only where telemetry is served, with the libraries that it needs."""
+    """Import the view of telemetry, and the libraries that it needs, only where telemetry is served."""
     from kproxy.admin import telemetry_view  # noqa: PLC0415
 
     return telemetry_view

@@ -1,4 +1,4 @@
-"""One virtual cluster at work: what it is made of, how it starts, and what a switch to another upstream does."""
+"""Builds one virtual cluster from its parts, starts it, and switches it to another upstream."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 ACTIVE: Final = "upstream"
-"""The table of which upstream cluster is active, by virtual cluster: a restart does not send clients back."""
+"""The state store's table of active upstreams, by virtual cluster: a restart does not send clients back."""
 
 
 class Cluster:
@@ -43,13 +43,13 @@ class Cluster:
     def __init__(
         self, settings: VirtualCluster, config: Config, counters: ClusterCounters, connections: Connections
     ) -> None:
-        """Raises `ConfigError` for settings of telemetry that only libraries can judge."""
+        """Raises `ConfigError` for telemetry settings that only the telemetry libraries can check."""
         index = config.clusters.index(settings)
         self.settings = settings
         self.config = config
         self.counters = counters
         self.siblings: Mapping[str, Cluster] = {}
-        """All virtual clusters by name, once they are made."""
+        """All virtual clusters by name; empty until all of them are made."""
         self.events = Events(settings.name)
         self.telemetry = self._telemetry(index)
         counters.telemetry = None if self.telemetry is None else self.telemetry.counters
@@ -94,13 +94,16 @@ class Cluster:
         self._reconciler.changed(snapshot, change)
 
     def connected(self, topic: ToTopic) -> UpstreamClient:
-        """A client of the cluster that has the topic: by servers, by a virtual cluster's name, or its own."""
+        """Return a client of the topic's Kafka cluster.
+
+        The topic names its servers, or a virtual cluster that has it on its active upstream; by default this one has.
+        """
         named = self.siblings.get(topic.cluster or self.settings.name, self)
         servers = [(server.host, server.port) for server in topic.bootstrap_servers] or named.upstreams.active.servers
         return client_of(servers, self.config)
 
     async def remember(self, store: Store, work: trio.Nursery) -> None:
-        """Go on as before a restart: with the upstream cluster that was active, and with what was subscribed.
+        """Restore what was active before a restart: the upstream, the failover history, the telemetry subscriptions.
 
         Raises `StateError`.
         """
@@ -125,7 +128,7 @@ class Cluster:
 
     @property
     def epoch(self) -> int:
-        """The number of the topology that clients are to know."""
+        """The number of the present topology, which clients should know."""
         return self.rebootstrap.epoch.number
 
     @property
@@ -135,7 +138,7 @@ class Cluster:
 
     @property
     def producer_ids(self) -> ProducerIds | None:
-        """How producer ids are kept apart from those of other Kafka clusters; None where they never were."""
+        """How producer ids of several Kafka clusters are kept apart; None while they never were."""
         record = self._history.record
         if not record.separates:
             return None
@@ -143,9 +146,9 @@ class Cluster:
         return ProducerIds(self.upstreams.active.name, record.failovers, record.returned, issues)
 
     def switch(self, upstream: Upstream, snapshot: Snapshot | None, cause: Cause) -> int:
-        """Send clients to another upstream cluster; returns how many connections are notified or closed.
+        """Send clients to another upstream cluster; return how many connections are notified or closed.
 
-        The epoch's floor must have passed. Without a snapshot nothing is known of it, and all its nodes are news.
+        The epoch's floor must have passed. Without a snapshot no node of the upstream is known yet.
         """
         previous = self.upstreams.active
         self._activate(upstream, snapshot)
@@ -162,11 +165,11 @@ class Cluster:
         self.upstreams.activate(upstream, snapshot, self._work)
 
     def serve(self) -> None:
-        """Have connections from now on get what the settings and the failover history say."""
+        """Apply the settings and the failover history to connections from now on."""
         self.destination.serve(self.producer_ids, retired=self.serves_retired)
 
     def locate(self, snapshot: Snapshot | None, *, moved: bool = False) -> None:
-        """Clients are at the snapshot's cluster, None where it is not known; `moved` there from another upstream."""
+        """Note the cluster that clients are at, None if unknown. `moved`: they came from another upstream."""
         if self._locate(snapshot, moved=moved):
             self._work.start_soon(self._history.keep, self._store)
 
@@ -185,7 +188,7 @@ class Cluster:
         cluster_id: str | None = None,
         previous_cluster_id: str | None = None,
     ) -> int:
-        """A new epoch, whose floor has passed; returns how many connections are notified or closed."""
+        """Begin a new epoch, once the floor has passed; return how many connections are notified or closed."""
         return self.rebootstrap.begin_epoch(
             cause,
             self._work,
@@ -196,22 +199,22 @@ class Cluster:
         )
 
     async def leave(self, seconds: float) -> None:
-        """Send all clients to sibling replicas in that time; one that comes to a node meanwhile is sent at once."""
+        """Send all clients to sibling replicas within `seconds`; new clients at the nodes' ports are sent at once."""
         self.listeners.leave()
         self.serve()
         await self.rebootstrap.spread(seconds)
 
     def adopt(self, config: Config) -> None:
-        """Take what it has from the whole process' settings."""
+        """Apply the process-wide settings that concern this cluster."""
         self.config = config
         self.serve()
         self.rebootstrap.epoch.floor = config.topology.epoch_floor
         self.upstreams.adopt(config)
 
     def reconfigure(self, settings: VirtualCluster, upstreams: dict[str, Upstream]) -> None:
-        """Take other settings, and the upstream clusters that they name; the active one stays until a switch.
+        """Apply new settings and the upstream clusters that they name; the active one stays until a switch.
 
-        That may have to follow at once, where it is none of these: `failover_controller` is reconfigured afterwards.
+        When it is not among them, the caller switches at once. It reconfigures `failover_controller` last.
         """
         self.settings, self.upstreams.all = settings, upstreams
         self.locate(None)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ClusterDestination:
-    """Implements `kproxy.relay.acceptor.Destination`; what it answers may change at any time."""
+    """Implements `kproxy.relay.acceptor.Destination`; its answers may change at any time."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class ClusterDestination:
         rebootstrap: RebootstrapService,
         telemetry: Mapping[int, ApiPolicy],
     ) -> None:
-        """`telemetry` are the policies of client telemetry; raises `CompositionError`."""
+        """`telemetry` holds the policies of client telemetry, by api key; raises `CompositionError`."""
         self.counters = counters
         self._upstreams = upstreams
         self._nodes = nodes
@@ -46,7 +46,7 @@ class ClusterDestination:
         """Set what connections get from now on.
 
         `ids` keeps producer ids of several Kafka clusters apart. `retired`: a retired node's listener leads to any
-        present node; otherwise it only says that the node is gone.
+        present node; otherwise it only answers that the node is gone.
         """
         if ids != self._ids:
             self._ids = ids
@@ -58,7 +58,7 @@ class ClusterDestination:
 
     @property
     def epoch(self) -> int:
-        """The number of the topology that clients are to know."""
+        """The number of the present topology, which clients should know."""
         return self._rebootstrap.epoch.number
 
     @property
@@ -79,9 +79,9 @@ class ClusterDestination:
         return self._nodes.advertise(node_id, host, port, local_host)
 
     def learn(self, cluster_id: str | None, nodes: Sequence[UpstreamNode]) -> None:
-        """Take what a passing response says of the nodes, so that a change is seen before the next poll.
+        """Take the nodes that a passing response names, so that a change is noticed before the next poll.
 
-        Another cluster's nodes get none of this one's ports before the watcher has made sure of it.
+        Nodes of another cluster get no ports here until the watcher has confirmed that cluster.
         """
         self._upstreams.watcher.learn(cluster_id, nodes)
         if cluster_id is None or self.cluster_id in (None, cluster_id):
@@ -92,7 +92,7 @@ class ClusterDestination:
         return self._nodes.upstreams(node_id, self._upstreams.active.servers)
 
     def dialled(self, node_id: int | None, address: tuple[str, int], failure: Reason | None, error: str) -> None:
-        """Count how dialling went; after a failure the watcher looks at once."""
+        """Count the outcome of a dial; after a failure the watcher polls soon."""
         self._nodes.dialled(node_id, address, failure, error)
         if failure is not None:
             self._upstreams.watcher.hint()

@@ -1,4 +1,4 @@
-"""What happened to a virtual cluster: logged, kept for whoever asks, and handed to the event stream."""
+"""The events of a virtual cluster: logged, kept for the admin API, and handed to the event stream."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Events:
         self._cluster = cluster
         self._kept: deque[Happened] = deque(maxlen=KEPT)
         self.publish: Callable[[str, Happened], None] | None = None
-        """Puts an event of the virtual cluster into the event stream, once there is one."""
+        """Puts an event of the virtual cluster into the event stream; None while there is no stream."""
 
     def record(self, event: TopologyEvent) -> None:
-        """Log it, keep it, publish it."""
+        """Log, keep and publish an event."""
         happened = Happened(time.time(), event)
         self._kept.append(happened)
         log.warning(event.log, cluster=self._cluster, **event.log_fields())

@@ -1,4 +1,4 @@
-"""Which upstream cluster stands behind a virtual cluster: an operator's choice, or the next one when it stays away."""
+"""Switches a virtual cluster to another upstream: on an operator's request, or when the active one stays away."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kproxy.topology.snapshot import Snapshot
 
 LOOK_AGAIN: Final = 1.0
-"""Seconds between two looks at whether the active upstream cluster is there."""
+"""Seconds between two checks of whether the active upstream is reachable."""
 
 log = structlog.get_logger("kproxy.cluster")
 
@@ -34,7 +34,7 @@ Switch = Callable[["Upstream", "Snapshot | None", Cause], int]
 
 
 class FailoverController:
-    """Of one virtual cluster; one switch at a time, and never two within the epoch's floor."""
+    """The switches of one virtual cluster: one at a time, and never two within the epoch's floor."""
 
     def __init__(
         self,
@@ -55,11 +55,11 @@ class FailoverController:
         self._begin_epoch = begin_epoch
         self._under_way = False
         self._reported: set[str] = set()
-        """What there was an event of in this outage."""
+        """Names of the upstreams that this outage already has an event for."""
         self.reconfigure(settings)
 
     def reconfigure(self, settings: VirtualCluster) -> None:
-        """The settings are others: what was observed so far no longer counts."""
+        """Apply new settings; what was observed so far no longer counts."""
         self._failover = Failover(
             len(self._upstreams.all),
             automatic=settings.failover.automatic,
@@ -76,7 +76,7 @@ class FailoverController:
     async def failover(self, to: str | None, *, force: bool) -> int:
         """Switch to the upstream cluster `to`, by default the next one.
 
-        Unless forced it must answer first, and there must be a port for each of its nodes.
+        Unless forced, it must answer first, and each of its nodes must have a port.
 
         Returns how many connections are notified or closed; raises `NotFoundError`, `ConflictError`, `RetryLaterError`.
         """
@@ -90,7 +90,7 @@ class FailoverController:
                 return self._switch(upstream, snapshot)
 
     async def watch(self) -> None:
-        """Switch when the active upstream cluster was away for as long as the settings say, if they say so."""
+        """Run until cancelled: fail over, if enabled, when the active upstream was unreachable for `failover.after`."""
         while True:
             await trio.sleep(LOOK_AGAIN)
             now = trio.current_time()
@@ -120,7 +120,7 @@ class FailoverController:
             self._events.record(NoUpstreamAnswers(active))
 
     def _settled(self, upstream: Upstream, snapshot: Snapshot) -> bool:
-        """Whether the look for another upstream cluster is over: this one takes over, or the active one is back."""
+        """Return True when the search is over: `upstream` has taken over, or the active one is back."""
         if self._upstreams.watcher.reachable is not False:
             return True
         with self._nodes.reserved(snapshot.nodes) as problems:
@@ -133,7 +133,7 @@ class FailoverController:
         return False
 
     def _is_news(self, about: str) -> bool:
-        """Whether there was no event of it yet: one for each outage, not for each attempt."""
+        """True for the first event about this upstream in an outage; further attempts get none."""
         reported = about in self._reported
         self._reported.add(about)
         return not reported

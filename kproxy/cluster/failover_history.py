@@ -1,4 +1,4 @@
-"""At which Kafka clusters a virtual cluster's clients have been, and how often they were moved.
+"""Remembers the Kafka clusters that a virtual cluster's clients have been at, and counts their moves.
 
 Producer ids depend on it: see `kproxy.producers.producer_ids`.
 """
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from kproxy.state.store import Store
 
 STAYS: Final = "stays"
-"""The table of `FailoverRecord` as JSON, by virtual cluster."""
+"""The state store's table of `FailoverRecord`s as JSON, by virtual cluster."""
 
 log = structlog.get_logger("kproxy.cluster")
 
 
 @dataclass(frozen=True, slots=True)
 class FailoverRecord:
-    """The time from one move to another Kafka cluster to the next.
+    """The clients' stay at one Kafka cluster, from one move to the next.
 
-    `failovers` are the moves before it. `cluster` is Kafka's id of the present cluster; as long as that is not known,
-    the upstream's name stands for it. `returned` when clients had been there before; `visited` are all clusters where
-    they were. `separates` once producer ids have had their cluster in them.
+    `failovers`: the moves before this stay. `cluster`: Kafka's id of the cluster, or the upstream's name while the id
+    is not known. `returned`: clients had been there before. `visited`: all clusters where they were. `separates`:
+    producer ids have had their cluster in them at some time.
     """
 
     failovers: int = 0
@@ -38,7 +38,7 @@ class FailoverRecord:
     separates: bool = False
 
     def at(self, cluster: str) -> FailoverRecord:
-        """The stay at this cluster: the same one, if clients are there already."""
+        """Return the stay at this cluster: the present one, if clients are there already."""
         if cluster == self.cluster:
             return self
         returned = cluster in self.visited
@@ -46,7 +46,7 @@ class FailoverRecord:
         return replace(self, failovers=self.failovers + 1, cluster=cluster, returned=returned, visited=visited)
 
     def named(self, cluster: str) -> FailoverRecord:
-        """The same stay, now that the cluster has a name, or tells its id."""
+        """Return the same stay under the cluster's name or id, now that it is known."""
         others = tuple(one for one in self.visited if one != self.cluster)
         returned = self.returned or cluster in others
         return replace(self, cluster=cluster, returned=returned, visited=tuple(dict.fromkeys((*others, cluster))))
@@ -56,7 +56,7 @@ _KEPT: Final = TypeAdapter(FailoverRecord)
 
 
 class FailoverHistory:
-    """Of one virtual cluster; `record` is the present one.
+    """The moves of one virtual cluster's clients; `record` is the present stay.
 
     Without a `state.path` a restart counts from 0.
     """
@@ -66,19 +66,19 @@ class FailoverHistory:
         self._cluster = cluster
 
     async def remember(self, store: Store) -> None:
-        """Go on as before a restart; begin anew where nothing is kept. Raises `StateError`."""
+        """Restore the record from before a restart; begin anew where none is kept. Raises `StateError`."""
         self.record = FailoverRecord()
         if kept := await store.get(STAYS, self._cluster):
             try:
                 self.record = _KEPT.validate_json(kept)
-            except ValidationError:  # of another version of kproxy
+            except ValidationError:  # written by another version of kproxy
                 log.error("failovers are counted anew: what was kept cannot be read", cluster=self._cluster)
 
     def see(self, cluster_id: str | None, upstream: str, *, separates: bool, moved: bool = False) -> bool:
-        """Where clients are: at this Kafka cluster, None where it is not known, by that upstream.
+        """Note that clients are at this Kafka cluster, None where it is not known, through that upstream.
 
-        `separates`: producer ids have their cluster in them from now on. `moved`: they were sent there, so an unknown
-        cluster is another one. Returns whether anything has changed.
+        `separates`: producer ids have their cluster in them from now on. `moved`: clients were sent there, so an
+        unknown cluster counts as another one. Returns whether the record has changed.
         """
         before, name = self.record, f"upstream {upstream}"
         if not before.cluster or (before.cluster == name and not moved):
@@ -89,5 +89,5 @@ class FailoverHistory:
         return self.record != before
 
     async def keep(self, store: Store) -> None:
-        """Have a restart go on from here."""
+        """Store the record, so that a restart continues from it."""
         await keep(store, STAYS, self._cluster, _KEPT.dump_json(self.record))

@@ -24,13 +24,13 @@ log = structlog.get_logger("kproxy.cluster")
 
 
 class Listeners:
-    """Of one virtual cluster; `start` binds the bootstrap listener, and the nodes' come as they are needed."""
+    """The listeners of one virtual cluster: `start` binds the bootstrap listener, the nodes' are bound when needed."""
 
     def __init__(self, settings: VirtualCluster, index: int, claimed: tuple[Span, ...]) -> None:
         self.listen = (settings.listen.host, settings.listen.port)
         """The bootstrap listener's host and port, once it is bound."""
         self.closing = False
-        """Whether every node's listener counts as one of a retired node: clients must go elsewhere."""
+        """True when clients must go elsewhere: every node's listener then counts as a retired node's."""
         self._settings = settings
         self._index = index
         self._claimed = claimed
@@ -41,7 +41,7 @@ class Listeners:
         self._destination: Destination
 
     def start(self, destination: Destination, work: trio.Nursery, listening: trio.Nursery, relay: Relay) -> None:
-        """Listen where clients bootstrap; raises `ConfigError`.
+        """Bind the bootstrap listener and accept clients there; raises `ConfigError`.
 
         Clients are served in `work`; listeners live in `listening`.
         """
@@ -56,19 +56,19 @@ class Listeners:
         listening.start_soon(self._bootstrap.serve, work, self._admit)
 
     def address_map(self, settings: VirtualCluster) -> AddressMap:
-        """The nodes' addresses as the settings want them."""
+        """Return a new map of the nodes' addresses, by the settings."""
         strategy, host, shift = self.mapping(settings)
         return AddressMap(strategy, self._bind, host, shift)
 
     def mapping(self, settings: VirtualCluster) -> tuple[PortStrategy, str | None, int]:
-        """Which ports nodes get, the advertised host, and what is added to a port to advertise it."""
+        """Return the nodes' port strategy, the advertised host, and what is added to a port to advertise it."""
         nodes = settings.nodes
         first = settings.first_port if nodes.first_port is not None else self.listen[1] + 1
         shift = 0 if nodes.advertised_first_port is None else nodes.advertised_first_port - first
         return port_strategy(settings, first, self._claimed), settings.advertised_host, shift
 
     def leave(self) -> None:
-        """Close the bootstrap listener, and send clients away that come to a node."""
+        """Close the bootstrap listener; from now on clients that come to a node are sent away."""
         self.closing = True
         self._bootstrap.close()
 
@@ -84,14 +84,14 @@ class Listeners:
                 raise NoPortError(Reason.OUT_OF_DESCRIPTORS, f"node {node_id}: {error.strerror}") from error
             return None
         listener = Listener(sock, node_id)
-        if self._open.cancel_scope.cancel_called:  # draining: nobody new is let in, by this listener neither
+        if self._open.cancel_scope.cancel_called:  # draining: this listener must not let clients in either
             listener.close()
             return listener
         self._open.start_soon(self._serve, listener)
         return listener
 
     async def _serve(self, listener: Listener) -> None:
-        """What was reserved only, and is given up already, was no node's port."""
+        """Serve, unless the listener was only reserved and is closed again: then it was never a node's port."""
         if not listener.closed:
             log.info("node has a port", cluster=self._settings.name, node=listener.node_id, port=listener.port)
             await listener.serve(self._work, self._admit)

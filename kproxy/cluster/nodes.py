@@ -29,7 +29,7 @@ Address = tuple[str, int]
 
 
 class Nodes:
-    """Each has a listener of its own; `addresses` knows which, once `bind` was called."""
+    """The nodes of a virtual cluster, each with a listener of its own; `bind` creates their map, `addresses`."""
 
     def __init__(self, listeners: Listeners, counters: ClusterCounters) -> None:
         self.addresses: AddressMap
@@ -38,7 +38,7 @@ class Nodes:
         self._turn = 0
 
     def bind(self, settings: VirtualCluster, key: str) -> None:
-        """Open the listeners that can be opened before any node is known; raises `ConfigError` below `key`."""
+        """Bind the listeners of nodes that the configuration names; raises `ConfigError` for a setting below `key`."""
         self.addresses = self._listeners.address_map(settings)
         try:
             self.addresses.bind_known()
@@ -47,12 +47,12 @@ class Nodes:
 
     @property
     def unmapped(self) -> Mapping[int, str]:
-        """The nodes that have no port, and why: no client can hear of them, nor of any topology that has them."""
+        """The nodes without a port, and why. No client can learn of them, nor of a topology that contains them."""
         return {node_id: str(node.why) for node_id, node in sorted(self.addresses.unmapped.items())}
 
     @property
     def named(self) -> Iterable[int]:
-        """The nodes that the cluster names, as far as is known: by the watcher, or by what passes."""
+        """Ids of the nodes that the cluster names, as far as the watcher or passing responses have shown."""
         addresses = self.addresses
         placed = (id_ for id_, node in addresses.nodes.items() if node.upstream and node.gone_since is None)
         return [*placed, *addresses.unmapped]
@@ -61,9 +61,10 @@ class Nodes:
     def reserved(
         self, node_ids: Iterable[int], settings: VirtualCluster | None = None
     ) -> Iterator[Sequence[NoPortError]]:
-        """Bind what the nodes of a topology to be need, by the settings to be; yields what they cannot have.
+        """Reserve ports for the nodes of a future topology, by future settings; yield an error for each without one.
 
-        What no node has taken at the end is free again. Nothing else may happen meanwhile: there is no checkpoint.
+        Ports that no node has taken at the end are free again. The block has no checkpoint, so nothing else happens
+        meanwhile.
         """
         ports = None if settings is None else self._listeners.mapping(settings)[0]
         try:
@@ -72,29 +73,29 @@ class Nodes:
             self.addresses.release()
 
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> Address:
-        """As `AddressMap.advertise`; a node without a port ends the connection that would have heard of it."""
+        """As `AddressMap.advertise`; raise `Fault` for a node without a port: the client's connection ends."""
         try:
             return self.addresses.advertise(node_id, host, port, local_host)
         except NoPortError as error:
             raise Fault(error.reason, str(error)) from error
 
     def advertised(self, snapshot: Snapshot | None, local_host: str) -> Sequence[tuple[int, str, int, str | None]]:
-        """A topology's nodes as advertised to a client that came in at `local_host`: id, host, port, rack."""
+        """Return a topology's nodes as advertised to a client that connected to `local_host`: id, host, port, rack."""
         nodes = () if snapshot is None else snapshot.nodes.values()
         return [(node.id, *self.advertise(node.id, node.host, node.port, local_host), node.rack) for node in nodes]
 
     def learn(self, nodes: Sequence[UpstreamNode]) -> None:
-        """What a response says of them; a node without a port ends the connection that would have heard of it."""
+        """Take the nodes that a response names; raise `Fault` for one without a port: the client's connection ends."""
         try:
             self.addresses.learn(nodes)
         except NoPortError as error:
             raise Fault(error.reason, str(error)) from error
 
     def upstreams(self, node_id: int | None, bootstrap: Sequence[Address]) -> Sequence[Address]:
-        """Addresses to dial: a node's own; or every bootstrap server in turn, then the nodes that are known.
+        """Return addresses to dial: the node's own; or the bootstrap servers, each first in turn, then the known nodes.
 
-        A retired listener leads to its node, if the topology still has it: clients would keep any other one, and
-        talk to it as if it were theirs.
+        A retired listener leads to its own node as long as the topology has it: clients keep their connection, and
+        would take another node for this one.
         """
         if node_id is not None and not self._is_gone(node_id):
             address = self.addresses.upstream(node_id)
@@ -109,7 +110,7 @@ class Nodes:
         return retired and node_id not in self.addresses.nodes
 
     def dialled(self, node_id: int | None, address: Address, failure: Reason | None, error: str) -> None:
-        """Count how dialling went."""
+        """Count the outcome of a dial; `failure` is None when it succeeded."""
         node = self._counters.node(BOOTSTRAP if node_id is None else node_id, f"{address[0]}:{address[1]}")
         if failure is None:
             node.connected()
@@ -117,7 +118,7 @@ class Nodes:
             node.failed(failure, error)
 
     def reached(self, node_id: int, ok: bool, error: str | None) -> None:
-        """Whether a node is there has changed."""
+        """Note that a node has become reachable or unreachable."""
         node = self._counters.node(node_id)
         node.reachable, node.last_error = ok, error
         if ok:
@@ -126,34 +127,34 @@ class Nodes:
             log.warning("node unreachable", cluster=self._counters.name, node=node_id, error=error)
 
     def follow(self, snapshot: Snapshot, change: Change) -> None:
-        """The topology has changed, and its epoch has not."""
+        """Take a changed topology of the same epoch."""
         self._change(lambda: self.addresses.learn(_of(snapshot)))
         self.addresses.miss((node.id for node in change.removed), trio.current_time())
 
     def renew(self, snapshot: Snapshot | None) -> None:
-        """Another topology, of which nothing may be known yet; the listeners of the one before are retired."""
+        """Take another topology, None while it is not known; retire the listeners of the previous one."""
         self._change(lambda: self.addresses.renew(_of(snapshot), trio.current_time()))
 
     def remap(self, settings: VirtualCluster) -> None:
-        """Their ports and names as the settings want them now; the listeners that they do not are retired."""
+        """Apply the settings' ports and names; retire the listeners that they no longer want."""
         self._change(lambda: self.addresses.remap(*self._listeners.mapping(settings), trio.current_time()))
 
     def _change(self, act: Callable[[], None]) -> None:
-        """Nodes that have no port then are a fault of the configuration, and logged."""
+        """Make a change; log a node that has no port then, which is a fault of the configuration."""
         try:
             act()
         except NoPortError as error:
             log.error("a node has no port", cluster=self._counters.name, reason=str(error))
 
     async def seek_ports(self, seen: Callable[[], Snapshot | None]) -> None:
-        """Try again and again for nodes without a port: another process may give one up, or the node go."""
+        """Retry nodes without a port, until cancelled: another process may free one, or the node may leave."""
         while True:
             await trio.sleep(RETRY_SECONDS)
             snapshot = seen()
             self.addresses.retry(None if snapshot is None else snapshot.nodes)
 
     async def expire(self, grace: Callable[[], float]) -> None:
-        """Close the listeners of retired nodes once their grace, in seconds, is over."""
+        """Close the listeners of retired nodes once their grace, in seconds, is over; run until cancelled."""
         while True:
             await trio.sleep(EXPIRY_SECONDS)
             for listener in self.addresses.expire(trio.current_time() - grace()):

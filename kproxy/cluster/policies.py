@@ -1,4 +1,4 @@
-"""Which rooms take part in Kafka's APIs for a virtual cluster, and in which order a request meets them."""
+"""Composes the api policies of all rooms for a virtual cluster, in the order in which a request meets them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 def composed(
     decisions: Rebootstrap, telemetry: Mapping[int, ApiPolicy], ids: ProducerIds | None
 ) -> Mapping[int, ApiPolicy]:
-    """The policies of all rooms by api key; raises `CompositionError` where two rooms exclude each other.
+    """Return the policies of all rooms, by api key; raises `CompositionError` where two rooms exclude each other.
 
-    Rebootstrap is first: what goes to a cluster that is gone need not be read by anybody else. The relay is last: the
-    addresses that a client gets are right whatever the rooms before have written.
+    Rebootstrap is first: no other room needs to read what goes to a cluster that is gone. The relay is last: the
+    addresses that a client gets are right, whatever earlier rooms have written.
     """
     return compose(
         (
@@ -36,5 +36,5 @@ def composed(
 
 
 def composed_retired(decisions: Rebootstrap) -> Mapping[int, ApiPolicy]:
-    """The policies at a listener whose node is gone."""
+    """Return the policies at a retired node's listener, by api key."""
     return compose((Room("rebootstrap", retired_policies(decisions)), Room("relay", POLICIES)))

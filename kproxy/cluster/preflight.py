@@ -1,4 +1,4 @@
-"""What a configuration leads to: every upstream cluster asked once, and whether there is a port for each node."""
+"""Checks where a configuration leads: polls every upstream cluster once, and finds the nodes without a port."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An upstream cluster of a virtual cluster, the ids of its nodes, and what is wrong, in lines for people."""
+    """What a check found at one upstream of a virtual cluster: its nodes' ids, and its problems in readable lines."""
 
     cluster: str
     upstream: str
@@ -29,7 +29,7 @@ class Finding:
 
 
 async def findings(config: Config) -> Sequence[Finding]:
-    """Ask all of them at once, each for 10 s at most; in the configuration's order. Nothing is changed anywhere."""
+    """Ask all upstreams at once, for 10 s at most, and change nothing. Findings have the configuration's order."""
     asked = [(index, backend) for index, cluster in enumerate(config.clusters) for backend in cluster.backends]
     found: dict[int, Finding] = {}
 

@@ -1,4 +1,4 @@
-"""Makes what the watcher finds out known to clients: by new metadata, or by a new epoch."""
+"""Passes each change that the watcher finds on to clients: by new metadata, or by a new epoch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kproxy.rebootstrap.service import RebootstrapService
 
 Locate = Callable[[Snapshot], None]
-"""Takes what the cluster is like at which clients are from now on."""
+"""Takes the snapshot of the cluster that clients are at from now on."""
 
 
 class BeginEpoch(Protocol):
@@ -29,7 +29,7 @@ class BeginEpoch(Protocol):
 
 
 class TopologyReconciler:
-    """Of one virtual cluster. A change that needs a new epoch waits for the floor, and is then looked at again."""
+    """Handles a virtual cluster's changes. One that needs a new epoch waits for the floor, then is checked again."""
 
     def __init__(
         self,
@@ -49,15 +49,15 @@ class TopologyReconciler:
         self._work: trio.Nursery
         self._last: Snapshot | None = None
         self._before: Snapshot | None = None
-        """What clients know, while a new epoch waits for the floor."""
+        """The snapshot that clients know while a new epoch waits for the floor; None while none waits."""
 
     def start(self, work: trio.Nursery, snapshot: Snapshot | None) -> None:
-        """Begin with another upstream cluster: what was found out about the one before no longer counts."""
+        """Begin with another upstream cluster, and forget what was found out about the previous one."""
         self._work = work
         self._last, self._before = snapshot, None
 
     def changed(self, snapshot: Snapshot, change: Change) -> None:
-        """As the watcher calls it."""
+        """Handle a change; the watcher calls this."""
         known, self._last = self._last, snapshot
         if known is not None:
             self._record(snapshot, change)

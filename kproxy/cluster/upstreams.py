@@ -1,4 +1,4 @@
-"""The upstream clusters of a virtual cluster: which there are, and which one is active and watched."""
+"""The upstream clusters of a virtual cluster, of which one is active and watched."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ JITTER: Final = 0.2
 
 
 def client_of(servers: Sequence[tuple[str, int]], config: Config) -> UpstreamClient:
-    """A client of the cluster of these bootstrap servers, as patient as the settings say."""
+    """Return a client of the cluster at these bootstrap servers, with the timeouts of the settings."""
     timeouts = config.timeouts
     return UpstreamClient(servers, connect_timeout=timeouts.connect, request_timeout=timeouts.upstream_request)
 
 
 class Upstream:
-    """`servers` are its bootstrap servers; `watcher` is one that has seen nothing, until `start`."""
+    """One upstream cluster: `servers` are its bootstrap servers, `watcher` has seen nothing until `start`."""
 
     def __init__(
         self,
@@ -52,34 +52,34 @@ class Upstream:
 
     @property
     def snapshot(self) -> Snapshot | None:
-        """What was last seen of it."""
+        """The cluster as last seen; None before that."""
         return self.watcher.snapshot
 
     def adopt(self, config: Config) -> None:
-        """What it takes from the whole process' settings: at the next poll, and for new connections."""
+        """Apply the process-wide settings: at the next poll, and for new connections."""
         self._config = config
         self.watcher.interval = config.topology.interval
 
     def start(self, work: trio.Nursery, snapshot: Snapshot | None) -> None:
-        """Watch it from now on, beginning with what `look` has seen."""
+        """Watch the cluster from now on, beginning with `snapshot`, which `look` has returned before."""
         self._scope = trio.CancelScope()
         client = self._new_client()
         self.watcher = self._new_watcher(client, snapshot)
         work.start_soon(self._run, self._scope, client, self.watcher)
 
     def stop(self) -> None:
-        """Watch it no longer; its connections are closed."""
+        """Stop watching; the connections are closed."""
         self._scope.cancel()
 
     async def look(self) -> Snapshot:
-        """What the cluster says of itself at this moment, asked on connections of their own; raises UpstreamError."""
+        """Return the cluster as it describes itself now, on connections of its own; raises UpstreamError."""
         client = self._new_client()
         found: Snapshot | UpstreamError
         async with trio.open_nursery() as nursery:
             await nursery.start(client.run)
             try:
                 found = await self._new_watcher(client, None).poll_once()
-            except UpstreamError as error:  # not out of the nursery, which would wrap it
+            except UpstreamError as error:  # raised below: the nursery would wrap it
                 found = error
             nursery.cancel_scope.cancel()
         if isinstance(found, UpstreamError):
@@ -122,12 +122,12 @@ class Upstreams:
         self._on_change = on_change
         self._on_reachability = on_reachability
         self.all = self.made(settings, config)
-        """By name."""
+        """By name, in order of preference."""
         self.active = next(iter(self.all.values()))
-        """The one that clients reach at the moment."""
+        """The upstream that clients reach at the moment."""
 
     def made(self, settings: VirtualCluster, config: Config) -> dict[str, Upstream]:
-        """The upstream clusters that the settings name."""
+        """Return new upstream clusters, by name, as the settings name them."""
         return {
             one.name: Upstream(one, config, settings.name, self._on_change, self._on_reachability)
             for one in settings.backends
@@ -135,17 +135,17 @@ class Upstreams:
 
     @property
     def watcher(self) -> Watcher:
-        """The active one's."""
+        """The active upstream's watcher."""
         return self.active.watcher
 
     @property
     def cluster_id(self) -> str | None:
-        """The active cluster's id; None while it is not known, or in doubt: it misdirects nobody then."""
+        """The active cluster's id; None while it is unknown or in doubt, so that it misleads no client."""
         snapshot = self.watcher.snapshot
         return None if snapshot is None or self.watcher.unconfirmed else snapshot.cluster_id
 
     def activate(self, upstream: Upstream, snapshot: Snapshot | None, work: trio.Nursery) -> None:
-        """Watch this one from now on, and the one before no longer."""
+        """Make this upstream the active one: watch it, and stop watching the previous one."""
         self.active.stop()
         self.active = upstream
         self._counters.upstreams = dict.fromkeys(self.all, False)
@@ -153,6 +153,6 @@ class Upstreams:
         upstream.start(work, snapshot)
 
     def adopt(self, config: Config) -> None:
-        """What they take from the whole process' settings."""
+        """Apply the process-wide settings to all of them."""
         for upstream in self.all.values():
             upstream.adopt(config)

@@ -1,19 +1,19 @@
 # This module is pure.
-"""What names a producer to a broker: behind several upstream clusters, producer ids change on the way.
+"""Rewrites the producer ids in requests and responses, behind several upstream clusters.
 
 InitProducerId (22) gives a producer its id. AddPartitionsToTxn (24), AddOffsetsToTxn (25), EndTxn (26) and
-TxnOffsetCommit (28) are what a transactional producer asks its coordinator, by its id; the batches of Produce (0) have
-it, too. `producer_ids` says which id goes where, and why.
+TxnOffsetCommit (28) are a transactional producer's requests to its coordinator, and contain its id; the batches of
+Produce (0) contain it, too. `producer_ids` says which id goes where, and why.
 
-Which id that is depends on the Kafka cluster at the other end of this very connection, since a name may lead to another
+The right id depends on the Kafka cluster at the other end of this very connection, since a name may lead to another
 cluster at any moment. Clients ask for metadata on most connections, and the response names the cluster. Where a
 connection has named none yet, kproxy asks its broker before the request goes on.
 
-A transactional producer may tell its own id and epoch in InitProducerId (KIP-360), so that it gets the next epoch
-unless another instance has fenced it. Another cluster than the one that issued the id cannot judge that: there it asks
-as a producer that begins. Without a transactional id brokers ignore both, and issue another id.
+A transactional producer may send its own id and epoch in InitProducerId (KIP-360), so that it gets the next epoch
+unless another instance has fenced it. Only the cluster that issued the id can decide that. At another one kproxy makes
+the request that of a new producer. Without a transactional id brokers ignore both, and issue another id.
 
-Ids are changed in place: in requests they stand behind one name or two, in responses behind throttle time and error.
+Ids are changed in place: in requests they follow one name or two, in responses throttle time and error.
 
 Version notes: InitProducerId v3 adds the client's own id and epoch (KIP-360); AddPartitionsToTxn v4 and v5 are between
 brokers (KIP-890), and pass; EndTxn v5 names the id of the next transaction (KIP-890).
@@ -53,22 +53,22 @@ NAMES: Final[Mapping[int, int]] = {
     ApiKey.END_TXN: 1,
     ApiKey.TXN_OFFSET_COMMIT: 2,
 }
-"""Strings before the producer's id in a request, by api key."""
+"""The number of strings before the producer's id in a request, by api key."""
 FIRST_BETWEEN_BROKERS: Final = 4
 FIRST_NAMING_THE_NEXT: Final = 5
 METADATA_VERSION: Final = 4
-"""The highest that all brokers know that issue producer ids: Kafka 0.11."""
+"""The highest version that every broker knows that issues producer ids: Kafka 0.11."""
 _FIRST_FLEXIBLE: Final = 3
 _THROTTLE: Final = 4
 _THROTTLE_AND_ERROR: Final = 6
 _HELD: Final = 1 << 20
-"""More than 20,000 partitions."""
+"""Bytes of a request that is held: more than 20,000 partitions."""
 _NOBODY: Final = -1
 _put: Final = INT64.pack_into
 
 
 def policies(ids: ProducerIds) -> Mapping[int, ApiPolicy]:
-    """What becomes of them from one failover to the next, by api key."""
+    """Return the policies from one failover to the next, by api key."""
     named = ApiPolicy(on_request=OnRequest.WHOLE, before=name_cluster)
     asked = replace(named, request=partial(ask, ids), request_limit=_HELD)
     renamed = replace(named, on_response=OnResponse.WHOLE, response=partial(put_cluster, ids))
@@ -85,27 +85,27 @@ def policies(ids: ProducerIds) -> Mapping[int, ApiPolicy]:
 def rewriter(
     ids: ProducerIds, context: Context, version: int, buf: Chunk, pos: int, size: int
 ) -> ProduceRewrite | None:
-    """For a Produce request whose batches may have to change; None for one whose producer keeps its id."""
+    """Return a rewriter for a Produce request with batches that may change; None where the producer keeps its id."""
     if not (ids.failovers or is_transactional(buf, pos, len(buf))):
         return None
     return ProduceRewrite(context, ids, version, buf, pos, size)
 
 
 def name_cluster(context: Context, buf: Buffer, pos: int, end: int) -> Steps | None:
-    """Have the broker name its cluster, unless a response on this connection has."""
+    """Have the broker name its cluster, unless a response on this connection has done so."""
     del buf, pos, end
     return _cluster_named(context) if context.cluster_id is None else None
 
 
 def name_cluster_of_transaction(context: Context, buf: Buffer, pos: int, end: int) -> Steps | None:
-    """The same, for a Produce request of a transaction."""
+    """As `name_cluster`, only for a Produce request of a transaction."""
     if context.cluster_id is not None or not is_transactional(buf, pos, end):
         return None
     return _cluster_named(context)
 
 
 def _cluster_named(context: Context) -> Steps:
-    """In the client's name, and for no topic, so that every principal may ask it."""
+    """Ask the broker, in the client's name and for no topic, so that every principal is allowed to."""
     head = encode_request_header(RequestHeader(ApiKey.METADATA, METADATA_VERSION, 0, context.client_id))
     request = MetadataRequest(topics=[], allow_auto_topic_creation=False)
     answer = yield framed(head, request.encode(METADATA_VERSION))
@@ -114,12 +114,12 @@ def _cluster_named(context: Context) -> Steps:
         response = MetadataResponse.decode(memoryview(answer)[body:], METADATA_VERSION, exact=False)
         context.cluster_id = response.cluster_id or ""
     except MalformedMessageError:
-        context.cluster_id = ""  # the upstream's name stands for what cannot be read
+        context.cluster_id = ""  # the upstream's name replaces what cannot be read
     return b""
 
 
 def begin(ids: ProducerIds, context: Context, frame: memoryview) -> Forward | None:
-    """InitProducerId: a producer begins, or goes on with the id that it tells."""
+    """Rewrite InitProducerId of a transactional producer that sends its id; None to send it unchanged."""
     header, body = decode_request_header(frame, 0, len(frame))
     request = InitProducerIdRequest.decode(frame[body:], header.api_version)
     if request.transactional_id is None or request.producer_id < 0:
@@ -131,7 +131,7 @@ def begin(ids: ProducerIds, context: Context, frame: memoryview) -> Forward | No
 
 
 def ask(ids: ProducerIds, context: Context, frame: memoryview) -> Forward | None:
-    """Send a transaction's request on under the id that the broker knows."""
+    """Send a transaction's request on with the id that the broker knows."""
     header, body = decode_request_header(frame, 0, len(frame))
     key, version = header.api_key, header.api_version
     if key == ApiKey.ADD_PARTITIONS_TO_TXN and version >= FIRST_BETWEEN_BROKERS:
@@ -150,7 +150,7 @@ def _behind_names(frame: Buffer, pos: int, count: int, *, flexible: bool) -> int
 
 
 def put_cluster(ids: ProducerIds, route: Route) -> Respond:
-    """Put the cluster into the id that the broker has issued."""
+    """Return the rewriter that puts the cluster into the id that the broker has issued."""
 
     def respond(context: Context, frame: memoryview) -> Sequence[Chunk]:
         _, body = decode_response_header(frame, 0, len(frame), route.api_key, route.version)
@@ -163,7 +163,7 @@ def put_cluster(ids: ProducerIds, route: Route) -> Respond:
             _put(changed, place, issued_here)
         if code:
             route.counters.count_error(code)
-        if issued_here != issued and route.api_key == ApiKey.INIT_PRODUCER_ID:  # EndTxn mostly names the same one again
+        if issued_here != issued and route.api_key == ApiKey.INIT_PRODUCER_ID:  # EndTxn mostly names the same id again
             context.cluster.counters.producer_ids_issued += 1
         return [bytes(changed)]
 

@@ -1,5 +1,5 @@
 # This module is pure and compiled.
-"""A Produce request on its way to a cluster that knows its producer by another id. Pure."""
+"""Rewrites a Produce request on its way to a cluster that knows its producer by another id. Pure."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _MIN_READ: Final = 256
 
 
 class ProduceRewrite(BodyRewriter):
-    """One request as it passes, batch by batch: a batch's head may be replaced.
+    """Rewrites one request as it passes, batch by batch; only a batch's head may be replaced.
 
-    All batches of a request are of one producer: behind one that keeps its id, the others are not looked at.
+    All batches of a request are of one producer: after one that keeps its id, the others are not read.
     """
 
     __slots__ = ("_batch", "_context", "_ids", "_left", "_walk")
 
     def __init__(self, context: Context, ids: ProducerIds, version: int, buf: Buffer, pos: int, size: int) -> None:
-        """`pos` is behind the request's size. Its header must be there whole."""
+        """`pos` is behind the request's size. Its header must be complete."""
         walk = request_stream(ApiKey.PRODUCE, version)
         assert walk is not None, f"Produce v{version} has no walk"
         super().__init__(request_body(buf, pos, ApiKey.PRODUCE, version))
         self._walk = walk
         self._context = context
         self._ids = ids
-        self._batch = 0  # size of the batch that comes next, once it is known
-        self._left = pos + size - self.body  # bytes of the request behind what was walked, and behind that batch
+        self._batch = 0  # size of the next batch, once it is known
+        self._left = pos + size - self.body  # bytes of the request after what was walked, and after that batch
 
     def look(self, buf: Buffer, pos: int) -> tuple[int, int]:
         """Walk to the next batch."""
@@ -68,7 +68,7 @@ class ProduceRewrite(BodyRewriter):
         return pos + at, 0
 
     def head(self, buf: Buffer, pos: int) -> bytes | None:
-        """The first bytes of the batch at `pos`, under the producer id that the cluster knows."""
+        """Return the head of the batch at `pos` with the producer id that the cluster knows; None to keep it."""
         size, self._batch = self._batch, 0
         self.passing = size
         self.over = not self._left

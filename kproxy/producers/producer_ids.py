@@ -1,5 +1,5 @@
 # This module is pure.
-"""Producer ids, told apart by the Kafka cluster that issued them. Pure.
+"""Keeps producer ids apart by the Kafka cluster that issued them. Pure.
 
 Every Kafka cluster numbers its producers from 0, and a broker that has seen an id, epoch and sequence before takes the
 batch for a duplicate: it acknowledges the batch and does not write it. A producer keeps its id when a failover moves it
@@ -49,9 +49,9 @@ _CONTEXT: Final = b"kproxy producer ids: "
 class ProducerIds:
     """How a virtual cluster keeps ids apart from one failover to the next.
 
-    `upstream` is what the configuration calls the active upstream cluster: it stands for a cluster id where Kafka names
-    none. `failovers` counts those before. `returned` when clients have been at this Kafka cluster before. `issues` when
-    new ids get their cluster; without it only those from before are still understood.
+    `upstream`: the configured name of the active upstream, used where Kafka gives no cluster id. `failovers`: how many
+    there were so far. `returned`: clients have been at this Kafka cluster before. `issues`: new ids get their cluster;
+    otherwise only ids from before are still understood.
     """
 
     upstream: str
@@ -60,14 +60,14 @@ class ProducerIds:
     issues: bool = True
 
     def issued(self, producer_id: int, cluster_id: str | None) -> int:
-        """What a client is told for an id that a broker of the Kafka cluster has issued to it."""
-        if not self.issues or not 0 <= producer_id <= _ISSUED:  # none, or of a kproxy behind this one
+        """Return the id that a client gets for one that a broker of the Kafka cluster has issued to it."""
+        if not self.issues or not 0 <= producer_id <= _ISSUED:  # no id, or one of a kproxy behind this one
             return producer_id
         cluster = _hashed(cluster_id) if cluster_id else self._nameless
         return _MARK | cluster << _CLUSTER_AT | self._failover << _FAILOVER_AT | producer_id
 
     def renumbered(self, producer_id: int) -> int:
-        """The id under which the active cluster gets a batch of this producer, without a transaction.
+        """Return the id under which the active cluster gets a batch of this producer, without a transaction.
 
         An id without a cluster in it is from before kproxy kept ids apart. It stays as it is until the first failover.
         After it, the same id may belong to a producer that connects to the other cluster without kproxy.
@@ -82,7 +82,7 @@ class ProducerIds:
         return producer_id ^ self._failover << _FAILOVER_AT
 
     def in_transaction(self, producer_id: int, cluster_id: str | None) -> int:
-        """The id under which a broker of the Kafka cluster gets what a transactional producer asks or writes."""
+        """Return the id that a broker of the Kafka cluster gets in a transactional producer's requests and batches."""
         if producer_id < _MARK:
             return self.renumbered(producer_id)
         cluster = producer_id >> _CLUSTER_AT & _CLUSTERS
@@ -94,22 +94,22 @@ class ProducerIds:
 
     @property
     def _nameless(self) -> int:
-        """What stands for the active cluster where its brokers name none."""
+        """The hash for the active cluster where its brokers give no cluster id."""
         return _hashed(f"upstream {self.upstream}")
 
     @property
     def _failover(self) -> int:
-        """The number of the last failover as ids have it, from 1 to 15 again and again; 0 only before the first."""
+        """The number of the last failover as ids have it: 1 to 15, then 1 again; 0 only before the first."""
         return 1 + (self.failovers - 1) % _FAILOVERS if self.failovers else 0
 
 
 def is_of_a_cluster(producer_id: int) -> bool:
-    """Whether a Kafka cluster is in the id, as in each that a client gets."""
+    """True when a Kafka cluster is in the id, as in each that kproxy gives to a client."""
     return producer_id >= _MARK
 
 
 @lru_cache(64)
 def _hashed(cluster: str) -> int:
-    """From 1 on: 0 stands for no cluster."""
+    """Return a hash from 1 on: 0 means no cluster."""
     digest = int.from_bytes(sha256(_CONTEXT + cluster.encode()).digest()[:8], "big")
     return 1 + digest % _CLUSTERS

@@ -1,1 +1,1 @@
-"""Clients bootstrap again when the topology behind them changes (KIP-1102, KIP-1242, KIP-899): who is told, and how."""
+"""Makes clients bootstrap again when the topology changes (KIP-1102, KIP-1242, KIP-899): which clients, and how."""

@@ -1,5 +1,5 @@
 # This module is pure.
-"""Rebootstrap in a few words: what a client asked, what it gets, and why the topology's epoch rose."""
+"""The terms of a rebootstrap: what a client asked, what it gets, and why the topology's epoch rose."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from enum import StrEnum
 
 
 class Trigger(StrEnum):
-    """What a client does that may be the moment to tell it."""
+    """What a client asks when kproxy may have to notify it."""
 
     HELLO = "hello"
-    """ApiVersions, where the client means this cluster and node, or does not say which."""
+    """ApiVersions that names this cluster and node, or none."""
     ELSEWHERE = "elsewhere"
-    """ApiVersions v5 that means another cluster or node (KIP-1242)."""
+    """ApiVersions v5 that names another cluster or node (KIP-1242)."""
     METADATA = "metadata"
-    """Metadata v13 or later, whose response can say it (KIP-1102)."""
+    """Metadata v13 or later: the response can carry 129 (KIP-1102)."""
     COORDINATOR = "coordinator"
-    """What a group's member asks its coordinator, whose response can say that it is none."""
+    """A group member's request to its coordinator: the response can carry NOT_COORDINATOR."""
     OFFSETS = "offsets"
     """OffsetFetch: the offsets that a group has committed."""
 
 
 class Action(StrEnum):
-    """What a client gets; all but SERVE are counted and end its connection."""
+    """What a client gets. All actions but SERVE are counted and end its connection."""
 
     SERVE = "serve"
     """What it asked for."""
     NOTIFY = "129"
     """REBOOTSTRAP_REQUIRED, flushed, then the connection is closed."""
     CLOSE = "close"
-    """The connection is closed: the client is told elsewhere, or finds out by itself (KIP-899)."""
+    """The connection is closed: the client is notified elsewhere, or finds out by itself (KIP-899)."""
     REFUSE = "refuse"
     """A retired node's listener closes at once."""
     NOT_COORDINATOR = "16"
@@ -46,8 +46,8 @@ class Cause(StrEnum):
     CONFIG = "config"
     """A reload changed the mapping or the bootstrap servers."""
     OPERATOR = "operator"
-    """Somebody asked for it."""
+    """An operator asked for it."""
     FAILOVER = "failover"
-    """The virtual cluster has another upstream cluster."""
+    """The virtual cluster has switched to another upstream cluster."""
     DRAIN = "drain"
-    """This replica ends, and its siblings go on."""
+    """This replica ends, and its siblings continue."""

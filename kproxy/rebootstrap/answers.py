@@ -1,10 +1,10 @@
 # This module is pure.
-"""REBOOTSTRAP_REQUIRED (129): whether a client gets it, and the Metadata that says it (KIP-1102, KIP-1242).
+"""REBOOTSTRAP_REQUIRED (129): whether a client gets it, and the Metadata that carries it (KIP-1102, KIP-1242).
 
-Never at the bootstrap listener, whatever is decided: that would be a loop. The Metadata names the present nodes as
-brokers, for a client that does not know the error, or is configured not to rebootstrap, takes what else it says. For
-the same reason it names each topic that was asked for, as one without a leader: clients ask for it again. Without it,
-the Java admin client would say that the topic does not exist.
+The bootstrap listener never answers 129, whatever is decided: clients would loop. The Metadata names the present nodes
+as brokers, because a client that does not know the error, or is configured not to rebootstrap, uses the rest of the
+response. For the same reason it names each topic that was asked for, as one without a leader: clients then ask for it
+again. Otherwise the Java admin client would report that the topic does not exist.
 """
 
 from __future__ import annotations
@@ -23,28 +23,29 @@ from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataRe
 
 
 class Rebootstrap(Protocol):
-    """What the policies of this room ask of a virtual cluster; `kproxy.rebootstrap.service` answers."""
+    """What the policies of this room need from a virtual cluster; `kproxy.rebootstrap.service` implements it."""
 
     def decide(self, context: Context, trigger: Trigger) -> Action:
-        """What a client gets for what it asks; an action other than SERVE is counted, so ask once for each request."""
+        """Return what a client gets. Actions other than SERVE are counted, so call this once for each request."""
 
     def keeps_leader_epochs(self, context: Context) -> bool:
-        """Whether the client takes leaders of lower epochs for outdated, even where another cluster names them."""
+        """True when the client takes a leader with a lower epoch for outdated, even at another cluster."""
 
     def forgets_leader_epochs(self, context: Context, cluster_id: str | None) -> bool:
-        """Whether the client may know leader epochs of another cluster than this one, and would believe no lower ones.
+        """True when the client may know another cluster's leader epochs, and would believe no lower ones.
 
-        Asked once for each Metadata response that has epochs: what is not forgotten is known from then on.
+        Call this once for each Metadata response with epochs: if they are not removed, the client knows them from then
+        on.
         """
 
     def hides_topic_ids(self, context: Context) -> bool:
-        """Whether the client gets neither topic ids nor leader epochs, so that it goes by names at every cluster."""
+        """True when the client gets neither topic ids nor leader epochs, so that it uses names at every cluster."""
 
 
 def sends_away(rebootstrap: Rebootstrap, context: Context, trigger: Trigger) -> bool:
-    """Whether the answer is 129, or 16 for `Trigger.COORDINATOR`; False for what was asked for.
+    """Return True to answer 129, or 16 for `Trigger.COORDINATOR`; False to serve the request.
 
-    Raises `Fault` where the connection is to end without an answer.
+    Raises `Fault` when the connection must end without an answer.
     """
     action = rebootstrap.decide(context, trigger)
     if action is Action.SERVE:
@@ -59,7 +60,7 @@ def sends_away(rebootstrap: Rebootstrap, context: Context, trigger: Trigger) -> 
 
 
 def metadata(context: Context, topics: Sequence[bytes]) -> bytes:
-    """The body of a v13 response that says 129; raises `Fault` where no node is known, for it must name one."""
+    """Return the body of a v13 response with 129; raise `Fault` where no node is known, because it must name one."""
     nodes = context.cluster.brokers(context.local_host)
     if not nodes:
         raise Fault(Reason.REBOOTSTRAP, "no present node is known that the client could go to")

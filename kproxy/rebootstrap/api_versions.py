@@ -1,11 +1,10 @@
 # This module is pure.
-"""ApiVersions (18): who means another cluster or node than it has reached is sent away (KIP-1242).
+"""ApiVersions (18): a client that names another cluster or node than it has reached is sent away (KIP-1242).
 
-v5 of the request names both. Where the node is gone, any id is a mismatch. A client that says hello to a node that is
-gone, or to a topology that has changed since it came, is judged as well: one that cannot be notified is parted from at
-once.
+v5 of the request names both. Where the node is gone, any id is a mismatch. A plain hello at a node that is gone, or on
+a stale connection, is decided upon as well: if the client cannot be notified, its connection ends at once.
 
-Brokers that serve Metadata up to v12 are said to serve v13, whose response has room for 129: see `metadata`.
+kproxy advertises Metadata v13 for brokers that serve v12, because the v13 response has room for 129: see `metadata`.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _HEADER_BYTES: Final = 4
 
 
 def ask(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Answer | None:
-    """Answer 129 where the client is to be sent away, as the last response of its connection; or raise `Fault`."""
+    """Return 129 as the connection's last answer when the client is to be sent away; None to serve. Raises `Fault`."""
     version, correlation_id = _VERSION_AND_ID.unpack_from(frame)
     if not 0 <= version <= NEWEST:
         return None
@@ -50,16 +49,16 @@ def ask(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Answer
 
 
 def _trigger(context: Context, said: Hello, version: int) -> Trigger | None:
-    """What is to be decided; None where the client is where it means to be."""
+    """Return what the client's hello triggers; None where the client has reached what it means."""
     if version == NEWEST and _elsewhere(context, said):
         return Trigger.ELSEWHERE
     return Trigger.HELLO if context.retired or context.stale else None
 
 
 def _elsewhere(context: Context, said: Hello) -> bool:
-    """Whether the client means another cluster or node than the one it has reached (KIP-1242).
+    """True when the client names another cluster or node than the one it has reached (KIP-1242).
 
-    Never at the bootstrap listener: that would be a loop.
+    Never at the bootstrap listener: the client would loop.
     """
     if context.node_id is None:
         return False
@@ -71,11 +70,11 @@ def _elsewhere(context: Context, said: Hello) -> bool:
 
 
 def raise_metadata(route: Route) -> Respond:
-    """Offer Metadata v13 over a broker that serves v12, and note that its responses lack the error code."""
+    """Advertise Metadata v13 for a broker that serves v12, and note that its responses lack the error code."""
 
     def respond(context: Context, frame: memoryview) -> Sequence[Chunk] | None:
         if int.from_bytes(frame[_HEADER_BYTES : _HEADER_BYTES + 2], "big"):
-            return None  # an error
+            return None  # an error response
         body = _raised(bytes(frame[_HEADER_BYTES:]), min(route.version, _NEWEST_BODY))
         if body is None:
             return None
@@ -85,9 +84,9 @@ def raise_metadata(route: Route) -> Respond:
     return respond
 
 
-@lru_cache(maxsize=256)  # one broker answers all clients alike, and many connect at a time
+@lru_cache(maxsize=256)  # one broker answers all clients alike, and many connect at once
 def _raised(body: bytes, version: int) -> bytes | None:
-    """The response's body with a higher version of Metadata; None where it stays as it is."""
+    """Return the response's body with Metadata raised to v13; None where it stays as it is."""
     response = ApiVersionsResponse.decode(body, version, exact=False)
     metadata = next((entry for entry in response.api_keys if entry.api_key == ApiKey.METADATA), None)
     if metadata is None or metadata.max_version != NEWEST_METADATA - 1:
@@ -97,7 +96,7 @@ def _raised(body: bytes, version: int) -> bytes | None:
 
 
 def policy(rebootstrap: Rebootstrap) -> ApiPolicy:
-    """Of one virtual cluster."""
+    """Return the policy for ApiVersions of one virtual cluster."""
     return ApiPolicy(
         on_request=OnRequest.WHOLE,
         request=partial(ask, rebootstrap),

@@ -1,5 +1,5 @@
 # This module is pure.
-"""What a client can do when its cluster is gone, as far as its software's name or its requests tell."""
+"""Works out what a client can do when its cluster is gone, from its software's name or its requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Capability(StrEnum):
     TOO_OLD = "too_old"
     """It keeps the nodes that it knows: only a restart brings it back."""
     UNKNOWN = "unknown"
-    """It does not say what software it is, or one that is not known here."""
+    """It does not name its software, or names one that is not known here."""
 
 
 _LIBRDKAFKA: Final = "librdkafka"
@@ -31,9 +31,9 @@ _FORGETS: Final = (2, 16)
 
 _Releases = tuple[tuple[tuple[int, int], Capability], ...]
 
-# Newest first: the first line that is not newer than the client holds. Java 3.8 and 3.9 have KIP-899 switched off
-# unless metadata.recovery.strategy says otherwise. kafka-python 3 has no KIP-1102, but takes the brokers of a
-# response that says 129. franz-go and Sarama always kept their seed brokers.
+# Newest first: the first line that is not newer than the client applies. Java 3.8 and 3.9 have KIP-899 switched off
+# unless metadata.recovery.strategy says otherwise. kafka-python 3 has no KIP-1102, but takes the brokers of a response
+# that carries 129. franz-go and Sarama always kept their seed brokers.
 RELEASES: Final[Mapping[str, _Releases]] = MappingProxyType(
     {
         "apache-kafka-java": (
@@ -56,10 +56,10 @@ _VERSION: Final = re.compile(r"(?:.*rdkafka-)?v?([0-9]{1,6})\.([0-9]{1,6})")
 
 
 def capability(software: tuple[str, str] | None, metadata_version: int) -> Capability:
-    """What the client of this software (name, version; KIP-511) can do.
+    """Return what a client of this software (name, version; KIP-511) can do.
 
-    `metadata_version` is the highest that it used, -1 before. What it did beats what it says: kproxy offers v13 before
-    every broker, so a client that knows v13 uses it, and one that stays below cannot be told.
+    `metadata_version` is the highest that it used, -1 before its first. What it did outweighs its name: kproxy
+    advertises v13 for every broker, so a client that knows v13 uses it, and one that stays below cannot be notified.
     """
     if metadata_version >= NEWEST_METADATA:
         return Capability.REBOOTSTRAPS
@@ -68,10 +68,10 @@ def capability(software: tuple[str, str] | None, metadata_version: int) -> Capab
 
 
 def keeps_leader_epochs(software: tuple[str, str] | None) -> bool:
-    """Whether the client takes leaders of lower epochs for outdated, even where another cluster names them.
+    """True when the client takes a leader with a lower epoch for outdated, even at another cluster.
 
-    librdkafka does until 2.16, which parts from all its brokers, and so from their epochs, when it is told to
-    rebootstrap. Before 2.1 it knows no epochs, and does not mind what they are.
+    librdkafka before 2.16 does. From 2.16 on, a 129 makes it drop all its brokers, and their epochs with them. Before
+    2.1 it knows no epochs, so they do not matter.
     """
     if software is None or _library(software[0]) != _LIBRDKAFKA:
         return False
@@ -79,16 +79,16 @@ def keeps_leader_epochs(software: tuple[str, str] | None) -> bool:
     return release is not None and release < _FORGETS
 
 
-# Before, franz-go named no id but wrote one all the same (Produce v13, until 1.21.0), and said who it is on a node's
-# first connection only (until 1.20), so that it would be told ids on the others.
+# Earlier franz-go knew no id but wrote one all the same (Produce v13, until 1.21.0), and named its software on a node's
+# first connection only (until 1.20), so that it would get ids on the others.
 _GOES_BY_NAMES: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({"kgo": (1, 22)})
-"""The first releases that can do without topic ids, of software of which that is known."""
+"""The first releases that work without topic ids, of software where that is known."""
 
 
 def hides_topic_ids(software: tuple[str, str] | None, hidden_from: Collection[str]) -> bool:
-    """Whether the client is to be told no topic ids and no leader epochs; `hidden_from` are names of software.
+    """True when the client gets no topic ids and no leader epochs; `hidden_from` holds names of software.
 
-    franz-go takes topics of other ids for strangers from 1.22 on, even at another cluster, and fails for good.
+    franz-go from 1.22 on takes a topic with another id for another topic, even at another cluster, and fails for good.
     """
     if software is None or software[0] not in hidden_from:
         return False
@@ -97,10 +97,10 @@ def hides_topic_ids(software: tuple[str, str] | None, hidden_from: Collection[st
 
 
 def believes_the_body(software: tuple[str, str] | None) -> bool:
-    """Whether the client takes what a Metadata response says beside 129 for true, topics without partitions included.
+    """True when the client believes what a Metadata response says beside 129, topics without partitions included.
 
-    kafka-python does; its consumer then assigns itself nothing, for good. It is closed rather than told where the
-    response cannot be the present cluster's own.
+    kafka-python does; its consumer then assigns itself nothing, for good. Where the response cannot be the present
+    cluster's own, its connection is closed without a 129.
     """
     return software is not None and software[0] == "kafka-python"
 
@@ -113,11 +113,11 @@ def _by_name(name: str, version: str) -> Capability:
 
 
 def _library(name: str) -> str:
-    """Confluent's bindings give their own name."""
+    """Return the library's name: Confluent's bindings give their own."""
     return _LIBRDKAFKA if name.startswith("confluent-kafka-") else name
 
 
 def _release(version: str) -> tuple[int, int] | None:
-    """Major and minor; of bindings, librdkafka's, which stand alone or behind their own: 2.16.1-rdkafka-2.16.0."""
+    """Return major and minor; for bindings librdkafka's, given alone or after their own: 2.16.1-rdkafka-2.16.0."""
     found = _VERSION.match(version)
     return None if found is None else (int(found[1]), int(found[2]))

@@ -1,13 +1,13 @@
 # This module is pure.
-"""A group's requests to its coordinator pass unseen until the epoch rises; then each is answered NOT_COORDINATOR (16).
+"""A group's requests to its coordinator pass unread until the epoch rises; then each gets NOT_COORDINATOR (16).
 
-So the cluster that is gone gets no commit, which it would confirm, and no JoinGroup waits there. A client that gets 16
-looks for its coordinator and asks that one: Java, librdkafka, kafka-python and aiokafka do, in each of these APIs.
-OffsetFetch ends its connection instead: librdkafka hands a 16 there to its application, and fetches nothing of those
-partitions until they are assigned again; where nobody answers, it asks again.
+So the cluster that is gone gets no commit, which it would confirm, and holds no JoinGroup. A client that gets 16 finds
+its coordinator anew and asks there: Java, librdkafka, kafka-python and aiokafka do, in each of these APIs. OffsetFetch
+ends its connection instead: librdkafka passes a 16 there to its application, and fetches nothing of those partitions
+until they are assigned again; without an answer it asks again.
 
-A request that the broker has when the epoch rises is answered 16 as well, where the response has its error at the top.
-A response with an error for each partition is waited for: the commit may have been done.
+A request that the broker has when the epoch rises is answered 16 as well, if its response has one error at the top.
+kproxy waits for a response with an error for each partition: the commit may have been done.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _UNKNOWN: Final = _CODE.pack(ErrorCode.UNKNOWN_MEMBER_ID)
 
 
 def readmit(route: Route) -> Respond:
-    """Have a member join again whose group is not there."""
+    """Make a member join again when its group does not exist: UNKNOWN_MEMBER_ID replaces GROUP_ID_NOT_FOUND."""
     key, version = route.api_key, route.version
     offset = error_offset(key, version)
     assert offset is not None, f"api {key} v{version} has no error code at a fixed place"
@@ -58,27 +58,27 @@ def readmit(route: Route) -> Respond:
 
 
 NEWER: Final = (ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_HEARTBEAT)
-"""Their groups' members stop where no group is found: see `readmission`."""
+"""Members of these groups stop for good when their group is not found: see `readmit`."""
 _HELD: Final = 8 << 20
-"""A leader's SyncGroup has everybody's assignment."""
+"""Bytes held of a request: a leader's SyncGroup has every member's assignment."""
 _DECODED: Final = 1 << 20
-"""More than 20,000 partitions with long metadata."""
+"""Bytes of a request that is decoded: more than 20,000 partitions with long metadata."""
 _HEAD: Final = Struct(">hhi")
 
 
 def refusal(key: int, version: int, correlation_id: int) -> bytes:
-    """The response, a frame with its size, of an API that says 16 at the top."""
+    """Return the response, a frame with its size, of an API with one error at the top: 16."""
     return framed(encode_response_header(correlation_id, key, version), not_coordinator.at_the_top(key, version))
 
 
 def refuse(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Answer | None:
-    """Answer a request of an API that says 16 at the top."""
+    """Answer a request of an API that has one error at the top; None to serve it."""
     head: tuple[int, int, int] = _HEAD.unpack_from(frame)
     return _answer(rebootstrap, context, refusal(*head))
 
 
 def refuse_commits(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Answer | None:
-    """Answer a request of an API that says 16 for each partition."""
+    """Answer a request of an API that has an error for each partition; None to serve it."""
     header, body = decode_request_header(frame, 0, len(frame))
     key, version = header.api_key, header.api_version
     response = not_coordinator.for_each_partition(key, version, frame[body:])
@@ -96,7 +96,7 @@ def end(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> None:
 
 
 def policies(rebootstrap: Rebootstrap) -> Mapping[int, ApiPolicy]:
-    """What becomes of a group's requests, by api key."""
+    """Return the policies for a group's requests, by api key."""
     whole = OnRequest.WHOLE
     refused = ApiPolicy(on_request=whole, request=partial(refuse, rebootstrap), request_limit=_HELD)
     refused_commits = ApiPolicy(on_request=whole, request=partial(refuse_commits, rebootstrap), request_limit=_DECODED)

@@ -1,7 +1,7 @@
 # This module is pure.
-"""Which clients are notified that they must bootstrap again, and how: the table of docs/rebootstrap-table.md.
+"""Decides which clients are notified that they must bootstrap again, and how: see docs/rebootstrap-table.md.
 
-Exactly one rule fits each combination, so their order says nothing. `kproxy.rebootstrap.docs_table` draws the table.
+Exactly one rule fits each combination, so their order does not matter. `kproxy.rebootstrap.docs_table` writes the page.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from kproxy.rebootstrap.client_capabilities import Capability
 
 
 class Place(StrEnum):
-    """The listener that a client came in by."""
+    """The listener that a client connected to."""
 
     BOOTSTRAP = "bootstrap"
     NODE = "node"
-    """Also a retired one where `topology.retired` is `serve`: whoever comes is to find the new nodes there."""
+    """Also a retired node's where `topology.retired` is `serve`: clients are to find the new nodes there."""
     RETIRED = "retired"
-    """One whose node has left the topology, or the mapping."""
+    """The listener of a node that has left the topology, or the mapping."""
 
 
 class Standing(StrEnum):
@@ -40,7 +40,7 @@ class Standing(StrEnum):
 
 
 class Rule(NamedTuple):
-    """`action` is taken for every combination of what the other fields hold; `why` is for people."""
+    """`action` applies to every combination of the other fields' values; `why` is for people."""
 
     places: frozenset[Place]
     stale: frozenset[bool]
@@ -64,7 +64,7 @@ _METADATA: Final = frozenset({Trigger.METADATA})
 _COORDINATOR: Final = frozenset({Trigger.COORDINATOR})
 _OFFSETS: Final = frozenset({Trigger.OFFSETS})
 _GROUP: Final = _COORDINATOR | _OFFSETS
-_TELLABLE: Final = _ELSEWHERE | _METADATA
+_NOTIFIABLE: Final = _ELSEWHERE | _METADATA
 _NOTIFIED: Final = frozenset({Standing.NOTIFIED})
 _OWED: Final = frozenset({Standing.OWED})
 _BEHIND: Final = frozenset({Standing.UNKNOWN, Standing.OWED})
@@ -72,7 +72,7 @@ _NOT_NOTIFIED: Final = frozenset(Standing) - _NOTIFIED
 _REFUSABLE: Final = frozenset({Capability.RECOVERS, Capability.TOO_OLD})
 _TRIGGERS: Final = frozenset(Trigger)
 TOPOLOGY: Final = _TRIGGERS - _GROUP
-"""What is asked of the topology itself, not of what its nodes serve."""
+"""The triggers that ask for the topology itself, not for what its nodes serve."""
 _PLACES: Final = frozenset(Place)
 _STANDINGS: Final = frozenset(Standing)
 _ANY: Final = frozenset(Capability)
@@ -107,11 +107,11 @@ RULES: Final = (
     ),
     Rule(_NODE, _STALE, _HELLO, _STANDINGS, _ANY, Action.CLOSE, "its broker may be of the cluster that is gone"),
     Rule(
-        _NODE, _STALE, _TELLABLE, _BEHIND, _ANY, Action.NOTIFY,
+        _NODE, _STALE, _NOTIFIABLE, _BEHIND, _ANY, Action.NOTIFY,
         "the last words on a connection that ends anyway",
     ),
     Rule(
-        _NODE, _STALE, _TELLABLE, _STANDINGS - _BEHIND, _ANY, Action.CLOSE,
+        _NODE, _STALE, _NOTIFIABLE, _STANDINGS - _BEHIND, _ANY, Action.CLOSE,
         "no second 129; one that was at the bootstrap listener already has fresh metadata",
     ),
     Rule(
@@ -123,7 +123,7 @@ RULES: Final = (
         "it cannot read 129; refused at once, its backoff grows and KIP-899 acts the sooner",
     ),
     Rule(
-        _RETIRED, _FRESH, _TELLABLE, _NOT_NOTIFIED, _ANY, Action.NOTIFY,
+        _RETIRED, _FRESH, _NOTIFIABLE, _NOT_NOTIFIED, _ANY, Action.NOTIFY,
         "the node is gone; the body names those that are there",
     ),
     Rule(
@@ -139,11 +139,11 @@ RULES: Final = (
         "neither the node nor the connection's topology is there any more",
     ),
     Rule(
-        _RETIRED, _STALE, _TELLABLE, _BEHIND, _ANY, Action.NOTIFY,
+        _RETIRED, _STALE, _NOTIFIABLE, _BEHIND, _ANY, Action.NOTIFY,
         "the last words on a connection that ends anyway",
     ),
     Rule(
-        _RETIRED, _STALE, _TELLABLE, _STANDINGS - _BEHIND, _ANY, Action.REFUSE,
+        _RETIRED, _STALE, _NOTIFIABLE, _STANDINGS - _BEHIND, _ANY, Action.REFUSE,
         "no second 129; one that was at the bootstrap listener already has fresh metadata",
     ),
     Rule(
@@ -161,7 +161,7 @@ _Case = tuple[Place, bool, Trigger, Standing, Capability]
 
 
 def cases(rule: Rule) -> Iterator[_Case]:
-    """Every combination that the rule is for."""
+    """Return every combination that the rule covers."""
     return product(rule.places, rule.stale, rule.triggers, rule.standings, rule.capabilities)
 
 
@@ -171,12 +171,12 @@ _DECIDED: Final[Mapping[_Case, Action]] = MappingProxyType(
 
 
 def decide(place: Place, trigger: Trigger, capability: Capability, standing: Standing, stale: bool) -> Action:
-    """What a client gets; `stale` when its connection was accepted in an earlier epoch."""
+    """Return what a client gets; `stale` when its connection was accepted in an earlier epoch."""
     return _DECIDED[place, stale, trigger, standing, capability]
 
 
 def standing_after(place: Place, trigger: Trigger, standing: Standing, action: Action) -> Standing:
-    """The client's standing once the action was taken."""
+    """Return the client's standing after the action."""
     if action is Action.NOTIFY:
         return Standing.NOTIFIED
     served = action is Action.SERVE and place is Place.BOOTSTRAP and trigger is Trigger.METADATA

@@ -1,4 +1,4 @@
-"""The decision table as a page for people; `python -m` on this module writes docs/rebootstrap-table.md."""
+"""Writes the decision table as a page for people, docs/rebootstrap-table.md; run it by `python -m`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _CAPABILITIES: Final = {
 
 
 def page() -> str:
-    """The page in Markdown."""
+    """Return the page in Markdown."""
     parts = (
         [_INTRODUCTION],
         _rows(("Listener", "Connection", "It asks", "It is", "It can", "It gets", "Because"), map(_rule, RULES)),
@@ -92,7 +92,7 @@ def _rows(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[st
 
 
 def write(root: Path) -> None:
-    """The page into the source tree at `root`."""
+    """Write the page into the source tree at `root`."""
     (root / PAGE).write_text(page(), encoding="utf-8")
 
 

@@ -1,17 +1,18 @@
 # This module is pure.
-"""The leader epochs and topic ids of Metadata, made unknown: for clients that believe none from another cluster.
+"""Removes leader epochs and topic ids from Metadata, for clients that believe none from another cluster.
 
-A client that keeps the highest epoch it has seen of each partition takes a leader of a lower one for outdated. After a
-switch to another cluster with nodes of the same ids it would do so for ever. -1 is a leader without an epoch, as
+A client that keeps the highest epoch it has seen of each partition takes a leader with a lower one for outdated. After
+a switch to another cluster with nodes of the same ids it would do so for ever. -1 is a leader without an epoch, as
 brokers before Kafka 2.1 name them all: every client takes it, and any epoch after it. Such a client fetches without
 `current_leader_epoch` and does not look for truncated logs (KIP-320).
 
 The `CurrentLeader` of Produce and Fetch (KIP-951) stays as it is: a broker sends it in place of an answer when it is
 not the leader, and a client that has it from a present broker, after -1, has an epoch of the present cluster.
 
-A client that takes a topic of another id for another topic is told no ids either, from its first Metadata on: zeros, as
-from brokers before Kafka 2.8, so that it asks for everything by name. It is never to hear of an epoch, since it would
-take -1 for a partition without leader after that: `a00_produce` leaves out the new leaders that Produce would name.
+A client that takes a topic with another id for another topic gets no ids either, from its first Metadata on: zeros, as
+from brokers before Kafka 2.8, so that it asks for everything by name. It must never see an epoch, because after one it
+would take -1 for a partition without leader. So `policies` leaves out the new leaders that a Produce response would
+name.
 
 10,000 partitions of three replicas: 7 ms; with the ids of 10,000 topics: 20 ms, of which the ids take 0.5 ms.
 """
@@ -38,11 +39,11 @@ _put_no_id: Final = Struct(f"{_TOPIC_ID}x").pack_into
 
 
 def forget(response: bytearray, pos: int, version: int, *, topic_ids: bool = False) -> None:
-    """Put -1 for every epoch, and zeros for `topic_ids`, into a response of version 7 to 13.
+    """Replace every epoch by -1, and with `topic_ids` every id by zeros, in a response of version 7 to 13.
 
     `pos` is behind its brokers.
 
-    IndexError, `struct.error` or `MalformedMessageError` where it does not end as its fields say.
+    Raises IndexError, `struct.error` or `MalformedMessageError` where it does not end as its fields say.
     """
     if version < _FIRST_FLEXIBLE:
         end = _forget_plain(response, pos, version)
@@ -80,7 +81,7 @@ def _forget_plain(response: bytearray, pos: int, version: int) -> int:
         for _ in range(partitions):
             pos += PARTITION_HEAD
             _put(response, pos - _EPOCH, _UNKNOWN)
-            for _ in range(3):  # replicas, those in sync, those offline
+            for _ in range(3):  # replicas, in-sync replicas, offline replicas
                 (nodes,) = int32_at(response, pos)
                 pos += _NODE_ID * (nodes + 1) if nodes > 0 else INT32.size
         pos += operations

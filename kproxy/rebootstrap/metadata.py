@@ -1,20 +1,20 @@
 # This module is pure.
-"""Metadata (3): v13 is where clients are notified that they must rebootstrap (KIP-1102).
+"""Metadata (3): from v13 on, its response notifies clients that they must rebootstrap (KIP-1102).
 
-A request is held from v13 on, and it is decided what its client gets. When the client is to be notified, the request
-is the last of its connection, and the broker's own response says 129: what else it says is true, for clients that look
-at that alone. The Java admin client's `listTopics` does, and kafka-python, whose consumer stops for good when it leads
-a group and its topic has no partition.
+A request is held from v13 on, while kproxy decides what its client gets. When the client is to be notified, the request
+is the last of its connection, and the broker's own response carries 129. The rest of that response is true, for clients
+that read only the rest. The Java admin client's `listTopics` does, and kafka-python, whose consumer stops for good when
+it leads a group and its topic has no partition.
 
-On a stale connection the broker is of an earlier topology. There a request that names topics is answered here at once,
-by 129 and the present nodes. One that asks for all topics ends the connection, and its client is notified on the next
-one. A response that comes in on a stale connection describes the earlier topology, so no client gets it.
+On a stale connection the broker is of an earlier topology. There kproxy answers a request that names topics at once, by
+129 and the present nodes. A request for all topics ends the connection, and its client is notified on the next one. A
+response that arrives on a stale connection describes the earlier topology, so no client gets it.
 
-v13 is offered over brokers that serve v12: the request is the same, and the response gets the error code that it lacks.
-Where that goes, and why it is safe, says `topics`.
+kproxy advertises v13 for brokers that serve v12: the request is the same, and kproxy adds the missing error code to the
+response. `topics` says where it goes, and why that is safe.
 
-A client that would take another cluster's lower leader epochs for outdated gets none, and one that would take its
-topics for others by their ids gets no ids either, unless it asks by them: see `leader_epochs`.
+A client that would take another cluster's lower leader epochs for outdated gets none. One that would take its topics
+for others by their ids gets no ids either, unless it asks by them: see `leader_epochs`.
 
 Version notes: v7 adds leader epochs (KIP-320); v9 is the first flexible one; v12 asks by topic id (KIP-516); v13 adds a
 top-level error code (KIP-1102).
@@ -64,17 +64,20 @@ class MetadataState:
 
     def __init__(self) -> None:
         self.lacks_code = False
-        """Whether the broker serves Metadata up to v12, and v13 is offered over it."""
+        """True when the broker serves Metadata up to v12, and kproxy advertises v13 for it."""
         self.notified: int | None = None
-        """The correlation id of the request whose response is to say 129, when the broker answers it."""
+        """The correlation id of the request to be answered with 129 in the broker's response."""
         self.by_topic_id: frozenset[int] = frozenset()
-        """Correlation ids of requests that ask by topic id, of a client from which ids are hidden otherwise."""
+        """Correlation ids of requests that ask by topic id, from a client that gets no ids otherwise."""
 
 
 def ask(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Forward | Answer | None:
-    """Send the request on, unless its client is to be notified here, or the connection to end."""
+    """Return how to send the request on, or the answer that notifies its client; None to send it unchanged.
+
+    Raises `Fault` when the connection must end.
+    """
     version, correlation_id = _VERSION_AND_ID.unpack_from(frame)
-    if version < NEWEST_METADATA:  # held only at a listener whose node is gone
+    if version < NEWEST_METADATA:  # held only at a retired node's listener
         context.cluster.counters.refuse(ApiKey.METADATA, Reason.RETIRED_NODE)
         raise Fault(
             Reason.RETIRED_NODE, f"Metadata v{version} cannot say that node {context.node_id} is gone", ApiKey.METADATA
@@ -106,7 +109,7 @@ def _by_id(frame: memoryview) -> bool:
 
 
 def _upstream(frame: memoryview) -> bytes:
-    """The request as v12; its body is the same in both versions."""
+    """Return the request as v12; its body is the same in both versions."""
     return framed(_UPSTREAM_HEAD, frame[_HEAD_BYTES:])
 
 
@@ -116,7 +119,7 @@ def _lacks_code(context: Context) -> bool:
 
 
 def change(rebootstrap: Rebootstrap, route: Route) -> Respond:
-    """Say in the response what its client is to read of the error code, leader epochs and topic ids."""
+    """Return the rewriter of responses: of their error code, leader epochs and topic ids."""
     version = route.version
 
     def respond(context: Context, frame: memoryview) -> Sequence[Chunk] | None:
@@ -156,7 +159,7 @@ def _changed(rebootstrap: Rebootstrap, context: Context, frame: memoryview, vers
 def _with_code(
     frame: memoryview, behind_brokers: int, rest: bytearray | None, lacks_code: bool, code: int
 ) -> Sequence[Chunk]:
-    """The response with the error code of v13; `rest` takes the place of what is behind the brokers."""
+    """Return the response with the error code of v13; `rest` replaces what is behind the brokers."""
     with well_formed(_RESPONSE):
         place = error_code_at(frame, behind_brokers, NEWEST_METADATA - lacks_code) - behind_brokers
     behind: Chunk = frame[behind_brokers:] if rest is None else bytes(rest)
@@ -165,7 +168,7 @@ def _with_code(
 
 
 def _behind_brokers(frame: memoryview, version: int) -> int:
-    """Where the brokers of a response end."""
+    """Return the position behind a response's brokers."""
     skim = response_skim(ApiKey.METADATA, version)
     assert skim is not None
     _, body = decode_response_header(frame, 0, len(frame), ApiKey.METADATA, version)
@@ -180,7 +183,7 @@ def _cluster_id(frame: memoryview, pos: int, version: int) -> str | None:
 
 
 def _asked_by_id(context: Context, frame: memoryview) -> bool:
-    """Whether the response answers a request by topic id, which is forgotten."""
+    """True when the response answers a request by topic id; that request is then forgotten."""
     state = context.find(MetadataState)
     correlation_id = _correlation_id(frame)
     if state is None or correlation_id not in state.by_topic_id:
@@ -194,7 +197,7 @@ def _correlation_id(frame: memoryview) -> int:
 
 
 def outdated(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Sequence[Chunk]:
-    """What the client gets in place of a v13 response of a broker from an earlier epoch; or `Fault`."""
+    """Return what replaces a v13 response of a broker from an earlier epoch; raise `Fault` where nothing does."""
     if not sends_away(rebootstrap, context, Trigger.METADATA):
         return _too_late()
     with well_formed(_RESPONSE):
@@ -204,7 +207,7 @@ def outdated(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> S
 
 
 def policy(rebootstrap: Rebootstrap, *, retired: bool = False) -> ApiPolicy:
-    """Of one virtual cluster; `retired`: at a listener whose node is gone lower versions end the connection."""
+    """Return the policy of one virtual cluster. With `retired`, the node is gone: lower versions end the connection."""
     return ApiPolicy(
         on_request=OnRequest.WHOLE,
         request=partial(ask, rebootstrap),

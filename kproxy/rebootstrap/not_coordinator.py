@@ -1,5 +1,5 @@
 # This module is pure.
-"""NOT_COORDINATOR (16) as each API of a group says it, and as Kafka's own brokers do: a response's body.
+"""Builds the body of a response with NOT_COORDINATOR (16) for each group API, as Kafka's own brokers do.
 
 Version notes: JoinGroup names no protocol, which is "" before v7 and null from there on; LeaveGroup names no member,
 though v3 has an error for each; OffsetCommit names topics by id from v10 on, TxnOffsetCommit from v6 on.
@@ -17,10 +17,10 @@ from kproxy.wire.message import WireMessage
 from kproxy.wire.primitives import Buffer
 
 _NULL_PROTOCOL: Final = 7
-"""The first version of JoinGroup whose response can have no protocol's name."""
+"""The first version of JoinGroup with a protocol name in the response that may be null."""
 
 
-# Each codec is imported when it is needed: all of them together would hold up every connection for 30 ms and more.
+# Each codec is imported when it is needed: all of them together would delay every connection by 30 ms and more.
 def _join_group(version: int) -> WireMessage:
     from kproxy.wire.generated.join_group_response import JoinGroupResponse
 
@@ -76,16 +76,16 @@ AT_THE_TOP: Final[Mapping[int, Callable[[int], WireMessage]]] = MappingProxyType
         ApiKey.STREAMS_GROUP_HEARTBEAT: _streams_group_heartbeat,
     }
 )
-"""Their responses say it for the whole request."""
+"""Builders of responses with one error for the whole request, by api key."""
 
 
 def at_the_top(key: int, version: int) -> bytes:
-    """For the whole request, which does not matter."""
+    """Return the body with one error for the whole request, whatever that contains."""
     return AT_THE_TOP[key](version).encode(version)
 
 
 def for_each_partition(key: int, version: int, request: Buffer) -> bytes:
-    """For each partition that the request's body names; raises `MalformedMessageError`."""
+    """Return the body with an error for each partition of the request's body; raises `MalformedMessageError`."""
     return FOR_EACH_PARTITION[key](version, request).encode(version)
 
 

@@ -1,5 +1,5 @@
 # This module is pure.
-"""Which clients were notified in the present epoch: none is notified twice, so no loop can begin."""
+"""Remembers which clients were notified in the present epoch: none is notified twice, so no loop can begin."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from kproxy.rebootstrap.client_capabilities import Capability
 from kproxy.rebootstrap.decisions import Place, Standing, decide, standing_after
 
 CAPACITY: Final = 16_384
-"""Clients, of a virtual cluster and epoch; about 100 bytes each."""
+"""The most clients remembered for a virtual cluster and epoch; about 100 bytes each."""
 
 
 class Client(NamedTuple):
-    """Whatever distinguishes one client from another across its connections; the port is another each time.
+    """What distinguishes one client from another across its connections; the port differs each time.
 
     Clients that look alike share one 129: the others are closed, and KIP-899 covers them.
     """
@@ -27,7 +27,7 @@ class Client(NamedTuple):
 
     @property
     def share(self) -> float:
-        """A fixed number in [0, 1): the client's moment in the time over which all are sent away."""
+        """A fixed number in [0, 1): the client's moment within the time over which all are sent away."""
         return crc32(repr(self).encode()) / 2**32
 
 
@@ -43,7 +43,7 @@ class Described(Protocol):
 
 
 def identity(connection: Described) -> Client:
-    """The client that a connection belongs to, as far as it can be distinguished from others."""
+    """Return the client of a connection, as far as it can be distinguished from others."""
     name, version = connection.software or (None, None)
     return Client(connection.host, connection.client_id, name, version)
 
@@ -51,9 +51,9 @@ def identity(connection: Described) -> Client:
 class NotifiedClients:
     """The standing of each client in the present epoch, in bounded memory.
 
-    When it is full, clients that were not notified are forgotten first, oldest first: they get fresh metadata in place
-    of a 129, or one 129 too late. Notified clients are never forgotten in their epoch. When there are no others,
-    newcomers count as notified: so the bound costs some a 129, and nobody gets into a loop.
+    When it is full, clients that were not notified are forgotten first, oldest first. They then get fresh metadata in
+    place of a 129, or a 129 too late. Notified clients are never forgotten in their epoch. When there are no others,
+    newcomers count as notified: they go without a 129, but no client loops.
     """
 
     __slots__ = ("_capacity", "_notified", "_others")
@@ -68,12 +68,12 @@ class NotifiedClients:
         return len(self._notified) + len(self._others)
 
     def begin_epoch(self) -> None:
-        """A new epoch: nobody was notified of it."""
+        """Forget all clients: none was notified of the new epoch."""
         self._notified.clear()
         self._others.clear()
 
     def standing(self, client: Client) -> Standing:
-        """What is known of the client."""
+        """Return what is known of the client."""
         key = hash(client)
         if key in self._notified:
             return Standing.NOTIFIED
@@ -81,12 +81,15 @@ class NotifiedClients:
         return Standing.NOTIFIED if full else self._others.get(key, Standing.UNKNOWN)
 
     def owe(self, client: Client) -> None:
-        """Notify the client when it comes next, unless it was notified or is back: its connection is being closed."""
+        """Note that the client, whose connection is being closed, must be notified when it comes next.
+
+        A client that was notified or has recovered stays as it is.
+        """
         if self.standing(client) is Standing.UNKNOWN:
             self._note(client, Standing.OWED)
 
     def decide(self, client: Client, place: Place, trigger: Trigger, capability: Capability, stale: bool) -> Action:
-        """What the client gets; noted at once, so call this once for each request."""
+        """Return what the client gets, and note it: call this once for each request."""
         standing = self.standing(client)
         action = decide(place, trigger, capability, standing, stale)
         after = standing_after(place, trigger, standing, action)
@@ -96,7 +99,7 @@ class NotifiedClients:
 
     def _note(self, client: Client, standing: Standing) -> None:
         key = hash(client)
-        self._others.pop(key, None)  # a new place at the end: the oldest are first
+        self._others.pop(key, None)  # moved to the end: the oldest are first
         if len(self) >= self._capacity:
             del self._others[next(iter(self._others))]
         if standing is Standing.NOTIFIED:

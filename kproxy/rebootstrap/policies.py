@@ -1,5 +1,5 @@
 # This module is pure.
-"""This room's part in Kafka's APIs: where a client can be notified, and what it must not see after a switch."""
+"""The api policies of this room: they notify clients, and hide what clients must not see after a switch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FIRST_NEW_LEADERS: Final = 10
 
 
 def policies(rebootstrap: Rebootstrap) -> Mapping[int, ApiPolicy]:
-    """By api key, of one virtual cluster."""
+    """Return the policies of one virtual cluster, by api key."""
     return {
         **coordinators.policies(rebootstrap),
         ApiKey.PRODUCE: ApiPolicy(
@@ -33,7 +33,7 @@ def policies(rebootstrap: Rebootstrap) -> Mapping[int, ApiPolicy]:
 
 
 def retired_policies(rebootstrap: Rebootstrap) -> Mapping[int, ApiPolicy]:
-    """The same at a listener whose node is gone."""
+    """Return the policies at a retired node's listener, by api key."""
     return {**policies(rebootstrap), ApiKey.METADATA: metadata.policy(rebootstrap, retired=True)}
 
 

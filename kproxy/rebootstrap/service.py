@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kproxy.protocol.context import Context
 
 PATIENCE: Final = 1.0
-"""Seconds for what is in flight to be answered, once the topology that it was sent to is gone."""
+"""Seconds left for requests in flight to be answered, once the topology that they were sent to is gone."""
 
 Record = Callable[[TopologyEvent], None]
 
@@ -53,17 +53,17 @@ class RebootstrapService:
         self._serves_retired = serves_retired
         self._notified_clients = NotifiedClients()
         self._counted: set[int] = set()
-        """Connections of an earlier epoch whose client's action is counted."""
+        """Ids of connections of an earlier epoch that have their client's action counted."""
         self._to_be_notified: set[int] = set()
-        """Connections on which 129 was decided in the present epoch; it may still wait for its turn."""
+        """Ids of connections on which 129 was decided in the present epoch; it may still be queued."""
         self._first_cluster: str | None = None
-        """The cluster whose leader epochs clients got first."""
+        """The id of the cluster that clients got the first leader epochs of."""
         self._epochs_differ = False
-        # As kproxy began: a client that got ids ignores metadata without them until it is restarted.
+        # Fixed at kproxy's start: a client that got ids ignores metadata without them until it is restarted.
         self._hides_topic_ids_from = hides_topic_ids_from
 
     def decide(self, context: Context, trigger: Trigger) -> Action:
-        """What a client gets for what it asks; noted and counted."""
+        """Return what a client gets for its request; note and count it."""
         if context.stale and trigger in TOPOLOGY and believes_the_body(context.software):
             action = Action.CLOSE
         else:
@@ -79,18 +79,18 @@ class RebootstrapService:
         return action
 
     def answers_in_flight(self, context: Context) -> bool:
-        """Whether a group's requests in flight are answered 16 in place of a broker from an earlier epoch."""
+        """True when kproxy answers a group's requests in flight by 16, in place of a broker from an earlier epoch."""
         return self.decide(context, Trigger.COORDINATOR) is Action.NOT_COORDINATOR
 
     def keeps_leader_epochs(self, context: Context) -> bool:
-        """Whether the client takes leaders of lower epochs for outdated, even where another cluster names them."""
+        """True when the client takes a leader with a lower epoch for outdated, even at another cluster."""
         return keeps_leader_epochs(context.software)
 
     def forgets_leader_epochs(self, context: Context, cluster_id: str | None) -> bool:
-        """Whether the client keeps leader epochs, and has got, or may have got, another cluster's.
+        """True when the client keeps leader epochs, and has got, or may have got, another cluster's.
 
-        May: once the clusters differ it is true for all such clients. Which of them were there before is not known for
-        certain, since clients look alike; those that were not lose only the epochs' use, never an answer.
+        Once the clusters differ this is true for all such clients. Which of them were there before is not known for
+        certain, since clients look alike. Those that were not lose only the use of epochs, never an answer.
         """
         if not keeps_leader_epochs(context.software):
             return False
@@ -100,7 +100,7 @@ class RebootstrapService:
         return self._epochs_differ
 
     def hides_topic_ids(self, context: Context) -> bool:
-        """Whether the client gets neither topic ids nor leader epochs, here and at every other upstream cluster."""
+        """True when the client gets neither topic ids nor leader epochs, here and at every other upstream cluster."""
         return hides_topic_ids(context.software, self._hides_topic_ids_from)
 
     def _place(self, context: Context) -> Place:
@@ -109,7 +109,7 @@ class RebootstrapService:
         return Place.RETIRED if context.retired and not self._serves_retired() else Place.NODE
 
     def wait(self, now: float) -> float:
-        """Seconds until the epoch may rise again; 0 when it may now."""
+        """Return the seconds until the epoch may rise again; 0 when it may now."""
         return self.epoch.wait(now)
 
     def begin_epoch(
@@ -122,9 +122,9 @@ class RebootstrapService:
         cluster_id: str | None = None,
         previous_cluster_id: str | None = None,
     ) -> int:
-        """Raise the epoch, whose floor must have passed, and end all earlier connections; returns how many.
+        """Raise the epoch, after its floor has passed, and end all earlier connections; return how many.
 
-        `upstream` is the active one; it, or its cluster's id, may have another before.
+        `upstream` is the active one. Pass the previous upstream, or the previous cluster id, where it has changed.
         """
         self.epoch.raise_for(cause, trio.current_time())
         self._notified_clients.begin_epoch()
@@ -134,21 +134,21 @@ class RebootstrapService:
         ids = cluster_id, previous_cluster_id
         self._record(ClientsRebootstrap(str(cause), self.epoch.number, len(stale), upstream, previous_upstream, *ids))
         self._owe(stale)
-        # A 129 of the epoch before that still waits for its turn names that epoch's nodes.
+        # A 129 of the previous epoch that is still queued names that epoch's nodes.
         self._connections.close(self._of(ids=self._to_be_notified), Reason.REBOOTSTRAP)
         self._to_be_notified.clear()
         work.start_soon(self._drain, stale)
         return len(stale)
 
     def _owe(self, connections: Sequence[ConnectionInfo]) -> None:
-        """Notify their clients, on these connections or wherever they come next."""
+        """Have their clients notified, on these connections or wherever they come next."""
         self._connections.use_stale_policies(self._of(ids=_ids(connections)))
         for connection in connections:
             if connection.node_id is not None:
                 self._notified_clients.owe(identity(connection))
 
     async def _drain(self, connections: Sequence[ConnectionInfo]) -> None:
-        """Let them answer what they received for a moment, then close them; count those that got no answer."""
+        """Let them answer what they received, for `PATIENCE`, then close them; count those without an answer."""
         drained = await self._connections.drain(self._of(ids=_ids(connections)), Reason.REBOOTSTRAP, PATIENCE)
         ended = {connection.id: connection for connection in drained}
         for connection in connections:
@@ -157,7 +157,7 @@ class RebootstrapService:
             self._counted.discard(connection.id)
 
     async def spread(self, seconds: float) -> None:
-        """End all connections, each client's at its own moment of that time, so that no sibling is stormed."""
+        """End all connections, each client's at its own moment within `seconds`, so that the siblings get no storm."""
         self._notified_clients.begin_epoch()
         self._counters.epochs[Cause.DRAIN] += 1
         leaving: dict[Client, list[ConnectionInfo]] = {}
@@ -172,7 +172,7 @@ class RebootstrapService:
                 nursery.start_soon(self._drain, leaving[client])
 
     def _of(self, *, before_epoch: int | None = None, ids: Collection[int] | None = None) -> Selector:
-        """Connections of this virtual cluster."""
+        """Return the selector of this virtual cluster's connections."""
         return Selector(self._counters.name, before_epoch, None if ids is None else frozenset(ids))
 
 

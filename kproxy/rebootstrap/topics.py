@@ -1,12 +1,12 @@
 # This module is pure.
-"""The topics of Metadata v12 and v13, walked without decoding: where they end, and which they are.
+"""Walks the topics of Metadata v12 and v13 without decoding: finds where they end, and which they are.
 
-A Metadata v13 response is that of v12 with an error code between its topics and its own tagged fields (KIP-1102).
-Where that is can be told for certain only by a walk over every partition. What brokers that serve v12 write ends in
-six bytes that are always the same: the last topic's authorized operations, which the client did not ask for, its empty
-section of tagged fields, and the message's own. There the place is the last byte but for the error code. So small
-messages are walked, and large ones where they end otherwise; a large one is misread only when a broker adds tagged
-fields to the message itself, as none does, of which the last ends in just these six bytes.
+A Metadata v13 response is a v12 one with an error code between its topics and its own tagged fields (KIP-1102). Only a
+walk over every partition finds that place for certain. But what brokers that serve v12 write ends in six bytes that are
+always the same: the last topic's authorized operations, which the client did not ask for, its empty section of tagged
+fields, and the message's own. So the error code belongs just before the last byte. Small messages are walked, and large
+ones when they end otherwise. A large one is misread only if a broker adds tagged fields to the message itself, as none
+does, and the last of them ends in just these six bytes.
 
 10,000 partitions: 1 µs by the last bytes, 10 ms by a walk.
 """
@@ -26,20 +26,20 @@ _ERROR_CODE: Final = 2
 _CONTROLLER_ID: Final = 4
 _UUID: Final = len(ZERO_UUID.bytes)
 PARTITION_HEAD: Final = 14
-"""Bytes of its error code, index, leader and the leader's epoch."""
+"""Bytes of a partition's error code, index, leader and leader epoch."""
 _OPERATIONS: Final = b"\x80\0\0\0"
-"""Authorized operations that nobody asked for."""
+"""Authorized operations that the client did not ask for."""
 _UNTAGGED: Final = b"\0"
 _LAST_TOPIC_ENDS: Final = _OPERATIONS + _UNTAGGED
 _WALKED: Final = 8 << 10
-"""Bytes of topics that are always walked: 0.2 ms."""
+"""Messages with up to this many bytes of topics are always walked: 0.2 ms."""
 _UNAVAILABLE: Final = INT16.pack(ErrorCode.LEADER_NOT_AVAILABLE)
 _NO_PARTITION: Final = b"\x01" + _OPERATIONS + _UNTAGGED
 _NOT_INTERNAL: Final = b"\0"
 
 
 def error_code_at(frame: Buffer, pos: int, version: int) -> int:
-    """Where a v13 response has its error code, and a v12 one would have it; `pos` is behind the brokers."""
+    """Return where a v13 response has its error code, or a v12 one would have it; `pos` is behind the brokers."""
     topics = _topics_at(frame, pos)
     place = len(frame) - len(_UNTAGGED) - (_ERROR_CODE if version >= _FIRST_ERROR_CODE else 0)
     last_topic_ends = place - len(_LAST_TOPIC_ENDS)
@@ -49,9 +49,9 @@ def error_code_at(frame: Buffer, pos: int, version: int) -> int:
 
 
 def answered(frame: Buffer, pos: int, *, topic_ids: bool = True) -> Sequence[bytes]:
-    """The topics of a response, each as it is answered while it has no leader; `pos` is behind the brokers.
+    """Return the topics of a response, each encoded as one without a leader; `pos` is behind the brokers.
 
-    Without `topic_ids` these are zeros.
+    Without `topic_ids` their ids are zeros.
     """
     spans: list[tuple[int, int]] = []
     _walked(frame, _topics_at(frame, pos), spans)
@@ -59,13 +59,13 @@ def answered(frame: Buffer, pos: int, *, topic_ids: bool = True) -> Sequence[byt
 
 
 def _named(topic: Buffer, topic_ids: bool) -> Sequence[Buffer]:
-    """A topic's name, its id or none, and whether it is internal."""
+    """Return a topic's name, its id or zeros, and whether it is internal."""
     id_at = len(topic) - len(_NOT_INTERNAL) - _UUID
     return (topic,) if topic_ids else (topic[:id_at], ZERO_UUID.bytes, topic[id_at + _UUID :])
 
 
 def asked(frame: Buffer, body: int) -> Sequence[bytes] | None:
-    """The topics of a request whose body begins there, each as it is answered while it has no leader; None for all."""
+    """Return the topics of the request with its body at `body`, each encoded as one without a leader; None for all."""
     count, pos = uvarint_at(frame, body)
     if not count:
         return None
@@ -79,24 +79,24 @@ def asked(frame: Buffer, body: int) -> Sequence[bytes] | None:
 
 
 def asks_by_id(frame: Buffer, body: int) -> bool:
-    """Whether a request whose body begins there gives its topics' ids: the first is as all are."""
+    """True when the request with its body at `body` gives topic ids: all topics are like the first."""
     count, pos = uvarint_at(frame, body)
     return count > 1 and any(frame[pos : pos + _UUID])
 
 
 def with_topics(body: bytes, topics: Sequence[bytes]) -> bytes:
-    """The body of a v13 response that has no topic, with these."""
+    """Return the body of a v13 response without topics, with these added."""
     end = len(body) - len(_UNTAGGED) - _ERROR_CODE
     return b"".join((body[: end - 1], uvarint(len(topics) + 1), *topics, body[end:]))
 
 
 def _topics_at(frame: Buffer, pos: int) -> int:
-    """Behind the cluster's id and the controller's."""
+    """Return the position behind the cluster's id and the controller's."""
     return behind(frame, pos) + _CONTROLLER_ID
 
 
 def _walked(buf: Buffer, pos: int, spans: list[tuple[int, int]]) -> int:
-    """The position behind all topics; appends where each has its name, id and whether it is internal."""
+    """Return the position behind all topics; append the span of each one's name, id and internal flag."""
     count, pos = uvarint_at(buf, pos)
     for _ in range(count - 1):
         start = pos + _ERROR_CODE
@@ -112,7 +112,7 @@ def _walked(buf: Buffer, pos: int, spans: list[tuple[int, int]]) -> int:
 
 
 def behind_partition(buf: Buffer, pos: int) -> int:
-    """`pos` is at its replicas; those in sync and those offline follow."""
+    """Return the position behind a partition; `pos` is at its replicas, before the in-sync and the offline ones."""
     for _ in range(3):
         size = buf[pos]
         pos += 1

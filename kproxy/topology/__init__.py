@@ -1,1 +1,1 @@
-"""Which nodes the upstream cluster has, which can be reached, and what changed: pure, with a watcher around it."""
+"""Finds the upstream cluster's nodes, which of them are reachable, and what changed: pure, with a watcher around it."""

@@ -1,5 +1,8 @@
 # This module is pure.
-"""What would send every client away must be seen twice: one poll may have met the wrong cluster, or a broker alone."""
+"""Believes a change that would send every client away only when two polls show it.
+
+One poll may have met the wrong cluster, or a broker that is alone.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Final
 from kproxy.topology.snapshot import Replacement
 
 CALM: Final = 10
-"""Polls in a row that need no confirmation, after which the next one that does is news again."""
+"""Polls in a row that need no confirmation, after which the next one that needs it is news again."""
 
 
 class Confirmation:
@@ -18,9 +21,9 @@ class Confirmation:
 
     def __init__(self) -> None:
         self.pending: tuple[Replacement, str | None] | None = None
-        """What the last poll showed, with the cluster id, while it is not confirmed."""
+        """What the last poll showed, with the cluster id; None when nothing waits for confirmation."""
         self.is_news = False
-        """Whether `pending` came after a calm, so that a name that leads to two clusters in turn is logged once."""
+        """True when `pending` came after a calm, so that a name that leads to two clusters in turn is logged once."""
         self._calm = CALM
 
     @property
@@ -30,7 +33,7 @@ class Confirmation:
         return pending[1] if pending is not None and pending[0] is Replacement.CLUSTER_CHANGED else None
 
     def accepts(self, replacement: Replacement | None, cluster_id: str | None) -> bool:
-        """Whether what a poll shows counts: it replaces nothing, or the poll before showed the same."""
+        """Return True when what a poll shows counts: it replaces nothing, or the poll before showed the same."""
         if replacement is None:
             self.pending = None
             self._calm += 1

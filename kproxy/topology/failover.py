@@ -1,5 +1,5 @@
 # This module is pure.
-"""When a virtual cluster switches to another upstream by itself: late, seldom, and never back without a reason."""
+"""Decides when a virtual cluster switches upstreams by itself: late, seldom, and never back without a reason."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ FLOOR: Final = 600.0
 
 
 class Failover:
-    """Which of `upstreams` (their number, in order of preference) is `active`, and whether another one is due.
+    """Which upstream is `active`, as an index in order of preference, and whether another one is due.
 
-    Times in seconds on the clock of `now`. `after`: how long without a break the active one must be unreachable.
-    `floor`: how long after any switch none happens by itself; after one by hand too, since whoever switched may be at
-    work on the one that was left. An active one that answers is kept, however low in the order it stands.
+    `upstreams` is their number. Times are in seconds on the clock of `now`. `after`: how long without a break the
+    active one must be unreachable. `floor`: how long after any switch none happens by itself. That includes a switch by
+    hand, since the operator may be at work on the upstream that was left. An active one that answers is kept, however
+    low in the order.
     """
 
     __slots__ = ("active", "after", "automatic", "down_since", "floor", "switched_at", "upstreams")
@@ -32,25 +33,25 @@ class Failover:
         self.switched_at: float | None = None
 
     def observe(self, active_ok: bool, now: float) -> None:
-        """Whether the active upstream answered; one answer ends what was counted against it."""
+        """Note whether the active upstream answered; one answer ends the outage."""
         if active_ok:
             self.down_since = None
         elif self.down_since is None:
             self.down_since = now
 
     def due(self, now: float) -> bool:
-        """Whether to look for a candidate now; a switch still needs one that answers."""
+        """True when it is time to look for a candidate; a switch still needs one that answers."""
         if not self.automatic or self.upstreams < 2 or self.down_since is None:
             return False
         rested = self.switched_at is None or now - self.switched_at >= self.floor
         return rested and now - self.down_since >= self.after
 
     def candidates(self, active: int) -> Sequence[int]:
-        """The others, in the order to ask them."""
+        """Return the other upstreams, in the order to ask them."""
         return [index for index in range(self.upstreams) if index != active]
 
     def switched(self, to: int, now: float) -> None:
-        """Another upstream is active; nothing is known against it yet."""
+        """Note a switch to another upstream, which has no outage yet."""
         self.active = to
         self.switched_at = now
         self.down_since = None

@@ -1,4 +1,4 @@
-"""Asks every node for a sign of life, a bounded number at a time; whatever hangs or fails harms nobody else."""
+"""Probes every node, a bounded number at a time; a probe that hangs or fails does not affect the others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = structlog.get_logger("kproxy.topology")
 
 
 async def attempted(work: Callable[[], Awaitable[None]], limit: float) -> str | None:
-    """Runs `work` for at most `limit` seconds; why it failed, or None."""
+    """Run `work` for at most `limit` seconds; return why it failed, or None."""
     try:
         with trio.fail_after(limit):
             await work()
@@ -36,8 +36,8 @@ async def attempted(work: Callable[[], Awaitable[None]], limit: float) -> str | 
     return None
 
 
-def tell(callback: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
-    """Calls `callback`; what it raises is logged as the fault that it is."""
+def report(callback: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
+    """Call `callback`; log what it raises, which is a fault in kproxy."""
     try:
         callback(*args, **kwargs)
     except Exception:
@@ -50,7 +50,7 @@ OnReachability = Callable[[int, bool, str | None], None]
 
 
 class Prober:
-    """A node counts as reachable when it answers ApiVersions: a port alone may be of one that hangs."""
+    """Probes nodes. One is reachable when it answers ApiVersions: an open port alone may be of a node that hangs."""
 
     def __init__(self, client: UpstreamClient, limit: float, on_reachability: OnReachability) -> None:
         self._client = client
@@ -60,16 +60,16 @@ class Prober:
 
     @property
     def nodes(self) -> Mapping[int, Reachability]:
-        """What is known of each node that was probed."""
+        """The state of each node that was probed, by id."""
         return MappingProxyType(self._nodes)
 
     def forget(self, node_ids: Iterable[int]) -> None:
-        """Nodes that went or moved: what was known of them says nothing about their next appearance."""
+        """Forget nodes that went or moved: their state does not hold for their next appearance."""
         for node_id in node_ids:
             self._nodes.pop(node_id, None)
 
     async def probe(self, node_ids: Iterable[int]) -> bool:
-        """Asks all; whether every one answered."""
+        """Probe all nodes; return whether every one answered."""
         places = trio.CapacityLimiter(AT_ONCE)
         asked = list(node_ids)
         async with trio.open_nursery() as nursery:
@@ -82,9 +82,9 @@ class Prober:
             await self._client.request(HELLO, ApiVersionsResponse, node=node_id, limit=self._limit / 2)
 
         async with places:
-            # Half for the connect, half for the answer: each has a better reason to give than this deadline has.
+            # Half for the connect, half for the answer: each gives a better reason than this deadline does.
             error = await attempted(hello, self._limit + CAP)
         previous = self._nodes.get(node_id)
         current = self._nodes[node_id] = observed(previous, error, trio.current_time())
         if flipped(previous, current):
-            tell(self._on_reachability, node_id, current.ok, current.error)
+            report(self._on_reachability, node_id, current.ok, current.error)

@@ -1,5 +1,5 @@
 # This module is pure.
-"""What a cluster looks like at one moment, and what changed between two."""
+"""A snapshot is what a cluster looks like at one moment; a change is the difference between two."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Node(NamedTuple):
 
     @property
     def usable(self) -> bool:
-        """Whether the node can be dialled at all: a broker may announce a listener that has no address."""
+        """True when the node can be dialled: a broker may announce a listener that has no address."""
         return self.id >= 0 and bool(self.host) and 0 < self.port < 2**16
 
 
@@ -47,7 +47,7 @@ class Snapshot:
 
     @classmethod
     def of(cls, nodes: Iterable[Node], cluster_id: str | None = None, controller_id: int | None = None) -> Snapshot:
-        """A snapshot of the nodes that can be dialled, in the order of their ids."""
+        """Return a snapshot of the nodes that can be dialled, in the order of their ids."""
         by_id = {node.id: node for node in sorted(nodes, key=itemgetter(0)) if node.usable}
         return cls(cluster_id, controller_id, MappingProxyType(by_id))
 
@@ -63,9 +63,9 @@ class Replacement(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a new snapshot changed, false when nothing: nodes as the new one names them, removed ones as the old did.
+    """What a new snapshot changed; false when nothing. Only `removed` has the nodes as the old snapshot names them.
 
-    `all_replaced`: there are nodes, as there were before, and none of them has an id that a client can know.
+    `all_replaced`: both snapshots have nodes, and no id that a client can know is left.
     """
 
     added: tuple[Node, ...] = ()
@@ -79,14 +79,14 @@ class Change:
 
     @property
     def replacement(self) -> Replacement | None:
-        """What replaced the topology; None where nodes came, went or moved: metadata alone says so."""
+        """What replaced the topology; None when nodes only came, went or moved, which clients learn from metadata."""
         if self.cluster_changed:
             return Replacement.CLUSTER_CHANGED
         return Replacement.ALL_NODES_REPLACED if self.all_replaced else None
 
 
 def diff(old: Snapshot | None, new: Snapshot) -> Change:
-    """What `new` changes; after no snapshot at all, every node is added."""
+    """Return what `new` changes; without an old snapshot, every node is added."""
     if old is None:
         return Change(added=tuple(new.nodes.values()))
     return Change(
@@ -102,16 +102,16 @@ def _moved(old: Node | None, new: Node) -> bool:
     return old is not None and old.address != new.address
 
 
-def another_cluster(known: str | None, told: str | None) -> bool:
-    """Whether two cluster ids are of two clusters: brokers before Metadata v2 give none, which says nothing."""
-    return None not in (known, told) and known != told
+def another_cluster(known: str | None, reported: str | None) -> bool:
+    """True when two cluster ids are of two clusters. None is of no other one: brokers before Metadata v2 give no id."""
+    return None not in (known, reported) and known != reported
 
 
 def from_metadata(response: MetadataResponse) -> Snapshot:
-    """The cluster as Metadata shows it.
+    """Return the cluster as Metadata shows it.
 
-    Raises UpstreamError for an error or for no broker that could be dialled: neither may replace a good snapshot, since
-    the clients would lose every address that they have.
+    Raises UpstreamError for an error, and when no broker can be dialled: neither may replace a good snapshot, since
+    clients would lose every address that they have.
     """
     if response.error_code != ErrorCode.NONE:
         raise UpstreamError(f"Metadata answers error {response.error_code}; the broker's log has the reason")

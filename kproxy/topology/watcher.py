@@ -1,7 +1,8 @@
-"""Follows a cluster: polls its metadata, probes its nodes, and tells of each change once.
+"""Follows a cluster: polls its metadata, probes its nodes, and reports each change once.
 
 Each poll asks a bootstrap server on a fresh connection, so that a name which has moved to another cluster is noticed
-while the old cluster lives. What would have every client bootstrap again is believed when a second poll confirms it.
+while the old cluster lives. A change that would make every client bootstrap again is believed when a second poll
+confirms it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import trio
 
 from kproxy.errors import UpstreamError
 from kproxy.topology.confirmation import Confirmation
-from kproxy.topology.probe import OnReachability, Prober, attempted, tell
+from kproxy.topology.probe import OnReachability, Prober, attempted, report
 from kproxy.topology.reachability import Reachability, flipped, next_delay, observed
 from kproxy.topology.snapshot import Change, Snapshot, another_cluster, diff, from_metadata
 from kproxy.upstream.client import UpstreamClient
@@ -23,7 +24,7 @@ from kproxy.upstream.client import UpstreamClient
 log = structlog.get_logger("kproxy.topology")
 
 FLOOR: Final = 1.0
-"""Seconds between the begins of two polls, at the least, however often `hint` and `learn` are called."""
+"""The least number of seconds between the starts of two polls, however often `hint` and `learn` are called."""
 
 OnChange = Callable[[Snapshot, Change], None]
 
@@ -31,11 +32,11 @@ _Nodes = frozenset[tuple[int, str, int]]
 
 
 class Watcher:
-    """Only its own polls replace the snapshot; what others saw makes it look sooner.
+    """Only its own polls replace the snapshot; what passing responses show makes it poll sooner.
 
     The callbacks are called from the Trio thread, must not block, and cannot end the watcher by what they raise:
     `on_change(snapshot, change)` for nodes or a cluster that changed, `on_reachability(node_id, ok, error)` at a node's
-    first probe and whenever that flips.
+    first probe and whenever `ok` changes.
     """
 
     def __init__(
@@ -52,11 +53,11 @@ class Watcher:
         probe_timeout: float = 5.0,
         rand: Callable[[], float] = random.random,
     ) -> None:
-        """Times in seconds; `jitter` is a share of the interval; `poll_timeout` is for all brokers asked in a poll.
+        """Times are in seconds; `jitter` is a share of the interval; `poll_timeout` is for all brokers asked in a poll.
 
         `interval` may be changed at any time.
 
-        `initial` is what `poll_once` of another watcher brought: nothing is told of it, only of what differs from it.
+        `initial` is what another watcher's `poll_once` returned: only what differs from it is reported.
         """
         self.snapshot = initial
         self.upstream: Reachability | None = None
@@ -87,16 +88,16 @@ class Watcher:
 
     @property
     def unconfirmed(self) -> str | None:
-        """The id of another cluster that the last poll met and the next one has to confirm."""
+        """The id of another cluster that the last poll met and the next one must confirm; None when there is none."""
         return self._confirmation.cluster_id
 
     @property
     def nodes(self) -> Mapping[int, Reachability]:
-        """Whether each node answered when last probed, since when, and why not."""
+        """The state of each node when last probed: whether it answered, since when, and why not."""
         return self._prober.nodes
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Polls until cancelled; nothing that a broker does or fails to do ends it."""
+        """Poll until cancelled; nothing that a broker does or fails to do ends it."""
         task_status.started()
         while True:
             started = trio.current_time()
@@ -104,14 +105,14 @@ class Watcher:
             await self._pause(started)
 
     def hint(self) -> None:
-        """Something looks wrong, as a connect that failed: poll as soon as the floor allows."""
+        """Poll as soon as the floor allows: something looks wrong, such as a failed connect."""
         self._hinted.set()
 
     def learn(self, cluster_id: str | None, nodes: Iterable[tuple[int, str, int]]) -> None:
-        """All nodes (id, host, port) that a passing response named, and its cluster id where it told one.
+        """Take all nodes (id, host, port) of a passing response, and its cluster id if it has one.
 
-        A poll follows soon when they are news. The response may come from a broker that lags behind, so it is a reason
-        to look, not a truth; one view of the cluster is reason once, until the snapshot changes.
+        A poll follows soon when they are news. The response may come from a broker that lags behind, so it only causes
+        a poll. The same view of the cluster causes one poll, until the snapshot changes.
         """
         seen = cluster_id, frozenset(nodes)
         if seen != self._odd and self._differs(*seen):
@@ -119,7 +120,7 @@ class Watcher:
             self.hint()
 
     async def poll_once(self) -> Snapshot:
-        """The cluster as it is now, told to nobody: to look at one before switching to it. Raises UpstreamError."""
+        """Return the cluster as it is now, without a callback: for a look before a switch. Raises UpstreamError."""
         with trio.move_on_after(self._poll_timeout):
             return await self._ask()
         raise UpstreamError(f"no metadata within {self._poll_timeout:g} s; check the network and the brokers' load")
@@ -130,7 +131,7 @@ class Watcher:
             self._log(polled)
         self.upstream = polled
         if not polled.ok:
-            self._confirmation.pending = None  # the two polls that agree follow each other
+            self._confirmation.pending = None  # the two polls that agree must follow each other
         answered = await self._probe()
         self._failures = 0 if polled.ok and answered else self._failures + 1
 
@@ -158,7 +159,7 @@ class Watcher:
             self._odd = None
             self._client.set_nodes(_addresses(snapshot))
             self._prober.forget(node.id for node in change.removed + change.moved)
-            tell(self._on_change, snapshot, change)
+            report(self._on_change, snapshot, change)
 
     def _hold(self, snapshot: Snapshot) -> None:
         self.hint()

@@ -7,19 +7,20 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 BASE: Final = 0.05
-"""Seconds: the ceiling before the second attempt."""
+"""Seconds: the ceiling of the wait before the second attempt."""
 
 CAP: Final = 2.0
-"""Seconds: low, because a broker that is back must soon be used again; one connect in two seconds harms nobody."""
+"""Seconds: low, because a broker that is back must soon be used again; one connect in two seconds does no harm."""
 
 # Beyond this the ceiling has long been reached, and 2**n would only grow.
 _MAX_DOUBLINGS: Final = 32
 
 
 def full_jitter(failures: int, rand: float, *, base: float = BASE, cap: float = CAP) -> float:
-    """Seconds to wait after `failures` failures in a row (0: none), `rand` in [0, 1).
+    """Return the seconds to wait after `failures` failures in a row (0: none); `rand` is in [0, 1).
 
-    The whole span is drawn from, not a band at its end: many proxies that lost a broker at once come back spread out.
+    The wait is drawn from the whole span, not from a band at its end: many proxies that lost a broker at once come back
+    spread out.
     """
     if failures < 1:
         return 0.0
@@ -30,9 +31,9 @@ Address = tuple[str, int]
 
 
 class Candidate(NamedTuple):
-    """One address as it stands: times on the clock of `now`, `failures` in a row.
+    """The present state of one address: times are on the clock of `now`, `failures` are in a row.
 
-    `renewed_at`: when its connection was last to be replaced by a fresh one.
+    `renewed_at`: when its connection was last due to be replaced by a fresh one.
     """
 
     address: Address
@@ -44,10 +45,11 @@ class Candidate(NamedTuple):
 
 
 def ordered(candidates: Iterable[Candidate], now: float) -> list[Address]:
-    """The addresses in the order to try them.
+    """Return the addresses in the order to try them.
 
-    Those that wait out a backoff come last, those that failed lately before them. Bootstrap servers go before the nodes
-    that they named, because the configuration says what the cluster is; among equals, the one that rested longest.
+    Those in backoff come last, and before them those that failed lately. Bootstrap servers come before the nodes that
+    they named, because the configuration says what the cluster is. Among equals, the least recently used one comes
+    first.
     """
 
     def rank(candidate: Candidate) -> tuple[bool, bool, bool, float]:
@@ -62,10 +64,11 @@ def ordered(candidates: Iterable[Candidate], now: float) -> list[Address]:
 
 
 def fresh_first(candidates: Iterable[Candidate], now: float) -> list[Address]:
-    """As `ordered`, but one bootstrap server goes first: the one that was not asked on a fresh connection for longest.
+    """As `ordered`, but first comes the bootstrap server that was not asked on a fresh connection for longest.
 
-    Though it failed lately, or none that failed once would be asked again while a node answers; but only one, and none
-    that waits out a backoff, lest servers that hang use up the time in which a well one would answer.
+    It may have failed lately: otherwise one that failed once would not be asked again while a node answers. But only
+    one goes first, and none in backoff, so that servers that hang do not use up the time in which a healthy one would
+    answer.
     """
     all_of_them = list(candidates)
     turns = [each for each in all_of_them if each.bootstrap and each.retry_at <= now]

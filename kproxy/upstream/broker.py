@@ -16,9 +16,9 @@ T = TypeVar("T")
 
 
 class Broker:
-    """Holds one session at most; tasks that ask while it is being opened share the one attempt and its outcome.
+    """Holds one session at most. Tasks that ask while it is being opened share the one attempt and its outcome.
 
-    While a session is renewed there is one connection more: the new one beside the old, or the old one whose last
+    While a session is renewed there is one more connection: the new one beside the old, or the old one whose last
     requests are still being answered.
     """
 
@@ -39,15 +39,15 @@ class Broker:
         self._closed = ""
 
     def candidate(self) -> Candidate:
-        """How the broker stands in the choice of any broker."""
+        """Return the broker's state, for the choice of any broker."""
         return Candidate(
             self.address, self.bootstrap, self._failures, self._retry_at, self._last_used, self._renewed_at
         )
 
     async def session(self, limit: float) -> Session:
-        """The live session, or once the backoff is over a new one, opened within `limit` seconds. Raises UpstreamError.
+        """Return the live session, or after the backoff a new one, opened within `limit` seconds. Raises UpstreamError.
 
-        Tasks that waited for an attempt which failed fail with it, lest each of them dial the dead broker in turn.
+        Tasks that waited for a failed attempt fail with it, so that they do not all dial the dead broker in turn.
         """
         self._last_used = trio.current_time()
         seen = self._failed_dials
@@ -62,7 +62,7 @@ class Broker:
             return self._session
 
     async def renew(self, limit: float, ask: Callable[[Session], Awaitable[T]]) -> T:
-        """What `ask` brings of a new session, opened within `limit` seconds, which then replaces the present one.
+        """Open a new session within `limit` seconds, return what `ask` gets there, and replace the present session.
 
         The name is resolved anew for it. When `ask` or the dial fails, the present session stays. Raises UpstreamError.
         """
@@ -98,17 +98,17 @@ class Broker:
             self._failed_dials += 1
             self._failed(str(error))
             raise
-        if self._closed:  # meanwhile
+        if self._closed:  # closed meanwhile
             session.close(self._closed)
         return session
 
     def succeeded(self) -> None:
-        """The broker answered an ordinary request: the next failure is the first one again."""
+        """Note an answer to an ordinary request: the next failure counts as the first one again."""
         self._failures = 0
         self._retry_at = 0.0
 
     def broke(self, session: Session, error: str) -> None:
-        """A session ended with a request unanswered: the next dial waits. A session counts once."""
+        """Note that a session ended with a request unanswered: the next dial waits. A session counts once."""
         if session is self._session:
             self._session = None
             self._failed(error)
@@ -119,7 +119,7 @@ class Broker:
         self._retry_at = trio.current_time() + full_jitter(self._failures, self._rand())
 
     def close(self, why: str) -> None:
-        """Ends the session, if there is one or one is being opened; its requests raise UpstreamError with `why`."""
+        """End the session, if there is one or one is being opened; its requests raise UpstreamError with `why`."""
         self._closed = why
         self._end_replaced()
         if self._session is not None:

@@ -1,4 +1,4 @@
-"""The client: brokers by node id, any reachable one when the id does not matter."""
+"""The upstream client: it reaches brokers by node id, or any reachable one when the id does not matter."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from kproxy.wire.generated.metadata_response import MetadataResponse
 Order = Callable[[Iterable[Candidate], float], list[Address]]
 
 MAX_RESPONSE_BYTES: Final = 32 * 2**20
-"""Enough for the metadata of 100,000 partitions; a bound for what a broken peer can make kproxy hold."""
+"""Enough for the metadata of 100,000 partitions; it bounds what a broken peer can make kproxy hold."""
 
 
 class UnknownNodeError(UpstreamError):
-    """A node id that no metadata named so far."""
+    """No metadata has named this node id so far."""
 
 
 class UpstreamClient:
@@ -61,7 +61,7 @@ class UpstreamClient:
         self._brokers = {address: self._broker(address) for address in shuffled}
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Holds the connections' tasks; ends only when cancelled, and every socket is closed then."""
+        """Hold the connections' tasks; end only when cancelled, with every socket closed."""
         try:
             async with trio.open_nursery() as self._nursery:
                 task_status.started()
@@ -75,11 +75,11 @@ class UpstreamClient:
         return MappingProxyType(self._nodes)
 
     def update(self, node_id: int, host: str, port: int) -> None:
-        """A node's address as metadata now names it; when it moved, the connection to the old address is closed."""
+        """Set a node's address as metadata now names it; when it moved, close the connection to the old address."""
         self.set_nodes({**self._nodes, node_id: (host, port)})
 
     def set_nodes(self, nodes: Mapping[int, Address]) -> None:
-        """All nodes that there are; connections to addresses that are none's any more are closed."""
+        """Set all nodes of the cluster; close connections to addresses that belong to none of its brokers any more."""
         self._nodes = dict(nodes)
         wanted = self._bootstrap.union(nodes.values())
         for address in [address for address in self._brokers if address not in wanted]:
@@ -91,7 +91,7 @@ class UpstreamClient:
     async def request(
         self, message: Request, answer: type[Answer], *, node: int | None = None, limit: float | None = None
     ) -> Answer:
-        """The answer of the node, or of any broker that can be connected to, decoded as `answer`.
+        """Return the answer of the node, or of any broker that can be connected to, decoded as `answer`.
 
         `limit` (seconds) replaces the request timeout and, when it is shorter, the connect timeout too. Raises
         UpstreamError: it says which broker, what went wrong and what to do.
@@ -101,11 +101,11 @@ class UpstreamClient:
         return await self._exchange(broker, session, message, answer, request)
 
     async def metadata(self, *, fresh: bool = False, limit: float | None = None) -> MetadataResponse:
-        """The cluster's brokers, id and controller, without topics, as the first broker sees them that answers.
+        """Return the cluster's brokers, id and controller, without topics, from the first broker that answers.
 
-        `fresh`: the bootstrap servers come first, in turn, each on a new connection, which replaces the one there was:
-        its name is resolved again, and may lead elsewhere. `limit` (seconds) bounds each broker's connect and answer;
-        then the next one is asked. Raises UpstreamError with what each of them did.
+        `fresh`: the bootstrap servers come first, in turn, each on a new connection that replaces the present one: its
+        name is resolved again, and may lead elsewhere. `limit` (seconds) bounds each broker's connect and answer; then
+        the next one is asked. Raises UpstreamError with what each of them did.
         """
         request, connect = self._limits(limit)
         errors = []

@@ -14,13 +14,13 @@ from kproxy.wire.header import RequestHeader, decode_response_header, encode_req
 from kproxy.wire.primitives import frame
 
 MAX_IN_FLIGHT: Final = 128
-"""Requests without an answer on one connection; more wait for a place. A broker works on one at a time anyway."""
+"""Unanswered requests on one connection; more wait for a place. A broker works on one at a time anyway."""
 
 _CHUNK: Final = 65536
 
 
 class _Exchange:
-    """A request under way. When its caller has left, nobody waits for `done`, and the answer is dropped with it."""
+    """A request under way. When its caller has left, nothing waits for `done`, and the answer is dropped with it."""
 
     __slots__ = ("answer", "api_key", "api_version", "body_at", "done")
 
@@ -50,7 +50,7 @@ class Connection:
         self._retired = ""
 
     async def run(self) -> None:
-        """Reads and writes until the connection fails or the task is cancelled; the stream is closed then."""
+        """Read and write until the connection fails or the task is cancelled; then close the stream."""
         try:
             with self._scope:
                 async with self._stream, trio.open_nursery() as nursery:
@@ -60,7 +60,7 @@ class Connection:
             self.fail("kproxy closed the connection")
 
     def fail(self, why: str) -> None:
-        """Ends the connection: every request in flight, and every later one, raises UpstreamError with `why`."""
+        """End the connection: every request in flight, and every later one, raises UpstreamError with `why`."""
         if self.error is not None:
             return
         self.error = UpstreamError(f"{self.where}: {why}")
@@ -70,7 +70,7 @@ class Connection:
             self._places.release()
 
     def retire(self, why: str) -> None:
-        """Ends the connection once nobody waits on it, at once when nobody does; until then it works as before."""
+        """End the connection once no caller waits on it, at once when none does; until then it works as before."""
         self._retired = why
         self._end_when_left()
 
@@ -79,10 +79,10 @@ class Connection:
             self.fail(self._retired)
 
     async def exchange(self, api_key: int, api_version: int, body: bytes, limit: float) -> tuple[bytes, int]:
-        """Sends a request; the response's frame and the place where its body begins.
+        """Send a request; return the response's frame and the position of its body.
 
         Raises UpstreamError. After `limit` seconds without an answer the connection ends: what is due next would be in
-        doubt. A caller that is cancelled before leaves the connection as it is.
+        doubt. A caller that is cancelled earlier leaves the connection as it is.
         """
         self._callers += 1
         try:
@@ -150,7 +150,7 @@ class Connection:
 
     def _answered(self, response: bytes) -> None:
         exchange = self._in_flight.answered(int.from_bytes(response[:4], "big", signed=True))
-        # The place is free and the caller must hear of it even when the header proves malformed.
+        # The place is free and the caller must wake up even when the header proves malformed.
         self._places.release()
         try:
             _, exchange.body_at = decode_response_header(

@@ -1,4 +1,4 @@
-"""How a connection to a broker is opened; TLS will wrap the stream here, so that nothing above sees the difference."""
+"""Opens connections to brokers; TLS will wrap the stream here, so that nothing above notices the difference."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ Dial = Callable[[str, int], Awaitable[trio.abc.Stream]]
 
 
 async def open_tcp(host: str, port: int) -> trio.abc.Stream:
-    """A plaintext stream, to any address of `host`. Raises OSError; the caller sets the deadline."""
+    """Open a plaintext stream, to any address of `host`. Raises OSError; the caller sets the deadline."""
     addresses = await trio.socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     if len(addresses) == 1:
         stream = await _connect(*addresses[0])
-    else:  # a race between them (happy eyeballs), which for a single one would be a third of what a client costs
+    else:  # a race between them (happy eyeballs): for a single one it would be a third of what a client costs
         stream = await trio.open_tcp_stream(host, port)
-    # A broker that vanished without a word is noticed even while nothing is asked of it.
+    # A broker that vanished silently is noticed even while no request is sent to it.
     stream.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     return stream
 
@@ -34,7 +34,7 @@ async def _connect(family: int, kind: int, protocol: int, _: str, address: tuple
 
 
 def reason(error: OSError) -> str:
-    """Why a dial failed, in one line: Trio hides the addresses' own errors in the cause."""
+    """Return why a dial failed, in one line: Trio hides the addresses' own errors in the cause."""
     cause = error.__cause__
     errors = cause.exceptions if isinstance(cause, ExceptionGroup) else [error]
     return ", ".join(dict.fromkeys(_text(each) for each in errors))

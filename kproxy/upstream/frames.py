@@ -1,5 +1,5 @@
 # This module is pure.
-"""One connection's responses: whole frames from a stream's chunks, and the requests that they answer, in order."""
+"""Cuts a connection's stream into whole response frames, and finds the requests that they answer, in order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SMALLEST: Final = 4  # a response has at least its correlation id
 
 
 class FrameSplitter:
-    """Cuts what arrives into frames; a size is judged as soon as its four bytes are there, before its body is kept."""
+    """Cuts received bytes into frames; a size is checked once its four bytes are there, before its body is kept."""
 
     __slots__ = ("_buffer", "_max_size")
 
@@ -24,11 +24,11 @@ class FrameSplitter:
 
     @property
     def pending(self) -> int:
-        """Bytes of a frame that is not whole yet: at the stream's end this tells a clean end from a torn frame."""
+        """Bytes of an incomplete frame: at the stream's end they distinguish a torn frame from a clean end."""
         return len(self._buffer)
 
     def feed(self, data: bytes | bytearray) -> Iterator[bytes]:
-        """The frames (without their size) that `data` completes. MalformedMessageError for an impossible size."""
+        """Yield the frames (without their size) that `data` completes. MalformedMessageError for an impossible size."""
         self._buffer += data
         while len(self._buffer) >= SIZE_BYTES:
             size = self._size()
@@ -53,7 +53,7 @@ _LAST_ID: Final = 2**31 - 1
 
 
 class InFlight(Generic[T]):
-    """A FIFO of requests without their answers yet; `T` is whatever the caller keeps for each."""
+    """A FIFO of unanswered requests; `T` is what the caller keeps for each."""
 
     __slots__ = ("_next_id", "_queue")
 
@@ -65,14 +65,14 @@ class InFlight(Generic[T]):
         return len(self._queue)
 
     def push(self, item: T) -> int:
-        """Adds a request; its correlation id, unique among those in flight."""
+        """Add a request; return its correlation id, unique among those in flight."""
         correlation_id = self._next_id
         self._next_id = 0 if correlation_id == _LAST_ID else correlation_id + 1
         self._queue.append((correlation_id, item))
         return correlation_id
 
     def answered(self, correlation_id: int) -> T:
-        """Removes and returns the oldest request; raises MalformedMessageError when the response is not to that one."""
+        """Remove and return the oldest request; raise MalformedMessageError when the response answers another one."""
         if not self._queue:
             raise MalformedMessageError(f"a response with correlation id {correlation_id} to no request")
         expected, item = self._queue[0]
@@ -82,7 +82,7 @@ class InFlight(Generic[T]):
         return item
 
     def drain(self) -> list[T]:
-        """Removes and returns all that will not be answered any more, oldest first."""
+        """Remove and return all requests, oldest first; none of them will be answered any more."""
         items = [item for _, item in self._queue]
         self._queue.clear()
         return items

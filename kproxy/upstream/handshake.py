@@ -1,5 +1,5 @@
 # This module is pure.
-"""ApiVersions, first on each connection: what kproxy says of itself, what the answer means, which versions follow."""
+"""The first exchange on each connection, ApiVersions: kproxy's request, the answer, and the version that follows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Request(Protocol):
     max_version: ClassVar[int]
 
     def encode(self, version: int) -> bytes:
-        """The body."""
+        """Return the body."""
 
 
 class Offered(NamedTuple):
@@ -40,10 +40,10 @@ class NotOfferedError(UpstreamError):
 
 
 def decode_answer(body: bytes, version: int) -> ApiVersionsResponse:
-    """The response to ApiVersions `version`. Raises MalformedMessageError.
+    """Return the response to ApiVersions `version`. Raises MalformedMessageError.
 
-    A broker that does not know the version answers in the form of v0 (KIP-511). librdkafka's mock cluster means to,
-    and gets the array's length wrong: a refusal that cannot be read names no range.
+    A broker that does not know the version answers in the form of v0 (KIP-511). librdkafka's mock cluster tries to, and
+    gets the array's length wrong: a refusal that cannot be read counts as one without a range.
     """
     if not body.startswith(ErrorCode.UNSUPPORTED_VERSION.to_bytes(2, "big")):
         return ApiVersionsResponse.decode(body, version)
@@ -54,12 +54,12 @@ def decode_answer(body: bytes, version: int) -> ApiVersionsResponse:
 
 
 def offered(answer: ApiVersionsResponse) -> Mapping[int, Offered]:
-    """What a broker serves, by api key."""
+    """Return the versions that a broker serves, by api key."""
     return MappingProxyType({api.api_key: Offered(api.min_version, api.max_version) for api in answer.api_keys})
 
 
 def next_hello(answer: ApiVersionsResponse, version: int) -> int | None:
-    """The ApiVersions version to ask with after `answer` to `version`; None when that was the answer.
+    """Return the ApiVersions version to ask with after `answer` to `version`; None when that was the answer.
 
     Raises UpstreamError when the broker refuses even the version that it names itself.
     """
@@ -76,7 +76,7 @@ def next_hello(answer: ApiVersionsResponse, version: int) -> int | None:
 
 
 def pick(message: Request, broker: Mapping[int, Offered]) -> int:
-    """The newest version of a request that both sides know. Raises NotOfferedError when there is none."""
+    """Return the newest version of a request that both sides know. Raises NotOfferedError when there is none."""
     name, theirs = APIS[message.api_key].name, broker.get(message.api_key)
     if theirs is None:
         raise NotOfferedError(f"the broker does not serve {name}; kproxy needs a Kafka version that has it")

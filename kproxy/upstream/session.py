@@ -18,7 +18,7 @@ Answer = TypeVar("Answer", bound=WireMessage)
 
 
 class Session:
-    """One broker's connection and the versions that it offered."""
+    """One broker's connection and the versions that the broker serves."""
 
     def __init__(self, connection: Connection, versions: Mapping[int, Offered]) -> None:
         self._connection = connection
@@ -26,19 +26,19 @@ class Session:
 
     @property
     def live(self) -> bool:
-        """Whether requests can still be sent."""
+        """True while requests can still be sent."""
         return self._connection.error is None
 
     def close(self, why: str) -> None:
-        """Ends the connection; requests in flight raise UpstreamError with `why`."""
+        """End the connection; requests in flight raise UpstreamError with `why`."""
         self._connection.fail(why)
 
     def retire(self, why: str) -> None:
-        """Ends the connection as soon as nobody waits for an answer on it."""
+        """End the connection as soon as no caller waits for an answer on it."""
         self._connection.retire(why)
 
     async def request(self, message: Request, answer: type[Answer], limit: float) -> Answer:
-        """The answer to `message` within `limit` seconds. UpstreamError; NotOfferedError when it was not asked."""
+        """Return the answer to `message` within `limit` seconds. UpstreamError; NotOfferedError if it was not sent."""
         try:
             version = pick(message, self._versions)
         except NotOfferedError as error:
@@ -60,7 +60,7 @@ async def open_session(
     client_id: str,
     max_response: int,
 ) -> Session:
-    """Dials, shakes hands, and leaves the connection running in `nursery`, all within `connect_timeout` seconds.
+    """Dial, shake hands, and leave the connection running in `nursery`, all within `connect_timeout` seconds.
 
     Raises UpstreamError; no socket stays open then. SASL will come between the handshake and the session.
     """

@@ -1,4 +1,4 @@
-"""A process under test, in this process: its admin port asked over HTTP, its ports used by clients of frames."""
+"""A process under test, run in this process: tests use its admin port over HTTP, and its ports with a simple client."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ METADATA, HEARTBEAT, API_VERSIONS = 3, 12, 18
 
 
 def settings(*brokers: ScriptedBroker, **others: Any) -> Config:
-    """One virtual cluster a broker, named c0, c1, ...; every port is any free one unless `clusters` says otherwise."""
+    """Return settings of one virtual cluster for each broker, named c0, c1, ...; ports are free ones by default."""
     clusters = [
         {
             "name": f"c{index}",
@@ -45,13 +45,13 @@ def settings(*brokers: ScriptedBroker, **others: Any) -> Config:
 
 
 def named_itself(broker: ScriptedBroker, *node_ids: int) -> ScriptedBroker:
-    """A broker that says that all nodes are where it is."""
+    """Return a broker that says that all nodes are at its own address."""
     broker.name_nodes(dict.fromkeys(node_ids, broker.address))
     return broker
 
 
 def once(event: trio.Event) -> Behaviour:
-    """Answer properly, but only when the event has happened."""
+    """Return a behaviour that answers properly once the event has happened."""
 
     async def behaviour(broker: ScriptedBroker, stream: trio.SocketStream, header: RequestHeader) -> None:
         await event.wait()
@@ -61,7 +61,7 @@ def once(event: trio.Event) -> Behaviour:
 
 
 class Client(Peer):
-    """A Kafka client of few words."""
+    """A minimal Kafka client."""
 
     @classmethod
     async def connected(cls, port: int) -> Client:
@@ -71,19 +71,19 @@ class Client(Peer):
         return made
 
     async def ask(self, header: RequestHeader, body: bytes) -> bytes:
-        """Send a request; the body of its response behind the correlation id."""
+        """Send a request; return the body of its response after the correlation id."""
         await self.send(frame(encode_request_header(header), body))
         return await self.answer(header.correlation_id)
 
     async def answer(self, correlation_id: int) -> bytes:
-        """The next response, which must be this one."""
+        """Return the next response, which must be this one."""
         (size,) = struct.unpack(">i", await self.receive(4))
         data = await self.receive(size)
         assert struct.unpack_from(">i", data) == (correlation_id,)
         return data[4:]
 
     async def introduce(self, name: str, version: str, client_id: str = "app") -> None:
-        """ApiVersions v3, as every client begins (KIP-511)."""
+        """Send ApiVersions v3 and read the answer, as every client begins (KIP-511)."""
         await self.say_hello(name, version, client_id)
         await self.answer(1)
 
@@ -98,13 +98,13 @@ class Client(Peer):
         await self.send(frame(head, MetadataRequest(topics=[]).encode(8)))
 
     async def nodes(self, correlation_id: int) -> dict[int, tuple[str, int]]:
-        """Where the nodes are, as a client is told."""
-        told = MetadataResponse.decode(await self.answer(correlation_id), 8)
-        return {broker.node_id: (broker.host, broker.port) for broker in told.brokers}
+        """Return the addresses of the nodes as a client gets them."""
+        response = MetadataResponse.decode(await self.answer(correlation_id), 8)
+        return {broker.node_id: (broker.host, broker.port) for broker in response.brokers}
 
 
 class Living:
-    """A process that has begun; `code` is its exit code once it is over."""
+    """A process that has started; `code` is its exit code once it has ended."""
 
     def __init__(self, process: Process) -> None:
         self.process = process
@@ -124,20 +124,20 @@ class Living:
             self.over.set()
 
     def port(self, index: int = 0) -> int:
-        """Where clients of a cluster bootstrap."""
+        """The port at which a cluster's clients bootstrap."""
         return self.process.clusters[index].listeners.listen[1]
 
     async def client(self, port: int | None = None) -> Client:
-        """A client, at the first cluster's bootstrap port unless told otherwise."""
+        """Return a client, by default at the first cluster's bootstrap port."""
         self._clients.append(await Client.connected(port or self.port()))
         return self._clients[-1]
 
     async def get(self, path: str) -> Any:
-        """JSON from the admin port."""
+        """Return JSON from the admin port."""
         return (await fetch(self.admin, path)).json()
 
     async def post(self, path: str, content: object, method: str = "POST") -> tuple[int, Any]:
-        """Status and JSON of the answer to a request with JSON at the admin port."""
+        """Return status and JSON of the admin port's answer to a request with JSON."""
         body = json.dumps(content)
         head = f"{method} {path} HTTP/1.1\r\nHost: kproxy\r\nConnection: close\r\nContent-Type: application/json"
         sent = f"{head}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
@@ -145,18 +145,18 @@ class Living:
         return reply.status, reply.json()
 
     async def text(self, path: str) -> str:
-        """Text from the admin port."""
+        """Return text from the admin port."""
         return (await fetch(self.admin, path)).body.decode()
 
     async def until_state(self, state: str) -> Any:
-        """Wait until /readyz says so; what it says."""
+        """Wait until /readyz has this state; return its answer."""
         with trio.fail_after(15):
-            while (told := await self.get("/readyz"))["state"] != state:  # noqa: ASYNC110 (asked over HTTP)
+            while (answer := await self.get("/readyz"))["state"] != state:  # noqa: ASYNC110 (asked over HTTP)
                 await trio.sleep(0.02)
-        return told
+        return answer
 
     def signal(self) -> None:
-        """SIGTERM, to this process."""
+        """Send SIGTERM to this process."""
         os.kill(os.getpid(), signal.SIGTERM)
 
     async def close(self) -> None:
@@ -166,7 +166,7 @@ class Living:
 
 @asynccontextmanager
 async def living(config: Config) -> AsyncIterator[Living]:
-    """A process that has started; at the end it is over, and no descriptor is left."""
+    """Yield a process that has started; afterwards it has ended, and no descriptor is left."""
     before = open_files()
     made: Living
     made = Living(Process(config, lambda: made.config))
@@ -185,7 +185,7 @@ async def living(config: Config) -> AsyncIterator[Living]:
 
 @asynccontextmanager
 async def brokers(*nodes: tuple[int, ...]) -> AsyncIterator[list[ScriptedBroker]]:
-    """Running brokers, each of which says that the given nodes are where it is."""
+    """Yield running brokers; each says that the given nodes are at its own address."""
     made = [ScriptedBroker() for _ in nodes]
     async with trio.open_nursery() as nursery:
         for broker, ids in zip(made, nodes, strict=True):

@@ -26,14 +26,14 @@ from tests.unit.upstream.scripted_broker import ScriptedBroker, silent
 
 
 async def test_starting_ready_degraded_draining() -> None:
-    """Each state is told when it is so, with its reasons."""
+    """Each state is reported when it holds, with its reasons."""
     answers = trio.Event()
     async with brokers((1, 2147483646)) as (broker,):
         broker.script[API_VERSIONS] = once(answers)
         async with living(settings(broker)) as alive:
-            told = await alive.get("/readyz")
-            assert told["state"] == "starting"
-            assert told["reasons"] == [{"cluster": "c0", "node": None, "reason": "the backend was not reached yet"}]
+            body = await alive.get("/readyz")
+            assert body["state"] == "starting"
+            assert body["reasons"] == [{"cluster": "c0", "node": None, "reason": "the backend was not reached yet"}]
             answers.set()
             assert (await alive.until_state("ready"))["reasons"] == []
             broker.script[METADATA] = silent
@@ -53,7 +53,7 @@ async def test_starting_ready_degraded_draining() -> None:
 
 
 async def _in_flight(alive: Living, broker: ScriptedBroker, answers: trio.Event) -> Client:
-    """A client whose Metadata request is with the broker, which answers when told."""
+    """Return a client whose Metadata request is with the broker, which answers after an event."""
     client = await alive.client()
     await client.introduce("test", "1")
     broker.script[METADATA] = once(answers)
@@ -64,7 +64,7 @@ async def _in_flight(alive: Living, broker: ScriptedBroker, answers: trio.Event)
 
 
 async def test_a_drain_answers_and_closes() -> None:
-    """In-flight requests are answered, idle and silent clients go at once, and nobody new gets in."""
+    """In-flight requests are answered, idle and silent clients are closed at once, and no new client gets in."""
     answers = trio.Event()
     async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
         await alive.until_state("ready")
@@ -87,7 +87,7 @@ async def test_a_drain_answers_and_closes() -> None:
 
 
 async def test_a_node_first_seen_while_draining() -> None:
-    """The response that names it is passed on; nobody is let in by its port, as by no other."""
+    """The response that names it is passed on; its port, as any other, lets no client in."""
     answers = trio.Event()
     async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
         await alive.until_state("ready")
@@ -96,16 +96,16 @@ async def test_a_node_first_seen_while_draining() -> None:
         await eventually(lambda: alive.process.draining, "the drain")
         named_itself(broker, 1, 2)
         answers.set()
-        told = await waiting.nodes(2)
-        assert set(told) == {1, 2}
+        addresses = await waiting.nodes(2)
+        assert set(addresses) == {1, 2}
         with pytest.raises(OSError, match="connect"):
-            await alive.client(told[2][1])
+            await alive.client(addresses[2][1])
         await alive.over.wait()
         assert alive.process.clusters[0].counters.closed == {Reason.DRAINED: 1}
 
 
 async def test_a_second_signal_stops_at_once() -> None:
-    """Whoever sends it twice does not want to wait, and the exit code tells."""
+    """An operator who sends it twice does not want to wait; the exit code shows it."""
     async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
         await alive.until_state("ready")
         waiting = await _in_flight(alive, broker, answers := trio.Event())
@@ -121,7 +121,7 @@ async def test_a_second_signal_stops_at_once() -> None:
 
 
 async def test_the_deadline_ends_a_drain() -> None:
-    """What is not answered by then is closed, and counted so."""
+    """Unanswered requests are closed then, and counted so."""
     async with brokers((1,)) as (broker,), living(settings(broker, drain={"deadline": "300ms"})) as alive:
         await alive.until_state("ready")
         waiting = await _in_flight(alive, broker, answers := trio.Event())
@@ -133,19 +133,19 @@ async def test_the_deadline_ends_a_drain() -> None:
 
 
 async def test_two_virtual_clusters_keep_apart() -> None:
-    """Nodes of the same id, connections, counters and troubles are each cluster's own."""
+    """Each cluster has its own nodes, though their ids are the same, and its own connections, counters and troubles."""
     async with brokers((1,), (1, 2)) as (first, second), living(settings(first, second)) as alive:
         await alive.until_state("ready")
-        told = []
+        found = []
         for index in (0, 1):
             client = await alive.client(alive.port(index))
             await client.introduce(f"client-{index}", "1.0")
             await client.send_metadata(2)
-            told.append(await client.nodes(2))
-        assert [set(nodes) for nodes in told] == [{1}, {1, 2}]
-        ports = [port for nodes in told for _, port in nodes.values()]
+            found.append(await client.nodes(2))
+        assert [set(nodes) for nodes in found] == [{1}, {1, 2}]
+        ports = [port for nodes in found for _, port in nodes.values()]
         assert len(set(ports)) == 3
-        client = await alive.client(told[1][1][1])
+        client = await alive.client(found[1][1][1])
         before = first.accepted
         await client.introduce("client-1", "1.0")
         assert first.accepted == before
@@ -159,7 +159,7 @@ async def test_two_virtual_clusters_keep_apart() -> None:
 
 
 async def test_what_the_admin_port_shows() -> None:
-    """Clusters with their nodes and addresses, connections with their software, bytes and counts, as they are."""
+    """It shows clusters with nodes and addresses, and connections with software, bytes and counts, as they are."""
     async with brokers((7,)) as (broker,), living(settings(broker)) as alive:
         await alive.until_state("ready")
         (cluster,) = (await alive.get("/api/v1/clusters"))["clusters"]
@@ -187,7 +187,7 @@ async def test_what_the_admin_port_shows() -> None:
 
 
 async def test_held_bytes_are_those_of_this_moment() -> None:
-    """Half a request that must be whole is held; when its rest has come nothing is."""
+    """Half a request that must be complete is held; when its rest has come nothing is."""
     async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
         await alive.until_state("ready")
         client = await alive.client()
@@ -202,7 +202,7 @@ async def test_held_bytes_are_those_of_this_moment() -> None:
 
 
 async def test_an_interrupt_drains_too() -> None:
-    """Ctrl-C is as good as SIGTERM."""
+    """Ctrl-C drains as SIGTERM does."""
     async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
         await alive.until_state("ready")
         signal.raise_signal(signal.SIGINT)
@@ -211,7 +211,7 @@ async def test_an_interrupt_drains_too() -> None:
 
 
 async def test_without_an_admin_port() -> None:
-    """There need not be one."""
+    """It is optional."""
     async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
         assert alive.process.config.admin is not None
         alive.signal()
@@ -231,7 +231,7 @@ async def test_without_an_admin_port() -> None:
 
 
 async def test_addresses_of_ipv6_have_brackets() -> None:
-    """As people and clients write them."""
+    """They are written as people and clients write them."""
     async with brokers((1,)) as (broker,):
         described = {"name": "six", "bootstrap_servers": f"{HOST}:{broker.port}", "listen": "[::1]:0"}
         async with living(settings(broker, clusters=[described | {"nodes": {"first_port": 0}}])) as alive:
@@ -242,7 +242,7 @@ async def test_addresses_of_ipv6_have_brackets() -> None:
 
 
 async def test_a_node_out_of_reach_degrades() -> None:
-    """The one that is gone is named, with its address and the reason."""
+    """The missing one is named, with its address and the reason."""
     async with brokers((1,)) as (broker,):
         broker.name_nodes({1: broker.address, 2: (HOST, 1)})
         async with living(settings(broker)) as alive:

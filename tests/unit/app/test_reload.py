@@ -8,7 +8,7 @@ from tests.unit.cluster.test_epochs import described, two
 
 
 async def test_a_reload_without_the_active_upstream() -> None:
-    """The first one of the new list is active, and failovers go on from there."""
+    """The first one of the new list becomes active, and failovers go on from there."""
     async with two() as process:
         servers = [
             {"name": name, "bootstrap_servers": f"{HOST}:{broker.port}"}

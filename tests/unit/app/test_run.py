@@ -1,4 +1,4 @@
-"""`kproxy serve` as a process: its exit codes, and the one line that a wrong setting gets."""
+"""`kproxy serve` as a process: its exit codes, and the one line that it prints for a wrong setting."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COMMAND = (sys.executable, "-m", "kproxy", "serve")
 
 @contextmanager
 def serving(*flags: str, stderr: int = subprocess.PIPE) -> Iterator[subprocess.Popen[str]]:
-    """The process; killed at the end when it still runs."""
+    """Yield the process; kill it at the end when it still runs."""
     process = subprocess.Popen([*COMMAND, *flags], stdout=subprocess.PIPE, stderr=stderr, text=True)
     try:
         yield process
@@ -42,26 +42,26 @@ def serving(*flags: str, stderr: int = subprocess.PIPE) -> Iterator[subprocess.P
 
 
 def state(port: int) -> str | None:
-    """What /readyz says, None while nobody answers."""
+    """Return the state in /readyz, None while there is no answer."""
     connection = http.client.HTTPConnection(HOST, port, timeout=5)
     try:
         connection.request("GET", "/readyz")
-        told: str = json.loads(connection.getresponse().read())["state"]
+        found: str = json.loads(connection.getresponse().read())["state"]
     except OSError:
         return None
     finally:
         connection.close()
-    return told
+    return found
 
 
 @pytest.fixture
 def ports() -> range:
-    """Four adjacent free ports: bootstrap and three nodes."""
+    """Return four adjacent free ports: bootstrap and three nodes."""
     return free_ports(4)
 
 
 def refused(*flags: str) -> list[str]:
-    """The lines on standard error of a process that must end with exit code 2 and say nothing else."""
+    """Return the lines on standard error of a process that must end with exit code 2 and print nothing else."""
     with serving(*flags) as process:
         out, err = process.communicate(timeout=30)
     assert process.returncode == 2, err
@@ -87,7 +87,7 @@ def test_a_bootstrap_port_in_use(ports: range) -> None:
 
 
 def test_an_admin_port_in_use(tmp_path: Path, ports: range) -> None:
-    """As for any other listener."""
+    """It is as for any other listener."""
     admin = f"{HOST}:{ports[3]}"
     with socket.create_server((HOST, ports[3])):
         (line,) = refused("--config", file(tmp_path, clusters=[cluster(f"{HOST}:{ports[0]}")], admin=admin))
@@ -96,7 +96,7 @@ def test_an_admin_port_in_use(tmp_path: Path, ports: range) -> None:
 
 
 def test_a_node_port_in_use(tmp_path: Path, ports: range) -> None:
-    """A node that the configuration names has one port; when that is taken it says which node and port."""
+    """A node that the configuration names has one port; when that is taken, the line has the node and the port."""
     settings = cluster(f"{HOST}:{ports[0]}", strategy="offset", ranges="5-7")
     with socket.create_server((HOST, ports[2])):
         lines = refused("--config", file(tmp_path, clusters=[settings]))
@@ -106,7 +106,7 @@ def test_a_node_port_in_use(tmp_path: Path, ports: range) -> None:
 
 
 def test_a_host_that_is_not_this_machine() -> None:
-    """A name without an address, and another machine's address, are one line each."""
+    """A name without an address, and another machine's address, give one line each."""
     (unknown,) = refused("--bootstrap-servers", f"{HOST}:1", "--listen", "no-such-host.invalid:9092")
     assert unknown == "kproxy: clusters.0.listen: cannot listen on no-such-host.invalid:9092: the name has no address"
     (foreign,) = refused("--bootstrap-servers", f"{HOST}:1", "--listen", "192.0.2.1:9092")
@@ -135,7 +135,7 @@ def test_backend_that_is_not_there(ports: range) -> None:
 
 
 def test_a_second_sigterm_ends_a_drain(ports: range) -> None:
-    """The drain waits for the broker's answer, until it is told again: exit code 1, at once."""
+    """The drain waits for the broker's answer until the second signal: exit code 1, at once."""
     admin = free_port()
     with socket.create_server((HOST, ports[3])) as broker:
         flags = ["--bootstrap-servers", f"{HOST}:{ports[3]}", "--listen", f"{HOST}:{ports[0]}"]
@@ -169,7 +169,7 @@ def _in_flight(admin: int) -> int:
 
 
 def test_a_log_that_nobody_reads_any_more(ports: range) -> None:
-    """The reader of its standard error is gone: it serves on, and ends as it should."""
+    """The reader of its standard error is gone: it goes on serving, and ends properly."""
     admin = free_port()
     read, write = os.pipe()
     flags = ["--bootstrap-servers", f"{HOST}:1", "--listen", f"{HOST}:{ports[0]}", "--admin", f"{HOST}:{admin}"]
@@ -187,7 +187,7 @@ def test_a_log_that_nobody_reads_any_more(ports: range) -> None:
 
 @pytest.fixture
 def _process_settings() -> Iterator[None]:
-    """What `run` sets for the whole process is set back."""
+    """Restore what `run` sets for the whole process."""
     interval, root = sys.getswitchinterval(), logging.getLogger()
     handlers, level = root.handlers[:], root.level
     yield
@@ -200,7 +200,7 @@ def _process_settings() -> Iterator[None]:
 @pytest.mark.usefixtures("_process_settings")
 @pytest.mark.parametrize("form", ["auto", "console"])
 def test_a_port_that_is_taken_in_process(ports: range, capsys: pytest.CaptureFixture[str], form: str) -> None:
-    """`run` returns the code; threads give the interpreter back ten times as soon as by default."""
+    """`run` returns the code; threads yield the interpreter ten times as often as by default."""
     settings = {"bootstrap_servers": f"{HOST}:1", "listen": f"{HOST}:{ports[0]}", "log.format": form}
     with socket.create_server((HOST, ports[0])):
         assert run(load(None, settings, {})) == CONFIGURATION_ERROR

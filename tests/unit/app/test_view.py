@@ -1,4 +1,4 @@
-"""kproxy.app.view: what a request costs."""
+"""kproxy.app.view: the cost of a request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.unit.app.living import brokers, living, settings
 
 
 class Watched:
-    """A process that counts which of its parts are looked at."""
+    """A process that counts accesses to its parts."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
@@ -27,7 +27,7 @@ class Watched:
 
 
 async def test_a_name_check_walks_no_connection() -> None:
-    """It looks at the virtual clusters only; the view of one looks at the connections, which it counts."""
+    """It accesses only the virtual clusters; a cluster's view accesses the connections, which it counts."""
     async with brokers((1,), (2,)) as both, living(settings(*both)) as alive:
         await alive.until_state("ready")
         watched = Watched(alive.process)

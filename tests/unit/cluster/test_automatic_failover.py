@@ -1,4 +1,4 @@
-"""Where an automatic failover leads, when clusters do not answer or have nodes without a port."""
+"""Which upstream an automatic failover takes, when clusters do not answer or have nodes without a port."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AWAY = {"automatic": True, "after": "500ms", "floor": "60s"}
 
 
 def events(process: Two, event: str) -> list[dict[str, Any]]:
-    """The fields of all log lines of that text."""
+    """Return the fields of all log lines with that text."""
     return [one.event.log_fields() for one in process.cluster.events.kept if one.event.log == event]
 
 
@@ -34,7 +34,7 @@ async def three(b_nodes: tuple[int, ...], c_nodes: tuple[int, ...]) -> AsyncIter
 
 
 async def test_an_automatic_failover_passes_over_a_cluster_with_a_node_without_a_port() -> None:
-    """It goes to the next one, and tells why it did not go to this one."""
+    """It takes the next cluster, and an event says why it did not take this one."""
     async with three((7,), (3,)) as (process, _):
         process.a.script[METADATA] = closing
         await process.a.drop()
@@ -43,7 +43,7 @@ async def test_an_automatic_failover_passes_over_a_cluster_with_a_node_without_a
 
 
 async def test_no_automatic_failover_while_no_cluster_has_ports() -> None:
-    """An event for each cluster and outage, not for each attempt; another outage is told again."""
+    """Each cluster gives one event for each outage, not for each attempt; the next outage gives another."""
     async with three((7,), (8,)) as (process, c):
         for outage in (1, 2):
             process.a.script[METADATA] = closing
@@ -60,7 +60,7 @@ async def test_no_automatic_failover_while_no_cluster_has_ports() -> None:
 
 
 async def test_no_upstream_answers() -> None:
-    """An event for each outage; whoever answers first takes over."""
+    """Each outage gives one event; the first cluster that answers takes over."""
     async with three((2,), (3,)) as (process, c):
         for broker in (process.a, process.b, c):
             broker.script[METADATA] = closing

@@ -1,4 +1,4 @@
-"""A virtual cluster that starts, or cannot."""
+"""A virtual cluster starts, or fails to."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def test_a_bootstrap_port_in_use() -> None:
 
 
 async def test_a_node_port_in_use() -> None:
-    """So does the error for a node that the configuration names."""
+    """The error for a node that the configuration names does so too."""
     ports = free_ports(3)
     with socket.create_server((HOST, ports[2])), pytest.raises(ExceptionGroup) as caught:
         async with started(listen=ports[0], strategy="offset", ranges="5-6"):

@@ -1,4 +1,4 @@
-"""A virtual cluster as the relay asks for it: whom to dial, and what to look into."""
+"""A virtual cluster as the relay sees it: which addresses to dial, and what the watcher has to look into."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.unit.relay.sockets import eventually
 
 
 async def test_every_bootstrap_server_has_its_turn() -> None:
-    """Each connection begins with the next one, and goes on with the others, then with nodes that are known."""
+    """Each connection begins with the next server, then tries the others, then the known nodes."""
     async with started(servers="a:1,b:2,c:3", first_port=0) as cluster:
         turns = [[host for host, _ in cluster.destination.upstreams(None)] for _ in range(4)]
         assert turns == [["b", "c", "a"], ["c", "a", "b"], ["a", "b", "c"], ["b", "c", "a"]]
@@ -21,7 +21,7 @@ async def test_every_bootstrap_server_has_its_turn() -> None:
 
 
 async def test_dials_are_counted_by_node() -> None:
-    """A failure is a reason to look at the backend at once."""
+    """A failure makes the watcher poll the backend at once."""
     async with started(first_port=0) as cluster:
         cluster.destination.dialled(None, ("a", 1), None, "")
         cluster.destination.dialled(7, ("n7", 9092), Reason.CONNECT_FAILED, "connection refused")
@@ -33,7 +33,7 @@ async def test_dials_are_counted_by_node() -> None:
 
 
 async def test_news_in_a_passing_response_are_looked_into() -> None:
-    """Nodes that the watcher does not know are a reason to poll before the interval is over."""
+    """Nodes that the watcher does not know make it poll before the interval is over."""
     async with brokers((1,)) as (broker,), started(servers=f"{HOST}:{broker.port}", first_port=0) as cluster:
         await eventually(lambda: cluster.upstreams.watcher.snapshot is not None, "the first poll")
         polls = broker.requests(3)

@@ -42,7 +42,7 @@ FLOOR = 0.5
 
 @dataclass
 class Two:
-    """A process with two upstream clusters, `a` first, each of one broker that is all of its nodes."""
+    """A process with two upstream clusters, `a` first; each has one broker, which claims to be all of its nodes."""
 
     alive: Living
     a: ScriptedBroker
@@ -62,7 +62,7 @@ class Two:
         return client
 
     async def post(self, path: str, content: object = None) -> tuple[int, Any]:
-        """Status and JSON of what the admin port answers."""
+        """Return the status and JSON that the admin port answers."""
         return await self.alive.post(f"/api/v1/clusters/c/{path}", {} if content is None else content)
 
 
@@ -100,12 +100,12 @@ async def metadata(client: Client, correlation_id: int, version: int = 13) -> Me
 
 
 async def test_a_switch_closes_what_was_there_and_leads_to_the_other_cluster() -> None:
-    """Old connections end for that reason; who bootstraps then finds the other cluster's nodes."""
+    """Old connections end with that reason; a client that bootstraps afterwards finds the other cluster's nodes."""
     async with two() as process:
         node, bootstrap = await process.client(process.port(1)), await process.client()
         assert {broker.node_id for broker in (await metadata(bootstrap, 2, 12)).brokers} == {1, 2}
-        status, told = await process.post("failover", {"to": "b"})
-        assert (status, told["upstream"], told["epoch"], told["connections"]) == (200, "b", 1, 2)
+        status, reply = await process.post("failover", {"to": "b"})
+        assert (status, reply["upstream"], reply["epoch"], reply["connections"]) == (200, "b", 1, 2)
         assert await node.receive_all() == await bootstrap.receive_all() == b""
         assert process.cluster.counters.closed[Reason.REBOOTSTRAP] == 2
         fresh = await metadata(await process.client(), 2, 12)
@@ -114,15 +114,15 @@ async def test_a_switch_closes_what_was_there_and_leads_to_the_other_cluster() -
         assert {broker.port for broker in fresh.brokers} == {process.port(11), process.port(12)}
 
 
-async def test_a_retired_node_tells_a_client_once_and_then_refuses() -> None:
-    """129 with the present brokers, flushed, then closed; then it refuses; after the grace it is gone."""
+async def test_a_retired_node_notifies_a_client_once_and_then_refuses() -> None:
+    """It gets 129 with the present brokers, flushed, then a close; then a refusal; after the grace the port is gone."""
     async with two(topology={"retired": "refuse"}) as process:
         retired = process.port(1)
         await process.post("failover", {"to": "b"})
         client = await process.client(retired)
-        told = await metadata(client, 2)
-        assert told.error_code == ErrorCode.REBOOTSTRAP_REQUIRED
-        assert {broker.node_id: broker.port for broker in told.brokers} == {11: process.port(11), 12: process.port(12)}
+        reply = await metadata(client, 2)
+        assert reply.error_code == ErrorCode.REBOOTSTRAP_REQUIRED
+        assert {broker.node_id: broker.port for broker in reply.brokers} == {11: process.port(11), 12: process.port(12)}
         assert await client.receive_all() == b""
         again = await process.alive.client(retired)
         await again.say_hello("apache-kafka-java", "4.3.1", "app")
@@ -136,8 +136,8 @@ async def test_a_retired_node_tells_a_client_once_and_then_refuses() -> None:
                 await trio.sleep(0.05)
 
 
-async def test_a_client_that_was_closed_is_told_at_a_node_that_both_clusters_have() -> None:
-    """Once; then the same node serves it, and another client was never told."""
+async def test_a_client_that_was_closed_is_notified_at_a_node_that_both_clusters_have() -> None:
+    """The client gets one 129. Then the same node serves it, and another client gets none."""
     async with two((1, 2), (1, 2)) as process:
         first = await process.client(process.port(1))
         await metadata(first, 2)
@@ -152,7 +152,7 @@ async def test_a_client_that_was_closed_is_told_at_a_node_that_both_clusters_hav
 
 
 async def test_metadata_in_flight_at_the_switch_is_answered_by_129() -> None:
-    """Never by the old cluster's nodes."""
+    """The old cluster's nodes are never in the answer."""
     async with two() as process:
         client = await process.client(process.port(1))
         process.a.script[METADATA] = once(answers := trio.Event())
@@ -162,8 +162,8 @@ async def test_metadata_in_flight_at_the_switch_is_answered_by_129() -> None:
         await eventually(lambda: len(connection.in_flight) == 1, "a request in flight")
         await process.post("failover", {"to": "b"})
         answers.set()
-        told = MetadataResponse.decode((await client.answer(2))[1:], 13)
-        assert (told.error_code, {broker.node_id for broker in told.brokers}) == (
+        reply = MetadataResponse.decode((await client.answer(2))[1:], 13)
+        assert (reply.error_code, {broker.node_id for broker in reply.brokers}) == (
             ErrorCode.REBOOTSTRAP_REQUIRED,
             {11, 12},
         )
@@ -171,7 +171,7 @@ async def test_metadata_in_flight_at_the_switch_is_answered_by_129() -> None:
 
 
 async def test_a_client_that_believes_what_129_says_is_closed_instead() -> None:
-    """kafka-python with Metadata in flight at the switch: told on its next connection, by the new cluster itself."""
+    """kafka-python has Metadata in flight at the switch: it is notified by the new cluster, on its next connection."""
     async with two((1,), (1,)) as process:
         client = await process.alive.client(process.port(1))
         await client.introduce("kafka-python", "3.0.12")
@@ -185,8 +185,8 @@ async def test_a_client_that_believes_what_129_says_is_closed_instead() -> None:
         assert await client.receive_all() == b""
         back = await process.alive.client(process.port(1))
         await back.introduce("kafka-python", "3.0.12")
-        told = await metadata(back, 2)
-        assert (told.error_code, told.cluster_id) == (ErrorCode.REBOOTSTRAP_REQUIRED, "B")
+        reply = await metadata(back, 2)
+        assert (reply.error_code, reply.cluster_id) == (ErrorCode.REBOOTSTRAP_REQUIRED, "B")
 
 
 def heartbeat(correlation_id: int) -> bytes:
@@ -195,8 +195,8 @@ def heartbeat(correlation_id: int) -> bytes:
 
 
 @pytest.mark.parametrize("software", [("apache-kafka-java", "4.3.1"), ("kafka-python", "3.0.12")])
-async def test_what_waits_at_the_old_coordinator_is_told_16(software: tuple[str, str]) -> None:
-    """At once, at any port, also those who are not told by 129; counted once, and still owed a 129 afterwards."""
+async def test_what_waits_at_the_old_coordinator_is_answered_16(software: tuple[str, str]) -> None:
+    """At once, at any port, also for clients that get no 129. It counts once, and a 129 stays owed afterwards."""
     async with two((1,), (1,)) as process:
         process.a.script[HEARTBEAT] = silent
         members = [await process.alive.client(port) for port in (process.port(1), process.port(1), None)]
@@ -215,15 +215,15 @@ async def test_what_waits_at_the_old_coordinator_is_told_16(software: tuple[str,
                 )
             assert await member.receive_all() == b""
         assert trio.current_time() - begun < PATIENCE
-        told = process.cluster.counters.told
-        assert told == {(Action.NOT_COORDINATOR, *software): 3}
+        counted = process.cluster.counters.told
+        assert counted == {(Action.NOT_COORDINATOR, *software): 3}
         back = await process.alive.client(process.port(1))
         await back.introduce(*software)
         assert (await metadata(back, 2)).error_code == ErrorCode.REBOOTSTRAP_REQUIRED
 
 
-async def test_a_drain_tells_members_of_groups_16() -> None:
-    """Each when its turn has come: it finds its coordinator by a sibling."""
+async def test_a_drain_answers_members_of_groups_16() -> None:
+    """Each member gets it when its turn has come, and finds its coordinator through a sibling."""
     async with two(drain={"rebootstrap": True, "deadline": "1s"}) as process:
         process.a.script[HEARTBEAT] = silent
         member = await process.client(process.port(1))
@@ -249,7 +249,7 @@ async def test_what_the_old_cluster_never_answers_is_not_waited_for() -> None:
 
 
 async def test_a_restart_stays_with_the_active_upstream(tmp_path: Path) -> None:
-    """Where state is kept; it goes on from there, automatic failover included, and a manual one leads to the next."""
+    """Where state is kept. Automatic failover and a manual one go on from there."""
     state = {"state": {"path": str(tmp_path / "state.db")}}
     async with brokers((1,), (2,)) as (a, b):
         a.answer.cluster_id, b.answer.cluster_id = "A", "B"
@@ -264,32 +264,32 @@ async def test_a_restart_stays_with_the_active_upstream(tmp_path: Path) -> None:
 
 
 async def test_refused_switches() -> None:
-    """An unknown target, the active one, one that does not answer; the epoch stays."""
+    """The target is unknown, or active already, or does not answer; the epoch stays."""
     async with two() as process:
         assert (await process.post("failover", {"to": "x"}))[0] == 404
         assert (await process.post("failover", {"to": "a"}))[0] == 409
         process.b.script[METADATA] = silent
         process.b.answer.brokers = []
         del process.b.script[METADATA]
-        status, told = await process.post("failover", {"to": "b"})
+        status, reply = await process.post("failover", {"to": "b"})
         assert (status, process.cluster.epoch) == (409, 0)
-        assert "b cannot take over" in told["error"]
-        status, told = await process.post("failover", {"to": "b", "force": True})
-        assert (status, told["epoch"]) == (200, 1)
+        assert "b cannot take over" in reply["error"]
+        status, reply = await process.post("failover", {"to": "b", "force": True})
+        assert (status, reply["epoch"]) == (200, 1)
 
 
 async def test_the_floor_between_two_epochs() -> None:
-    """Sooner it says how long to wait; then it works."""
+    """A request that comes sooner gets the seconds to wait; after them it works."""
     async with two(topology={"epoch_floor": "30s"}) as process:
         assert (await process.post("rebootstrap"))[0] == 200
-        status, told = await process.post("rebootstrap")
+        status, reply = await process.post("rebootstrap")
         assert (status, process.cluster.epoch) == (429, 1)
-        assert "epoch_floor" in told["error"]
+        assert "epoch_floor" in reply["error"]
         assert (await process.post("failover"))[0] == 429
 
 
 async def test_another_cluster_behind_the_same_servers() -> None:
-    """Seen in two polls one after the other, it is a new epoch; for a moment only, it is none."""
+    """Two polls in a row that show it begin a new epoch; a single one does not."""
     async with two() as process:
         client = await process.client(process.port(1))
         process.a.answer.cluster_id = "A2"
@@ -301,7 +301,7 @@ async def test_another_cluster_behind_the_same_servers() -> None:
 
 
 async def test_all_nodes_replaced() -> None:
-    """No node that a client can know is left: a new epoch. One of two is not that."""
+    """No node that a client can know is left: a new epoch. One node of two is not enough."""
     async with two() as process:
         named_itself(process.a, 2, 3)
         await eventually(lambda: 3 in process.cluster.nodes.addresses.nodes, "the new node")
@@ -313,7 +313,7 @@ async def test_all_nodes_replaced() -> None:
 
 
 async def test_a_retired_node_that_serves() -> None:
-    """A client that can only ask finds the new nodes at the old port."""
+    """A client that cannot rebootstrap finds the new nodes at the old port."""
     async with two() as process:
         retired = process.port(1)
         await process.post("failover", {"to": "b"})
@@ -322,8 +322,8 @@ async def test_a_retired_node_that_serves() -> None:
         assert {broker.node_id for broker in (await metadata(client, 3, 12)).brokers} == {11, 12}
 
 
-async def test_a_retired_node_refuses_who_cannot_be_told() -> None:
-    """A Java client of 3.7 is closed at its first words, one of unknown make at its first Metadata."""
+async def test_a_retired_node_refuses_clients_that_cannot_be_notified() -> None:
+    """A Java client of 3.7 is closed at its ApiVersions, one of unknown software at its first Metadata."""
     async with two(topology={"retired": "refuse"}) as process:
         retired = process.port(1)
         await process.post("failover", {"to": "b"})
@@ -335,16 +335,16 @@ async def test_a_retired_node_refuses_who_cannot_be_told() -> None:
 
 
 async def test_two_upstreams_that_are_one_cluster() -> None:
-    """The switch is made, since the operator may know why; the log says what it looks like."""
+    """The switch is made, since the operator may know why; the log warns of the same cluster id."""
     async with two((1,), (1,)) as process:
         process.b.answer.cluster_id = "A"
-        status, told = await process.post("failover", {"to": "b"})
-        assert (status, told["epoch"], process.cluster.upstreams.cluster_id) == (200, 1, "A")
+        status, reply = await process.post("failover", {"to": "b"})
+        assert (status, reply["epoch"], process.cluster.upstreams.cluster_id) == (200, 1, "A")
         assert (await metadata(await process.client(), 2, 12)).cluster_id == "A"
 
 
 async def test_another_cluster_for_a_moment() -> None:
-    """One poll that says so, and the next that does not: nobody moves."""
+    """One poll shows it and the next does not: no client moves."""
     async with two() as process:
         client = await process.client(process.port(1))
         polls = process.a.requests(METADATA)
@@ -357,7 +357,7 @@ async def test_another_cluster_for_a_moment() -> None:
 
 
 async def test_automatic_failover() -> None:
-    """Only once the active one was away for as long as the settings say; and there it stays."""
+    """It happens only once the active one was unreachable for the configured time, and does not go back."""
     failover = {"automatic": True, "after": "500ms", "floor": "60s"}
     async with two(cluster={"failover": failover}) as process:
         process.a.script[METADATA] = silent
@@ -389,7 +389,7 @@ async def test_a_drain_sends_clients_to_siblings() -> None:
 
 
 async def test_a_reload_that_maps_nodes_elsewhere() -> None:
-    """Clients are told the new host, those from before are parted from; a bad reload changes nothing."""
+    """Clients get the new host, and older connections are closed; a bad reload changes nothing."""
     async with two() as process:
         client = await process.client(process.port(1))
         process.alive.config = described(
@@ -397,8 +397,8 @@ async def test_a_reload_that_maps_nodes_elsewhere() -> None:
         )
         os.kill(os.getpid(), signal.SIGHUP)
         assert await client.receive_all() == b""
-        told = await metadata(await process.client(), 2, 12)
-        assert {broker.host for broker in told.brokers} == {"localhost"}
+        reply = await metadata(await process.client(), 2, 12)
+        assert {broker.host for broker in reply.brokers} == {"localhost"}
         assert process.cluster.counters.epochs["config"] == 1
         process.alive.config = described(
             process.a, process.b, limits={"max_connections": 5}, admin=process.alive.listens
@@ -409,7 +409,7 @@ async def test_a_reload_that_maps_nodes_elsewhere() -> None:
 
 
 async def test_a_reload_that_a_failover_overtakes() -> None:
-    """While it waits for the epoch's floor the other upstream becomes the active one: so it stays."""
+    """The reload waits for the epoch's floor, and meanwhile the other upstream becomes the active one: it stays so."""
     async with two() as process:
         await process.post("rebootstrap", {})
         config = described(process.a, process.b, cluster={"advertised_host": "localhost"}, admin=process.alive.listens)
@@ -422,12 +422,12 @@ async def test_a_reload_that_a_failover_overtakes() -> None:
             assert (await process.post("failover", {"to": "b"}))[0] == 200
             epoch.floor = FLOOR
         assert process.cluster.upstreams.active.name == "b"
-        told = await metadata(await process.client(), 2, 12)
-        assert (told.cluster_id, {broker.host for broker in told.brokers}) == ("B", {"localhost"})
+        reply = await metadata(await process.client(), 2, 12)
+        assert (reply.cluster_id, {broker.host for broker in reply.brokers}) == ("B", {"localhost"})
 
 
 async def test_a_reload_with_other_bootstrap_servers() -> None:
-    """They must answer; then clients are sent there."""
+    """The servers must answer; then clients are sent there."""
     async with two() as process:
         client = await process.client(process.port(1))
         upstreams = [{"name": "a", "bootstrap_servers": f"{HOST}:{process.b.port}"}]
@@ -443,30 +443,30 @@ async def test_a_reload_with_other_bootstrap_servers() -> None:
 
 
 async def test_leader_epochs_of_another_cluster() -> None:
-    """A librdkafka that would believe no lower ones is told none, from the first Metadata of the other cluster on."""
+    """A librdkafka that would believe no lower epochs gets none, from the other cluster's first Metadata on."""
     async with two() as process:
         for broker, epoch in ((process.a, 5), (process.b, 2)):
             broker.answer.topics = [
                 MetadataResponseTopic(name="t", partitions=[MetadataResponsePartition(0, 0, 1, epoch)])
             ]
 
-        async def told(software: tuple[str, str], version: int) -> int:
+        async def leader_epoch(software: tuple[str, str], version: int) -> int:
             client = await process.alive.client()
             await client.introduce(*software)
             return (await metadata(client, 2, version)).topics[0].partitions[0].leader_epoch
 
         old, new, java = ("librdkafka", "2.15.0"), ("librdkafka", "2.16.0"), ("apache-kafka-java", "3.9.0")
-        assert [await told(software, 12) for software in (old, new, java)] == [5, 5, 5]
+        assert [await leader_epoch(software, 12) for software in (old, new, java)] == [5, 5, 5]
         await process.post("failover", {"to": "b"})
-        assert [await told(software, 12) for software in (old, new, java)] == [-1, 2, 2]
-        assert [await told(old, version) for version in (7, 8, 9)] == [-1, -1, -1]
+        assert [await leader_epoch(software, 12) for software in (old, new, java)] == [-1, 2, 2]
+        assert [await leader_epoch(old, version) for version in (7, 8, 9)] == [-1, -1, -1]
         await trio.sleep(FLOOR)
         await process.post("failover", {"to": "a"})
-        assert [await told(software, 13) for software in (old, new)] == [-1, 5]
+        assert [await leader_epoch(software, 13) for software in (old, new)] == [-1, 5]
 
 
 async def test_topic_ids_are_hidden_at_every_cluster() -> None:
-    """From a franz-go of 1.22, and from nobody else, from its first Metadata on; not where the settings say nobody."""
+    """Only from franz-go of 1.22, from its first Metadata on; from no client where the settings list no software."""
     topic_id = UUID(int=7)
     for named, shown in (({}, (ZERO_UUID, -1)), ({"hide_topic_ids_from": ""}, (topic_id, 5))):
         async with two(cluster={"failover": named}) as process:
@@ -474,7 +474,7 @@ async def test_topic_ids_are_hidden_at_every_cluster() -> None:
                 partition = MetadataResponsePartition(0, 0, 1, 5)
                 broker.answer.topics = [MetadataResponseTopic(name="t", topic_id=topic_id, partitions=[partition])]
 
-            async def told(software: tuple[str, str]) -> tuple[UUID, int]:
+            async def received(software: tuple[str, str]) -> tuple[UUID, int]:
                 client = await process.alive.client()
                 await client.introduce(*software)
                 (topic,) = (await metadata(client, 2, 12)).topics
@@ -482,13 +482,13 @@ async def test_topic_ids_are_hidden_at_every_cluster() -> None:
 
             everyone = (("kgo", "v1.22.2"), ("kgo", "v1.21.7"), ("apache-kafka-java", "4.4.0"))
             expected = [shown, (topic_id, 5), (topic_id, 5)]
-            assert [await told(software) for software in everyone] == expected
+            assert [await received(software) for software in everyone] == expected
             await process.post("failover", {"to": "b"})
-            assert [await told(software) for software in everyone] == expected
+            assert [await received(software) for software in everyone] == expected
 
 
 async def test_leader_epochs_of_the_same_cluster() -> None:
-    """Behind another upstream, or after an order to rebootstrap, they go on to be told."""
+    """Clients still get them, behind another upstream or after a rebootstrap by the operator."""
     async with two() as process:
         process.b.answer.cluster_id = "A"
         client = await process.alive.client()

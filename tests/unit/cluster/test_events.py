@@ -1,4 +1,4 @@
-"""The event stream of a whole process: who comes, is there and goes, what happens, and where it is written."""
+"""The event stream of a whole process: clients that come, are there and go, what happens, and where it is written."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ Row = dict[str, Any]
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Looks at who has come more often."""
+    """Make the looks for new connections more frequent."""
     monkeypatch.setattr(presence, "LOOK", 0.05)
 
 
 def to(directory: Path, **others: Any) -> Row:
-    """Settings of an event stream to files that appear soon."""
+    """Return settings of an event stream to files that appear soon."""
     lake = {"name": "lake", "type": "files", "directory": str(directory), "file_age": "100ms", "linger": 0}
     return {"destinations": [lake], "instance": "kproxy-0"} | others
 
 
 def rows(directory: Path) -> list[Row]:
-    """All events in the finished files, each with the fields that are its own and no other."""
+    """Return all events in the finished files; each has its own fields and no others."""
     files = sorted(directory.glob("events-*")) if directory.is_dir() else []
     found = [json.loads(line) for file in files for line in gzip.decompress(file.read_bytes()).splitlines()]
     for row in found:
@@ -45,8 +45,8 @@ def rows(directory: Path) -> list[Row]:
     return found
 
 
-async def told(directory: Path, *names: Name, count: int = 1) -> list[Row]:
-    """The events of these names, once there are so many of the last."""
+async def reported(directory: Path, *names: Name, count: int = 1) -> list[Row]:
+    """Return the events of these names, once there are `count` of the last."""
     found: list[Row] = []
 
     def enough() -> bool:
@@ -69,10 +69,10 @@ async def hello(alive: Living, client_id: str = "app") -> Client:
 
 
 async def test_a_client_comes_and_goes(tmp_path: Path) -> None:
-    """Who it is, from when to when, what passed, and why it ended; in files that appear by themselves."""
+    """The events have the client, its times, its traffic and why it ended, in files that appear by themselves."""
     async with brokers((1,)) as (broker,), living(settings(broker, events=to(tmp_path))) as alive:
         client = await hello(alive)
-        (connected,) = await told(tmp_path, Name.CLIENT_CONNECTED)
+        (connected,) = await reported(tmp_path, Name.CLIENT_CONNECTED)
         host, port = client.stream.socket.getsockname()[:2]
         assert (connected["address"], connected["port"], connected["node"]) == (host, port, None)
         assert connected["broker"] == f"{host}:{broker.port}"
@@ -84,7 +84,7 @@ async def test_a_client_comes_and_goes(tmp_path: Path) -> None:
         await client.send_metadata(2)
         await client.nodes(2)
         await client.close()
-        _, gone = await told(tmp_path, Name.CLIENT_CONNECTED, Name.CLIENT_DISCONNECTED)
+        _, gone = await reported(tmp_path, Name.CLIENT_CONNECTED, Name.CLIENT_DISCONNECTED)
         same = {"connection", "since", "address", "port", "client_id", "software_name", "broker", "proxy", "cluster"}
         assert {key: gone[key] for key in same} == {key: connected[key] for key in same}
         assert (gone["metadata_version"], gone["requests"], gone["responses"]) == (8, 2, 2)
@@ -95,25 +95,25 @@ async def test_a_client_comes_and_goes(tmp_path: Path) -> None:
 
 
 async def test_one_that_was_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has both events all the same, in their order; a reset has its reason and what is known of it."""
+    """The client has both events, in their order; a reset has its reason and what is known of the client."""
     monkeypatch.setattr(presence, "LOOK", 30.0)
     async with brokers((1,)) as (broker,), living(settings(broker, events=to(tmp_path))) as alive:
         client = await hello(alive)
         client.stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         await client.close()
-        found = await told(tmp_path, Name.CLIENT_CONNECTED, Name.CLIENT_DISCONNECTED)
+        found = await reported(tmp_path, Name.CLIENT_CONNECTED, Name.CLIENT_DISCONNECTED)
         assert kinds(found) == [Name.CLIENT_CONNECTED, Name.CLIENT_DISCONNECTED]
         assert (found[1]["reason"], found[1]["software_name"]) == ("client_reset", "apache-kafka-java")
 
 
 async def test_a_client_of_an_old_kind(tmp_path: Path) -> None:
-    """It sends no ApiVersions, and is seen with what its requests tell."""
+    """It sends no ApiVersions, so the event has what its requests contain."""
     async with brokers((1,)) as (broker,), living(settings(broker, events=to(tmp_path))) as alive:
         await alive.until_state("ready")
         client = await alive.client()
         await client.send_metadata(1)
         await client.nodes(1)
-        (connected,) = await told(tmp_path, Name.CLIENT_CONNECTED)
+        (connected,) = await reported(tmp_path, Name.CLIENT_CONNECTED)
         assert (connected["software_name"], connected["software_version"]) == (None, None)
         assert (connected["client_id"], connected["metadata_version"], connected["rebootstrap"]) == (
             "app",
@@ -122,19 +122,19 @@ async def test_a_client_of_an_old_kind(tmp_path: Path) -> None:
         )
 
 
-async def test_everybody_is_told_anew(tmp_path: Path) -> None:
-    """At each interval, all who are there, with what passed so far; not those who were not told of yet."""
+async def test_all_present_clients_are_reported_again(tmp_path: Path) -> None:
+    """Each interval reports all present clients with their traffic so far, but not those without a first event yet."""
     config = to(tmp_path, interval="300ms")
     async with brokers((1,)) as (broker,), living(settings(broker, events=config)) as alive:
         clients = [await hello(alive, f"app-{number}") for number in range(3)]
-        await told(tmp_path, Name.CLIENT_CONNECTED, count=3)
-        found = await told(tmp_path, Name.CLIENT_PRESENT, count=6)
+        await reported(tmp_path, Name.CLIENT_CONNECTED, count=3)
+        found = await reported(tmp_path, Name.CLIENT_PRESENT, count=6)
         assert {row["client_id"] for row in found[:3]} == {f"app-{number}" for number in range(3)}
         assert {row["requests"] for row in found} == {1}
         await clients[1].close()
-        await told(tmp_path, Name.CLIENT_DISCONNECTED)
-        before = len(await told(tmp_path, Name.CLIENT_PRESENT))
-        later = (await told(tmp_path, Name.CLIENT_PRESENT, count=before + 4))[before:]
+        await reported(tmp_path, Name.CLIENT_DISCONNECTED)
+        before = len(await reported(tmp_path, Name.CLIENT_PRESENT))
+        later = (await reported(tmp_path, Name.CLIENT_PRESENT, count=before + 4))[before:]
         assert {row["client_id"] for row in later} == {"app-0", "app-2"}
         everything = rows(tmp_path)
         first: dict[int, Name] = {}
@@ -144,10 +144,10 @@ async def test_everybody_is_told_anew(tmp_path: Path) -> None:
 
 
 async def test_many_at_once(tmp_path: Path) -> None:
-    """Who comes while the others are told of is told of next; each once."""
+    """A client that comes while the others are reported is reported next; each once."""
     async with brokers((1,)) as (broker,), living(settings(broker, events=to(tmp_path, interval="500ms"))) as alive:
         clients = [await hello(alive, str(number)) for number in range(120)]
-        found = await told(tmp_path, Name.CLIENT_CONNECTED, count=len(clients))
+        found = await reported(tmp_path, Name.CLIENT_CONNECTED, count=len(clients))
         assert sorted(int(row["client_id"]) for row in found) == list(range(len(clients)))
         ids = {row["connection"] for row in found}
 
@@ -157,18 +157,18 @@ async def test_many_at_once(tmp_path: Path) -> None:
         await eventually(lambda: present() == ids, "an inventory of all")
         for client in clients:
             await client.close()
-        gone = await told(tmp_path, Name.CLIENT_DISCONNECTED, count=len(clients))
+        gone = await reported(tmp_path, Name.CLIENT_DISCONNECTED, count=len(clients))
         assert {row["connection"] for row in gone} == ids
 
 
 async def test_a_failover(tmp_path: Path) -> None:
-    """The epoch, its cause, from where to where; then the end of the connections that it closes."""
+    """The events have the epoch, its cause and both upstreams; then come the ends of the connections that it closes."""
     async with two(events=to(tmp_path)) as process:
         client = await process.client(process.port(1))
-        await told(tmp_path, Name.CLIENT_CONNECTED)
+        await reported(tmp_path, Name.CLIENT_CONNECTED)
         await process.post("failover", {"to": "b"})
         assert await client.receive_all() == b""
-        epoch, gone = await told(tmp_path, Name.CLIENTS_REBOOTSTRAP, Name.CLIENT_DISCONNECTED)
+        epoch, gone = await reported(tmp_path, Name.CLIENTS_REBOOTSTRAP, Name.CLIENT_DISCONNECTED)
         assert (epoch["event"], epoch["cause"], epoch["epoch"], epoch["connections"]) == (
             "clients_rebootstrap", "failover", 1, 1,
         )  # fmt: skip
@@ -178,7 +178,7 @@ async def test_a_failover(tmp_path: Path) -> None:
 
 
 async def test_a_topic_moves_with_its_cluster(nursery: trio.Nursery) -> None:
-    """What happens after a failover, and the failover itself, is written where the clients are now."""
+    """Events after a failover, and the failover itself, are written to the cluster that clients are at."""
     a, b = Leader(), Leader()
     for broker, name in ((a, "A"), (b, "B")):
         await nursery.start(broker.run)
@@ -195,24 +195,24 @@ async def test_a_topic_moves_with_its_cluster(nursery: trio.Nursery) -> None:
 
 
 def written(leader: Leader) -> bytes:
-    """All batches that it took, not compressed."""
+    """Return all batches that the leader took, not compressed."""
     return b"".join(batch for _, batch in leader.batches)
 
 
 async def test_a_backend_that_changes(tmp_path: Path) -> None:
-    """Which nodes came and went; another cluster behind the same servers, with both ids."""
+    """The events have the nodes that came and went; and for another cluster behind the same servers, both ids."""
     async with two(events=to(tmp_path)) as process:
         process.a.name_nodes({2: process.a.address, 3: process.a.address})
-        (changed,) = await told(tmp_path, Name.TOPOLOGY_CHANGED)
+        (changed,) = await reported(tmp_path, Name.TOPOLOGY_CHANGED)
         assert (changed["added"], changed["gone"], changed["moved"], changed["cluster_id"]) == ([3], [1], [], None)
         process.a.answer.cluster_id = "C"
-        (epoch,) = await told(tmp_path, Name.CLIENTS_REBOOTSTRAP)
+        (epoch,) = await reported(tmp_path, Name.CLIENTS_REBOOTSTRAP)
         assert (epoch["cause"], epoch["cluster_id"], epoch["previous_cluster_id"]) == ("cluster_changed", "C", "A")
         assert (epoch["upstream"], epoch["previous_upstream"]) == ("a", None)
 
 
 async def test_a_drain_delivers_what_is_queued(tmp_path: Path) -> None:
-    """Sent to siblings, connections' ends and all: what happened until the end is in files when the process is over."""
+    """What happened until the end is in files when the process ends: clients sent to siblings, connections' ends."""
     events = to(tmp_path)
     events["destinations"][0] |= {"linger": "60s", "file_age": "1h"}
     drain = {"rebootstrap": True, "deadline": "1s"}
@@ -229,7 +229,7 @@ async def test_a_drain_delivers_what_is_queued(tmp_path: Path) -> None:
 
 
 async def test_a_queue_that_is_full(tmp_path: Path) -> None:
-    """Drops are counted, at /metrics too, and nobody waits: not the client, not the other destination."""
+    """Drops are counted, at /metrics too. Neither the client nor the other destination waits."""
     nowhere = socket.create_server(("127.0.0.1", 0))  # takes connections and says nothing
     topic = {
         "name": "topic",
@@ -245,7 +245,7 @@ async def test_a_queue_that_is_full(tmp_path: Path) -> None:
             client = await hello(alive)
             await client.ask(RequestHeader(METADATA, 8, 2, "app"), b"\0\0\0\0\0")
             await client.close()
-        await told(tmp_path, Name.CLIENT_DISCONNECTED, count=6)
+        await reported(tmp_path, Name.CLIENT_DISCONNECTED, count=6)
         page = await alive.text("/metrics")
         assert 'kproxy_events_dropped_total{destination="topic",reason="full"} 7.0' in page
         assert 'kproxy_events_queued{destination="topic"} 5.0' in page
@@ -255,7 +255,7 @@ async def test_a_queue_that_is_full(tmp_path: Path) -> None:
 
 
 async def test_without_events_there_is_nothing_of_it() -> None:
-    """No stream, no hook."""
+    """There is neither a stream nor a hook."""
     async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
         assert (alive.process.events, alive.process.relay.pump.ended) == (None, None)
         assert alive.process.clusters[0].events.publish is None
@@ -265,5 +265,5 @@ async def test_the_name_of_the_host(tmp_path: Path) -> None:
     """Where none is given."""
     async with brokers((1,)) as (broker,), living(settings(broker, events=to(tmp_path, instance=None))) as alive:
         await hello(alive)
-        (connected,) = await told(tmp_path, Name.CLIENT_CONNECTED)
+        (connected,) = await reported(tmp_path, Name.CLIENT_CONNECTED)
         assert connected["proxy"] == socket.gethostname()

@@ -1,4 +1,4 @@
-"""At which clusters clients have been: moves are counted, returns known, and both kept across a restart."""
+"""The clusters that clients have been at: moves are counted, returns recognized, and both kept across a restart."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ EAST, WEST = ("A", "east"), ("B", "west")
 
 
 def begun(*places: tuple[str | None, str]) -> FailoverHistory:
-    """Clients were sent to these clusters, by these upstreams, one after the other."""
+    """Return a history in which clients were sent to these clusters, through these upstreams, one after the other."""
     stays = FailoverHistory("orders")
     for number, (cluster_id, upstream) in enumerate(places):
         stays.see(cluster_id, upstream, separates=True, moved=bool(number))
@@ -27,7 +27,7 @@ async def restarted(store: Store) -> FailoverHistory:
 
 
 def test_moves_are_counted_and_returns_known() -> None:
-    """By the clusters' ids, whatever the upstreams are called."""
+    """Clusters count by their ids, whatever the upstreams are called."""
     assert found(begun(EAST)) == (0, "A", False)
     assert found(begun(EAST, WEST)) == (1, "B", False)
     assert found(begun(EAST, WEST, ("A", "renamed"))) == (2, "A", True)
@@ -35,12 +35,12 @@ def test_moves_are_counted_and_returns_known() -> None:
 
 
 def test_the_same_cluster_is_no_move() -> None:
-    """By another upstream, or other bootstrap servers: its brokers know these producers, and what is a duplicate."""
+    """Through another upstream, or other bootstrap servers: its brokers know these producers, and their duplicates."""
     assert found(begun(EAST, ("A", "west"))) == found(begun(EAST, ("A", "west"), EAST)) == (0, "A", False)
 
 
-def test_a_cluster_that_tells_its_id_later() -> None:
-    """The upstream's name stands for it until then; that is no move, and another one is none either."""
+def test_a_cluster_that_gives_its_id_later() -> None:
+    """The upstream's name is used until then. Learning the id is no move, nor is a later answer without it."""
     stays = FailoverHistory("orders")
     assert stays.see(None, "east", separates=True)
     assert found(stays) == (0, "upstream east", False)
@@ -52,20 +52,20 @@ def test_a_cluster_that_tells_its_id_later() -> None:
 
 
 def test_forced_to_a_cluster_that_does_not_answer() -> None:
-    """It is another one; when it tells its id, a return is known."""
+    """It counts as another cluster; when it gives its id, a return is recognized."""
     stays = begun(EAST, WEST, (None, "east"))
     assert found(stays) == (2, "upstream east", False)
     assert stays.see("A", "east", separates=True)
     assert found(stays) == (2, "A", True)
 
 
-def test_clusters_that_never_tell_their_ids() -> None:
-    """They ask kproxy for SASL: the upstreams' names are all that is known."""
+def test_clusters_that_never_give_their_ids() -> None:
+    """They demand SASL from kproxy: only the upstreams' names are known."""
     assert found(begun((None, "east"), (None, "west"), (None, "east"))) == (2, "upstream east", True)
 
 
 def test_another_cluster_behind_the_same_name() -> None:
-    """DNS is the failover."""
+    """Here DNS is the failover."""
     stays = begun(EAST)
     assert stays.see("B", "east", separates=True)
     assert stays.see("A", "east", separates=True)
@@ -73,7 +73,7 @@ def test_another_cluster_behind_the_same_name() -> None:
 
 
 def test_once_ids_were_kept_apart() -> None:
-    """Those that have a cluster in them are still about when it is switched off."""
+    """Ids with a cluster in them are still in use after it is switched off."""
     stays = FailoverHistory("orders")
     stays.see("A", "east", separates=False)
     assert not stays.record.separates
@@ -83,7 +83,7 @@ def test_once_ids_were_kept_apart() -> None:
 
 
 async def test_a_restart_goes_on() -> None:
-    """Each virtual cluster for itself; at another cluster than before it is a move."""
+    """Each virtual cluster has its own record; being at another cluster than before is a move."""
     store, stays = MemoryStore(), begun(EAST, WEST)
     await stays.keep(store)
     await FailoverHistory("others").keep(store)
@@ -95,7 +95,7 @@ async def test_a_restart_goes_on() -> None:
 
 
 async def test_an_older_version_has_kept_the_active_upstream_only() -> None:
-    """Clients are where they were: no move, so that their ids stay what the brokers have issued."""
+    """Clients are where they were: it is no move, so their ids stay as the brokers have issued them."""
     stays = begun((None, "east"))
     await stays.remember(MemoryStore())
     stays.see(None, "west", separates=True)
@@ -104,7 +104,7 @@ async def test_an_older_version_has_kept_the_active_upstream_only() -> None:
 
 
 async def test_what_another_version_has_kept_is_no_reason_not_to_start() -> None:
-    """It counts anew."""
+    """It begins to count anew."""
     store = MemoryStore()
     for kept in (b"?", b"[]", b'{"failovers": "many"}'):
         await store.put(STAYS, "orders", kept)

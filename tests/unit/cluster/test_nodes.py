@@ -1,4 +1,4 @@
-"""The nodes of a virtual cluster: their listeners, what clients are told for them, whether they answer."""
+"""The nodes of a virtual cluster: their listeners, the addresses that clients get, and whether they answer."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.unit.cluster.clusters import started
 from tests.unit.relay.sockets import eventually, no_descriptors
 
 
-async def test_a_retired_door_leads_to_its_node_or_to_any_other() -> None:
-    """To its node while the topology has it, at whatever port that is by now; else to the bootstrap servers."""
+async def test_a_retired_listener_leads_to_its_node_or_to_any_other() -> None:
+    """To its node, at its present port, while the topology has it; otherwise to the bootstrap servers."""
     async with started(servers="a:1", first_port=0) as cluster:
         cluster.destination.learn(None, [(7, "n7", 9092), (8, "n8", 9092)])
         cluster.nodes.remap(cluster.settings)
@@ -34,7 +34,7 @@ async def test_a_node_is_reachable_as_soon_as_it_is_advertised() -> None:
 
 
 async def test_nodes_begin_behind_the_bootstrap_port() -> None:
-    """Without first_port the port after it is the first; taken and claimed ones are passed over."""
+    """Without first_port the port after it is the first; ports that are taken or claimed are skipped."""
     ports = free_ports(6)
     async with started(listen=ports[0], admin=f"{HOST}:{ports[2]}") as cluster:
         assert cluster.listeners.listen == (HOST, ports[0])
@@ -42,22 +42,22 @@ async def test_nodes_begin_behind_the_bootstrap_port() -> None:
 
 
 async def test_a_node_that_can_have_no_port() -> None:
-    """Who would hear of it is closed for the reason that the strategy gives; nothing else is affected."""
+    """A client that would learn of it is closed, for the reason that the strategy gives; nothing else is affected."""
     ports = free_ports(4)
     async with started(listen=ports[0], strategy="offset", ranges="1-2") as cluster:
         nodes = [(1, "n", 1), (9, "n", 1)]
-        for tell in (
+        for attempt in (
             lambda: cluster.destination.advertise(9, "n", 1, HOST),
             lambda: cluster.destination.learn(None, nodes),
         ):
             with pytest.raises(Fault, match=r"node 9 is in none of nodes\.ranges") as caught:
-                tell()
+                attempt()
             assert caught.value.reason is Reason.UNMAPPED_NODE
         assert cluster.destination.advertise(1, "n", 1, HOST) == (HOST, ports[1])
 
 
 async def test_no_descriptor_for_a_node() -> None:
-    """A shortage is no taken port: the other 56,000 are not tried."""
+    """A shortage is not a taken port: the other 56,000 are not tried."""
     async with started(first_port=free_ports(1)[0]) as cluster:
         with no_descriptors(), pytest.raises(Fault, match="Too many open files") as caught:
             cluster.destination.advertise(1, "n", 1, HOST)
@@ -65,8 +65,8 @@ async def test_no_descriptor_for_a_node() -> None:
         assert cluster.destination.advertise(1, "n", 1, HOST)[0] == HOST
 
 
-async def test_what_is_told_instead() -> None:
-    """advertised_first_port shifts the ports, and only those that clients are told."""
+async def test_advertised_ports_are_shifted() -> None:
+    """advertised_first_port shifts the ports that clients get, and nothing else."""
     ports = free_ports(3)
     async with started(listen=ports[0], strategy="offset", ranges="0-1", advertised_first_port=30_000) as cluster:
         assert cluster.destination.advertise(1, "n", 1, "h") == ("h", 30_001)
@@ -88,7 +88,7 @@ async def test_a_node_that_the_watcher_finds_and_that_has_no_port() -> None:
 
 
 async def test_a_node_that_comes_and_goes() -> None:
-    """Whether a node answers is counted as the watcher finds it."""
+    """A node's counters show whether it answers, as the watcher finds it."""
     async with brokers((1,)) as (broker,), started(servers=f"{HOST}:{broker.port}", first_port=0) as cluster:
         await eventually(lambda: cluster.counters.node(1).reachable is True, "a node that answers")
         broker.name_nodes({1: (HOST, 1)})

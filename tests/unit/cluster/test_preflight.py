@@ -1,4 +1,4 @@
-"""What `kproxy config check --connect` finds out, at clusters that answer, and at one that does not."""
+"""The findings of `kproxy config check --connect`, for clusters that answer and one that does not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.unit.app.living import HOST, brokers
 
 
 def config(*ports: int, nodes: dict[str, Any]) -> Config:
-    """A virtual cluster with an upstream at each of the ports."""
+    """Return a virtual cluster with an upstream at each of the ports."""
     upstreams = [{"name": f"u{number}", "bootstrap_servers": f"{HOST}:{port}"} for number, port in enumerate(ports)]
     return Config.model_validate(
         {"clusters": [{"name": "c", "listen": f"{HOST}:9092", "upstreams": upstreams, "nodes": nodes}]}
@@ -31,7 +31,7 @@ def config(*ports: int, nodes: dict[str, Any]) -> Config:
     ],
 )
 async def test_every_upstream_is_asked(nodes: dict[str, Any], problems: list[str]) -> None:
-    """In their order, with all of its nodes, and those without a port; who does not answer says why."""
+    """Findings are in order, with all nodes, those without a port, and the reason where a cluster does not answer."""
     async with brokers((1, 2), (3, 7, 8)) as (a, b):
         first, second, nobody = await findings(config(a.port, b.port, 1, nodes=nodes))
         assert first == Finding("c", "u0", [1, 2], [])
@@ -41,7 +41,7 @@ async def test_every_upstream_is_asked(nodes: dict[str, Any], problems: list[str
 
 
 async def test_nothing_but_metadata_is_asked() -> None:
-    """And no port is bound: it may be asked beside a kproxy that serves."""
+    """No port is bound either: the check may run beside a kproxy that serves."""
     async with brokers((1,)) as (a,):
         await findings(config(a.port, nodes={}))
         assert {header.api_key for header in a.seen} == {3, 18}

@@ -38,7 +38,7 @@ def issues(producer_id: int, error: int = 0) -> Behaviour:
 
 
 class Written:
-    """What a broker that answers nothing was sent of Produce requests."""
+    """The Produce requests that reached a broker, which answers none of them."""
 
     def __init__(self, broker: ScriptedBroker) -> None:
         self.ids: list[int] = []
@@ -61,14 +61,14 @@ def _holds(written: Written, count: int) -> bool:
 
 
 async def init(client: Client, header: RequestHeader = HEADER) -> InitProducerIdResponse:
-    """A producer id, as an idempotent producer asks for it."""
+    """Return a producer id, requested as an idempotent producer does."""
     with trio.fail_after(5):
         body = await client.ask(header, InitProducerIdRequest(transactional_id=None).encode(VERSION))
     return InitProducerIdResponse.decode(body[1:], VERSION)
 
 
 async def write(client: Client, number: int, producer_id: int) -> None:
-    """A batch of this producer, whose answer nobody waits for."""
+    """Send a batch of this producer, without waiting for its answer."""
     partition = PartitionProduceData(index=0, records=batch(producer_id))
     request = ProduceRequest(
         acks=-1, timeout_ms=1000, topic_data=[TopicProduceData(name="t", partition_data=[partition])]
@@ -77,14 +77,14 @@ async def write(client: Client, number: int, producer_id: int) -> None:
 
 
 async def switch(process: Two, to: str) -> None:
-    """As soon as the floor allows."""
+    """Switch as soon as the floor allows."""
     with trio.fail_after(5):
         while (await process.post("failover", {"to": to}))[0] != 200:  # noqa: ASYNC110 (asked over HTTP)
             await trio.sleep(FLOOR / 5)
 
 
 async def test_each_cluster_has_ids_of_its_own() -> None:
-    """Both brokers issue 7, clients get two ids; a broker is asked for its cluster once on each connection."""
+    """Both brokers issue 7, and clients get two ids. Each connection asks its broker for the cluster once."""
     async with two() as process:
         process.a.script[INIT] = process.b.script[INIT] = issues(7)
         before = process.a.requests(METADATA)
@@ -97,7 +97,7 @@ async def test_each_cluster_has_ids_of_its_own() -> None:
 
 
 async def test_batches_of_a_producer_that_moves() -> None:
-    """As they are at first and at a new cluster; back at the first, under another id; one from before kproxy, too."""
+    """They get another id only on their return to a cluster. Ids from before kproxy change at each move."""
     async with two() as process:
         process.a.script[INIT] = issues(7)
         at_a, at_b = Written(process.a), Written(process.b)
@@ -116,7 +116,7 @@ async def test_batches_of_a_producer_that_moves() -> None:
 
 
 async def test_another_cluster_behind_the_same_servers_is_a_move() -> None:
-    """Where ids are kept apart with one upstream, too."""
+    """This holds with one upstream, too, where ids are kept apart."""
     cluster = {"failover": {"separate_producer_ids": True}, "upstreams": [], "bootstrap_servers": ""}
     async with brokers((1,)) as (broker,):
         broker.answer.cluster_id = "A"
@@ -133,7 +133,7 @@ async def test_another_cluster_behind_the_same_servers_is_a_move() -> None:
 
 
 async def test_a_restart_goes_on_in_the_same_stay(tmp_path: Path) -> None:
-    """Where state is kept, a producer that came back is carried on under the same id as before."""
+    """Where state is kept, a producer that came back keeps its other id."""
     state = {"state": {"path": str(tmp_path / "state.db")}}
     async with brokers((1,), (2,)) as (a, b):
         a.answer.cluster_id, b.answer.cluster_id = "A", "B"
@@ -147,7 +147,7 @@ async def test_a_restart_goes_on_in_the_same_stay(tmp_path: Path) -> None:
 
 
 async def test_a_reload_switches_it_off() -> None:
-    """For brokers that take only ids which they have issued. The ids from before are still understood."""
+    """For brokers that accept only ids that they have issued. Earlier ids are still understood."""
     async with two() as process:
         process.a.script[INIT] = issues(7)
         client = await process.client()
@@ -160,7 +160,7 @@ async def test_a_reload_switches_it_off() -> None:
 
 @pytest.mark.parametrize("second", [True, False])
 async def test_a_reload_that_leads_to_the_same_cluster_is_no_move(second: bool) -> None:
-    """Other bootstrap servers, or a second upstream: its brokers know these producers, and what is a duplicate."""
+    """Other bootstrap servers, or a second upstream: its brokers know these producers, and their duplicates."""
     async with brokers((1,), (2,)) as (a, b):
         a.answer.cluster_id, b.answer.cluster_id = "A", "B"
         alone = {"upstreams": [], "bootstrap_servers": f"{HOST}:{a.port}"}
@@ -178,7 +178,7 @@ async def test_a_reload_that_leads_to_the_same_cluster_is_no_move(second: bool) 
 
 
 async def test_an_error_passes() -> None:
-    """The client decides whether it asks again, and may."""
+    """The client decides whether it asks again."""
     async with two() as process:
         process.a.script[INIT] = issues(-1, AUTHORIZATION_FAILED)
         client = await process.client()
@@ -190,7 +190,7 @@ async def test_an_error_passes() -> None:
 
 @pytest.mark.parametrize("api_key", [INIT, METADATA])
 async def test_a_broker_that_closes(api_key: int) -> None:
-    """At the client's request, or at kproxy's own: the client's connection ends, and the next one is served."""
+    """On the client's request, or on kproxy's own: the client's connection ends, and the next one is served."""
     async with two() as process:
         process.a.script |= {INIT: issues(7), api_key: closing}
         client = await process.client()
@@ -206,14 +206,14 @@ async def test_a_broker_that_closes(api_key: int) -> None:
 
 @pytest.mark.parametrize("api_key", [INIT, METADATA])
 async def test_a_broker_that_does_not_answer(api_key: int) -> None:
-    """Only that client waits, with what it has sent behind; another one does not, and the switch waits a second."""
+    """Only that client waits, with the requests behind it. Another one does not, and the switch waits a second."""
     async with two() as process:
         process.a.script |= {INIT: issues(7), api_key: silent}
         waiting, other = await process.client(), await process.client()
         request = InitProducerIdRequest(transactional_id=None).encode(VERSION)
         await waiting.send(frame(encode_request_header(HEADER), request))
         await waiting.send_metadata(6)
-        asked = (api_key, VERSION, "app")  # what is asked in the client's name; the versions happen to be the same
+        asked = (api_key, VERSION, "app")  # the request in the client's name; the versions happen to be the same
         await eventually(
             lambda: asked in [(one.api_key, one.api_version, one.client_id) for one in process.a.seen], "the request"
         )

@@ -1,4 +1,4 @@
-"""Nodes for which there is no port: switches and reloads that would lead to them, and what is said of them."""
+"""Nodes without a port: switches and reloads that would lead to them, and how they are reported."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ NOT_IN_RANGES = "node {0} is in none of nodes.ranges"
 
 
 def offset(ranges: str) -> dict[str, Any]:
-    """A virtual cluster whose nodes have ports by their ids, from a free port on."""
+    """Return a virtual cluster whose nodes have ports by their ids, from a free port on."""
     return {"nodes": {"strategy": "offset", "first_port": free_ports(8)[0], "ranges": ranges}}
 
 
 def moved(process: Two, cluster: dict[str, Any], **upstreams: ScriptedBroker) -> Any:
-    """A configuration to reload."""
+    """Return a configuration to reload."""
     servers = [{"name": name, "bootstrap_servers": f"{HOST}:{one.port}"} for name, one in upstreams.items()]
     described_so = cluster | ({"upstreams": servers} if servers else {})
     return described(process.a, process.b, cluster=described_so, admin=process.alive.listens)
 
 
 def is_bound(port: int) -> bool:
-    """Whether somebody listens there."""
+    """True when a listener has the port."""
     try:
         socket.create_server((HOST, port)).close()
     except OSError:
@@ -44,7 +44,7 @@ def is_bound(port: int) -> bool:
 
 
 async def test_a_switch_to_a_cluster_with_nodes_without_a_port_is_refused() -> None:
-    """All of them are named; clients are served as before, and no port or descriptor is left of the attempt."""
+    """All of them are named; clients are served as before, and the attempt leaves no port or descriptor open."""
     cluster = offset("1-3")
     async with two((1, 2), (3, 7, 8), cluster=cluster) as process:
         client = await process.client(process.port(1))
@@ -67,23 +67,23 @@ async def test_a_switch_to_a_cluster_with_nodes_without_a_port_is_refused() -> N
 
 
 async def test_a_forced_switch_says_what_has_no_port() -> None:
-    """In its answer, at /readyz and in the API, until the way back."""
+    """The answer, /readyz and the API say so, until the switch back."""
     async with two((1, 2), (3, 7), cluster=offset("1-3")) as process:
-        status, told = await process.post("failover", {"to": "b", "force": True})
+        status, reply = await process.post("failover", {"to": "b", "force": True})
         unmapped = [{"node_id": 7, "reason": NOT_IN_RANGES.format(7)}]
-        assert (status, told["upstream"], told["unmapped"]) == (200, "b", unmapped)
+        assert (status, reply["upstream"], reply["unmapped"]) == (200, "b", unmapped)
         reasons = [{"cluster": "c", "node": 7, "reason": f"has no port: {NOT_IN_RANGES.format(7)}"}]
         assert await process.alive.get("/readyz") == {"state": "degraded", "reasons": reasons}
         shown = await process.alive.get("/api/v1/clusters/c")
         assert ([node["node_id"] for node in shown["nodes"]], shown["unmapped"]) == ([3], unmapped)
         await trio.sleep(process.cluster.rebootstrap.wait(trio.current_time()))
-        status, told = await process.post("failover", {"to": "a"})
-        assert (status, told["unmapped"]) == (200, [])
+        status, reply = await process.post("failover", {"to": "a"})
+        assert (status, reply["unmapped"]) == (200, [])
         assert (await process.alive.until_state("ready"))["reasons"] == []
 
 
 async def test_a_port_that_another_process_has_taken() -> None:
-    """Offset: the switch is refused while it has; then the node gets it."""
+    """With the offset strategy the switch is refused while the port is taken; afterwards the node gets it."""
     cluster = offset("1-2")
     async with two((1,), (2,), cluster=cluster) as process:
         process.cluster.nodes.addresses.renew([(1, *process.a.address)], -1000.0)
@@ -98,7 +98,7 @@ async def test_a_port_that_another_process_has_taken() -> None:
 
 
 async def test_no_automatic_port_is_free() -> None:
-    """The highest port there is belongs to the first cluster's node: there is none for the other one's."""
+    """The first cluster's node has the highest port, so none is left for the other's node."""
     async with two((1,), (2,), cluster={"nodes": {"first_port": 65535}}) as process:
         status, said = await process.post("failover", {"to": "b"})
         assert status == 409
@@ -107,7 +107,7 @@ async def test_no_automatic_port_is_free() -> None:
 
 
 async def test_no_descriptor_for_nodes_to_be() -> None:
-    """They are all told; what was bound for the others is given up."""
+    """All of them are reported; what was bound for the others is released."""
     async with started(first_port=0) as cluster:
         with no_descriptors(), cluster.nodes.reserved([1, 2]) as problems:
             assert list(map(str, problems)) == ["node 1: Too many open files", "node 2: Too many open files"]
@@ -120,7 +120,7 @@ async def test_no_descriptor_for_nodes_to_be() -> None:
 
 
 async def test_a_reload_without_a_port_for_a_node_is_refused() -> None:
-    """As a whole: the ports that there are stay, and nobody is told anything."""
+    """It is refused as a whole: present ports stay, and no client is notified."""
     cluster = offset("1-3")
     async with two((1, 2), (3,), cluster=cluster) as process:
         client = await process.client(process.port(1))
@@ -135,7 +135,7 @@ async def test_a_reload_without_a_port_for_a_node_is_refused() -> None:
 
 
 async def test_a_reload_that_leads_to_a_cluster_without_ports_is_refused() -> None:
-    """The upstream that would be active answers, and has a node without a port."""
+    """The upstream that would become active answers, and has a node without a port."""
     async with two((1,), (7,), cluster=(cluster := offset("1-3"))) as process:
         with pytest.raises(KproxyError, match=rf"^clusters\.c: other: {NOT_IN_RANGES.format(7)}$"):
             await apply(process.alive.process, moved(process, cluster, other=process.b))
@@ -147,7 +147,7 @@ async def test_a_reload_that_leads_to_a_cluster_without_ports_is_refused() -> No
 
 
 async def test_a_reload_of_ranges_and_upstreams_at_once() -> None:
-    """What counts is the new cluster by the new ranges: the old one's nodes need no ports in them."""
+    """Only the new cluster with the new ranges counts: the old cluster's nodes need no ports in them."""
     async with two((1,), (7,), cluster=(cluster := offset("1-3"))) as process:
         ranged = {"nodes": cluster["nodes"] | {"ranges": "7-8"}}
         await apply(process.alive.process, moved(process, ranged, other=process.b))
@@ -157,7 +157,7 @@ async def test_a_reload_of_ranges_and_upstreams_at_once() -> None:
 
 
 async def test_a_reload_gives_a_port_to_a_node_without_one() -> None:
-    """The proxy was degraded until then; other settings could be reloaded meanwhile."""
+    """The proxy was degraded until then; other settings could still be reloaded."""
     async with two((1,), (7,), cluster=(cluster := offset("1-3"))) as process:
         assert (await process.post("failover", {"to": "b", "force": True}))[0] == 200
         await process.alive.until_state("degraded")
@@ -169,18 +169,18 @@ async def test_a_reload_gives_a_port_to_a_node_without_one() -> None:
 
 
 async def test_a_new_node_without_a_port() -> None:
-    """The watcher sees it: the proxy is degraded, and a node beside it has its port; it goes, and all is well."""
+    """The watcher finds it: the proxy is degraded, and another node has its port. It goes, and the proxy is ready."""
     async with two((2,), (3,), cluster=offset("1-3")) as process:
         named_itself(process.a, 9, 2, 1)
-        told = await process.alive.until_state("degraded")
-        assert told["reasons"] == [{"cluster": "c", "node": 9, "reason": f"has no port: {NOT_IN_RANGES.format(9)}"}]
+        reply = await process.alive.until_state("degraded")
+        assert reply["reasons"] == [{"cluster": "c", "node": 9, "reason": f"has no port: {NOT_IN_RANGES.format(9)}"}]
         assert process.cluster.nodes.addresses.upstream(1) == process.a.address
         named_itself(process.a, 2, 1)
         assert (await process.alive.until_state("ready"))["reasons"] == []
 
 
 async def test_metadata_that_names_a_node_without_a_port() -> None:
-    """Known by what passes alone, as at a backend that asks for SASL: remembered until it names it no more."""
+    """It is known only from passing responses, as with a backend that demands SASL, until they no longer name it."""
     async with started(listen=free_ports(4)[0], strategy="offset", ranges="1-2") as cluster:
         with pytest.raises(KproxyError):
             cluster.destination.learn(None, [(9, "n", 1), (1, "n", 1)])
@@ -190,7 +190,7 @@ async def test_metadata_that_names_a_node_without_a_port() -> None:
 
 
 async def test_a_port_that_another_process_gives_up() -> None:
-    """It is tried again, whether or not anybody asks for metadata."""
+    """kproxy tries again, whether or not a client asks for metadata."""
     cluster = offset("1-2")
     async with two((1,), (2,), cluster=cluster) as process:
         process.cluster.nodes.addresses.renew([(1, *process.a.address)], -1000.0)

@@ -53,12 +53,12 @@ def answered(version: int, producer_id: int = 7, error: int = 0) -> bytes:
 
 
 def named() -> bytes:
-    """The broker's answer to what kproxy asks."""
+    """Return the broker's answer to kproxy's question."""
     return frames.response(METADATA, METADATA_VERSION, 0, {"ClusterId": "west-1"})
 
 
 def asked(key: int, version: int, producer_id: int) -> bytes:
-    """What it asks; AddPartitionsToTxn has its fields under other names."""
+    """Return a transactional producer's request; AddPartitionsToTxn has its fields under other names."""
     prefix = "V3AndBelow" if key == ApiKey.ADD_PARTITIONS_TO_TXN else ""
     fields: dict[str, Any] = {f"{prefix}TransactionalId": "a transaction", f"{prefix}ProducerId": producer_id}
     if key in {ApiKey.ADD_OFFSETS_TO_TXN, ApiKey.TXN_OFFSET_COMMIT}:
@@ -78,14 +78,14 @@ def test_its_own_cluster_gets_the_brokers_id(key: int, version: int) -> None:
 
 @pytest.mark.parametrize(("key", "version"), ASKED)
 def test_another_cluster_gets_an_id_that_none_has_issued(key: int, version: int) -> None:
-    """Not the number that it may have issued itself; nor one from before kproxy, after a failover."""
+    """It gets neither the number that it may have issued itself, nor, after a failover, one from before kproxy."""
     assert forwarded(key, version, ANOTHER) == asked(key, version, ANOTHER)
     assert forwarded(key, version, 7) == asked(key, version, IDS.renumbered(7))
 
 
 @pytest.mark.parametrize(("key", "version"), [*ASKED, *((INIT, version) for version in frames.versions(INIT))])
 def test_a_connection_that_has_not_named_its_cluster(key: int, version: int) -> None:
-    """Its broker is asked first, in the client's name; what comes behind waits for both, and the order is kept."""
+    """Its broker is asked first, in the client's name; later requests wait for both, and the order is kept."""
     ping, pong = frames.heartbeat(7)
     request = init(version) if key == INIT else asked(key, version, MINE)
     reply = answered(version) if key == INIT else frames.response(key, version, 5)
@@ -101,8 +101,8 @@ def test_a_connection_that_has_not_named_its_cluster(key: int, version: int) -> 
     assert relay.cluster.counters.apis.keys() == {(key, version), (12, 3)}
 
 
-def test_who_has_named_the_cluster() -> None:
-    """A response to the client's own Metadata or DescribeCluster on this connection: then nobody is asked."""
+def test_a_response_that_has_named_the_cluster() -> None:
+    """A response to the client's own Metadata or DescribeCluster on this connection does: then kproxy asks nothing."""
     for key, version in ((METADATA, 12), (DESCRIBE_CLUSTER, 1)):
         content = {
             "ClusterId": "west-1",
@@ -120,13 +120,13 @@ def test_who_has_named_the_cluster() -> None:
 
 
 def test_the_question_is_one_that_brokers_know() -> None:
-    """A release of Kafka without this version of Metadata would hang up."""
+    """A Kafka release without this version of Metadata would close the connection."""
     assert APIS[METADATA].min_version <= METADATA_VERSION <= APIS[METADATA].max_version
 
 
 @pytest.mark.parametrize("version", frames.versions(INIT))
 def test_behind_one_cluster_everything_passes(version: int) -> None:
-    """Nothing is asked, nothing is added."""
+    """Nothing is asked, and nothing is added."""
     relay = play([("client", init(version)), ("broker", answered(version))])
     assert (bytes(relay.broker.data), bytes(relay.client.data)) == (init(version), answered(version))
 
@@ -134,7 +134,7 @@ def test_behind_one_cluster_everything_passes(version: int) -> None:
 @pytest.mark.parametrize("version", frames.versions(INIT))
 @pytest.mark.parametrize("transactional_id", [None, "t"])
 def test_an_id_gets_its_cluster(version: int, transactional_id: str | None) -> None:
-    """The broker is asked what the client asks; only the id differs in its answer. An error passes, and is counted."""
+    """The broker gets the client's own request; only the id differs in its answer. An error passes, and is counted."""
     question = init(version, TransactionalId=transactional_id)
     relay = play([("client", question), ("broker", answered(version))], at_west)
     assert (bytes(relay.broker.data), bytes(relay.client.data)) == (
@@ -151,14 +151,14 @@ def test_an_id_gets_its_cluster(version: int, transactional_id: str | None) -> N
 
 @pytest.mark.parametrize("version", [3, 4, 5])
 def test_a_transactional_producer_goes_on(version: int) -> None:
-    """It tells its id (KIP-360): its own cluster gets the broker's; at one that it came to it begins anew."""
-    for told, expected in ((MINE, (7, 2)), (ANOTHER, (-1, -1)), (7, (-1, -1)), (1 << 40, (1 << 40, 2))):
-        question = init(version, TransactionalId="t", ProducerId=told, ProducerEpoch=2)
+    """It sends its id (KIP-360): its own cluster gets the broker's id; at another one it begins anew."""
+    for sent, expected in ((MINE, (7, 2)), (ANOTHER, (-1, -1)), (7, (-1, -1)), (1 << 40, (1 << 40, 2))):
+        question = init(version, TransactionalId="t", ProducerId=sent, ProducerEpoch=2)
         forwarded = init(version, TransactionalId="t", ProducerId=expected[0], ProducerEpoch=expected[1])
         assert bytes(play([("client", question)], at_west).broker.data) == forwarded
 
 
-def test_an_idempotent_producer_that_tells_its_id() -> None:
+def test_an_idempotent_producer_that_sends_its_id() -> None:
     """Brokers ignore it: it passes."""
     question = init(4, ProducerId=MINE, ProducerEpoch=2)
     assert bytes(play([("client", question)], at_west).broker.data) == question
@@ -180,7 +180,7 @@ def test_between_brokers() -> None:
 
 @pytest.mark.parametrize("version", frames.versions(ApiKey.END_TXN))
 def test_the_id_of_the_next_transaction(version: int) -> None:
-    """From v5 on the broker names it, and the client gets it with its cluster; none where there is an error."""
+    """From v5 on the broker names it, and the client gets it with its cluster; with an error there is none."""
     for error, producer_id in ((0, 8), (FENCED, -1)):
         content = {"ErrorCode": error, "ProducerId": producer_id, "ProducerEpoch": 3}
         script: Script = [
@@ -201,14 +201,14 @@ def test_a_request_that_cannot_be_read(key: int) -> None:
 
 
 def test_an_answer_that_cannot_be_read() -> None:
-    """As any."""
+    """The connection ends, as for any answer."""
     for key, request in ((ApiKey.END_TXN, asked(ApiKey.END_TXN, 5, MINE)), (INIT, init(5))):
         script: Script = [("client", request), ("broker", frames.raw_response(key, 5, 5, b"??"))]
         assert play(script, at_west).reason is Reason.MALFORMED_RESPONSE
 
 
 def test_every_request_with_a_producers_id_is_seen_to() -> None:
-    """A new one in Kafka's schemas fails here. Those of administrators are of ids that logs and brokers have."""
+    """A new API in Kafka's schemas fails here. Administrators' requests have ids from logs and brokers."""
     found = {
         message.api_key
         for message in load().of_kind("request")
@@ -219,7 +219,7 @@ def test_every_request_with_a_producers_id_is_seen_to() -> None:
 
 
 def test_responses_that_name_a_producer_to_a_client() -> None:
-    """InitProducerId and EndTxn; Fetch names those of aborted transactions, as they stand in the log."""
+    """They are InitProducerId and EndTxn; Fetch names the producers of aborted transactions, as in the log."""
     found = {message.api_key for message in load().of_kind("response") if "'ProducerId'" in repr(message.struct)}
     administrators = {27, 61, 65, 66}
     assert found == {1, 22, ApiKey.END_TXN, *administrators}
@@ -227,7 +227,7 @@ def test_responses_that_name_a_producer_to_a_client() -> None:
 
 @pytest.mark.parametrize("key", NAMES)
 def test_where_the_id_stands(key: int) -> None:
-    """Behind so many strings, in every version, by Kafka's schemas."""
+    """It follows this many strings, in every version, by Kafka's schemas."""
     message = next(one for one in load().of_kind("request") if one.api_key == key)
     for version in [version for asked_key, version in ASKED if asked_key == key]:
         fields = message.struct.plain(version)

@@ -1,4 +1,4 @@
-"""Produce requests whose batches go on under other producer ids: by every cut, beside other requests, and broken."""
+"""Produce requests with batches under other producer ids: cut anywhere, beside other requests, and broken."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ ONE, TWO = (frames.heartbeat(number)[0] for number in (1, 2))
 
 
 def relay(ids: ProducerIds = IDS) -> Relay:
-    """A connection of a stay, of one to which clients have come back unless told otherwise."""
+    """Return a connection with these ids, by default of a cluster that clients have come back to."""
     return Relay(ids=ids)
 
 
 def produce(version: int, *topics: Sequence[bytes | None], number: int = 5, **fields: Any) -> bytes:
-    """A request with these batches, by topic and partition."""
+    """Return a request with these batches, by topic and partition."""
     data = [
         {
             "Name": f"topic-{index}",
@@ -42,14 +42,14 @@ def produce(version: int, *topics: Sequence[bytes | None], number: int = 5, **fi
 
 
 def batches(version: int, frame: bytes) -> list[bytes | None]:
-    """All that a broker finds in a request."""
+    """Return all that a broker finds in a request."""
     _, body = decode_request_header(frame, 4, len(frame))
     request = ProduceRequest.decode(frame[body:], version)
     return [one.records for topic in request.topic_data for one in topic.partition_data]
 
 
 def rewritten(version: int, *topics: Sequence[bytes | None], **fields: Any) -> list[bytes | None]:
-    """The batches that the broker gets; all else must be as the client sent it."""
+    """Return the batches that the broker gets; everything else must be as the client sent it."""
     sent = produce(version, *topics, **fields)
     played = play([("client", sent)], relay)
     assert played.reason is None
@@ -62,7 +62,7 @@ def rewritten(version: int, *topics: Sequence[bytes | None], **fields: Any) -> l
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_batch_of_a_moved_producer(version: int) -> None:
-    """Another id, the same epoch, sequence and records, and the checksum is right."""
+    """The id is another one; epoch, sequence and records are the same, and the checksum is right."""
     (found,) = rewritten(version, [batch(MOVED, [b"one", b"two"])])
     assert found is not None
     assert read(found) == Numbered(KNOWN, 3, 8, transactional=False, values=(b"one", b"two"))
@@ -70,7 +70,7 @@ def test_a_batch_of_a_moved_producer(version: int) -> None:
 
 @pytest.mark.parametrize("version", [3, 9, 13])
 def test_many_batches(version: int) -> None:
-    """Of several topics and partitions, empty and null ones between them, compressed and large."""
+    """They are of several topics and partitions, compressed and large, with empty and null ones between them."""
     large = batch(MOVED, [b"x" * KIB] * 20)
     packed = batch(MOVED, [b"y" * KIB], compression=GZIP)
     topics: list[list[bytes | None]] = [[batch(MOVED), None, large], [], [packed, b"", batch(MOVED, sequence=0)]]
@@ -92,12 +92,12 @@ def test_many_batches(version: int) -> None:
     ids=["no id", "present", "no batch", "short", "cut", "two"],
 )
 def test_what_stays_as_it_is(kept: bytes) -> None:
-    """No id, an id of this stay, and what is no batch: its broker says so."""
+    """A batch without an id, or with one of this stay, and what is no batch, which is for the broker to refuse."""
     assert rewritten(9, [kept]) == [kept]
 
 
 def test_behind_batches_without_an_id() -> None:
-    """A Java producer that takes a new id sends what it has left without one, maybe in the same request."""
+    """A Java producer that takes a new id sends its remaining batches without one, maybe in the same request."""
     found = rewritten(9, [batch(-1), batch(MOVED)], [batch(MOVED)])
     assert [read(one).producer_id for one in found if one] == [-1, KNOWN, KNOWN]
 
@@ -105,7 +105,7 @@ def test_behind_batches_without_an_id() -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("stay", [0, 2])
 def test_a_transaction(version: int, stay: int) -> None:
-    """The cluster that issued the id gets its own; another one gets the client's, which it refuses. From the start."""
+    """From the start, the cluster that issued the id gets its own; another one gets the client's, and refuses it."""
     ids = ProducerIds("west", stay, returned=bool(stay))
     sent = {cluster: batch(ids.issued(7, cluster), transactional=True) for cluster in ("west-1", "east-1")}
     for cluster, expected in (("west-1", 7), ("east-1", ids.issued(7, "east-1"))):
@@ -125,7 +125,7 @@ def test_a_transaction(version: int, stay: int) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_transaction_on_a_connection_that_has_not_named_its_cluster(version: int) -> None:
-    """Its broker is asked before the request goes on, once; what comes before and behind keeps its place."""
+    """Its broker is asked once, before the request goes on; earlier and later requests keep their places."""
     ids = ProducerIds("west")
     one, two = (
         produce(version, [batch(ids.issued(7, "west-1"), transactional=True)], TransactionalId="t", number=number)
@@ -154,7 +154,7 @@ def test_a_transaction_on_a_connection_that_has_not_named_its_cluster(version: i
 
 @pytest.mark.parametrize("answer", [{"ClusterId": None}, {"ClusterId": ""}, None])
 def test_a_transaction_at_a_broker_that_names_no_cluster(answer: dict[str, Any] | None) -> None:
-    """The upstream's name stands for it; it is asked once."""
+    """The upstream's name is used instead; the broker is asked once."""
     ids = ProducerIds("west")
     request = produce(9, [batch(ids.issued(7, ""), transactional=True)], TransactionalId="t")
     response = frames.raw_response(3, 4, 0, b"?") if answer is None else frames.response(3, 4, 0, answer)
@@ -183,7 +183,7 @@ def test_a_damaged_batch_stays_damaged() -> None:
 
 
 def test_requests_around_it() -> None:
-    """Each in its place, and acks=0 is not waited for."""
+    """Each keeps its place, and acks=0 is not waited for."""
     several = [ONE, produce(9, [batch(MOVED)], Acks=0), produce(7, [batch(PRESENT)], number=6), TWO]
     played = play([("client", b"".join(several))], relay)
     assert played.reason is None
@@ -195,25 +195,25 @@ def test_requests_around_it() -> None:
 
 
 def test_a_request_that_no_one_finishes() -> None:
-    """It is under way at every byte, so its connection ends as one that was cut."""
+    """It is in flight at every byte, so its connection ends as one that was cut."""
     sent = produce(9, [batch(MOVED), batch(MOVED)])
     for end in range(1, len(sent)):
         begun = relay()
-        begun.feed("client", ONE)  # who the client is, is known
+        begun.feed("client", ONE)  # the client is known
         begun.feed("client", sent[:end])
         assert (begun.reason, begun.requests.under_way) == (None, True), end
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_last_byte_ends_it(version: int) -> None:
-    """Also where nothing stands behind the last batch: a client that goes then has cut nothing off."""
+    """Also where nothing follows the last batch: a client that disconnects then has cut nothing off."""
     for one in (batch(MOVED), batch(PRESENT), batch(-1), b"r" * 10):
         played = play([("client", produce(version, [one]))], relay)
         assert not played.requests.under_way
 
 
 def test_spliced() -> None:
-    """What is behind a batch's head may go on without being seen; the next batch is found behind it."""
+    """The part after a batch's head may pass unread; the next batch is found after it."""
     first, second = batch(MOVED, [b"x" * 5000]), batch(MOVED, [b"second"])
     sent = produce(9, [first, second])
     begun = relay()
@@ -232,7 +232,7 @@ def test_spliced() -> None:
 
 
 def test_records_beyond_the_request() -> None:
-    """Such a request would be read into the next one by nobody but a broken broker."""
+    """Only a broken broker would read such a request into the next one."""
     sent = bytearray(produce(8, [batch(MOVED)]))
     place = sent.index(batch(MOVED)[:12]) - 4
     sent[place : place + 4] = (1 << 20).to_bytes(4, "big")

@@ -29,12 +29,12 @@ DECIDES = {Trigger.COORDINATOR: Action.NOT_COORDINATOR, Trigger.OFFSETS: Action.
 
 
 def make() -> Relay:
-    """A connection of a cluster that decides as the table does where an epoch has ended."""
+    """Return a connection of a cluster that decides by the table, after an epoch has ended."""
     return Relay(Cluster(decides=DECIDES))
 
 
 def commit(key: int, version: int, number: int) -> bytes:
-    """Of one topic's two partitions and another's one."""
+    """Return a commit of one topic's two partitions and another topic's one."""
     topics = [
         {"Name": name, "TopicId": IDS[name], "Partitions": [{"PartitionIndex": each} for each in partitions]}
         for name, partitions in TOPICS.items()
@@ -47,7 +47,7 @@ def asked(key: int, version: int, number: int = 5) -> bytes:
 
 
 def answered(relay: Relay, key: int, version: int, number: int = 5) -> dict[str, Any]:
-    """The only response that the client has, which is the last that it gets; the broker was asked nothing."""
+    """Return the client's only response, which is the last on its connection; the broker got no request."""
     (answer,) = frames.split(bytes(relay.client.data))
     assert INT32.unpack_from(answer) == (number,)
     assert (relay.reason, relay.requests.last, bytes(relay.broker.data)) == (None, Reason.REBOOTSTRAP, b"")
@@ -57,7 +57,7 @@ def answered(relay: Relay, key: int, version: int, number: int = 5) -> dict[str,
 
 @pytest.mark.parametrize(("key", "version"), TOP)
 def test_the_whole_request_is_refused(key: int, version: int) -> None:
-    """Every API that has an error at the top, in every version; kio reads the same."""
+    """This covers every API with an error at the top, in every version; kio reads the same."""
     relay = play([("epoch", b""), ("client", asked(key, version))], make)
     assert answered(relay, key, version)["ErrorCode"] == ErrorCode.NOT_COORDINATOR
 
@@ -74,7 +74,7 @@ def test_join_group_names_no_protocol(version: int) -> None:
 
 @pytest.mark.parametrize("version", frames.versions(ApiKey.LEAVE_GROUP, 3))
 def test_leave_group_says_it_once(version: int) -> None:
-    """As Kafka's coordinator: what is wrong with the group is said at the top, of members nothing."""
+    """As from Kafka's coordinator, the group's error is at the top, and members have none."""
     members = {"Members": [{"MemberId": "a"}, {"MemberId": "b"}]}
     sent = frames.request(ApiKey.LEAVE_GROUP, version, 5, members)
     said = answered(play([("epoch", b""), ("client", sent)], make), ApiKey.LEAVE_GROUP, version)
@@ -83,7 +83,7 @@ def test_leave_group_says_it_once(version: int) -> None:
 
 @pytest.mark.parametrize(("key", "version"), EACH)
 def test_every_partition_is_refused(key: int, version: int) -> None:
-    """By the name or the id that it was asked with, in the order in which they were."""
+    """By name or id as in the request, and in its order."""
     relay = play([("epoch", b""), ("client", asked(key, version))], make)
     topics = answered(relay, key, version)["Topics"]
     by_id = "TopicId" in topics[0]
@@ -98,8 +98,8 @@ def test_every_partition_is_refused(key: int, version: int) -> None:
 
 
 @pytest.mark.parametrize(("key", "version"), FETCH)
-def test_committed_offsets_of_a_cluster_that_is_gone_are_not_told(key: int, version: int) -> None:
-    """Nor 16 in their place, which strands librdkafka's partitions: the connection ends."""
+def test_committed_offsets_of_a_cluster_that_is_gone_are_not_returned(key: int, version: int) -> None:
+    """They get no 16 either, which strands librdkafka's partitions: the connection ends."""
     relay = play([("epoch", b""), ("client", asked(key, version))], make)
     assert (relay.reason, bytes(relay.client.data), bytes(relay.broker.data)) == (Reason.REBOOTSTRAP, b"", b"")
     assert relay.cluster.asks == [(Trigger.OFFSETS, 0)]
@@ -107,7 +107,7 @@ def test_committed_offsets_of_a_cluster_that_is_gone_are_not_told(key: int, vers
 
 @pytest.mark.parametrize(("key", "version"), TOP + EACH + FETCH)
 def test_in_the_present_epoch_nothing_is_looked_at(key: int, version: int) -> None:
-    """Requests pass as they are, whatever stands behind their heads; so do responses; and nobody is asked."""
+    """Requests pass unchanged, whatever follows their heads, and so do responses; the cluster is not asked."""
     sent, said = frames.raw_request(key, version, 5, b"\xff" * 40), frames.raw_response(key, version, 5, b"\xee" * 40)
     relay = play([("client", sent), ("broker", said)], make)
     assert (bytes(relay.broker.data), bytes(relay.client.data), relay.cluster.asks) == (sent, said, [])
@@ -116,7 +116,7 @@ def test_in_the_present_epoch_nothing_is_looked_at(key: int, version: int) -> No
 
 @pytest.mark.parametrize(("key", "version"), TOP + EACH + FETCH)
 def test_where_it_is_to_be_served_it_goes_on(key: int, version: int) -> None:
-    """The decision is the cluster's: what it serves reaches the broker as it was sent."""
+    """The cluster decides: a request that it serves reaches the broker as it was sent."""
     sent = asked(key, version)
     relay = play([("epoch", b""), ("client", sent)])
     assert (bytes(relay.broker.data), bytes(relay.client.data), relay.requests.last) == (sent, b"", None)
@@ -125,7 +125,7 @@ def test_where_it_is_to_be_served_it_goes_on(key: int, version: int) -> None:
 @pytest.mark.parametrize(("key", "version"), TOP + EACH)
 @pytest.mark.parametrize("size", [1, 4, 11])
 def test_a_request_that_has_hardly_begun_is_refused(key: int, version: int, size: int) -> None:
-    """Nothing of it was sent on when the epoch rose."""
+    """Nothing of the request had been sent on when the epoch rose."""
     hello, sent = frames.request(18, 3, 4), asked(key, version)
     relay = make()
     relay.play([("client", hello), ("broker", frames.response(18, 3, 4)), ("client", sent[:size])], whole)
@@ -139,7 +139,7 @@ def test_a_request_that_has_hardly_begun_is_refused(key: int, version: int, size
 
 @pytest.mark.parametrize(("key", "version"), TOP + EACH)
 def test_a_request_that_is_half_through_goes_on(key: int, version: int) -> None:
-    """Its broker has the first half of it."""
+    """The broker has its first half."""
     sent = asked(key, version)
     relay = make().play([("client", sent[:-1]), ("epoch", b""), ("client", sent[-1:])], whole)
     assert (bytes(relay.broker.data), relay.requests.last, relay.cluster.asks) == (sent, None, [])
@@ -147,7 +147,7 @@ def test_a_request_that_is_half_through_goes_on(key: int, version: int) -> None:
 
 @pytest.mark.parametrize(("key", "version"), [(11, 9), (8, 10), (28, 3), (68, 1)])
 def test_order(key: int, version: int) -> None:
-    """Behind what is in flight; what is behind it is not read, and no broker gets it."""
+    """The answer comes after what is in flight; what follows it is not read, and no broker gets it."""
     ping, pong = frames.request(1, 12, 4), frames.response(1, 12, 4)
     script: Script = [
         ("client", ping),
@@ -163,7 +163,7 @@ def test_order(key: int, version: int) -> None:
 
 @pytest.mark.parametrize(("key", "version"), EACH)
 def test_a_malformed_commit_ends_the_connection(key: int, version: int) -> None:
-    """And is not told 16."""
+    """It gets no 16."""
     sent = asked(key, version)
     size = len(sent) - 5
     relay = play([("epoch", b""), ("client", INT32.pack(size - 4) + sent[4:size])], make)
@@ -173,7 +173,7 @@ def test_a_malformed_commit_ends_the_connection(key: int, version: int) -> None:
 @pytest.mark.parametrize(("key", "version"), EACH)
 @given(junk=st.binary(max_size=60), at=st.integers(0, 60), data=st.data())
 def test_any_bytes_are_refused_or_read(key: int, version: int, junk: bytes, at: int, data: st.DataObject) -> None:
-    """`MalformedMessageError` and nothing else, for bytes of any kind, also such as are nearly right."""
+    """Bytes of any kind, also nearly correct ones, raise only `MalformedMessageError`."""
     body = bytearray(commit(key, version, 5)[14:])
     for position in data.draw(st.lists(st.integers(0, len(body) - 1), max_size=3)):
         body[position] ^= data.draw(st.integers(1, 255))
@@ -185,8 +185,8 @@ def test_any_bytes_are_refused_or_read(key: int, version: int, junk: bytes, at: 
         frames.understood(key, version, frames.raw_response(key, version, 5, said)[4:])
 
 
-def test_all_that_is_refused_is_offered() -> None:
-    """For each API what its stale connections get; the limits of what is held."""
+def test_all_that_is_refused_has_a_policy() -> None:
+    """Each API has what its stale connections get, and the limit of what is held."""
     keys = {*AT_THE_TOP, *FOR_EACH_PARTITION, ApiKey.OFFSET_FETCH}
     offered = coordinators.policies(Cluster())
     assert {key for key, policy in offered.items() if policy.stale is not None} == keys

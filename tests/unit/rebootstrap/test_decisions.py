@@ -1,4 +1,4 @@
-"""The decision table, every combination, by hand; what it must never say, by statement."""
+"""The decision table: every combination, written by hand; and what it must never decide, by statement."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.rebootstrap.client_capabilities import Capability
 from kproxy.rebootstrap.decisions import RULES, Place, Standing, cases, decide, standing_after
 
-# One line for each place, freshness, ask and abilities; one column for each standing.
+# One line for each place, freshness, ask and capabilities; one column for each standing.
 EXPECTED = """
                                          unknown owed notified recovered
 bootstrap fresh hello     any            serve  serve serve  serve
@@ -54,7 +54,7 @@ CASES: list[Case] = list(product(Place, (False, True), Trigger, Standing, Capabi
 
 
 def expected() -> dict[Case, Action]:
-    """The table above, one entry a combination."""
+    """Return the table above, one entry for each combination."""
     head, *lines = (line.split() for line in EXPECTED.strip().splitlines())
     table: dict[Case, Action] = {}
     for place, freshness, ask, able, *means in lines:
@@ -67,7 +67,7 @@ def expected() -> dict[Case, Action]:
 
 
 def test_every_combination_is_decided_as_written_above() -> None:
-    """3 places, 2 freshnesses, 5 asks, 4 standings, 4 abilities: 480, none left out."""
+    """3 places, 2 freshnesses, 5 asks, 4 standings, 4 capabilities: 480, none left out."""
     table = expected()
     assert set(table) == set(CASES)
     assert len(CASES) == 480
@@ -76,13 +76,13 @@ def test_every_combination_is_decided_as_written_above() -> None:
 
 
 def test_exactly_one_rule_fits_each_combination() -> None:
-    """So no rule depends on another's place in the list, and each line of the page can be read alone."""
+    """So no rule depends on its place in the list, and each line of the page can be read alone."""
     fits = Counter(case for rule in RULES for case in cases(rule))
     assert fits == Counter(CASES)
 
 
 def test_every_rule_gives_its_reason_once() -> None:
-    """A rule without a reason, or one that repeats another of its listener, is one too many."""
+    """No rule lacks a reason, or repeats another of its listener."""
     reasons = [(rule.places, rule.stale, rule.triggers, rule.why) for rule in RULES]
     assert all(rule.why for rule in RULES)
     assert len(set(reasons)) == len(reasons)
@@ -97,8 +97,8 @@ def test_statement_never_on_a_listener_that_clients_bootstrap_from(case: Case) -
 
 def test_statement_v13_and_later_only() -> None:
     """rebootstrap.md: 129 answers Metadata 13 or the ids of ApiVersions v5, never a plain ApiVersions."""
-    told = {case[2] for case in CASES if decide(case[0], case[2], case[4], case[3], case[1]) is Action.NOTIFY}
-    assert told == {Trigger.METADATA, Trigger.ELSEWHERE}
+    notified = {case[2] for case in CASES if decide(case[0], case[2], case[4], case[3], case[1]) is Action.NOTIFY}
+    assert notified == {Trigger.METADATA, Trigger.ELSEWHERE}
 
 
 def test_statement_once_in_an_epoch_then_fresh_metadata() -> None:
@@ -121,25 +121,25 @@ def test_statement_a_retired_listener_refuses_older_clients_at_once() -> None:
 def test_statement_coordinator_connections_of_an_earlier_epoch_are_answered_16(case: Case) -> None:
     """rebootstrap.md: the connection to Java's coordinator survives a 129: "close it, or answer 16 there"."""
     place, stale, ask, standing, able = case
-    told = decide(place, ask, able, standing, stale) is Action.NOT_COORDINATOR
-    assert told == (stale and ask is Trigger.COORDINATOR)
+    refused = decide(place, ask, able, standing, stale) is Action.NOT_COORDINATOR
+    assert refused == (stale and ask is Trigger.COORDINATOR)
 
 
 @pytest.mark.parametrize(("place", "standing"), list(product(Place, Standing)))
 def test_a_16_leaves_the_standing_as_it_is(place: Place, standing: Standing) -> None:
-    """It says nothing of the topology: who is owed a 129 stays owed, and who was told is not told again."""
+    """It does not concern the topology: a client that is owed a 129 still is, and a notified one gets no second."""
     assert standing_after(place, Trigger.COORDINATOR, standing, Action.NOT_COORDINATOR) is standing
 
 
-def test_what_was_told_stays_told_until_the_epoch_ends() -> None:
-    """Neither the bootstrap listener nor anything else takes it back."""
+def test_a_notified_client_stays_notified_until_the_epoch_ends() -> None:
+    """Neither the bootstrap listener nor anything else undoes it."""
     for place, ask, means in product(Place, Trigger, Action):
         assert standing_after(place, ask, Standing.NOTIFIED, means) is Standing.NOTIFIED
 
 
 @pytest.mark.parametrize("standing", list(Standing))
-def test_a_129_makes_told(standing: Standing) -> None:
-    """Wherever it was given."""
+def test_a_129_makes_notified(standing: Standing) -> None:
+    """At whatever listener it got it."""
     assert all(
         standing_after(place, ask, standing, Action.NOTIFY) is Standing.NOTIFIED
         for place, ask in product(Place, Trigger)
@@ -148,7 +148,7 @@ def test_a_129_makes_told(standing: Standing) -> None:
 
 @pytest.mark.parametrize("standing", [Standing.UNKNOWN, Standing.OWED, Standing.RECOVERED])
 def test_only_metadata_served_at_the_bootstrap_listener_makes_recovered(standing: Standing) -> None:
-    """A hello is no metadata, a node's metadata came without bootstrap, and one that was closed got nothing."""
+    """A hello is no metadata; a node's metadata comes without bootstrap; a closed client got nothing."""
     for place, ask, means in product(Place, Trigger, (set(Action) - {Action.NOTIFY})):
         at_bootstrap = (place, ask, means) == (Place.BOOTSTRAP, Trigger.METADATA, Action.SERVE)
         assert standing_after(place, ask, standing, means) is (Standing.RECOVERED if at_bootstrap else standing)

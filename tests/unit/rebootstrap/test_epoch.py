@@ -12,7 +12,7 @@ A, B, C = Node(1, "a", 9092), Node(2, "b", 9092), Node(3, "c", 9092)
 
 
 def test_it_begins_at_0_and_rises_by_1() -> None:
-    """At once the first time: clients of the beginning count like any other."""
+    """The first rise is immediate: clients from the beginning count like any other."""
     epoch = Epoch()
     assert (epoch.number, epoch.raised_at, epoch.cause, epoch.wait(5)) == (0, None, None, 0)
     assert epoch.raise_for(Cause.OPERATOR, 5) is None
@@ -21,7 +21,7 @@ def test_it_begins_at_0_and_rises_by_1() -> None:
 
 @pytest.mark.parametrize("cause", list(Cause))
 def test_below_the_floor_it_says_how_long_to_wait(cause: Cause) -> None:
-    """Whatever the cause; nothing changes meanwhile, and a refused raise does not move the floor."""
+    """This holds for every cause. Nothing changes meanwhile, and a refused raise does not move the floor."""
     epoch = Epoch(floor=10)
     epoch.raise_for(Cause.FAILOVER, 100)
     assert epoch.raise_for(cause, 100) == 10

@@ -1,4 +1,4 @@
-"""Leader epochs and topic ids made unknown in every version that has them, against the generated codec."""
+"""Leader epochs and topic ids are removed in every version that has them; compared with the generated codec."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VERSIONS = frames.versions(3, FIRST_LEADER_EPOCH)
 
 
 def without_epochs(response: MetadataResponse) -> MetadataResponse:
-    """As a client is to read it."""
+    """Return the response as the client must read it."""
     topics = [
         dataclasses.replace(one, partitions=[dataclasses.replace(found, leader_epoch=-1) for found in one.partitions])
         for one in response.topics
@@ -29,13 +29,13 @@ def without_epochs(response: MetadataResponse) -> MetadataResponse:
 
 
 def without_ids(response: MetadataResponse) -> MetadataResponse:
-    """As a client is to read it that is told no epochs and no topic ids."""
+    """Return the response as a client must read it that gets no epochs and no topic ids."""
     topics = [dataclasses.replace(one, topic_id=ZERO_UUID) for one in response.topics]
     return without_epochs(dataclasses.replace(response, topics=topics))
 
 
 def as_of(response: MetadataResponse, version: int) -> MetadataResponse:
-    """The response without what is newer than a version: tagged fields, ids and operations of topics, null names."""
+    """Return the response without what a version lacks: tagged fields, topics' ids and operations, null names."""
     topics = [
         dataclasses.replace(
             one,
@@ -65,7 +65,7 @@ def forgotten(body: bytes, version: int, *, topic_ids: bool = False) -> bytes:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("kind", MESSAGES)
 def test_every_partition_has_a_leader_of_no_epoch(kind: str, version: int) -> None:
-    """And nothing else changes, byte by byte: names, ids, replicas, operations, tagged fields, codes of topics."""
+    """Nothing else changes, byte by byte: names, ids, replicas, operations, tagged fields, codes of topics."""
     response = as_of(MESSAGES[kind], version)
     sent = response.encode(version)
     assert forgotten(sent, version) == without_epochs(response).encode(version)
@@ -74,20 +74,20 @@ def test_every_partition_has_a_leader_of_no_epoch(kind: str, version: int) -> No
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("kind", MESSAGES)
 def test_no_topic_has_an_id(kind: str, version: int) -> None:
-    """Zeros from v10 on, the first that has ids, and no epochs; nothing else changes, byte by byte."""
+    """Ids are zeros from v10 on, the first version with ids, and epochs are -1; nothing else changes, byte by byte."""
     response = as_of(MESSAGES[kind], version)
     assert forgotten(response.encode(version), version, topic_ids=True) == without_ids(response).encode(version)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_has_neither_stays(version: int) -> None:
-    """A response of a broker without ids and epochs, and one of which both were taken already."""
+    """A broker's response without ids and epochs stays, and one that has lost both already."""
     sent = without_ids(as_of(message(topic(), topic("payments")), version)).encode(version)
     assert forgotten(sent, version, topic_ids=True) == sent
 
 
 def test_v6_has_none() -> None:
-    """The first version is the first: the one before is the same for any epoch."""
+    """v7 is the first version with epochs: v6 is the same for any epoch."""
     response = as_of(message(topic()), 6)
     assert response.encode(6) == without_epochs(response).encode(6)
     assert response.encode(7) != without_epochs(response).encode(7)
@@ -96,7 +96,7 @@ def test_v6_has_none() -> None:
 @pytest.mark.parametrize("topic_ids", [False, True])
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_response_cut_short(version: int, topic_ids: bool) -> None:
-    """Wherever its topics end too early there is an error, and nothing is written beyond the message."""
+    """An end anywhere before its topics' end is an error, and nothing is written beyond the message."""
     response = as_of(message(topic(), topic("payments")), version)
     body = response.encode(version)
     start = behind_brokers(body, version)
@@ -112,7 +112,7 @@ def test_a_response_cut_short(version: int, topic_ids: bool) -> None:
 
 @pytest.mark.parametrize("version", [8, 9])
 def test_lists_of_no_nodes(version: int) -> None:
-    """A null array is as good as an empty one, though the schema has none; the walk does not go back."""
+    """A null array counts as an empty one, though the schema has none; the walk does not go back."""
     response = message(dataclasses.replace(topic(), partitions=[partition(replicas=0)]))
     body = bytearray(as_of(response, version).encode(version))
     nodes = b"\0\0\0\0" * 3 if version == 8 else b"\x01\x01\x01"

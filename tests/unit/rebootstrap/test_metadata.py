@@ -1,4 +1,4 @@
-"""Metadata: brokers are named by the proxy, and learnt before the client hears of them; v13 says 129."""
+"""Metadata: brokers get the proxy's addresses, and kproxy learns them before the client does; v13 carries 129."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Node, Relay, Script, bytewise, play, port_of, whole
 
 NODES: Sequence[Node] = ((5, "proxy.example", 19097, "rack-1"), (6, "proxy.example", 19098, None))
-TELLING = {Trigger.METADATA: Action.NOTIFY}
+NOTIFYING = {Trigger.METADATA: Action.NOTIFY}
 PRESENT = [MetadataResponseBroker(*node) for node in NODES]
 ALL_TOPICS = MetadataRequest(topics=None)
 
 
 @pytest.mark.parametrize("version", frames.versions(3))
 def test_brokers_are_the_proxys(version: int) -> None:
-    """Any node id; racks, controller, cluster id and topics stay."""
+    """This holds for any node id; racks, controller, cluster id and topics stay."""
     topics = [
         {
             "Name": "orders",
@@ -54,7 +54,7 @@ def test_brokers_are_the_proxys(version: int) -> None:
 
 @pytest.mark.parametrize("version", frames.versions(3))
 def test_a_broker_without_address(version: int) -> None:
-    """Id -1, or no host: nothing to be advertised, and it stays as it is."""
+    """With id -1 or no host there is nothing to advertise, and it stays as it is."""
     absent = [(-1, "", -1), (5, "", 0)]
     sent = frames.response(3, version, 5, {"Brokers": frames.endpoints(absent)})
     relay = play([("client", frames.request(3, version, 5)), ("broker", sent)])
@@ -62,7 +62,7 @@ def test_a_broker_without_address(version: int) -> None:
 
 
 def test_a_frame_of_metadata_that_grows_in_parts() -> None:
-    """A thousand topics in many reads: held, and rewritten once they are there."""
+    """A thousand topics arrive in many reads: they are held, and rewritten once they are complete."""
     topics = [{"Name": f"topic-{n}", "TopicId": bytes(16), "Partitions": [{}] * 3} for n in range(200)]
     sent = frames.response(3, 12, 5, {"Brokers": frames.endpoints(frames.BROKERS), "Topics": topics})
     relay = play([("client", frames.request(3, 12, 5)), ("broker", sent)])
@@ -71,7 +71,7 @@ def test_a_frame_of_metadata_that_grows_in_parts() -> None:
 
 
 def asked(request: MetadataRequest, correlation_id: int = 5, version: int = 13, tags: Tags = ()) -> bytes:
-    """A request's frame; `tags` stand in its header."""
+    """Return a request's frame; `tags` are in its header."""
     return frame(encode_request_header(RequestHeader(3, version, correlation_id, "c1", tags)), request.encode(version))
 
 
@@ -80,37 +80,37 @@ def named(*names: str) -> MetadataRequest:
 
 
 def answer(response: MetadataResponse, version: int = 13, correlation_id: int = 5, header: bytes = b"\0") -> bytes:
-    """A broker's response."""
+    """Return a broker's response."""
     return frame(INT32.pack(correlation_id), header, response.encode(version))
 
 
 def got(relay: Relay, index: int = -1) -> MetadataResponse:
-    """A Metadata v13 that the client reads, the last one unless told otherwise."""
+    """Return a Metadata v13 that the client reads, by default the last one."""
     one = frames.split(bytes(relay.client.data))[index]
     assert one[:5] == INT32.pack(5) + b"\0"
     return MetadataResponse.decode(one[5:], 13)
 
 
 def over_v12() -> Relay:
-    """A connection whose broker has said that it serves Metadata up to v12."""
+    """Return a connection with a broker that has said that it serves Metadata up to v12."""
     relay = Relay()
     relay.context.state(MetadataState).lacks_code = True
     return relay
 
 
-def teller(means: Action = Action.NOTIFY, nodes: Sequence[Node] = NODES) -> Cluster:
+def notifying(means: Action = Action.NOTIFY, nodes: Sequence[Node] = NODES) -> Cluster:
     return Cluster(decides={Trigger.METADATA: means}, nodes=nodes)
 
 
 def advertised(response: MetadataResponse) -> MetadataResponse:
-    """As the client is to see it."""
+    """Return the response as the client must see it."""
     brokers = [replace(one, host="proxy.example", port=port_of(one.node_id)) for one in response.brokers]
     return replace(response, brokers=brokers)
 
 
 @pytest.mark.parametrize("version", frames.versions(3))
 def test_the_highest_version_that_a_client_used(version: int) -> None:
-    """It tells what the client can be told, and does not fall."""
+    """It shows what notification the client can read, and never falls."""
     relay = play([("client", frames.request(3, version, 5)), ("broker", frames.response(3, version, 5))])
     assert relay.context.metadata_version == version
     lower: Script = [("client", frames.request(3, 0, 6)), ("broker", frames.response(3, 0, 6))]
@@ -119,14 +119,14 @@ def test_the_highest_version_that_a_client_used(version: int) -> None:
 
 @pytest.mark.parametrize("tags", [(), ((5, b"five"),)])
 @pytest.mark.parametrize("node_id", [None, 7])
-def test_v13_is_judged_and_goes_on(node_id: int | None, tags: Tags) -> None:
-    """As it came; also where clients bootstrap, so that the backend knows who came. Below v13 it is not asked."""
+def test_v13_is_decided_upon_and_goes_on(node_id: int | None, tags: Tags) -> None:
+    """It goes on as it came, also where clients bootstrap: the backend learns of them. Below v13 it is not asked."""
     sent = asked(named("orders"), tags=tags)
     relay = play([("client", sent)], lambda: Relay(node_id=node_id))
     assert (bytes(relay.broker.data), relay.cluster.asks) == (sent, [(Trigger.METADATA, 0)])
     assert relay.context.metadata_version == 13
     for version in range(13):
-        assert play([("client", frames.request(3, version, 5))], lambda: Relay(teller())).cluster.asks == []
+        assert play([("client", frames.request(3, version, 5))], lambda: Relay(notifying())).cluster.asks == []
 
 
 @pytest.mark.parametrize("kind", MESSAGES)
@@ -141,7 +141,7 @@ def test_v13_over_a_broker_that_serves_v12(kind: str) -> None:
 
 @pytest.mark.parametrize("make", [Relay, over_v12])
 def test_v13_without_brokers(make: type[Relay]) -> None:
-    """A broker that starts may know none: the client gets the response in its version."""
+    """A broker that is starting may know none: the client gets the response in its version."""
     relay = play(
         [("client", asked(ALL_TOPICS)), ("broker", answer(MetadataResponse(), 12 if make is over_v12 else 13))], make
     )
@@ -150,14 +150,14 @@ def test_v13_without_brokers(make: type[Relay]) -> None:
 
 
 def test_v13_of_the_broker_itself() -> None:
-    """Its error code, and all else, is the broker's."""
+    """Its error code, and everything else, is the broker's."""
     response = replace(MESSAGES["tagged fields of its own"], error_code=42)
     relay = play([("client", asked(ALL_TOPICS)), ("broker", answer(response, header=b"\x01\x05\x01h"))])
     assert bytes(relay.client.data) == answer(advertised(response), header=b"\x01\x05\x01h")
 
 
 def test_lower_versions_are_as_the_broker_wrote_them() -> None:
-    """Over a broker that serves v12 only v13 is changed."""
+    """Only v13 is changed over a broker that serves v12."""
     response = MESSAGES["tagged fields of its own"]
     relay = play([("client", frames.request(3, 12, 5)), ("broker", answer(response, 12))], over_v12)
     assert bytes(relay.client.data) == answer(advertised(response), 12)
@@ -165,10 +165,10 @@ def test_lower_versions_are_as_the_broker_wrote_them() -> None:
 
 @pytest.mark.parametrize("retired", [False, True])
 @pytest.mark.parametrize("names", [(), ("orders",), ("orders", "t" * 249, "")])
-def test_a_client_is_told_on_a_stale_connection(names: tuple[str, ...], retired: bool) -> None:
+def test_a_client_is_notified_on_a_stale_connection(names: tuple[str, ...], retired: bool) -> None:
     """rebootstrap.md: "put valid brokers in the body (never zero brokers with topics)"; and each topic asked for."""
     script: Script = [("epoch", b""), ("client", asked(named(*names)))]
-    relay = play(script, lambda: Relay(teller(), retired=retired))
+    relay = play(script, lambda: Relay(notifying(), retired=retired))
     topics = [MetadataResponseTopic(ErrorCode.LEADER_NOT_AVAILABLE, name) for name in names]
     assert got(relay) == MetadataResponse(0, PRESENT, "cluster-1", 5, topics, error_code=ErrorCode.REBOOTSTRAP_REQUIRED)
     assert (bytes(relay.broker.data), relay.requests.last) == (b"", Reason.REBOOTSTRAP)
@@ -177,17 +177,17 @@ def test_a_client_is_told_on_a_stale_connection(names: tuple[str, ...], retired:
 
 
 def test_topics_asked_by_their_ids() -> None:
-    """KIP-516: they have no name in the request, and so none in the answer."""
+    """KIP-516: the request has no name for them, so the answer has none."""
     request = MetadataRequest(topics=[MetadataRequestTopic(UUID(int=9), None)])
-    relay = play([("epoch", b""), ("client", asked(request))], lambda: Relay(teller()))
+    relay = play([("epoch", b""), ("client", asked(request))], lambda: Relay(notifying()))
     assert got(relay).topics == [MetadataResponseTopic(ErrorCode.LEADER_NOT_AVAILABLE, None, UUID(int=9))]
 
 
-def test_a_client_is_told_in_its_turn() -> None:
+def test_a_client_is_notified_in_its_turn() -> None:
     """rebootstrap.md: "flush, then close": behind what is in flight; what comes after it goes nowhere."""
     (one, one_back), (two, _) = frames.heartbeat(1), frames.heartbeat(2)
     script: Script = [("client", one), ("epoch", b""), ("client", asked(named("orders")) + two), ("broker", one_back)]
-    relay = play(script, lambda: Relay(teller()))
+    relay = play(script, lambda: Relay(notifying()))
     assert (bytes(relay.broker.data), frame(frames.split(bytes(relay.client.data))[0])) == (one, one_back)
     assert got(relay).error_code == ErrorCode.REBOOTSTRAP_REQUIRED
 
@@ -195,18 +195,18 @@ def test_a_client_is_told_in_its_turn() -> None:
 @pytest.mark.parametrize("request_", [ALL_TOPICS, named("orders")])
 @pytest.mark.parametrize("make", [Relay, over_v12])
 @pytest.mark.parametrize("kind", MESSAGES)
-def test_a_client_is_told_by_the_brokers_answer(kind: str, make: type[Relay], request_: MetadataRequest) -> None:
-    """What it says else is true: some take it for what it is, as kafka-python, and Java's listTopics."""
+def test_a_client_is_notified_by_the_brokers_answer(kind: str, make: type[Relay], request_: MetadataRequest) -> None:
+    """The rest of it is true: some clients use it as it is, such as kafka-python, and Java's listTopics."""
     response, version = MESSAGES[kind], 12 if make is over_v12 else 13
 
-    def telling() -> Relay:
+    def make_notifying() -> Relay:
         relay = make()
-        relay.cluster.decides = TELLING
+        relay.cluster.decides = NOTIFYING
         return relay
 
     (one, one_back), (two, _) = frames.heartbeat(1), frames.heartbeat(2)
     script: Script = [("client", one + asked(request_) + two), ("broker", one_back + answer(response, version))]
-    relay = play(script, telling)
+    relay = play(script, make_notifying)
     assert bytes(relay.broker.data) == one + asked(request_, version=version)
     assert bytes(relay.client.data) == one_back + answer(
         replace(advertised(response), error_code=ErrorCode.REBOOTSTRAP_REQUIRED)
@@ -215,10 +215,10 @@ def test_a_client_is_told_by_the_brokers_answer(kind: str, make: type[Relay], re
 
 
 def test_only_the_last_answer_says_it() -> None:
-    """Metadata that was asked before, and served, is as the broker wrote it."""
+    """Metadata that was asked for and served before is as the broker wrote it."""
     relay = Relay()
     relay.feed("client", asked(ALL_TOPICS, 4))
-    relay.cluster.decides = TELLING
+    relay.cluster.decides = NOTIFYING
     relay.feed("client", asked(ALL_TOPICS, 5))
     response = MESSAGES["long names"]
     relay.feed("broker", answer(response, correlation_id=4) + answer(response))
@@ -227,10 +227,10 @@ def test_only_the_last_answer_says_it() -> None:
     assert MetadataResponse.decode(second[5:], 13).error_code == ErrorCode.REBOOTSTRAP_REQUIRED
 
 
-def test_who_asks_for_all_topics_on_a_stale_connection() -> None:
-    """No broker of the present cluster can be asked: it is closed, not yet judged, and told on its next connection."""
+def test_a_request_for_all_topics_on_a_stale_connection() -> None:
+    """No broker of the present cluster can answer: the connection ends without a decision; the next one is notified."""
     for retired in (False, True):
-        relay = play([("epoch", b""), ("client", asked(ALL_TOPICS))], lambda: Relay(teller(), retired=retired))  # noqa: B023
+        relay = play([("epoch", b""), ("client", asked(ALL_TOPICS))], lambda: Relay(notifying(), retired=retired))  # noqa: B023
         assert (relay.reason, relay.cluster.asks, bytes(relay.client.data)) == (Reason.REBOOTSTRAP, [], b"")
 
 
@@ -238,15 +238,15 @@ def test_who_asks_for_all_topics_on_a_stale_connection() -> None:
     ("means", "reason"), [(Action.CLOSE, Reason.REBOOTSTRAP), (Action.REFUSE, Reason.RETIRED_NODE)]
 )
 @pytest.mark.parametrize("request_", [ALL_TOPICS, named("orders")])
-def test_who_was_told_already_is_parted_from(request_: MetadataRequest, means: Action, reason: Reason) -> None:
+def test_a_client_that_was_notified_already_is_closed(request_: MetadataRequest, means: Action, reason: Reason) -> None:
     """rebootstrap.md: "once for a connection in an epoch"; never a second 129."""
-    relay = play([("client", asked(request_))], lambda: Relay(teller(means)))
+    relay = play([("client", asked(request_))], lambda: Relay(notifying(means)))
     assert (relay.reason, bytes(relay.client.data), bytes(relay.broker.data)) == (reason, b"", b"")
 
 
 def test_never_zero_brokers() -> None:
     """rebootstrap.md: "never zero brokers": a client that takes the body for true would forget all it knows."""
-    relay = play([("epoch", b""), ("client", asked(named("orders")))], lambda: Relay(teller(nodes=())))
+    relay = play([("epoch", b""), ("client", asked(named("orders")))], lambda: Relay(notifying(nodes=())))
     assert (relay.reason, bytes(relay.client.data)) == (Reason.REBOOTSTRAP, b"")
     assert "no present node" in relay.detail
 
@@ -255,18 +255,18 @@ def test_never_zero_brokers() -> None:
 @pytest.mark.parametrize("request_", [ALL_TOPICS, named("orders")])
 def test_never_129_where_clients_bootstrap(request_: MetadataRequest, retired: bool) -> None:
     """rebootstrap.md: "never on a listener that clients bootstrap from". Not even if the backend should say so."""
-    relay = play([("client", asked(request_))], lambda: Relay(teller(), node_id=None, retired=retired))
+    relay = play([("client", asked(request_))], lambda: Relay(notifying(), node_id=None, retired=retired))
     assert (relay.reason, bytes(relay.client.data)) == (Reason.REBOOTSTRAP, b"")
 
 
 @pytest.mark.parametrize("kind", MESSAGES)
 @pytest.mark.parametrize("make", [Relay, over_v12])
 def test_an_answer_that_comes_when_the_topology_is_gone(kind: str, make: type[Relay]) -> None:
-    """The client gets no word of the old cluster: present brokers, 129, and its topics to be asked for again."""
+    """The client learns nothing of the old cluster: it gets present brokers, 129, and its topics to ask for again."""
     response = MESSAGES[kind]
     relay = make()
     relay.feed("client", asked(ALL_TOPICS) + frames.heartbeat(6)[0])
-    relay.cluster.epoch, relay.cluster.nodes, relay.cluster.decides = 1, NODES, TELLING
+    relay.cluster.epoch, relay.cluster.nodes, relay.cluster.decides = 1, NODES, NOTIFYING
     for byte in bytewise(answer(response, 12 if make is over_v12 else 13)):
         relay.feed("broker", byte)
     topics = [
@@ -288,7 +288,7 @@ def test_an_answer_that_comes_when_the_topology_is_gone(kind: str, make: type[Re
     ],
 )
 def test_an_old_answer_is_never_served(means: Action, nodes: Sequence[Node], reason: Reason) -> None:
-    """Whatever the backend decides; below v13 it is not even asked, and an answer without brokers is none either."""
+    """Whatever the backend decides. Below v13 it is not even asked, and without brokers there is no answer."""
     for response in (MESSAGES["no topic"], MetadataResponse()):
         relay = Relay()
         relay.feed("client", asked(ALL_TOPICS))
@@ -300,31 +300,31 @@ def test_an_old_answer_is_never_served(means: Action, nodes: Sequence[Node], rea
 
 
 @pytest.mark.parametrize("version", range(13))
-def test_a_node_that_is_gone_serves_nobody_whom_it_cannot_tell(version: int) -> None:
-    """Versions below v13 cannot say 129: the connection ends at once (KIP-899)."""
+def test_a_node_that_is_gone_serves_no_client_that_it_cannot_notify(version: int) -> None:
+    """Versions below v13 cannot carry 129: the connection ends at once (KIP-899)."""
     relay = play([("client", frames.request(3, version, 5))], lambda: Relay(retired=True))
     assert (relay.reason, bytes(relay.broker.data)) == (Reason.RETIRED_NODE, b"")
 
 
 @pytest.mark.parametrize("key", [spec.key for spec in APIS.values() if spec.broker and spec.key not in (3, 17, 18, 36)])
 def test_a_node_that_is_gone_serves_nothing_else(key: int) -> None:
-    """All that is not on the way to being told ends the connection."""
+    """Any request that does not lead to a notification ends the connection."""
     version = max(APIS[key].max_version, 0)
     relay = play([("client", frames.request(key, version, 5))], lambda: Relay(retired=True))
     assert (relay.reason, bytes(relay.broker.data)) == (Reason.RETIRED_NODE, b"")
 
 
 @pytest.mark.parametrize(("key", "version"), [(17, 1), (36, 2), (18, 4)])
-def test_the_way_to_being_told(key: int, version: int) -> None:
-    """Hello and authentication go to a broker, though the node is gone."""
+def test_requests_on_the_way_to_a_notification(key: int, version: int) -> None:
+    """Hello and authentication reach a broker, though the node is gone."""
     relay = play([("client", frames.request(key, version, 5))], lambda: Relay(retired=True))
     assert relay.broker.data == frames.request(key, version, 5)
 
 
 def test_a_long_list_of_topics() -> None:
-    """10,000 of them are held and judged; more bytes than any client sends are refused before they come."""
+    """10,000 of them are held and decided upon; more bytes than any client sends are refused before they arrive."""
     names = [f"{number:0200}" for number in range(10_000)]
-    relay = Relay(teller()).play([("epoch", b""), ("client", asked(named(*names)))], whole)
+    relay = Relay(notifying()).play([("epoch", b""), ("client", asked(named(*names)))], whole)
     assert [one.name for one in got(relay).topics] == names
     relay = Relay().play([("client", INT32.pack((8 << 20) + 1) + asked(ALL_TOPICS)[4:])], whole)
     assert relay.reason is Reason.FRAME_TOO_LARGE
@@ -334,28 +334,28 @@ def test_a_long_list_of_topics() -> None:
 
 @pytest.mark.parametrize("retired", [False, True])
 def test_a_request_that_cannot_be_read(retired: bool) -> None:
-    """It matters only where it is answered here; then it is the client's fault."""
+    """It matters only where kproxy answers it; then it is the client's fault."""
     good = asked(named("orders", "payments"), tags=((5, b"five"),))[4:]
     for size in range(8, len(good) - 3):
-        relay = Relay(teller(), retired=retired).play([("epoch", b""), ("client", frame(good[:size]))], whole)
+        relay = Relay(notifying(), retired=retired).play([("epoch", b""), ("client", frame(good[:size]))], whole)
         assert (relay.reason, bytes(relay.client.data)) == (Reason.MALFORMED_REQUEST, b"")
 
 
 def test_a_response_that_cannot_be_read() -> None:
-    """Cut anywhere before its own tagged fields: the broker's fault, wherever its topics must be known."""
+    """It is cut anywhere before its own tagged fields: the broker's fault, wherever its topics must be known."""
     body = answer(MESSAGES["tagged fields of its partitions"], 12)[4:]
     for size in range(4, len(body) - 1):
         current, stale = over_v12(), over_v12()
         for relay in (current, stale):
             relay.feed("client", asked(ALL_TOPICS))
-        stale.cluster.epoch, stale.cluster.nodes, stale.cluster.decides = 1, NODES, TELLING
+        stale.cluster.epoch, stale.cluster.nodes, stale.cluster.decides = 1, NODES, NOTIFYING
         for relay in (current, stale):
             relay.feed("broker", frame(body[:size]))
             assert (relay.reason, bytes(relay.client.data)) == (Reason.MALFORMED_RESPONSE, b"")
 
 
 def forgetful(version: int = 13) -> Relay:
-    """A connection whose client is to forget leader epochs; `version` is what its broker serves."""
+    """Return a connection with a client that must forget leader epochs; `version` is what its broker serves."""
     relay = Relay()
     relay.cluster.forgets = True
     relay.context.state(MetadataState).lacks_code = version == 12
@@ -365,7 +365,7 @@ def forgetful(version: int = 13) -> Relay:
 @pytest.mark.parametrize("version", frames.versions(3, 7))
 @pytest.mark.parametrize("kind", MESSAGES)
 def test_a_client_that_is_to_forget_leader_epochs(kind: str, version: int) -> None:
-    """Each is -1, and the brokers are the proxy's all the same; the backend is asked once, for the cluster named."""
+    """Each is -1, and brokers still have the proxy's addresses; the backend is asked once, for the cluster named."""
     response = as_of(MESSAGES[kind], version)
     header = b"\0" if version >= 9 else b""
     script: Script = [
@@ -379,7 +379,7 @@ def test_a_client_that_is_to_forget_leader_epochs(kind: str, version: int) -> No
 
 @pytest.mark.parametrize("kind", MESSAGES)
 def test_epochs_are_forgotten_over_a_broker_that_serves_v12(kind: str) -> None:
-    """The epochs and the error code that is put in are at their own places."""
+    """The epochs and the inserted error code are at their own places."""
     response = MESSAGES[kind]
     relay = play([("client", asked(named("orders"))), ("broker", answer(response, 12))], lambda: forgetful(12))
     assert bytes(relay.client.data) == answer(advertised(without_epochs(response)))
@@ -387,7 +387,7 @@ def test_epochs_are_forgotten_over_a_broker_that_serves_v12(kind: str) -> None:
 
 @pytest.mark.parametrize("version", frames.versions(3))
 def test_other_clients_keep_leader_epochs(version: int) -> None:
-    """The backend is asked from v7 on, the first that has any; below, nothing is to forget."""
+    """The backend is asked from v7 on, the first with epochs; below, there is nothing to forget."""
     response = as_of(replace(MESSAGES["many replicas"], brokers=[]), version)
     if version < 7:
         response = without_epochs(response)
@@ -401,7 +401,7 @@ def test_other_clients_keep_leader_epochs(version: int) -> None:
 
 
 def test_epochs_of_a_response_that_does_not_end() -> None:
-    """The connection ends: the broker's fault."""
+    """The connection ends, by the broker's fault."""
     broken = answer(MESSAGES["many replicas"], 12)[:-30]
     sent = INT32.pack(len(broken) - 4) + broken[4:]
     relay = play([("client", frames.request(3, 12, 5)), ("broker", sent)], forgetful)
@@ -412,7 +412,7 @@ BY_ID = MetadataRequest(topics=[MetadataRequestTopic(UUID(int=5), None), Metadat
 
 
 def hiding(version: int = 13) -> Relay:
-    """A connection whose client is told no topic ids; `version` is what its broker serves."""
+    """Return a connection with a client that gets no topic ids; `version` is what its broker serves."""
     relay = Relay()
     relay.cluster.hides = True
     relay.context.state(MetadataState).lacks_code = version == 12
@@ -421,8 +421,8 @@ def hiding(version: int = 13) -> Relay:
 
 @pytest.mark.parametrize("version", frames.versions(3))
 @pytest.mark.parametrize("kind", MESSAGES)
-def test_a_client_that_is_told_no_topic_ids(kind: str, version: int) -> None:
-    """Nor epochs, of any cluster; the brokers are the proxy's all the same, and the request goes as it came."""
+def test_a_client_that_gets_no_topic_ids(kind: str, version: int) -> None:
+    """Nor epochs, of any cluster; brokers still have the proxy's addresses, and the request goes on unchanged."""
     response = as_of(MESSAGES[kind], version)
     if version < 7:
         response = without_epochs(response)
@@ -435,15 +435,15 @@ def test_a_client_that_is_told_no_topic_ids(kind: str, version: int) -> None:
 
 @pytest.mark.parametrize("kind", MESSAGES)
 def test_ids_are_hidden_over_a_broker_that_serves_v12(kind: str) -> None:
-    """The ids and the error code that is put in are at their own places."""
+    """The ids and the inserted error code are at their own places."""
     response = MESSAGES[kind]
     relay = play([("client", asked(ALL_TOPICS)), ("broker", answer(response, 12))], lambda: hiding(12))
     assert bytes(relay.client.data) == answer(advertised(without_ids(response)))
 
 
 @pytest.mark.parametrize("version", [12, 13])
-def test_who_asks_by_topic_id_is_answered_by_it(version: int) -> None:
-    """It knows it from elsewhere, as from a group's offsets; what it asks by name has none, before and after."""
+def test_a_request_by_topic_id_is_answered_by_it(version: int) -> None:
+    """It knows the id from elsewhere, as a group's offsets; what it asks for by name has none, before and after."""
     response = MESSAGES["many replicas"]
     requests: Script = [
         ("client", asked(named("orders"), 4)),
@@ -454,37 +454,37 @@ def test_who_asks_by_topic_id_is_answered_by_it(version: int) -> None:
     answers: Script = [("broker", answer(response, version, correlation_id)) for correlation_id in (4, 5, 6, 7)]
     relay = play([*requests, *answers, *requests, *answers], lambda: hiding(version))
     hidden, shown = without_ids(response), without_epochs(response)
-    told = b"".join(
+    expected = b"".join(
         answer(advertised(one), correlation_id=number)
         for number, one in ((4, hidden), (5, shown), (6, hidden), (7, hidden))
     )
-    assert bytes(relay.client.data) == told * 2
+    assert bytes(relay.client.data) == expected * 2
     assert bytes(relay.broker.data)[: len(requests[0][1])] == asked(named("orders"), 4, version)
     assert not relay.context.state(MetadataState).by_topic_id
 
 
 @pytest.mark.parametrize("request_", [named("orders"), BY_ID])
 def test_ids_in_an_answer_that_comes_when_the_topology_is_gone(request_: MetadataRequest) -> None:
-    """The topics of the cluster before, to be asked for again: no ids of it, unless they were asked for."""
+    """It has the previous cluster's topics, to be asked for again: without ids, unless they were asked for by id."""
     response = MESSAGES["long names"]
     relay = hiding()
     relay.feed("client", asked(request_))
-    relay.cluster.epoch, relay.cluster.nodes, relay.cluster.decides = 1, NODES, TELLING
+    relay.cluster.epoch, relay.cluster.nodes, relay.cluster.decides = 1, NODES, NOTIFYING
     relay.feed("broker", answer(response))
     hidden = response if request_ is BY_ID else without_ids(response)
-    told = [(ErrorCode.LEADER_NOT_AVAILABLE, one.name, one.topic_id, one.is_internal) for one in hidden.topics]
-    assert [(one.error_code, one.name, one.topic_id, one.is_internal) for one in got(relay).topics] == told
+    expected = [(ErrorCode.LEADER_NOT_AVAILABLE, one.name, one.topic_id, one.is_internal) for one in hidden.topics]
+    assert [(one.error_code, one.name, one.topic_id, one.is_internal) for one in got(relay).topics] == expected
 
 
 def test_a_request_by_id_that_cannot_be_read() -> None:
-    """The client's fault, where it matters whether it asks by id."""
+    """It is the client's fault, where it matters whether it asks by id."""
     head = encode_request_header(RequestHeader(3, 13, 5, "c1", ()))
     assert play([("client", frame(head))], hiding).reason is Reason.MALFORMED_REQUEST
     assert bytes(play([("client", frame(head))]).broker.data) == frame(head)
 
 
 def test_ids_of_a_response_that_does_not_end() -> None:
-    """The connection ends: the broker's fault."""
+    """The connection ends, by the broker's fault."""
     broken = answer(MESSAGES["many replicas"], 12)[:-30]
     sent = INT32.pack(len(broken) - 4) + broken[4:]
     relay = play([("client", frames.request(3, 12, 5)), ("broker", sent)], hiding)

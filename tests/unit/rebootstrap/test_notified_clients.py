@@ -1,4 +1,4 @@
-"""Who was told in this epoch: once each, in bounded memory."""
+"""Which clients were notified in this epoch: each once, in bounded memory."""
 
 from __future__ import annotations
 
@@ -14,97 +14,97 @@ from kproxy.rebootstrap.notified_clients import CAPACITY, Client, NotifiedClient
 A, B, C, D = (Client("10.0.0.1", f"client-{name}", "apache-kafka-java", "4.3.0") for name in "abcd")
 
 
-def judge(
-    ledger: NotifiedClients,
+def decided(
+    notified: NotifiedClients,
     client: Client,
     place: Place = Place.NODE,
     ask: Trigger = Trigger.METADATA,
     *,
     stale: bool = False,
 ) -> Action:
-    """As the relay asks, for a client that can be told."""
-    return ledger.decide(client, place, ask, Capability.REBOOTSTRAPS, stale)
+    """Decide as for the relay, for a client that understands 129."""
+    return notified.decide(client, place, ask, Capability.REBOOTSTRAPS, stale)
 
 
 def test_a_client_that_nobody_knows_is_served() -> None:
-    """And leaves no trace."""
-    ledger = NotifiedClients()
-    assert judge(ledger, A) is Action.SERVE
-    assert (ledger.standing(A), len(ledger)) == (Standing.UNKNOWN, 0)
+    """And it is not remembered."""
+    notified = NotifiedClients()
+    assert decided(notified, A) is Action.SERVE
+    assert (notified.standing(A), len(notified)) == (Standing.UNKNOWN, 0)
 
 
 def test_statement_once_in_an_epoch_then_fresh_metadata() -> None:
     """rebootstrap.md: owed, told at its next Metadata, served at the one after."""
-    ledger = NotifiedClients()
-    ledger.owe(A)
-    assert ledger.standing(A) is Standing.OWED
-    assert [judge(ledger, A) for _ in range(3)] == [Action.NOTIFY, Action.SERVE, Action.SERVE]
-    assert ledger.standing(A) is Standing.NOTIFIED
+    notified = NotifiedClients()
+    notified.owe(A)
+    assert notified.standing(A) is Standing.OWED
+    assert [decided(notified, A) for _ in range(3)] == [Action.NOTIFY, Action.SERVE, Action.SERVE]
+    assert notified.standing(A) is Standing.NOTIFIED
 
 
-def test_told_on_a_stale_connection_it_is_owed_nothing() -> None:
-    """Its other connections, which close later, do not bring a second 129."""
-    ledger = NotifiedClients()
-    assert judge(ledger, A, stale=True) is Action.NOTIFY
-    ledger.owe(A)
-    assert judge(ledger, A) is Action.SERVE
-    assert judge(ledger, A, stale=True) is Action.CLOSE
+def test_notified_on_a_stale_connection_it_is_owed_nothing() -> None:
+    """Its other connections, which close later, cause no second 129."""
+    notified = NotifiedClients()
+    assert decided(notified, A, stale=True) is Action.NOTIFY
+    notified.owe(A)
+    assert decided(notified, A) is Action.SERVE
+    assert decided(notified, A, stale=True) is Action.CLOSE
 
 
 def test_back_at_the_bootstrap_listener_it_is_owed_nothing() -> None:
-    """KIP-899 was quicker than the 129."""
-    ledger = NotifiedClients()
-    ledger.owe(A)
-    assert judge(ledger, A, Place.BOOTSTRAP) is Action.SERVE
-    assert ledger.standing(A) is Standing.RECOVERED
-    ledger.owe(A)
-    assert judge(ledger, A) is Action.SERVE
+    """KIP-899 was faster than the 129."""
+    notified = NotifiedClients()
+    notified.owe(A)
+    assert decided(notified, A, Place.BOOTSTRAP) is Action.SERVE
+    assert notified.standing(A) is Standing.RECOVERED
+    notified.owe(A)
+    assert decided(notified, A) is Action.SERVE
 
 
-def test_back_after_a_129_it_stays_told() -> None:
-    """A retired node that it meets later in the epoch refuses it: other nodes, or KIP-899, lead on."""
-    ledger = NotifiedClients()
-    assert judge(ledger, A, Place.RETIRED) is Action.NOTIFY
-    assert judge(ledger, A, Place.BOOTSTRAP) is Action.SERVE
-    assert judge(ledger, A, Place.RETIRED) is Action.REFUSE
-    assert judge(ledger, A, ask=Trigger.ELSEWHERE) is Action.CLOSE
+def test_back_after_a_129_it_stays_notified() -> None:
+    """A retired node that it meets later in the epoch refuses it: other nodes, or KIP-899, lead it on."""
+    notified = NotifiedClients()
+    assert decided(notified, A, Place.RETIRED) is Action.NOTIFY
+    assert decided(notified, A, Place.BOOTSTRAP) is Action.SERVE
+    assert decided(notified, A, Place.RETIRED) is Action.REFUSE
+    assert decided(notified, A, ask=Trigger.ELSEWHERE) is Action.CLOSE
 
 
 def test_a_new_epoch_forgets() -> None:
-    """Each epoch tells anew."""
-    ledger = NotifiedClients()
-    judge(ledger, A, stale=True)
-    ledger.owe(B)
-    ledger.begin_epoch()
-    assert len(ledger) == 0
-    assert judge(ledger, A, stale=True) is Action.NOTIFY
+    """Each epoch notifies anew."""
+    notified = NotifiedClients()
+    decided(notified, A, stale=True)
+    notified.owe(B)
+    notified.begin_epoch()
+    assert len(notified) == 0
+    assert decided(notified, A, stale=True) is Action.NOTIFY
 
 
 @pytest.mark.parametrize("field", Client._fields)
 def test_each_part_of_an_identity_counts(field: str) -> None:
     """Another host, client id, software or version is another client."""
-    ledger = NotifiedClients()
-    ledger.owe(A)
-    assert judge(ledger, A._replace(**{field: "another"})) is Action.SERVE
-    assert judge(ledger, A) is Action.NOTIFY
+    notified = NotifiedClients()
+    notified.owe(A)
+    assert decided(notified, A._replace(**{field: "another"})) is Action.SERVE
+    assert decided(notified, A) is Action.NOTIFY
 
 
 def test_indistinguishable_clients_share_one_129() -> None:
     """The second one on a stale connection is closed, and KIP-899 covers it."""
-    ledger = NotifiedClients()
-    assert [judge(ledger, Client("10.0.0.1"), stale=True) for _ in range(2)] == [Action.NOTIFY, Action.CLOSE]
+    notified = NotifiedClients()
+    assert [decided(notified, Client("10.0.0.1"), stale=True) for _ in range(2)] == [Action.NOTIFY, Action.CLOSE]
 
 
-def test_a_full_ledger_forgets_the_oldest_that_was_not_told() -> None:
-    """Owed or recovered alike; one booked again counts from then."""
-    ledger = NotifiedClients(capacity=3)
-    ledger.owe(A)
-    ledger.owe(B)
-    judge(ledger, C, Place.BOOTSTRAP)
-    judge(ledger, A, Place.BOOTSTRAP)
-    ledger.owe(D)
-    assert len(ledger) == 3
-    assert [ledger.standing(each) for each in (A, B, C, D)] == [
+def test_a_full_memory_forgets_the_oldest_that_was_not_notified() -> None:
+    """Owed or recovered makes no difference; a client noted again counts from then."""
+    notified = NotifiedClients(capacity=3)
+    notified.owe(A)
+    notified.owe(B)
+    decided(notified, C, Place.BOOTSTRAP)
+    decided(notified, A, Place.BOOTSTRAP)
+    notified.owe(D)
+    assert len(notified) == 3
+    assert [notified.standing(each) for each in (A, B, C, D)] == [
         Standing.RECOVERED,
         Standing.UNKNOWN,
         Standing.RECOVERED,
@@ -112,37 +112,37 @@ def test_a_full_ledger_forgets_the_oldest_that_was_not_told() -> None:
     ]
 
 
-def test_a_full_ledger_never_forgets_who_was_told() -> None:
-    """Newcomers count as told then: some go without a 129, nobody gets a second one."""
-    ledger = NotifiedClients(capacity=2)
-    assert [judge(ledger, each, stale=True) for each in (A, B, C, A)] == [
+def test_a_full_memory_never_forgets_notified_clients() -> None:
+    """Newcomers then count as notified: some miss their 129, none gets a second one."""
+    notified = NotifiedClients(capacity=2)
+    assert [decided(notified, each, stale=True) for each in (A, B, C, A)] == [
         Action.NOTIFY,
         Action.NOTIFY,
         Action.CLOSE,
         Action.CLOSE,
     ]
-    ledger.owe(C)
-    assert judge(ledger, C) is Action.SERVE
-    assert judge(ledger, C, Place.BOOTSTRAP) is Action.SERVE
-    assert len(ledger) == 2
+    notified.owe(C)
+    assert decided(notified, C) is Action.SERVE
+    assert decided(notified, C, Place.BOOTSTRAP) is Action.SERVE
+    assert len(notified) == 2
 
 
-def test_told_makes_room_among_the_untold() -> None:
-    """A 129 for a newcomer costs the oldest who was not told its place, and for one that is known no place at all."""
-    ledger = NotifiedClients(capacity=3)
+def test_a_notified_client_takes_the_place_of_another() -> None:
+    """A 129 for a newcomer replaces the oldest client that was not notified; for a known client it replaces none."""
+    notified = NotifiedClients(capacity=3)
     for each in (A, B, D):
-        ledger.owe(each)
-    assert judge(ledger, B) is Action.NOTIFY
-    assert ledger.standing(A) is Standing.OWED
-    assert judge(ledger, C, stale=True) is Action.NOTIFY
-    assert [ledger.standing(each) for each in (A, D)] == [Standing.UNKNOWN, Standing.OWED]
+        notified.owe(each)
+    assert decided(notified, B) is Action.NOTIFY
+    assert notified.standing(A) is Standing.OWED
+    assert decided(notified, C, stale=True) is Action.NOTIFY
+    assert [notified.standing(each) for each in (A, D)] == [Standing.UNKNOWN, Standing.OWED]
 
 
 def test_the_memory_is_bounded_whatever_clients_send() -> None:
-    """Client ids of 32 KiB each, and more of them than there is room for: under 4 MB."""
-    ledger = NotifiedClients()
+    """With client ids of 32 KiB each, and more of them than there is room for, it stays under 4 MB."""
+    notified = NotifiedClients()
     for number in range(CAPACITY + 100):
-        ledger.owe(Client("10.0.0.1", f"{number:05d}" * 6550))
-    assert len(ledger) == CAPACITY
-    held = ledger._others
+        notified.owe(Client("10.0.0.1", f"{number:05d}" * 6550))
+    assert len(notified) == CAPACITY
+    held = notified._others
     assert sys.getsizeof(held) + sum(sys.getsizeof(key) for key in held) < 4 * 2**20

@@ -1,4 +1,4 @@
-"""Members whose group the present cluster has never heard of: they join again, and do not stop for good."""
+"""Members of a group that the present cluster does not know join again, and do not stop for good."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def exchange(key: int, version: int, said: bytes) -> Script:
 
 
 def of_epoch(epoch: int) -> Callable[[], Relay]:
-    """Makes connections that were accepted in this epoch, which is the present one."""
+    """Return a maker of connections accepted in this epoch, which is the present one."""
 
     def make() -> Relay:
         cluster = Cluster()
@@ -37,7 +37,7 @@ def of_epoch(epoch: int) -> Callable[[], Relay]:
 @pytest.mark.parametrize(("key", "version"), HEARTBEATS)
 @pytest.mark.parametrize("tags", [(), ((7, b"tag"),)])
 def test_a_group_that_is_not_there_is_joined_again(key: int, version: int, tags: tuple[tuple[int, bytes], ...]) -> None:
-    """25 for 69, and not a byte else is changed; what the broker said is counted."""
+    """25 replaces 69, and no other byte is changed; the broker's own error is counted."""
     relay = play(exchange(key, version, answered(key, version, ErrorCode.GROUP_ID_NOT_FOUND, tags)), of_epoch(1))
     assert bytes(relay.client.data) == answered(key, version, ErrorCode.UNKNOWN_MEMBER_ID, tags)
     assert relay.errors() == {(key, version): {ErrorCode.GROUP_ID_NOT_FOUND: 1}}
@@ -55,7 +55,7 @@ def test_a_group_that_is_not_there_is_joined_again(key: int, version: int, tags:
     ],
 )
 def test_all_else_is_as_the_broker_says(key: int, version: int, epoch: int, code: int) -> None:
-    """Every other error, and where no epoch has ended: there the cluster is the one that the member joined."""
+    """Every other error is; and every error before the first epoch ends, since the member joined at this cluster."""
     said = answered(key, version, code)
     relay = play(exchange(key, version, said), of_epoch(epoch))
     assert bytes(relay.client.data) == said
@@ -65,6 +65,6 @@ def test_all_else_is_as_the_broker_says(key: int, version: int, epoch: int, code
 @pytest.mark.parametrize(("key", "version"), HEARTBEATS)
 @pytest.mark.parametrize("size", [0, 1, 5])
 def test_a_response_without_an_error_code(key: int, version: int, size: int) -> None:
-    """It ends the connection, and nothing of it is sent on."""
+    """The connection ends, and nothing of the response is sent on."""
     relay = play(exchange(key, version, frames.raw_response(key, version, 5, bytes(size))), of_epoch(1))
     assert (relay.reason, bytes(relay.client.data)) == (Reason.MALFORMED_RESPONSE, b"")

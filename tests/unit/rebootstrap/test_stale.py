@@ -1,4 +1,4 @@
-"""Connections of a topology that is gone: no response of theirs names a broker, and all others pass."""
+"""Connections of a topology that is gone: none of their responses names a broker to the client, and all others pass."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def asked(key: int, version: int) -> bytes:
 
 @pytest.mark.parametrize(("key", "version"), NAMING)
 def test_a_response_that_names_brokers_ends_the_connection(key: int, version: int) -> None:
-    """Rather than a wrong address: the node of that id is another one by now, or none. Nothing is advertised for it."""
+    """This avoids a wrong address: the node of that id is another one now, or gone. Nothing is advertised."""
     script: Script = [("client", asked(key, version)), ("epoch", b""), ("broker", SMALL[key](version))]
     relay = play(script)
     assert (relay.reason, bytes(relay.client.data)) == (Reason.REBOOTSTRAP, b"")
@@ -40,7 +40,7 @@ def test_a_response_that_names_brokers_ends_the_connection(key: int, version: in
 @pytest.mark.parametrize(("key", "version"), [(1, 16), (1, 18), (78, 2)])
 @pytest.mark.parametrize("records", [b"r" * 90, b"r" * 90 * KIB])
 def test_records_are_not_held_back(key: int, version: int, records: bytes) -> None:
-    """A Fetch that streams is out before its endpoints are seen: its last bytes are not, and the connection ends."""
+    """A Fetch that streams is sent before its endpoints are read: its last bytes are not, and the connection ends."""
     make = frames.fetched if key == 1 else frames.share_fetched
     sent = make(version, 5, [(6, records)], frames.BROKERS)
     for size in (len(sent), 7, 4096):
@@ -62,7 +62,7 @@ def test_a_coordinator_that_was_not_found_passes(version: int) -> None:
 
 @pytest.mark.parametrize("key", [spec.key for spec in APIS.values() if spec.broker and spec.key not in (0, 3, 18)])
 def test_other_responses_pass(key: int) -> None:
-    """What was in flight when the topology changed is answered: a commit that was done is not told to have failed."""
+    """What was in flight when the topology changed is answered: a completed commit is not reported as failed."""
     version = APIS[key].max_version
     sent = frames.response(key, version, 5)
     relay = Relay().play([("client", asked(key, version)), ("epoch", b""), ("broker", sent)], whole)
@@ -70,7 +70,7 @@ def test_other_responses_pass(key: int) -> None:
 
 
 def test_an_acknowledged_produce_passes() -> None:
-    """With no new leader in it."""
+    """It has no new leader in it."""
     sent = frames.produced(12, 5)
     relay = play([("client", frames.produce(12, 5)), ("epoch", b""), ("broker", sent)])
     assert (relay.reason, bytes(relay.client.data)) == (None, sent)

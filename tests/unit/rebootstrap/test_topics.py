@@ -1,4 +1,4 @@
-"""Where the topics of Metadata end, and which they are, against the generated codec."""
+"""Where the topics of Metadata end, and which they are; compared with the generated codec."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from kproxy.wire.skim import response_skim
 from kproxy.wire.walk import not_at_end
 
 OPERATIONS = -2147483648
-"""Authorized operations that nobody asked for."""
+"""Authorized operations that the client did not ask for."""
 MIMICRY: Tags = ((9, b"\x80\0\0\0\0\0"),)
 """A tagged field that ends as the last topic of a message without one does."""
 
@@ -95,7 +95,7 @@ def test_the_place_of_the_error_code(kind: str) -> None:
 
 
 def test_a_large_message_is_not_walked() -> None:
-    """Its last six bytes tell the place: the broken partitions before them are not seen, as they are in small ones."""
+    """Its last six bytes give the place: broken partitions before them pass unnoticed, but not in small ones."""
     large, small = (bytearray(message(topic(partitions=count)).encode(12)) for count in (1000, 10))
     for body in (large, small):
         start = behind_brokers(body, 12)
@@ -107,7 +107,7 @@ def test_a_large_message_is_not_walked() -> None:
 
 @pytest.mark.parametrize("kind", MESSAGES)
 def test_the_topics_of_a_response(kind: str) -> None:
-    """By name, id and whether they are internal; as topics without a leader."""
+    """They have names, ids and whether they are internal; they are encoded as topics without a leader."""
     response = MESSAGES[kind]
     body = response.encode(12)
     expected = [
@@ -115,13 +115,13 @@ def test_the_topics_of_a_response(kind: str) -> None:
         for one in response.topics
     ]
     start = behind_brokers(body, 12)
-    assert MetadataResponse.decode(told(answered(body, start)), 13).topics == expected
+    assert MetadataResponse.decode(response_of(answered(body, start)), 13).topics == expected
     without_ids = [dataclasses.replace(one, topic_id=ZERO_UUID) for one in expected]
-    assert MetadataResponse.decode(told(answered(body, start, topic_ids=False)), 13).topics == without_ids
+    assert MetadataResponse.decode(response_of(answered(body, start, topic_ids=False)), 13).topics == without_ids
 
 
-def told(topics: object) -> bytes:
-    """A response of these topics, which are bytes so far."""
+def response_of(topics: object) -> bytes:
+    """Return a response with these topics, which are bytes so far."""
     assert isinstance(topics, list)
     return with_topics(MetadataResponse(error_code=129).encode(13), topics)
 
@@ -129,7 +129,7 @@ def told(topics: object) -> bytes:
 @pytest.mark.parametrize("tags", [(), ((5, b"five"), (6, b""))])
 @pytest.mark.parametrize("count", [0, 1, 126, 127, 128, 500])
 def test_the_topics_of_a_request(count: int, tags: Tags) -> None:
-    """By name or by id (KIP-516), any number of them; the request's other fields are of no matter."""
+    """By name or by id (KIP-516), any number of them; the request's other fields do not matter."""
     wanted = [
         MetadataRequestTopic(UUID(int=number), f"t{number}" * (1 + number % 100) if number % 3 else None, tags)
         for number in range(count)
@@ -137,7 +137,7 @@ def test_the_topics_of_a_request(count: int, tags: Tags) -> None:
     body = b"header" + MetadataRequest(topics=wanted, allow_auto_topic_creation=False, unknown_tags=tags).encode(13)
     found = asked(body, 6)
     assert found is not None
-    read = MetadataResponse.decode(told(found), 13)
+    read = MetadataResponse.decode(response_of(found), 13)
     assert read.topics == [
         MetadataResponseTopic(ErrorCode.LEADER_NOT_AVAILABLE, one.name, one.topic_id) for one in wanted
     ]
@@ -145,7 +145,7 @@ def test_the_topics_of_a_request(count: int, tags: Tags) -> None:
 
 
 def test_all_topics_are_asked_for() -> None:
-    """By a null array."""
+    """A null array does so."""
     assert asked(MetadataRequest(topics=None).encode(13), 0) is None
 
 
@@ -168,7 +168,7 @@ def test_whether_ids_are_asked_for(topics: list[MetadataRequestTopic] | None, by
 
 @pytest.mark.parametrize("kind", ["tagged fields of its topics", "many replicas", "tagged fields of its own"])
 def test_a_response_cut_short(kind: str) -> None:
-    """Wherever it ends the walk is over with an error, and never beyond the message."""
+    """Wherever it ends, the walk stops with an error, and never beyond the message."""
     body = MESSAGES[kind].encode(12)
     start = behind_brokers(body, 12)
     for end in range(start, error_code_at(body, start, 12) + 1):

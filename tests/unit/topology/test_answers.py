@@ -1,4 +1,4 @@
-"""From Metadata to a snapshot; what may not replace a good one."""
+"""Snapshots from Metadata, and which responses may not replace a good one."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ GOOD = MetadataResponseBroker(1001, "b", 9092, "rack-1")
 
 
 def test_a_good_answer_is_a_snapshot() -> None:
-    """Cluster id, controller, nodes with racks."""
+    """It has cluster id, controller, and nodes with racks."""
     answer = MetadataResponse(brokers=[GOOD], cluster_id="x", controller_id=1001)
     assert from_metadata(answer) == Snapshot.of([Node(1001, "b", 9092, "rack-1")], "x", 1001)
 
 
 def test_no_controller_is_none() -> None:
-    """Kafka's -1 stands for no controller."""
+    """Kafka's -1 means no controller."""
     assert from_metadata(MetadataResponse(brokers=[GOOD], controller_id=-1)).controller_id is None
 
 
@@ -31,6 +31,6 @@ def test_no_controller_is_none() -> None:
     ],
 )
 def test_errors_and_no_usable_broker_are_refused(answer: MetadataResponse, why: str) -> None:
-    """Such an answer is an error that says why, never an empty snapshot."""
+    """They raise an error with the reason, and never make an empty snapshot."""
     with pytest.raises(UpstreamError, match=why):
         from_metadata(answer)

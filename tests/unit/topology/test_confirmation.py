@@ -1,4 +1,4 @@
-"""What is believed at once, what at the second sight, and what is news."""
+"""Which changes are believed at once, which after a second poll, and which are news."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OTHER, REPLACED = Replacement.CLUSTER_CHANGED, Replacement.ALL_NODES_REPLACED
 
 
 def test_what_sends_nobody_away_is_believed_at_once() -> None:
-    """A node added or moved waits for nothing."""
+    """A node that is added or moved needs no confirmation."""
     doubt = Confirmation()
     assert doubt.accepts(None, "x")
     assert (doubt.pending, doubt.cluster_id, doubt.is_news) == (None, None, False)
@@ -21,7 +21,7 @@ def test_what_sends_nobody_away_is_believed_at_once() -> None:
 def test_what_would_send_all_away_is_believed_the_second_time(
     cause: Replacement, cluster_id: str | None, shown: str | None
 ) -> None:
-    """Two polls in a row that show the same; only another cluster's id is one to ask for."""
+    """Two polls in a row must show the same; only another cluster's id is asked for."""
     doubt = Confirmation()
     assert not doubt.accepts(cause, cluster_id)
     assert (doubt.pending, doubt.cluster_id, doubt.is_news) == ((cause, cluster_id), shown, True)
@@ -37,7 +37,7 @@ def test_a_moment_is_not_believed() -> None:
 
 @pytest.mark.parametrize("second", [(OTHER, "z"), (REPLACED, "y")])
 def test_another_doubt_confirms_nothing(second: tuple[Replacement, str]) -> None:
-    """A third cluster, or another cause, begins anew."""
+    """A third cluster, or another cause, must be confirmed anew."""
     doubt = Confirmation()
     assert not doubt.accepts(OTHER, "y")
     assert not doubt.accepts(*second)
@@ -45,7 +45,7 @@ def test_another_doubt_confirms_nothing(second: tuple[Replacement, str]) -> None
 
 
 def test_flapping_is_news_once() -> None:
-    """Between two clusters or among many; after a calm it is news again."""
+    """This holds between two clusters and among many; after a calm it is news again."""
     doubt = Confirmation()
     news = []
     for seen in [(OTHER, "y"), (None, "x"), (OTHER, "y"), (OTHER, "z"), (None, "x"), (OTHER, "y")]:
@@ -59,7 +59,7 @@ def test_flapping_is_news_once() -> None:
 
 
 def test_the_next_change_after_one_that_was_believed_is_news() -> None:
-    """The first of a new cluster's doubts is told as that of the old one was."""
+    """The new cluster's first doubt is reported as the old one's was."""
     doubt = Confirmation()
     doubt.accepts(OTHER, "y")
     doubt.accepts(OTHER, "y")

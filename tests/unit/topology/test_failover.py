@@ -1,4 +1,4 @@
-"""When another upstream is due: only after a long time without a break, seldom, and never without being asked for."""
+"""When another upstream is due: only after a long outage without a break, seldom, and only when enabled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def failover(upstreams: int = 3, *, floor: float = 600, active: int = 0) -> Fail
 
 
 def test_off_by_default() -> None:
-    """Offsets and data are the operator's: nothing switches that was not told to."""
+    """Offsets and data are the operator's: nothing switches unless it is enabled."""
     quiet = Failover(2)
     quiet.observe(False, 0)
     assert not quiet.due(10**9)
@@ -21,7 +21,7 @@ def test_off_by_default() -> None:
 
 
 def test_due_after_the_time_without_a_break() -> None:
-    """Not a moment before, and from the first failure on, not the last."""
+    """Not a moment before, counted from the first failure, not from the last."""
     watched = failover()
     watched.observe(False, 100)
     watched.observe(False, 140)
@@ -30,7 +30,7 @@ def test_due_after_the_time_without_a_break() -> None:
 
 
 def test_one_answer_ends_what_was_counted() -> None:
-    """An upstream that comes and goes is not left."""
+    """An upstream that comes and goes is kept."""
     watched = failover()
     for now in range(0, 600, 50):
         watched.observe(False, now)
@@ -45,7 +45,7 @@ def test_nothing_is_due_before_anything_was_observed() -> None:
 
 
 def test_a_single_upstream_has_nowhere_to_go() -> None:
-    """However long it is gone."""
+    """Its outage may last any time."""
     alone = failover(1)
     alone.observe(False, 0)
     assert not alone.due(10**9)
@@ -54,12 +54,12 @@ def test_a_single_upstream_has_nowhere_to_go() -> None:
 
 @pytest.mark.parametrize(("active", "others"), [(0, [1, 2]), (1, [0, 2]), (2, [0, 1])])
 def test_candidates_are_the_others_in_order(active: int, others: list[int]) -> None:
-    """The order of the configuration is the order of preference."""
+    """The configuration's order is the order of preference."""
     assert list(failover().candidates(active)) == others
 
 
 def test_the_floor_between_switches() -> None:
-    """Down at once again: the next switch waits, then is judged by what is so at that time."""
+    """It is down again at once: the next switch waits, then depends on the state at that time."""
     watched = failover()
     watched.switched(1, 1000)
     assert (watched.active, watched.down_since, watched.switched_at) == (1, None, 1000)
@@ -71,7 +71,7 @@ def test_the_floor_between_switches() -> None:
 
 
 def test_it_never_goes_back_by_itself_while_the_active_one_answers() -> None:
-    """The first in the order being well again is no reason."""
+    """That the first in the order is well again is no reason."""
     watched = failover(active=1)
     for now in range(0, 100_000, 100):
         watched.observe(True, now)
@@ -79,7 +79,7 @@ def test_it_never_goes_back_by_itself_while_the_active_one_answers() -> None:
 
 
 def test_what_was_known_of_the_left_one_is_not_held_against_the_next() -> None:
-    """The time begins anew with the switch."""
+    """The outage is counted anew from the switch."""
     watched = failover(floor=0)
     watched.observe(False, 0)
     assert watched.due(60)

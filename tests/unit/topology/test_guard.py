@@ -1,4 +1,4 @@
-"""Work that fails or hangs, and callbacks at fault, harm nobody and are told."""
+"""Work that fails or hangs, and faulty callbacks, affect nothing else and are reported."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import trio
 from structlog.testing import capture_logs
 
 from kproxy.errors import UpstreamError
-from kproxy.topology.probe import attempted, tell
+from kproxy.topology.probe import attempted, report
 
 
 async def test_success_has_no_error() -> None:
-    """None stands for done."""
+    """None means success."""
     assert await attempted(trio.lowlevel.checkpoint, 5) is None
 
 
 async def test_a_hang_ends_at_the_limit() -> None:
-    """With a reason."""
+    """The result is a reason."""
     with trio.fail_after(5):
         assert "not done within 0.01 s" in str(await attempted(trio.sleep_forever, 0.01))
 
 
 async def test_an_expected_error_is_its_text() -> None:
-    """kproxy's own exceptions speak for themselves and are no fault to log."""
+    """kproxy's own exceptions explain themselves, and are no fault to log."""
 
     async def fail() -> None:
         raise UpstreamError("broker:9092: cannot connect")
@@ -39,12 +39,12 @@ async def test_a_fault_of_kproxy_is_logged_and_does_not_spread() -> None:
 
     with capture_logs() as logs:
         assert "a fault in kproxy" in str(await attempted(fault, 5))
-        tell(lambda: 1 // 0)  # type: ignore[arg-type]  # returns something
+        report(lambda: 1 // 0)  # type: ignore[arg-type]  # returns something
     assert [(entry["log_level"], entry["exc_info"]) for entry in logs] == [("error", True)] * 2
 
 
 async def test_cancellation_is_not_caught() -> None:
-    """A watcher can be stopped while it attempts."""
+    """A watcher can be stopped during an attempt."""
     with trio.move_on_after(0.01) as scope:
         await attempted(trio.sleep_forever, 60)
     assert scope.cancelled_caught

@@ -1,4 +1,4 @@
-"""The watcher against brokers that follow a script: it tells of each change once, and nothing ends it."""
+"""The watcher against scripted brokers: it reports each change once, and nothing ends it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.unit.upstream.scripted_broker import API_VERSIONS, METADATA, Scripted
 
 
 class Seen:
-    """What the callbacks were told."""
+    """What the callbacks got."""
 
     def __init__(self) -> None:
         self.changes: list[Change] = []
@@ -37,13 +37,13 @@ Watch = Callable[..., Awaitable[Watcher]]
 
 @pytest.fixture
 def seen() -> Seen:
-    """What the watcher told."""
+    """Return what the watcher reports."""
     return Seen()
 
 
 @pytest.fixture
 async def brokers(nursery: trio.Nursery) -> list[ScriptedBroker]:
-    """Three brokers of one cluster, each naming all, and none other."""
+    """Three brokers of one cluster; each names all three and no others."""
     three = [ScriptedBroker() for _ in range(3)]
     for broker in three:
         await nursery.start(broker.run)
@@ -54,7 +54,7 @@ async def brokers(nursery: trio.Nursery) -> list[ScriptedBroker]:
 
 @pytest.fixture
 def watch(nursery: trio.Nursery, brokers: list[ScriptedBroker], seen: Seen) -> Watch:
-    """Start a watcher whose bootstrap servers are the first two brokers; quick, and without chance."""
+    """Start a watcher with the first two brokers as bootstrap servers; it is fast, and without randomness."""
 
     async def watch(**settings: Any) -> Watcher:
         client = UpstreamClient([broker.address for broker in brokers[:2]], rand=lambda: 0.5)
@@ -75,18 +75,18 @@ def watch(nursery: trio.Nursery, brokers: list[ScriptedBroker], seen: Seen) -> W
 
 
 def polls(brokers: list[ScriptedBroker]) -> int:
-    """How many polls came to any broker."""
+    """Return how many polls came to any broker."""
     return sum(broker.requests(METADATA) for broker in brokers)
 
 
 async def polled(brokers: list[ScriptedBroker], times: int) -> None:
-    """Wait for so many polls more."""
+    """Wait for this many more polls."""
     before = polls(brokers)
     await eventually(lambda: polls(brokers) >= before + times, f"{times} polls more")
 
 
 async def test_the_first_poll(watch: Watch, brokers: list[ScriptedBroker], seen: Seen) -> None:
-    """All nodes are added at once and found reachable; later polls that bring the same tell nothing."""
+    """All nodes are added at once and found reachable; later polls with the same result report nothing."""
     watcher = await watch()
     assert (watcher.reachable, watcher.last_error, watcher.snapshot) == (None, None, None)
     await eventually(lambda: len(seen.reachability) == 3, "three nodes probed")
@@ -98,8 +98,8 @@ async def test_the_first_poll(watch: Watch, brokers: list[ScriptedBroker], seen:
     assert watcher.snapshot.cluster_id == "scripted"
 
 
-async def test_a_change_is_told_once(watch: Watch, brokers: list[ScriptedBroker], seen: Seen) -> None:
-    """A node removed, one moved: one call; what was known of them is dropped, and the moved one is probed anew."""
+async def test_a_change_is_reported_once(watch: Watch, brokers: list[ScriptedBroker], seen: Seen) -> None:
+    """A node removed and one moved make one call; their old states are dropped; the moved one is probed anew."""
     watcher = await watch()
     await eventually(lambda: len(watcher.nodes) == 3, "three nodes probed")
     for broker in brokers:
@@ -147,7 +147,7 @@ async def test_a_bad_answer_never_replaces_a_good_snapshot(
 async def test_no_poll_ends_the_watcher(
     watch: Watch, brokers: list[ScriptedBroker], seen: Seen, behaviour: script.Behaviour
 ) -> None:
-    """All brokers hang, close or talk nonsense: unreachable with a reason and a moment; then they are well again."""
+    """All brokers hang, close or answer nonsense: unreachable, with a reason and a time; then they recover."""
     watcher = await watch(poll_timeout=0.3, probe_timeout=0.2)
     await eventually(lambda: watcher.reachable is True, "the first poll")
     good, before = watcher.upstream, trio.current_time()
@@ -165,14 +165,14 @@ async def test_no_poll_ends_the_watcher(
 
 
 async def test_one_node_that_hangs(watch: Watch, brokers: list[ScriptedBroker], seen: Seen) -> None:
-    """A node that accepts and says nothing is unreachable, the others and the cluster are not; then it recovers."""
+    """A node that accepts and never answers is unreachable; the others and the cluster are not. Then it recovers."""
     brokers[2].script[API_VERSIONS] = script.silent
     watcher = await watch(probe_timeout=2.0)
     await eventually(lambda: len(seen.reachability) == 3, "three nodes probed")
-    told = {node_id: (ok, error) for node_id, ok, error in seen.reachability}
-    assert (told[1], told[2]) == ((True, None), (True, None))
-    assert told[3][0] is False
-    assert f"127.0.0.1:{brokers[2].port}" in str(told[3][1])
+    reported = {node_id: (ok, error) for node_id, ok, error in seen.reachability}
+    assert (reported[1], reported[2]) == ((True, None), (True, None))
+    assert reported[3][0] is False
+    assert f"127.0.0.1:{brokers[2].port}" in str(reported[3][1])
     assert watcher.reachable is True
     brokers[2].script.clear()
     await eventually(lambda: seen.reachability[3:] == [(3, True, None)], "the node recovers")
@@ -187,7 +187,7 @@ async def test_a_bootstrap_server_that_hangs(watch: Watch, brokers: list[Scripte
 
 
 async def test_callbacks_that_raise(watch: Watch, brokers: list[ScriptedBroker], seen: Seen) -> None:
-    """Faults of those who listen end neither the watcher nor each other."""
+    """Faulty callbacks end neither the watcher nor each other."""
     calls = []
 
     def faulty(*what: object) -> None:
@@ -201,7 +201,7 @@ async def test_callbacks_that_raise(watch: Watch, brokers: list[ScriptedBroker],
 
 
 async def test_a_hint_brings_the_next_poll(watch: Watch, brokers: list[ScriptedBroker]) -> None:
-    """An hour's interval, and yet the poll comes at once."""
+    """The interval is an hour, and yet the poll comes at once."""
     watcher = await watch(interval=3600)
     await eventually(lambda: len(watcher.nodes) == 3, "the first round")
     watcher.hint()
@@ -209,7 +209,7 @@ async def test_a_hint_brings_the_next_poll(watch: Watch, brokers: list[ScriptedB
 
 
 async def test_hints_do_not_get_below_the_floor(watch: Watch, brokers: list[ScriptedBroker]) -> None:
-    """However often the hint comes, polls are at least the floor apart."""
+    """However often hints come, polls are at least the floor apart."""
     watcher = await watch(interval=3600, floor=0.2)
     begun = trio.current_time()
     while trio.current_time() < begun + 1.0:
@@ -219,7 +219,7 @@ async def test_hints_do_not_get_below_the_floor(watch: Watch, brokers: list[Scri
 
 
 async def test_news_in_passing_bring_the_next_poll(watch: Watch, brokers: list[ScriptedBroker], seen: Seen) -> None:
-    """A node unknown so far is seen before the interval ends, but only the poll makes it so."""
+    """An unknown node is found before the interval ends, but only the poll adds it."""
     watcher = await watch(interval=3600)
     await eventually(lambda: len(watcher.nodes) == 3, "the first round")
     nodes = {number: broker.address for number, broker in enumerate(brokers, 1)} | {9: brokers[0].address}
@@ -232,7 +232,7 @@ async def test_news_in_passing_bring_the_next_poll(watch: Watch, brokers: list[S
 
 
 async def test_one_odd_view_brings_one_poll(watch: Watch, brokers: list[ScriptedBroker]) -> None:
-    """What is known brings none; a broker that lags behind and says the same again and again brings one."""
+    """A known view causes no poll; a broker that lags behind and repeats the same view causes one."""
     watcher = await watch(interval=3600)
     await eventually(lambda: len(watcher.nodes) == 3, "the first round")
     known = [(number, *broker.address) for number, broker in enumerate(brokers, 1)]

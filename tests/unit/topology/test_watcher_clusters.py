@@ -1,4 +1,4 @@
-"""The watcher where another cluster answers: for a moment, for good, in turn; and where a name moves."""
+"""The watcher when another cluster answers: once, for good, or in turn; and when a name moves."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Start = Callable[..., Awaitable[Watcher]]
 
 
 class Site:
-    """One broker that can be given any cluster's answers, and what a watcher of it told."""
+    """One broker that can answer as any cluster, and what a watcher of it reported."""
 
     def __init__(self) -> None:
         self.broker = ScriptedBroker()
         self.changes: list[Change] = []
 
     def answers(self, ids: Iterator[str], nodes: Callable[[str], list[int]] = lambda _: [1]) -> None:
-        """Each Metadata is answered as by the cluster of the next id."""
+        """Answer each Metadata as the cluster of the next id."""
 
         async def behaviour(broker: ScriptedBroker, stream: trio.SocketStream, header: RequestHeader) -> None:
             broker.answer.cluster_id = next(ids)
@@ -40,14 +40,14 @@ class Site:
 
         self.broker.script[METADATA] = behaviour
 
-    def told(self, _snapshot: Snapshot, change: Change) -> None:
-        """What `on_change` heard."""
+    def on_change(self, _snapshot: Snapshot, change: Change) -> None:
+        """Keep what `on_change` got."""
         self.changes.append(change)
 
 
 @pytest.fixture
 async def site(nursery: trio.Nursery) -> Site:
-    """A broker that is up."""
+    """A broker that runs."""
     site = Site()
     await nursery.start(site.broker.run)
     return site
@@ -55,13 +55,13 @@ async def site(nursery: trio.Nursery) -> Site:
 
 @pytest.fixture
 def start(nursery: trio.Nursery, site: Site) -> Start:
-    """Start a watcher of the site, with an hour between polls unless something makes it look."""
+    """Start a watcher of the site, with an hour between polls unless something causes one sooner."""
 
     async def start(*, run: bool = True, dial: Any = open_tcp, **settings: Any) -> Watcher:
         client = UpstreamClient([site.broker.address], rand=lambda: 0.5, dial=dial)
         await nursery.start(client.run)
         chosen = {"interval": 3600, "floor": 0.05, "poll_timeout": 3.0, "probe_timeout": 1.0}
-        watcher = Watcher(client, on_change=site.told, on_reachability=lambda *_: None, **(chosen | settings))
+        watcher = Watcher(client, on_change=site.on_change, on_reachability=lambda *_: None, **(chosen | settings))
         if run:
             await nursery.start(watcher.run)
         return watcher
@@ -70,17 +70,17 @@ def start(nursery: trio.Nursery, site: Site) -> Start:
 
 
 def polls(site: Site) -> int:
-    """How many polls came."""
+    """Return how many polls came."""
     return site.broker.requests(METADATA)
 
 
 def doubts(logs: list[Any]) -> list[Any]:
-    """What was logged of clusters that are not believed yet."""
+    """Return the log lines about clusters that are not believed yet."""
     return [entry for entry in logs if "believed when" in entry["event"]]
 
 
 async def test_another_cluster_is_believed_at_the_second_poll(start: Start, site: Site) -> None:
-    """Which follows after the floor though the interval is an hour; one change, and the doubt logged once."""
+    """It follows after the floor, though the interval is an hour; there is one change, and one log line of doubt."""
     site.answers(chain(["x"], repeat("y")))
     with capture_logs() as logs:
         watcher = await start()
@@ -98,7 +98,7 @@ async def test_another_cluster_is_believed_at_the_second_poll(start: Start, site
 
 
 async def test_another_cluster_for_a_moment_changes_nothing(start: Start, site: Site) -> None:
-    """One odd answer: the old snapshot stays, and nobody is told."""
+    """One odd answer: the old snapshot stays, and nothing is reported."""
     site.answers(chain(["x", "y"], repeat("x")))
     watcher = await start(interval=0.05)
     await eventually(lambda: polls(site) >= 6, "polls")
@@ -108,7 +108,7 @@ async def test_another_cluster_for_a_moment_changes_nothing(start: Start, site: 
 
 @pytest.mark.parametrize("ids", ["yx", "yz", "yzx"])
 async def test_flapping_keeps_the_old_cluster_and_is_logged_once(start: Start, site: Site, ids: str) -> None:
-    """Each poll another id, the old one among them or not: no change, no end, one line in the log."""
+    """Each poll shows another id, the old one among them or not: no change, no end, one line in the log."""
     site.answers(chain(["x"], cycle(ids)))
     with capture_logs() as logs:
         watcher = await start(interval=0.05, floor=0.02)
@@ -132,7 +132,7 @@ async def test_all_nodes_replaced_is_believed_at_the_second_poll(start: Start, s
 
 
 async def test_a_node_that_stays_needs_no_second_poll(start: Start, site: Site) -> None:
-    """Added, gone, moved: at once, as before."""
+    """Added, gone or moved nodes count at once."""
     counted = iter([[1, 2], [2, 3]])
     site.answers(repeat("x"), lambda _: next(counted, [2, 3]))
     watcher = await start()
@@ -143,7 +143,7 @@ async def test_a_node_that_stays_needs_no_second_poll(start: Start, site: Site) 
 
 
 async def test_in_doubt_no_time_goes_to_the_old_nodes(start: Start, site: Site) -> None:
-    """Probes of nodes that may be gone wait until it is known which they are."""
+    """Probes of nodes that may be gone wait until it is clear which ones are."""
     site.answers(chain(["x"], repeat("y")))
     watcher = await start(probe_timeout=30)
     await eventually(lambda: len(watcher.nodes) == 1, "the first round")
@@ -154,7 +154,7 @@ async def test_in_doubt_no_time_goes_to_the_old_nodes(start: Start, site: Site) 
 
 
 def _hello_then_silent() -> script.Behaviour:
-    """Handshakes are answered, the hello of a probe on an open connection is not."""
+    """Answer handshakes, but not the hello of a probe on an open connection."""
     hellos: Counter[trio.SocketStream] = Counter()
 
     async def behaviour(broker: ScriptedBroker, stream: trio.SocketStream, header: RequestHeader) -> None:
@@ -172,7 +172,7 @@ def _hello_then_silent() -> script.Behaviour:
 async def test_what_passes_is_a_reason_to_look_when_it_differs(
     start: Start, site: Site, cluster_id: str | None, nodes: list[int], looks: bool
 ) -> None:
-    """Another cluster id or other nodes, once for each view; an id that is not told is no other."""
+    """Another cluster id or other nodes cause a poll, once for each view; a missing id is no other id."""
     site.answers(repeat("x"))
     watcher = await start()
     await eventually(lambda: len(watcher.nodes) == 1, "the first round")
@@ -182,8 +182,8 @@ async def test_what_passes_is_a_reason_to_look_when_it_differs(
     assert polls(site) == (2 if looks else 1)
 
 
-async def test_poll_once_tells_nobody(start: Start, site: Site) -> None:
-    """It is for a cluster that is looked at before the switch: no callback, no snapshot kept."""
+async def test_poll_once_calls_no_callback(start: Start, site: Site) -> None:
+    """It looks at a cluster before the switch: no callback, no snapshot kept."""
     site.answers(repeat("z"), lambda _: [4, 5])
     watcher = await start(run=False)
     snapshot = await watcher.poll_once()
@@ -193,7 +193,7 @@ async def test_poll_once_tells_nobody(start: Start, site: Site) -> None:
 
 @pytest.mark.parametrize("bad", ["hangs", "hangs at hello", "error", "zero brokers"])
 async def test_poll_once_says_why_not(start: Start, site: Site, bad: str) -> None:
-    """Within the poll's timeout, as UpstreamError, and no connection stays open."""
+    """It raises UpstreamError within the poll's timeout, and leaves no connection open."""
     if bad == "zero brokers":
         site.answers(repeat("x"), lambda _: [])
     elif bad == "error":
@@ -209,7 +209,7 @@ async def test_poll_once_says_why_not(start: Start, site: Site, bad: str) -> Non
 
 
 async def test_poll_once_ends_at_its_timeout_whatever_hangs(start: Start) -> None:
-    """A dial that does not heed its own limit, as a resolver may: the poll's limit ends it, with a reason."""
+    """A dial may ignore its own limit, as a resolver does: the poll's limit ends it, with a reason."""
 
     async def hang(_host: str, _port: int) -> trio.abc.Stream:
         await trio.sleep_forever()
@@ -220,8 +220,8 @@ async def test_poll_once_ends_at_its_timeout_whatever_hangs(start: Start) -> Non
         await watcher.poll_once()
 
 
-async def test_an_initial_snapshot_is_known_and_not_told(start: Start, site: Site) -> None:
-    """A watcher that goes on where `poll_once` of another ended tells of differences alone."""
+async def test_an_initial_snapshot_is_known_and_not_reported(start: Start, site: Site) -> None:
+    """A watcher that continues from a `poll_once` reports only differences."""
     node = Node(1, *site.broker.address)
     site.answers(chain(["x"], repeat("x")), lambda _: [1])
     watcher = await start(initial=Snapshot.of([node], "x"))
@@ -248,7 +248,7 @@ async def test_the_nodes_of_an_initial_snapshot_are_asked_when_no_bootstrap_serv
 async def test_a_name_that_moves_is_noticed_while_the_old_cluster_lives(
     nursery: trio.Nursery, start: Start, site: Site
 ) -> None:
-    """The name leads to another cluster from now on; the old one still answers whoever is connected."""
+    """The name leads to another cluster from now on; the old one still answers existing connections."""
     other = Site()
     await nursery.start(other.broker.run)
     site.answers(repeat("x"))

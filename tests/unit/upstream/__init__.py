@@ -1,1 +1,1 @@
-"""Tests of kproxy.upstream: pure parts without sockets, the rest against brokers that follow a script."""
+"""Tests of kproxy.upstream: pure parts without sockets, the rest against scripted brokers."""

@@ -1,4 +1,4 @@
-"""A TCP server that speaks Kafka's frames and misbehaves as told: what no real broker can be asked to do."""
+"""A TCP server that speaks Kafka's frames and misbehaves as scripted: no real broker can be made to do so."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ScriptedBroker:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where it listens."""
+        """The address that it listens at."""
         return "127.0.0.1", self.port
 
     @property
@@ -42,27 +42,27 @@ class ScriptedBroker:
         return len(self._streams)
 
     def name_nodes(self, nodes: dict[int, tuple[str, int]]) -> None:
-        """What Metadata is to say from now on."""
+        """Set what Metadata answers from now on."""
         self.answer.brokers = [MetadataResponseBroker(node_id, *address) for node_id, address in nodes.items()]
 
     def offer_metadata(self, low: int, high: int) -> None:
-        """The versions of Metadata that connections from now on are offered."""
+        """Set the versions of Metadata that later connections are advertised."""
         self._metadata = (low, high)
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Listens, at the same port when it ran before, until cancelled; then every connection is closed."""
+        """Listen until cancelled, at the same port when it ran before; then close every connection."""
         listeners = await trio.open_tcp_listeners(self.port, host="127.0.0.1")
         self.port = listeners[0].socket.getsockname()[1]
         task_status.started()
         await trio.serve_listeners(self._serve, listeners)
 
     async def drop(self) -> None:
-        """Close all connections, as a broker does that restarts."""
+        """Close all connections, as a broker that restarts does."""
         for stream in list(self._streams):
             await stream.aclose()
 
     def requests(self, api_key: int) -> int:
-        """How many requests of an API came."""
+        """Return how many requests of an API came."""
         return sum(header.api_key == api_key for header in self.seen)
 
     async def good(self, stream: trio.SocketStream, header: RequestHeader) -> None:
@@ -70,7 +70,7 @@ class ScriptedBroker:
         await stream.send_all(self.response(header))
 
     def response(self, header: RequestHeader, *, shift: int = 0) -> bytes:
-        """The proper response's frame, with its correlation id moved by `shift`."""
+        """Return the proper response's frame, with its correlation id moved by `shift`."""
         version = header.api_version
         body = self._hello(version) if header.api_key == API_VERSIONS else self.answer.encode(version)
         return frame(encode_response_header(header.correlation_id + shift, header.api_key, version), body)
@@ -105,7 +105,7 @@ async def silent(_broker: ScriptedBroker, _stream: trio.SocketStream, _header: R
 
 
 async def closing(_broker: ScriptedBroker, stream: trio.SocketStream, _header: RequestHeader) -> None:
-    """Close instead of an answer."""
+    """Close instead of answering."""
     await stream.aclose()
 
 

@@ -8,7 +8,7 @@ from kproxy.upstream.attempts import BASE, CAP, full_jitter
 
 
 def test_no_failure_waits_not_at_all() -> None:
-    """Without a failure there is no wait, whatever the random number."""
+    """The random number does not matter then."""
     assert full_jitter(0, 0.99) == 0
 
 
@@ -20,7 +20,7 @@ def test_the_ceiling_doubles_up_to_the_cap(failures: int, ceiling: float) -> Non
 
 
 def test_the_whole_span_is_drawn_from() -> None:
-    """Jitter is full: from nothing up to, but not including, the ceiling."""
+    """Jitter is full: from zero up to, but not including, the ceiling."""
     assert full_jitter(7, 0.0) == 0
     assert CAP * 0.99 < full_jitter(7, 0.999) < CAP
 

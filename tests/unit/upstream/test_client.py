@@ -1,4 +1,4 @@
-"""UpstreamClient against brokers that follow a script: order, cancellation, timeouts, backoff, any broker."""
+"""UpstreamClient against scripted brokers: order, cancellation, timeouts, backoff, any broker."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ Start = Callable[..., Awaitable[UpstreamClient]]
 
 @pytest.fixture
 async def broker(nursery: trio.Nursery) -> ScriptedBroker:
-    """A broker that behaves, until told otherwise."""
+    """A broker that behaves properly by default."""
     return await started(nursery, ScriptedBroker())
 
 
 @pytest.fixture
 def start(nursery: trio.Nursery) -> Start:
-    """Start a client of some brokers; short timeouts, and backoff without chance (the ceiling)."""
+    """Start a client of some brokers, with short timeouts and backoff without randomness (the ceiling)."""
 
     async def start(*addresses: tuple[str, int], **settings: Any) -> UpstreamClient:
         chosen: dict[str, Any] = {"connect_timeout": 5.0, "request_timeout": 5.0, "rand": lambda: 0.999} | settings
@@ -46,14 +46,14 @@ def start(nursery: trio.Nursery) -> Start:
 
 
 async def started(nursery: trio.Nursery, broker: ScriptedBroker) -> ScriptedBroker:
-    """The broker, listening, and one node in its metadata: itself."""
+    """The broker, listening; its metadata has one node, itself."""
     await nursery.start(broker.run)
     broker.name_nodes({1: broker.address})
     return broker
 
 
 def unused_address() -> tuple[str, int]:
-    """An address at which nobody listens."""
+    """An address without a listener."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         host, port = unused.getsockname()
@@ -61,7 +61,7 @@ def unused_address() -> tuple[str, int]:
 
 
 async def test_metadata_of_a_broker(broker: ScriptedBroker, start: Start) -> None:
-    """A request is answered, in the newest version that both know, under the client's id."""
+    """The request is answered in the newest version that both know, under the client's id."""
     client = await start(broker.address, client_id="the-client")
     answer = await client.metadata()
     assert (answer.cluster_id, answer.brokers[0].port) == ("scripted", broker.port)
@@ -81,7 +81,7 @@ async def test_the_handshake_steps_down_to_what_the_broker_knows(nursery: trio.N
 
 
 async def test_many_requests_share_one_connection(broker: ScriptedBroker, start: Start) -> None:
-    """More requests at once than there are places in flight: each is answered, on one connection, one handshake."""
+    """With more requests at once than places in flight, each is answered, on one connection with one handshake."""
     client = await start(broker.address)
     answers = []
 
@@ -96,7 +96,7 @@ async def test_many_requests_share_one_connection(broker: ScriptedBroker, start:
 
 
 async def test_answers_meet_their_requests(broker: ScriptedBroker, start: Start) -> None:
-    """Requests of two APIs in flight together get each its own answer."""
+    """Requests of two APIs in flight together each get their own answer."""
     client = await start(broker.address)
     client.set_nodes({1: broker.address})
     got: dict[int, object] = {}
@@ -112,7 +112,7 @@ async def test_answers_meet_their_requests(broker: ScriptedBroker, start: Start)
 
 
 async def test_a_cancelled_request_leaves_the_connection_usable(broker: ScriptedBroker, start: Start) -> None:
-    """Its answer comes late and is dropped; the next request on the same connection is answered with its own."""
+    """Its answer comes late and is dropped; the next request on the same connection gets its own answer."""
     client = await start(broker.address)
     await client.metadata()
     gate = trio.Event()
@@ -136,7 +136,7 @@ async def test_a_cancelled_request_leaves_the_connection_usable(broker: Scripted
 
 
 async def test_a_request_that_times_out_ends_the_connection(broker: ScriptedBroker, start: Start) -> None:
-    """All in flight fail, with a reason that says who, what and what to do; the next request gets a new connection."""
+    """All in flight fail; the reason names the broker, the fault and the remedy. The next request connects anew."""
     client = await start(broker.address)
     await client.metadata()
     broker.script[METADATA] = script.silent
@@ -149,7 +149,7 @@ async def test_a_request_that_times_out_ends_the_connection(broker: ScriptedBrok
 
 
 async def test_one_timeout_fails_all_that_wait_behind_it(broker: ScriptedBroker, start: Start) -> None:
-    """A later request with time left does not wait for an answer that can no longer be told apart."""
+    """A later request with time left does not wait for an answer that can no longer be matched."""
     client = await start(broker.address)
     await client.metadata()
     broker.script[METADATA] = script.silent
@@ -186,7 +186,7 @@ async def test_one_timeout_fails_all_that_wait_behind_it(broker: ScriptedBroker,
 async def test_a_broker_that_misbehaves(
     broker: ScriptedBroker, start: Start, behaviour: script.Behaviour, reason: str
 ) -> None:
-    """The request fails with the reason, the connection is closed, and the client goes on when the broker is well."""
+    """The request fails with the reason, the connection is closed, and the client goes on when the broker recovers."""
     client = await start(broker.address)
     broker.script[METADATA] = behaviour
     with trio.fail_after(5), pytest.raises(UpstreamError, match=reason) as caught:
@@ -210,7 +210,7 @@ async def test_a_broker_that_misbehaves(
 async def test_a_handshake_that_fails(
     broker: ScriptedBroker, start: Start, behaviour: script.Behaviour, reason: str
 ) -> None:
-    """Whoever is no broker, or does not answer, is reported within the connect timeout, and no socket stays open."""
+    """A peer that is no broker, or does not answer, is reported within the connect timeout; no socket stays open."""
     client = await start(broker.address, connect_timeout=0.3 if behaviour is script.silent else 5.0)
     broker.script[API_VERSIONS] = behaviour
     with trio.fail_after(5), pytest.raises(UpstreamError, match=reason):
@@ -235,7 +235,7 @@ async def test_an_answer_to_no_request_ends_the_connection(broker: ScriptedBroke
 
 
 async def test_a_slow_broker_is_waited_for(broker: ScriptedBroker, start: Start) -> None:
-    """An answer in single bytes is put together."""
+    """An answer in single bytes is assembled."""
     broker.script = {METADATA: script.bytewise, API_VERSIONS: script.bytewise}
     assert (await (await start(broker.address)).metadata()).cluster_id == "scripted"
 
@@ -258,7 +258,7 @@ async def test_an_api_that_the_broker_lacks(broker: ScriptedBroker, start: Start
 
 
 async def test_an_unknown_node(broker: ScriptedBroker, start: Start) -> None:
-    """The error names the known ones and asks for a refresh."""
+    """The error names the known nodes and asks for a refresh."""
     client = await start(broker.address)
     client.update(7, *broker.address)
     with pytest.raises(UnknownNodeError, match=r"node 8 is not known; refresh the metadata, known are \[7\]"):
@@ -281,7 +281,7 @@ async def test_any_broker_that_can_be_connected_to(broker: ScriptedBroker, start
 
 
 async def test_metadata_goes_on_to_the_next_broker(nursery: trio.Nursery, start: Start) -> None:
-    """A bootstrap server that accepts and says nothing costs its share of the time, not the answer; then it is last."""
+    """A bootstrap server that accepts but never answers costs its share of time, not the answer; then it is last."""
     hung, well = await started(nursery, ScriptedBroker()), await started(nursery, ScriptedBroker())
     hung.script[METADATA] = script.silent
     client = await start(hung.address, well.address)

@@ -1,4 +1,4 @@
-"""Connection on streams in memory: what a socket's buffers would hide."""
+"""Connection on streams in memory, which show what a socket's buffers would hide."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ METADATA = 3
 
 
 def pair() -> tuple[Connection, trio.abc.Stream]:
-    """A connection and the broker's end; neither end buffers a byte."""
+    """A connection and the broker's end; neither buffers a byte."""
     ours, theirs = trio.testing.lockstep_stream_pair()
     return Connection(ours, "broker:9092", client_id="kproxy", max_response=1000), theirs
 
@@ -36,7 +36,7 @@ async def test_answers_ahead_of_the_requests_do_not_fill_the_queue(nursery: trio
         with contextlib.suppress(trio.BrokenResourceError):
             await theirs.send_all(frame(encode_response_header(number, METADATA, 0)))
 
-    # One more than the queue holds is in the writer's hands.
+    # One more than the queue holds is with the writer.
     for number in range(MAX_IN_FLIGHT + 1):
         nursery.start_soon(answer, number)
         await connection.exchange(METADATA, 0, b"", 5)
@@ -45,7 +45,7 @@ async def test_answers_ahead_of_the_requests_do_not_fill_the_queue(nursery: trio
 
 
 async def test_a_cancelled_request_cuts_no_frame(nursery: trio.Nursery) -> None:
-    """What was begun is sent whole: a request cancelled while its bytes wait is followed by the next one's frame."""
+    """A frame once begun is sent whole: the next frame follows that of a request cancelled while its bytes wait."""
     connection, theirs = pair()
     nursery.start_soon(connection.run)
     for limit in (0.01, 0.01):
@@ -60,7 +60,7 @@ async def test_a_cancelled_request_cuts_no_frame(nursery: trio.Nursery) -> None:
 
 
 async def test_a_peer_that_does_not_read_is_given_up(nursery: trio.Nursery) -> None:
-    """Sending is bounded by the request's own limit."""
+    """The request's own limit bounds sending."""
     connection, _theirs = pair()
     nursery.start_soon(connection.run)
     with pytest.raises(UpstreamError, match=r"no answer to Metadata v0 within 0\.05 s"):
@@ -85,7 +85,7 @@ async def test_a_response_header_that_is_malformed(nursery: trio.Nursery) -> Non
 
 
 async def test_an_idle_connection_that_the_broker_closes(nursery: trio.Nursery) -> None:
-    """It is known to be over before anything is asked of it."""
+    """It is known to be over before any request is sent."""
     connection, theirs = pair()
     nursery.start_soon(connection.run)
     await theirs.aclose()
@@ -94,7 +94,7 @@ async def test_an_idle_connection_that_the_broker_closes(nursery: trio.Nursery) 
 
 
 async def test_all_that_wait_for_a_place_fail_with_the_connection(nursery: trio.Nursery) -> None:
-    """Requests beyond those in flight do not wait on when the connection has ended."""
+    """Requests beyond those in flight do not keep waiting when the connection has ended."""
     connection, _theirs = pair()
     nursery.start_soon(connection.run)
     failed = []
@@ -141,12 +141,12 @@ async def test_sending_to_a_peer_that_is_gone(nursery: trio.Nursery) -> None:
 
 
 class Deaf(trio.abc.ReceiveStream):
-    """Does not hear the other end close, as behind a network that swallows packets."""
+    """Does not notice the other end's close, as behind a network that drops packets."""
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        """Nothing, for ever."""
+        """Receive nothing, for ever."""
         await trio.sleep_forever()
         raise AssertionError
 
     async def aclose(self) -> None:
-        """Nothing to close."""
+        """Close nothing."""

@@ -23,7 +23,7 @@ async def test_an_open_stream_keeps_alive() -> None:
 
 @pytest.fixture
 def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
-    """Names and the addresses that they have for this process; whatever else is looked up is as ever."""
+    """Names and their addresses for this process; every other name is looked up as usual."""
     known: dict[str, list[str]] = {}
     real = socket.getaddrinfo
 
@@ -35,7 +35,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
 
 
 async def test_one_address_or_several(names: dict[str, list[str]]) -> None:
-    """A literal address, a name that has one, and a name of which only the second address answers."""
+    """A literal address, a name with one, and a name with two, only the second of which answers."""
     names |= {"one.test": ["127.0.0.1"], "two.test": ["127.0.0.2", "127.0.0.1"]}
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
     async with listener:
@@ -56,7 +56,7 @@ async def test_over_ipv6() -> None:
 
 @pytest.mark.parametrize(("addresses", "said"), [(["127.0.0.1"], "refused"), (["127.0.0.1", "127.0.0.2"], "failed")])
 async def test_a_refused_connection_says_so(names: dict[str, list[str]], addresses: list[str], said: str) -> None:
-    """An address' own error is found, also behind Trio's summary; nothing is left open."""
+    """An address' own error is found, also inside Trio's summary; nothing is left open."""
     names["down.test"] = addresses
     before = descriptors()
     with socket.socket() as unused:
@@ -68,7 +68,7 @@ async def test_a_refused_connection_says_so(names: dict[str, list[str]], address
 
 
 async def test_cancelled_it_leaves_nothing_open() -> None:
-    """The deadline is the caller's, and a broker that does not answer meets it."""
+    """The caller sets the deadline, which ends the wait for a broker that does not answer."""
     async with black_hole() as (host, port):
         before = descriptors()
         with trio.move_on_after(0.05) as scope:
@@ -78,14 +78,14 @@ async def test_cancelled_it_leaves_nothing_open() -> None:
 
 
 async def test_an_unknown_name_says_so() -> None:
-    """A name that has no address is told from a broker that is down."""
+    """A name without an address is distinguished from a broker that is down."""
     with pytest.raises(OSError, match=r".") as caught:
         await open_tcp("no-such-host.invalid", 9092)
     assert reason(caught.value) == "the name has no address"
 
 
 def test_each_reason_once() -> None:
-    """Several addresses that fail alike give one reason; other errors speak for themselves."""
+    """Several addresses that fail alike give one reason; other errors explain themselves."""
     error = OSError("all attempts failed")
     refused = OSError(errno.ECONNREFUSED, "refused")
     error.__cause__ = ExceptionGroup("", [refused, refused, OSError("odd")])

@@ -15,7 +15,7 @@ FRAMES = st.lists(st.binary(min_size=4, max_size=200), max_size=8)
 
 @given(FRAMES, st.lists(st.integers(1, 64), min_size=1), st.binary(max_size=3))
 def test_any_cut_gives_the_same_frames(bodies: list[bytes], cuts: list[int], rest: bytes) -> None:
-    """However the stream is cut, the frames are those that were sent, and the rest is known to be torn."""
+    """However the stream is cut, the frames are those that were sent, and the rest is known to be incomplete."""
     stream, splitter, pos = b"".join(map(frame, bodies)) + rest, FrameSplitter(200), 0
     found: list[bytes] = []
     while pos < len(stream):
@@ -40,7 +40,7 @@ def test_the_limits_themselves_are_allowed(size: int) -> None:
 
 
 def test_frames_before_an_impossible_one_are_given() -> None:
-    """What was whole before the stream went wrong is not lost."""
+    """What was complete before the stream went wrong is not lost."""
     frames = FrameSplitter(100).feed(frame(b"good") + b"\xff" * 4)
     assert next(frames) == b"good"
     with pytest.raises(MalformedMessageError):

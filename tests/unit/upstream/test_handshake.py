@@ -1,4 +1,4 @@
-"""The handshake's decisions: which version to ask with, what an answer means, which version a request gets."""
+"""The handshake's decisions: which version to ask with, what an answer means, and which version a request gets."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def test_a_refusal_is_read_in_the_form_of_v0() -> None:
 
 @pytest.mark.parametrize("rest", ["01 0012 0000 0002 00000000", "", "7fffffff"])
 def test_a_refusal_that_cannot_be_read_names_no_range(rest: str) -> None:
-    """What librdkafka's mock cluster answers (the first case) is a refusal still, and v0 follows."""
+    """librdkafka's mock cluster answers so (the first case): it is still a refusal, and v0 follows."""
     answer = decode_answer(b"\0\x23" + bytes.fromhex(rest), NEWEST)
     assert (answer.error_code, answer.api_keys) == (35, [])
     assert next_hello(answer, NEWEST) == 0
 
 
 def test_garbage_is_malformed() -> None:
-    """A body that is no ApiVersions answer raises the one exception for it."""
+    """A body that is no ApiVersions answer raises its one exception."""
     with pytest.raises(MalformedMessageError):
         decode_answer(b"\0\0\xff", NEWEST)
 
@@ -60,7 +60,7 @@ def test_garbage_is_malformed() -> None:
     [([ApiVersion(18, 0, 3)], 3), ([ApiVersion(18, 0, 99)], None), ([], 0), ([ApiVersion(3, 0, 12)], 0)],
 )
 def test_after_a_refusal_the_version_that_the_broker_names(own: list[ApiVersion], follow: int | None) -> None:
-    """The broker's newest, or v0 when it names none; a broker that refuses what it names itself is given up."""
+    """It is the broker's newest, or v0 when it names none; a broker that refuses its own range is given up."""
     if follow is None:
         with pytest.raises(UpstreamError, match="error 35"):
             next_hello(refusal(*own), NEWEST)
@@ -74,7 +74,7 @@ def test_a_negative_version_is_not_asked_for() -> None:
 
 
 def test_the_versions_asked_for_only_fall() -> None:
-    """v0 refused, or any other error: the handshake ends instead of going round."""
+    """When v0 is refused, or for any other error, the handshake ends instead of looping."""
     for answer, version in ((refusal(), 0), (refusal(code=42), NEWEST)):
         with pytest.raises(UpstreamError, match=f"v{version} with error {answer.error_code}"):
             next_hello(answer, version)

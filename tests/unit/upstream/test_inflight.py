@@ -9,7 +9,7 @@ from kproxy.upstream.frames import InFlight
 
 
 def test_answers_in_order_meet_their_requests() -> None:
-    """Each answer is given what was kept for its request."""
+    """Each answer gets what was kept for its request."""
     queue: InFlight[str] = InFlight()
     ids = [queue.push(name) for name in "abc"]
     assert len(queue) == 3
@@ -27,7 +27,7 @@ def test_an_answer_out_of_order_is_refused_and_nothing_is_lost() -> None:
 
 
 def test_an_answer_to_no_request_is_refused() -> None:
-    """Nothing in flight: whatever comes is malformed."""
+    """With nothing in flight, any answer is malformed."""
     with pytest.raises(MalformedMessageError, match="to no request"):
         InFlight[str]().answered(0)
 
@@ -39,7 +39,7 @@ def test_correlation_ids_wrap_within_int32() -> None:
 
 
 def test_drain_gives_all_that_wait_oldest_first() -> None:
-    """When a connection ends, everyone who waits is found, once."""
+    """When a connection ends, every waiting request is found once."""
     queue: InFlight[str] = InFlight()
     for name in "abc":
         queue.push(name)

@@ -1,4 +1,4 @@
-"""Fresh connections to the bootstrap servers: in turn, one more than before at most, and the old one goes."""
+"""Fresh connections to the bootstrap servers: in turn, with at most one more than before, and the old one goes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def brokers(nursery: trio.Nursery) -> list[ScriptedBroker]:
 
 @pytest.fixture
 def start(nursery: trio.Nursery, brokers: list[ScriptedBroker]) -> Start:
-    """Start a client; backoff without chance."""
+    """Start a client, with backoff without randomness."""
 
     async def start(servers: int = 2, **settings: Any) -> UpstreamClient:
         chosen: dict[str, Any] = {"request_timeout": 5.0, "rand": lambda: 0.5} | settings
@@ -51,7 +51,7 @@ def start(nursery: trio.Nursery, brokers: list[ScriptedBroker]) -> Start:
 async def test_servers_are_asked_in_turn_each_time_on_a_fresh_connection(
     start: Start, brokers: list[ScriptedBroker]
 ) -> None:
-    """Ten polls: five for each server, five connections each, of which one stays open."""
+    """Ten polls: five for each server on five connections, of which one stays open."""
     client = await start()
     for _ in range(10):
         await client.metadata(fresh=True)
@@ -73,7 +73,7 @@ async def test_other_uses_do_not_shift_the_turns(start: Start, brokers: list[Scr
 async def test_the_fresh_connection_serves_the_requests_that_follow(
     start: Start, brokers: list[ScriptedBroker]
 ) -> None:
-    """It took over: no third connection."""
+    """It has replaced the old one: there is no third connection."""
     client = await start(1)
     await client.metadata()
     await client.metadata(fresh=True)
@@ -84,7 +84,7 @@ async def test_the_fresh_connection_serves_the_requests_that_follow(
 async def test_requests_in_flight_on_the_old_connection_are_answered(
     start: Start, brokers: list[ScriptedBroker]
 ) -> None:
-    """It ends with the last of them, not with the take-over."""
+    """It ends with the last of them, not when it is replaced."""
     client = await start(1)
     client.set_nodes({1: brokers[0].address})
     await client.metadata()
@@ -193,7 +193,7 @@ async def test_a_server_that_comes_back_is_asked_again(start: Start, brokers: li
 
 
 async def test_a_server_in_backoff_is_not_dialled(start: Start, brokers: list[ScriptedBroker]) -> None:
-    """A hundred polls while it waits: the node answers them, and the server sees a dial or two."""
+    """Of a hundred polls while it waits, the node answers all, and the server gets one dial or two."""
     client = await start(1)
     brokers[0].script[API_VERSIONS] = script.closing
     begun = trio.current_time()
@@ -206,7 +206,7 @@ async def test_a_server_in_backoff_is_not_dialled(start: Start, brokers: list[Sc
 
 
 async def test_a_renewal_that_is_cancelled_leaves_nothing_open(start: Start, brokers: list[ScriptedBroker]) -> None:
-    """At the handshake or at the answer: the fresh connection is closed, and the next one is not in its way."""
+    """At the handshake or at the answer, the fresh connection is closed and does not hinder the next one."""
     client = await start(1)
     for key in (API_VERSIONS, METADATA):
         brokers[0].script[key] = script.silent
@@ -219,7 +219,7 @@ async def test_a_renewal_that_is_cancelled_leaves_nothing_open(start: Start, bro
 
 
 async def test_servers_that_hang_cost_one_share_of_the_time(start: Start, brokers: list[ScriptedBroker]) -> None:
-    """Two dead servers, a node that is well: the answer comes after one of them, not after both."""
+    """Two servers are dead and a node is well: the answer comes after one of them, not after both."""
     for broker in brokers[:2]:
         broker.script[METADATA] = script.silent
     client = await start()
