@@ -1,1 +1,1 @@
-"""What kproxy counts and logs: plain integers for the hot path, Prometheus' form at the scrape, structlog beside it."""
+"""Counters, metrics, events and logs: the hot path adds to plain integers, a scrape turns them into metrics."""

@@ -1,8 +1,8 @@
 # This module is pure and compiled.
 """The counters that the hot path increments: plain integers in slotted objects, each set of labels bounded.
 
-Everything here is written by the Trio thread alone. The collector reads it from another thread; a dict that may grow
-is therefore copied (`dict.copy` is one step for other threads) before it is walked.
+Only the Trio thread writes them. The collector reads them from another thread, so it copies a dict that may grow
+before it iterates (`dict.copy` is one step for other threads).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _ALLOWED: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")  # K
 
 
 def software_label(text: str | None) -> str:
-    """A client's software name or version as a label: itself where KIP-511 allows it, else "unknown"."""
+    """Return a client's software name or version when KIP-511 allows the text, else "unknown"."""
     if text is None or len(text) > MAX_LENGTH or not _ALLOWED.fullmatch(text):
         return "unknown"
     return text
 
 
 class SoftwareCounts:
-    """Connections by the client's software: `active` now, `total` ever; at most `limit` pairs, the rest are "other"."""
+    """Connections by the client's software: `active` now, `total` ever; pairs beyond `limit` count as "other"."""
 
     __slots__ = ("active", "limit", "total")
 
@@ -37,7 +37,7 @@ class SoftwareCounts:
         self.total: dict[tuple[str, str], int] = {}
 
     def opened(self, name: str | None, version: str | None) -> tuple[str, str]:
-        """Count a connection; returns the pair that `closed` takes."""
+        """Count a connection; return the pair to pass to `closed`."""
         pair = software_label(name), software_label(version)
         if pair not in self.total and len(self.total) >= self.limit:
             pair = "other", "other"
@@ -50,7 +50,7 @@ class SoftwareCounts:
 
 
 class Tally(Protocol):
-    """Requests by Kafka's error code; bytes of pushes as they came, and decompressed; seconds spent decoding them."""
+    """Requests by Kafka's error code; bytes of pushes as received, and decompressed; seconds spent decoding them."""
 
     gets: Counter[int]
     pushes: Counter[int]
@@ -60,7 +60,7 @@ class Tally(Protocol):
 
 
 class Instances(Protocol):
-    """The client instances that are known; `evicted` counts those that went because there was no room."""
+    """The known client instances; `evicted` counts those that were forgotten for lack of room."""
 
     evicted: int
 
@@ -68,7 +68,7 @@ class Instances(Protocol):
 
 
 class Queue(Protocol):
-    """What became of the pushes that a receiver was offered. `dropped` is by reason; sizes in bytes of payload."""
+    """Counts of the pushes that a receiver was offered. `dropped` is by reason; sizes are bytes of payload."""
 
     offered: int
     delivered: int
@@ -80,7 +80,7 @@ class Queue(Protocol):
 
 
 class Series(Protocol):
-    """Of a receiver that adds up: how many series it holds, and points that it did not take."""
+    """A receiver of type prometheus: the number of series that it holds, and the points that it rejected."""
 
     series: int
     full: int
@@ -116,21 +116,21 @@ BOUNDS: Final[tuple[float, ...]] = (
     20.0,
     60.0,
 )
-"""Upper bounds of the latency buckets, in seconds, inclusive; a factor of about 2.5 apart.
+"""Inclusive upper bounds of the latency buckets in seconds, a factor of about 2.5 apart.
 
-Of any length as far as types go: mypyc would keep a tuple of sixteen floats unboxed and box all of them at each use.
+The type allows any length: mypyc would keep a tuple of sixteen floats unboxed and box all of them at each use.
 """
 
 BOOTSTRAP: Final = -1
 """The node id of the bootstrap servers, before a client knows any node."""
 
 OTHER: Final = -32768
-"""The api key, version or error code for all that found no room: the smallest int16, which Kafka never uses."""
+"""The api key, version or error code of everything beyond a bound: the smallest int16, which Kafka never uses."""
 
 MAX_APIS: Final = 1024  # (api key, version) pairs; Kafka 4.4 has about 450
 MAX_CODES: Final = 256  # error codes of one API and version; Kafka 4.4 has 137
-MAX_REFUSED: Final = 512  # (api key, reason) pairs; the keys are whatever a client sends
-MAX_TOLD: Final = 300  # (means, software name, software version) triples
+MAX_REFUSED: Final = 512  # (api key, reason) pairs; clients may send any key
+MAX_NOTIFIED: Final = 300  # (means, software name, software version) triples
 
 _Key = TypeVar("_Key")
 
@@ -140,7 +140,7 @@ def _add(counts: dict[_Key, int], key: _Key, amount: int = 1) -> None:
 
 
 class Histogram:
-    """Durations in seconds by bucket; `counts[i]` are those up to `BOUNDS[i]`, the last those above all bounds."""
+    """Durations in seconds by bucket; `counts[i]` is for durations up to `BOUNDS[i]`, the last for longer ones."""
 
     __slots__ = ("counts", "total")
 
@@ -150,7 +150,7 @@ class Histogram:
 
     def observe(self, seconds: float) -> None:
         bucket = 0
-        for bound in BOUNDS:  # most are among the first
+        for bound in BOUNDS:  # most durations fall into the first buckets
             if seconds <= bound:
                 break
             bucket += 1
@@ -160,7 +160,7 @@ class Histogram:
 
 @dataclass(slots=True)
 class ApiCounters:
-    """What passed of one API in one version; bytes include the frame's size field; errors are by Kafka's error code."""
+    """Counters of one API in one version; bytes include the frame's size field; errors are by Kafka's error code."""
 
     api_key: int
     api_version: int
@@ -173,7 +173,7 @@ class ApiCounters:
     upstream: Histogram = field(default_factory=Histogram)
 
     def count_error(self, code: int, amount: int = 1) -> None:
-        """Count an error code that a response carried; codes beyond `MAX_CODES` distinct ones count as `OTHER`."""
+        """Count an error code of a response; beyond `MAX_CODES` distinct codes it counts as `OTHER`."""
         if code not in self.errors and len(self.errors) >= MAX_CODES:
             code = OTHER
         _add(self.errors, code, amount)
@@ -181,7 +181,7 @@ class ApiCounters:
 
 @dataclass(slots=True)
 class NodeCounters:
-    """One broker as the proxy reaches it. `reachable` is None until it was tried; `address` is "host:port"."""
+    """Connections to one broker. `reachable` is None before the first attempt; `address` is "host:port"."""
 
     node_id: int
     address: str = ""
@@ -196,7 +196,7 @@ class NodeCounters:
         self.connects += 1
 
     def failed(self, reason: str, error: str) -> None:
-        """Count a connection that was not made; `error` is one line for people."""
+        """Count a failed attempt to connect; `error` is one line for people."""
         self.reachable = False
         self.last_error = error
         _add(self.connect_failures, reason)
@@ -204,15 +204,16 @@ class NodeCounters:
 
 @dataclass(slots=True)
 class ClusterCounters:
-    """Everything that is counted for one virtual cluster.
+    """All counters of one virtual cluster.
 
     `pauses`: "downstream" when the client does not take responses, "upstream" when the broker does not take requests.
-    `spliced_bytes` never came into the process; `held_bytes` is what it holds at this moment, for a peer that lags or
-    for a frame that must be whole. `producer_ids_issued` have their Kafka cluster in them; `batches_renumbered` are
-    written under another producer id. `epochs` are by their cause; `changes` by what was seen of the backend: nodes
-    "added", "gone" or "moved", another "cluster" (both begin at 0, so that Prometheus sees the first time). `told` is
-    by means, software name and software version; `upstreams` says of each by name whether it is the active one.
-    `telemetry` is None where the proxy does not serve it.
+    `spliced_bytes` never came into the process. `held_bytes` are in memory now, for a peer that lags or for a frame
+    that must be complete. `producer_ids_issued` counts ids that contain their Kafka cluster; `batches_renumbered`
+    counts batches written under another producer id. `epochs` is by cause. `changes` is by what changed in the
+    backend: nodes "added", "gone" or "moved", another "cluster". Both begin at 0, so that Prometheus sees the first
+    increment.
+    `notified` counts clients asked to rebootstrap, by means, software name and software version. `upstreams` maps each
+    upstream to whether it is active. `telemetry` is None when kproxy does not serve it.
     """
 
     name: str
@@ -232,12 +233,12 @@ class ClusterCounters:
     epoch: int = 0
     epochs: dict[str, int] = field(default_factory=dict)
     changes: dict[str, int] = field(default_factory=lambda: {"added": 0, "gone": 0, "moved": 0, "cluster": 0})
-    told: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    notified: dict[tuple[str, str, str], int] = field(default_factory=dict)
     upstreams: dict[str, bool] = field(default_factory=dict)
     telemetry: TelemetryCounters | None = None
 
     def api(self, key: int, version: int) -> ApiCounters:
-        """The counters of an API in a version, made at its first use; beyond `MAX_APIS` pairs those of `OTHER`."""
+        """Return the counters of an API in a version, made at first use; beyond `MAX_APIS` pairs those of `OTHER`."""
         found = self.apis.get((key, version))
         if found is None:
             if len(self.apis) >= MAX_APIS:
@@ -246,7 +247,7 @@ class ClusterCounters:
         return found
 
     def node(self, node_id: int, address: str = "") -> NodeCounters:
-        """The counters of a node, made at its first use; a given address replaces the one known."""
+        """Return the counters of a node, made at first use; a non-empty address replaces the known one."""
         found = self.nodes.setdefault(node_id, NodeCounters(node_id))
         if address:
             found.address = address
@@ -261,7 +262,7 @@ class ClusterCounters:
         _add(self.closed, reason)
 
     def refuse(self, api_key: int, reason: str) -> None:
-        """Count a request that was not let through; beyond `MAX_REFUSED` pairs under the api key `OTHER`."""
+        """Count a refused request; beyond `MAX_REFUSED` pairs under the api key `OTHER`."""
         if (api_key, reason) not in self.refused and len(self.refused) >= MAX_REFUSED:
             api_key = OTHER
         _add(self.refused, (api_key, reason))
@@ -270,32 +271,32 @@ class ClusterCounters:
         _add(self.protocol_errors, reason)
 
     def begin_causes(self, causes: Iterable[str]) -> None:
-        """Begin the epochs of each cause at 0, so that Prometheus sees the first one."""
+        """Set the epochs of each cause to 0, so that Prometheus sees the first increment."""
         self.epochs.update(dict.fromkeys(causes, 0))
 
     def raise_epoch(self, cause: str) -> None:
         self.epoch += 1
         _add(self.epochs, cause)
 
-    def count_told(self, means: str, software: tuple[str, str] | None) -> None:
-        """Count a client that was told, by its software's name and version; beyond `MAX_TOLD` triples as "other"."""
+    def count_notified(self, means: str, software: tuple[str, str] | None) -> None:
+        """Count a client that was asked to rebootstrap, by its software; beyond `MAX_NOTIFIED` triples as "other"."""
         name, version = software or (None, None)
-        told = means, software_label(name), software_label(version)
-        if told not in self.told and len(self.told) >= MAX_TOLD:
-            told = means, "other", "other"
-        _add(self.told, told)
+        labels = means, software_label(name), software_label(version)
+        if labels not in self.notified and len(self.notified) >= MAX_NOTIFIED:
+            labels = means, "other", "other"
+        _add(self.notified, labels)
 
     def activate(self, upstream: str) -> None:
-        """One of `upstreams` is the active one from now on, and no other."""
+        """Mark one of `upstreams` as active, and all others as not."""
         for name in self.upstreams:
             self.upstreams[name] = name == upstream
 
 
 @dataclass(slots=True)
 class Counters:
-    """The whole process: one `ClusterCounters` a virtual cluster; `started_at` in seconds since the Unix epoch.
+    """All counters of the process, by virtual cluster; `started_at` is in seconds since the Unix epoch.
 
-    `events` are the queues of the event stream's destinations, by name.
+    `events` has the queues of the event stream's destinations, by name.
     """
 
     started_at: float
@@ -303,5 +304,5 @@ class Counters:
     events: Mapping[str, Queue] = field(default_factory=dict)
 
     def cluster(self, name: str) -> ClusterCounters:
-        """The counters of a virtual cluster, made at its first use."""
+        """Return the counters of a virtual cluster, made at first use."""
         return self.clusters.setdefault(name, ClusterCounters(name))

@@ -1,4 +1,4 @@
-"""The events' definition as data: columns for the docs, and a schema for Spark.
+"""Derive the columns of the docs and the Spark schema from the events' definition.
 
 `python -m kproxy.observe.event_schema` writes kproxy/schemas/events.json and the tables of docs/events.md.
 """
@@ -23,18 +23,18 @@ _KINDS: Final = {str: "string", int: "long", float: "double", tuple[int, ...]: "
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A field and the events that have it, always all of them: null where there is nothing to say."""
+    """A field, and the events that always have it; its value may be null."""
 
     name: str
     kind: str
-    """The type, as Spark calls it."""
+    """Spark's name of the type."""
     events: tuple[Name, ...]
     help: str
 
 
 @cache
 def columns() -> tuple[Column, ...]:
-    """Of all events together, in the order in which the events name them; raises TypeError for one with two types."""
+    """Return the columns of all events, in order of first use; raise TypeError for a field with two types."""
     found: dict[str, list[tuple[Name, str, str]]] = {}
     for event in EVENTS:
         hints = get_type_hints(event)
@@ -44,7 +44,7 @@ def columns() -> tuple[Column, ...]:
 
 
 def _kind(hint: Any) -> str:
-    """The Spark type of a field, which may be null."""
+    """Return the Spark type of a field's type hint, which may allow None."""
     (of,) = [kind for option, kind in _KINDS.items() if hint in (option, option | None)]
     return of
 
@@ -70,7 +70,7 @@ _COMMON: Final = (
 
 
 def spark_schema() -> str:
-    """The schema as JSON that pyspark's `StructType.fromJson` reads."""
+    """Return the schema as JSON for pyspark's `StructType.fromJson`."""
     fields_ = [
         {"name": one.name, "type": _spark_type(one.kind), "nullable": True, "metadata": {"comment": one.help}}
         for one in columns()
@@ -85,7 +85,7 @@ def _spark_type(kind: str) -> object:
 
 
 def with_tables(page: str) -> str:
-    """The page of the docs with its two tables as the events are defined."""
+    """Return the page of the docs with its two tables made from the events' definition."""
     events = _table(("event", "when"), ((f"`{event.name}`", event.explained) for event in EVENTS))
     rows = ((f"`{one.name}`", f"`{one.kind}`", _of(one.events), one.help) for one in columns())
     return _put(_put(page, "Every event", events), "Every field", _table(("field", "type", "events", "meaning"), rows))
@@ -109,7 +109,7 @@ def _lines(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[s
 
 
 def _put(page: str, section: str, table: str) -> str:
-    """The page with the first table under a heading replaced; raises ValueError where there is none."""
+    """Return the page with the first table under a heading replaced; raise ValueError when there is none."""
     before, heading, rest = page.partition(f"\n## {section}\n")
     if not re.search(r"(?m)^\|", rest):
         raise ValueError(f"{section}: there is no table")
@@ -117,7 +117,7 @@ def _put(page: str, section: str, table: str) -> str:
 
 
 def write(root: Path) -> None:
-    """The schema and the tables into the source tree at `root`."""
+    """Write the schema and the tables into the source tree at `root`."""
     (root / SPARK_SCHEMA).write_text(spark_schema(), encoding="utf-8")
     page = root / PAGE
     page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")

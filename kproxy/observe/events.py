@@ -14,9 +14,9 @@ from enum import StrEnum
 from typing import Any, ClassVar, Final, NamedTuple
 
 SCHEMA: Final = 1
-"""Rises when a field goes, or means something else; not when one is added."""
+"""Rises when a field is removed or changes its meaning; not when one is added."""
 MAX_TEXT: Final = 256
-"""Characters that are kept of what clients say of themselves: the wire allows 32,767."""
+"""The most characters to keep of a text from a client: the wire allows 32,767."""
 
 
 class Name(StrEnum):
@@ -33,7 +33,7 @@ class Name(StrEnum):
 
 
 def _means(text: str) -> Any:
-    """A field of an event, and what it means."""
+    """Return a dataclass field with its meaning."""
     return field(metadata={"help": text})
 
 
@@ -57,8 +57,8 @@ class ClientConnected:
     client_id: str | None = _means("Kafka's client.id")
     software_name: str | None = _means("The client's software, as it says (KIP-511)")
     software_version: str | None = _means("And its version")
-    principal: str | None = _means("Whom the broker authenticated, as User:alice; null where that is not known")
-    metadata_version: int | None = _means("The highest version of Metadata that it used so far")
+    principal: str | None = _means("The principal that the broker authenticated, as User:alice; null when unknown")
+    metadata_version: int | None = _means("The highest version of Metadata that the client used so far")
     rebootstrap: str = _means("What brings it back when its cluster is gone: 129, kip-899, no, unknown")
 
 
@@ -89,7 +89,7 @@ class ClientDisconnected(ClientPresent):
 
 @dataclass(frozen=True, slots=True)
 class TopologyChanged:
-    """A poll showed other nodes, or another cluster."""
+    """A poll found other nodes, or another cluster."""
 
     name: ClassVar = Name.TOPOLOGY_CHANGED
     explained: ClassVar = "Other nodes, or another cluster, than at the last look at the upstream cluster"
@@ -101,7 +101,7 @@ class TopologyChanged:
     moved: tuple[int, ...] = _means("Ids of nodes that are elsewhere")
 
     def log_fields(self) -> dict[str, Any]:
-        """Of the log line: only what there is."""
+        """Return the fields of the log line; those without a value are left out."""
         kinds = {"added": self.added, "gone": self.gone, "moved": self.moved}
         shown: dict[str, Any] = {kind: " ".join(map(str, ids)) for kind, ids in kinds.items() if ids}
         return shown if self.cluster_id is None else shown | {"cluster_id": self.cluster_id}
@@ -124,7 +124,7 @@ class ClientsRebootstrap:
     previous_cluster_id: str | None = _means("The id before")
 
     def log_fields(self) -> dict[str, Any]:
-        """Of the log line: `previous` is what `upstream` was, or `cluster_id`."""
+        """Return the fields of the log line; `previous` is the former `upstream`, or the former `cluster_id`."""
         shown: dict[str, Any] = {"cause": self.cause, "epoch": self.epoch, "connections": self.connections}
         if self.previous_upstream is not None:
             return shown | {"upstream": self.upstream, "previous": self.previous_upstream}
@@ -135,7 +135,7 @@ class ClientsRebootstrap:
 
 @dataclass(frozen=True, slots=True)
 class ClientsSentToSiblings:
-    """The process ends, and sends its clients away first."""
+    """The process is about to end, and sends its clients to its siblings."""
 
     name: ClassVar = Name.CLIENTS_SENT_TO_SIBLINGS
     explained: ClassVar = "This kproxy ends, and sends its clients away first (`drain.rebootstrap`)"
@@ -145,7 +145,7 @@ class ClientsSentToSiblings:
     seconds: float = _means("over which time clients are sent away")
 
     def log_fields(self) -> dict[str, Any]:
-        """Of the log line."""
+        """Return the fields of the log line."""
         return {"clients": self.clients, "seconds": self.seconds}
 
 
@@ -162,7 +162,7 @@ class UpstreamPassedOver:
     detail: str = _means("What is known beyond that, for people")
 
     def log_fields(self) -> dict[str, Any]:
-        """Of the log line."""
+        """Return the fields of the log line."""
         return {"to": self.candidate, "why": self.detail}
 
 
@@ -177,14 +177,14 @@ class NoUpstreamAnswers:
     upstream: str = _means(_UPSTREAM)
 
     def log_fields(self) -> dict[str, Any]:
-        """Of the log line."""
+        """Return the fields of the log line."""
         return {"active": self.upstream}
 
 
 ClientEvent = ClientConnected
-"""Or one of the classes that extend it."""
+"""`ClientConnected` or a subclass."""
 TopologyEvent = TopologyChanged | ClientsRebootstrap | ClientsSentToSiblings | UpstreamPassedOver | NoUpstreamAnswers
-"""What happens to a virtual cluster: it has a log line, at the level of a warning."""
+"""An event of a virtual cluster; it is also logged as a warning."""
 EVENTS: Final = (
     ClientConnected,
     ClientPresent,
@@ -195,46 +195,46 @@ EVENTS: Final = (
     UpstreamPassedOver,
     NoUpstreamAnswers,
 )
-"""All of them, in the order of `Name`."""
+"""All event classes, in the order of `Name`."""
 
 
 _NAMES: Final = {event.name: tuple(one.name for one in fields(event)) for event in EVENTS}
 
 
 class EncodedEvent(NamedTuple):
-    """An event as it is delivered."""
+    """An event, encoded for delivery."""
 
     name: Name
     key: bytes
-    """Events of one key keep their order."""
+    """Events with the same key keep their order."""
     at_ms: int
-    """Unix time."""
+    """Unix time in milliseconds."""
     payload: bytes
-    """The event as JSON, in one line."""
+    """The event as JSON on one line."""
 
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 def encode(event: ClientEvent | TopologyEvent, at: float, proxy: str, cluster: str) -> EncodedEvent:
-    """An event at a Unix time. Its key is the connection that it is about, otherwise the virtual cluster."""
+    """Encode an event of Unix time `at`. Its key is its connection, if it has one, else the virtual cluster."""
     head = {"event": event.name, "at": iso(at), "schema": SCHEMA, "proxy": proxy, "cluster": cluster}
     key = f"{proxy}/{event.connection}" if isinstance(event, ClientConnected) else cluster
     text = _encode(head | contents(event))
-    # Half of a surrogate pair, which a client's text may hold, is no UTF-8.
+    # A client's text may hold half of a surrogate pair, which has no UTF-8 form.
     return EncodedEvent(event.name, key.encode("utf-8", "replace"), round(at * 1000), text.encode("utf-8", "replace"))
 
 
 def contents(event: ClientEvent | TopologyEvent) -> dict[str, Any]:
-    """The fields that are the event's own, by name."""
+    """Return the event's own fields by name."""
     return {name: getattr(event, name) for name in _NAMES[event.name]}
 
 
 def iso(seconds: float) -> str:
-    """A Unix time in ISO 8601, with milliseconds and Z."""
+    """Return a Unix time in ISO 8601, with milliseconds and Z."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def bounded(text: str | None) -> str | None:
-    """What a client says, fit to be kept by the thousand."""
+    """Return a client's text, cut to `MAX_TEXT` characters: thousands of them are kept."""
     return None if text is None else text[:MAX_TEXT]

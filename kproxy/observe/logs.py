@@ -1,4 +1,4 @@
-"""structlog as kproxy uses it: one line an event to stderr, JSON or console, UTC; bounded lines and never a payload."""
+"""Configures structlog: one line an event on stderr, JSON or console, UTC; lines are bounded, without payloads."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def _safe(value: object) -> object:
         shown = value if value.isprintable() else value.encode("unicode_escape").decode("ascii")
         return shown if len(shown) <= MAX_VALUE else f"{shown[:MAX_VALUE]}... ({len(value)} characters)"
     if isinstance(value, bytes | bytearray | memoryview):
-        return f"<{len(value)} bytes>"  # what a client or a broker sent stays between them
+        return f"<{len(value)} bytes>"  # payloads of clients and brokers are never logged
     return value
 
 
 def _bounded(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """No value can break the line, colour the terminal, fill the disk or carry a payload."""
+    """Make every value safe: none can break the line, colour the terminal, fill the disk or carry a payload."""
     for key, value in event.items():
         event[key] = _safe(value)
     return event
 
 
 class _Lines:
-    """Writes a line at a time. A log that cannot be written (disk full, pipe closed) ends no connection."""
+    """Writes a line at a time. It ignores a failing write (disk full, pipe closed), which must end no connection."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -57,7 +57,7 @@ class _Lines:
 
 
 class _Forward(logging.Handler):
-    """What libraries log through the standard library (Trio's listeners do) goes the same way as our own."""
+    """Passes on to structlog what libraries log through the standard library, as Trio's listeners do."""
 
     def emit(self, record: logging.LogRecord) -> None:
         log = structlog.get_logger()
@@ -84,11 +84,11 @@ def _renderers(form: Format, stream: TextIO) -> list[structlog.types.Processor]:
 
 
 def configure(level: Level = "info", form: Format = "json", stream: TextIO | None = None) -> None:
-    """Set logging up for the process, once, before the first line; `stream` is stderr unless it is given."""
+    """Set up logging for the process, once, before the first line; `stream` is stderr by default."""
     stream = sys.stderr if stream is None else stream
     structlog.configure(
         processors=[
-            structlog.contextvars.merge_contextvars,  # what a task is about: they follow Trio's tasks
+            structlog.contextvars.merge_contextvars,  # the context of a task: contextvars follow Trio's tasks
             _bounded,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),

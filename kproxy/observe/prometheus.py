@@ -1,4 +1,4 @@
-"""The counters in Prometheus' form: a collector that reads them at the scrape, and the page that a scrape gets."""
+"""The counters as Prometheus metrics: a collector that reads them at each scrape, and the page of a scrape."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNITS: Final = ("seconds", "bytes")
 
 
 def _add_histogram(metric: Metric, labels: dict[str, str], histogram: Histogram) -> None:
-    """Buckets as Prometheus has them, each with those below it; summed up to the count, so that both agree."""
+    """Add cumulative buckets, as Prometheus has them. The count is their sum, so that both agree."""
     count = 0
     for le, there in zip(_LE, histogram.counts.copy(), strict=True):
         count += there
@@ -36,7 +36,7 @@ def _add_histogram(metric: Metric, labels: dict[str, str], histogram: Histogram)
 
 
 def _empty(family: Family[Any]) -> Metric:
-    name = family.name.removesuffix("_total")  # prometheus_client puts it back where the format wants it
+    name = family.name.removesuffix("_total")  # prometheus_client adds it again where the format needs it
     return Metric(name, family.help, family.kind, next((unit for unit in _UNITS if name.endswith(f"_{unit}")), ""))
 
 
@@ -61,13 +61,13 @@ def _process_metric(family: Family[ProcessRows], counters: Counters) -> Metric:
 
 
 class CountersCollector(Collector):
-    """Turns `Counters` into metric families; reads while they are being written, so values are a moment apart."""
+    """Turns `Counters` into metric families. The counters change meanwhile, so values are a moment apart."""
 
     def __init__(self, counters: Counters) -> None:
         self._counters = counters
 
     def collect(self) -> Iterator[Metric]:
-        """Families that have at least one series."""
+        """Yield the families that have at least one series."""
         build = {
             "version": __version__,
             "python_version": platform.python_version(),
@@ -83,7 +83,7 @@ class CountersCollector(Collector):
 
 
 def registry_for(counters: Counters) -> CollectorRegistry:
-    """A registry of the counters and of the process's own metrics (CPU, memory, descriptors)."""
+    """Return a registry of the counters and of the process's own metrics (CPU, memory, descriptors)."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(CountersCollector(counters))
     ProcessCollector(registry=registry)
@@ -91,7 +91,7 @@ def registry_for(counters: Counters) -> CollectorRegistry:
 
 
 def render(registry: CollectorRegistry, *, as_openmetrics: bool = False, compress: bool = False) -> tuple[str, bytes]:
-    """The content type and the page. Takes 100 ms and more for thousands of series: call it in a thread."""
+    """Return the content type and the page. It takes 100 ms or more for thousands of series: call it in a thread."""
     if as_openmetrics:
         content_type, page = openmetrics.CONTENT_TYPE_LATEST, openmetrics.generate_latest(registry)  # type: ignore[no-untyped-call]
     else:

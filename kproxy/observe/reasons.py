@@ -1,5 +1,5 @@
 # This module is pure.
-"""Why a connection ended, a request was refused or bytes were wrong: one enum, so that logs, metrics and docs agree."""
+"""The reasons for ended connections, refused requests and wrong bytes: one enum for logs, metrics and docs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 
 class Reason(StrEnum):
-    """A reason as it stands in the label `reason` and in the log field `reason`."""
+    """A reason: the value of the label `reason` and of the log field `reason`."""
 
     CLIENT_CLOSED = "client_closed"
     CLIENT_RESET = "client_reset"

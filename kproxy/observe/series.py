@@ -1,7 +1,7 @@
 # This module is pure.
-"""How each series of a virtual cluster is read off its counters: label values and numbers, nothing of Prometheus.
+"""Read each series from the counters: label values and numbers, independent of Prometheus.
 
-Read from another thread than the one that counts: a dict that may grow is copied first.
+This runs in another thread than the one that counts: a dict that may grow is copied first.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ProcessRows: TypeAlias = Callable[[Counters], Numbers]
 
 
 def api_label(key: int) -> str:
-    """Kafka's name of an API; the number of one that kproxy does not know; "other" for what found no room."""
+    """Return Kafka's name of an API, the number of an unknown API, or "other" for the key `OTHER`."""
     if key == OTHER:
         return "other"
     return APIS[key].name if key in APIS else str(key)
@@ -49,7 +49,7 @@ def node_label(node_id: int) -> str:
 
 
 def error_labels(code: int, api_key: int) -> Labels:
-    """An error code's name and KIP-1050 class; a code without a name is its number."""
+    """Return an error code's name, or its number when it has no name, and its KIP-1050 class."""
     name = "other" if code == OTHER else error_name(code)
     return name, classify(code, api_key).value
 
@@ -93,8 +93,8 @@ def by_software(field: str) -> Rows:
     return lambda cluster: iter(read(cluster).copy().items())
 
 
-def by_told(cluster: ClusterCounters) -> Numbers:
-    return iter(cluster.told.copy().items())
+def by_notified(cluster: ClusterCounters) -> Numbers:
+    return iter(cluster.notified.copy().items())
 
 
 def by_upstream(cluster: ClusterCounters) -> Numbers:
@@ -129,13 +129,13 @@ def connect_failures_by_node(cluster: ClusterCounters) -> Numbers:
 
 
 def telemetry(field: str) -> Rows:
-    """One number of the telemetry of a virtual cluster that has it; a dotted path below `TelemetryCounters`."""
+    """Read one number of a virtual cluster's telemetry, if any; `field` is a dotted path in `TelemetryCounters`."""
     read: Callable[[TelemetryCounters], int | float] = attrgetter(field)
     return lambda cluster: iter(() if cluster.telemetry is None else [((), read(cluster.telemetry))])
 
 
 def telemetry_requests(cluster: ClusterCounters) -> Numbers:
-    """By API and error; the code 0 is NONE."""
+    """Read the requests by API and error; the code 0 is NONE."""
     if cluster.telemetry is None:
         return
     tally = cluster.telemetry.tally
@@ -165,7 +165,7 @@ def series_by_receiver(cluster: ClusterCounters) -> Numbers:
 
 
 def points_by_receiver(cluster: ClusterCounters) -> Numbers:
-    """Those that were not taken, by reason; from 0 on, so that Prometheus sees the first time."""
+    """Read the rejected points by reason, zeros included, so that Prometheus sees the first increment."""
     for name, held in _series(cluster):
         yield from (((name, reason), getattr(held, reason)) for reason in ("full", "conflicting", "invalid"))
 
@@ -179,7 +179,7 @@ def _series(cluster: ClusterCounters) -> Iterable[tuple[str, Series]]:
 
 
 def by_destination(field: str) -> ProcessRows:
-    """One number of each destination of the event stream."""
+    """Read one number of each destination of the event stream."""
     read: Callable[[Queue], int] = attrgetter(field)
     return lambda counters: (((name,), read(queue)) for name, queue in counters.events.items())
 

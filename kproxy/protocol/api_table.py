@@ -106,7 +106,7 @@ class Route:
         "counters",
         "error_at",
         "glance",
-        "judged",
+        "head_bytes",
         "on_request",
         "on_response",
         "policy",
@@ -133,7 +133,7 @@ class Route:
         header = 8 + (response_header_version(spec.key, version) if known else 0)
         self.error_at = None if offset is None else header + offset
         """Where a response's error code is, counted from the frame's size; None where its offset is not fixed."""
-        self.judged = 8 if self.error_at is None else self.error_at + 2
+        self.head_bytes = 8 if self.error_at is None else self.error_at + 2
         """How many bytes of a response must be there for its error code to be seen."""
 
 

@@ -73,7 +73,7 @@ class RebootstrapService:
         if action is Action.NOTIFY:
             self._to_be_notified.add(context.id)
         if action is not Action.SERVE and not (action is Action.NOT_COORDINATOR and context.id in self._counted):
-            self._counters.count_told(action, context.software)
+            self._counters.count_notified(action, context.software)
             if context.stale:
                 self._counted.add(context.id)
         return action
@@ -153,7 +153,7 @@ class RebootstrapService:
         ended = {connection.id: connection for connection in drained}
         for connection in connections:
             if connection.id not in self._counted:
-                self._counters.count_told(Action.CLOSE, ended.get(connection.id, connection).software)
+                self._counters.count_notified(Action.CLOSE, ended.get(connection.id, connection).software)
             self._counted.discard(connection.id)
 
     async def spread(self, seconds: float) -> None:

@@ -15,7 +15,7 @@ from kproxy.protocol.fault import Fault
 if TYPE_CHECKING:
     from kproxy.protocol.outcomes import Incremental
 
-UNTIL_TOLD: Final = 1 << 62
+UNTIL_RESUMED: Final = 1 << 62
 """A need of bytes that never come: what is held waits for another event."""
 
 

@@ -17,7 +17,7 @@ from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
 from kproxy.protocol.outcomes import AskBroker, Deferred, Forward
 from kproxy.relay.conversation import Conversation, begun
-from kproxy.relay.flow import UNTIL_TOLD, Flow, Outlet, Owner
+from kproxy.relay.flow import UNTIL_RESUMED, Flow, Outlet, Owner
 from kproxy.relay.in_flight import MAX_IN_FLIGHT, Expected, InFlight
 from kproxy.relay.local_responses import LocalResponses
 from kproxy.relay.sniff import no_request
@@ -169,7 +169,7 @@ class RequestFlow(Flow):
                 need = self._to_hold(route, size)
                 break
             if route.before is not None and self._asks(route, buf, start, pos, now):
-                start, need = pos, UNTIL_TOLD
+                start, need = pos, UNTIL_RESUMED
                 break
             if route.on_request is _WHOLE:
                 self._to_hold(route, size)
@@ -341,7 +341,7 @@ class RequestFlow(Flow):
     def _takes_more(self, buf: Chunk, pos: int) -> bool:
         """Return whether to look at what is behind a request now; in a conversation it is held instead."""
         if self.conversing:
-            self._hold(buf, pos, pos, UNTIL_TOLD)
+            self._hold(buf, pos, pos, UNTIL_RESUMED)
             return False
         return self.last is None
 

@@ -12,7 +12,7 @@ from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
 from kproxy.protocol.outcomes import Deferred
 from kproxy.relay.conversation import Conversation
-from kproxy.relay.flow import UNTIL_TOLD, Flow, Outlet, Owner
+from kproxy.relay.flow import UNTIL_RESUMED, Flow, Outlet, Owner
 from kproxy.relay.in_flight import Expected, InFlight
 from kproxy.relay.local_responses import LocalResponses
 from kproxy.wire.header import decode_response_header
@@ -167,7 +167,7 @@ class ResponseFlow(Flow):
         """Hold what comes behind a parked answer."""
         self.waiting = True
         self._owner.unsteady()
-        return pos, UNTIL_TOLD
+        return pos, UNTIL_RESUMED
 
     def _not_that(self, expected: Expected, size: int, correlation_id: int) -> Fault:
         key = expected.route.api_key
@@ -211,9 +211,9 @@ class ResponseFlow(Flow):
 
     def _pass(self, route: Route, buf: Chunk, pos: int, frame: int) -> tuple[int, int]:
         """Let a frame through as it is, once its error code was seen."""
-        if len(buf) - pos < min(route.judged, frame):
-            return pos, min(route.judged, frame)
-        if route.error_at is not None and frame >= route.judged:
+        if len(buf) - pos < min(route.head_bytes, frame):
+            return pos, min(route.head_bytes, frame)
+        if route.error_at is not None and frame >= route.head_bytes:
             (code,) = _INT16.unpack_from(buf, pos + route.error_at)
             if code:
                 route.counters.count_error(code)

@@ -129,7 +129,7 @@ def test_few_metadata_requests(switched: Switched) -> None:
     assert any(spent.values()), "nobody asked for metadata at all: nothing was counted"
 
 
-def test_nobody_is_told_twice(switched: Switched) -> None:
+def test_nobody_is_notified_twice(switched: Switched) -> None:
     """A client gets REBOOTSTRAP_REQUIRED once in an epoch, whatever it asks on however many connections."""
     notified = {one.client.cluster: one.notified.get("129", 0) for one in switched.passages}
     assert not {name: count for name, count in notified.items() if count > 1}
@@ -153,7 +153,7 @@ def test_no_connection_is_left_behind(switched: Switched) -> None:
     assert not switched.strays
 
 
-def test_who_says_what_it_means(switched: Switched) -> None:
+def test_clients_name_the_cluster_they_mean(switched: Switched) -> None:
     """Clients that send cluster and node in ApiVersions v5 (KIP-1242) are notified at connect time; no others are."""
     known = (libraries.JAVA_4_4, libraries.FRANZ_GO)
     assert switched.meaning == {client.cluster for client in CLIENTS if client.library in known}

@@ -300,7 +300,7 @@ def test_a_129_that_waits_does_not_outlive_its_epoch(proxy: Proxy, kafka: Backen
         check_ended(again)
 
 
-def test_another_cluster_or_node_is_told_at_connect_time(proxy: Proxy) -> None:
+def test_another_cluster_or_node_is_notified_at_connect_time(proxy: Proxy) -> None:
     """KIP-1242 in front of brokers that do not know it; a client that does so again is closed, without another 129.
 
     rebootstrap.md: "it must check these itself".

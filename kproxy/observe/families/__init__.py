@@ -1,5 +1,5 @@
 # This module is pure.
-"""Every metric of kproxy's own, once: its name, type, labels, help, and how it is read off the counters."""
+"""The definition of every metric of kproxy: its name, type, labels, help, and how to read it from the counters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kproxy.observe.families.topology import EVENTS, TOPOLOGY
 __all__ = ["FAMILIES", "PROCESS_FAMILIES", "Family", "Kind"]
 
 FAMILIES: Final[tuple[Family[series.Rows], ...]] = (*RELAY, *TOPOLOGY, *TELEMETRY)
-"""Of each virtual cluster: every series has the label `cluster` before the family's own."""
+"""The metrics of each virtual cluster: every series has the label `cluster` before the family's own."""
 
 PROCESS_FAMILIES: Final[tuple[Family[series.ProcessRows], ...]] = EVENTS
-"""Of the whole process."""
+"""The metrics of the whole process."""

@@ -1,5 +1,5 @@
 # This module is pure.
-"""What a metric family is."""
+"""The types of a metric family."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kproxy.observe import series
 
 
 class Kind(StrEnum):
-    """Prometheus' metric types, as far as they are used."""
+    """The metric types of Prometheus that kproxy uses."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -23,7 +23,7 @@ R = TypeVar("R", bound=series.Rows | series.ProcessRows)
 
 @dataclass(frozen=True, slots=True)
 class Family(Generic[R]):
-    """A metric family; `rows` yields the values of `labels`."""
+    """A metric family; `rows` yields the values of `labels`, with the number, for each series."""
 
     name: str
     kind: Kind
@@ -33,4 +33,4 @@ class Family(Generic[R]):
 
 
 SOFTWARE: Final = ("software_name", "software_version")
-"""Labels: who the client says it is (KIP-511), bounded by `kproxy.observe.counters`."""
+"""The labels for the software that a client reports (KIP-511); `kproxy.observe.counters` bounds their values."""

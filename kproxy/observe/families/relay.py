@@ -1,5 +1,5 @@
 # This module is pure.
-"""Metrics of what is relayed: requests and responses, connections, their software, and the brokers behind."""
+"""Metrics of the relay: requests, responses, client connections and their software, connections to brokers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # This module is pure.
-"""Metrics of client telemetry (KIP-714): what was asked and pushed, and what became of it at each receiver."""
+"""Metrics of client telemetry (KIP-714): requests and pushes, and their delivery by each receiver."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # This module is pure.
-"""Metrics of what is behind a virtual cluster and of how it changes; of the event streams."""
+"""Metrics of the topology behind a virtual cluster, and of the event stream's destinations."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TOPOLOGY: Final[tuple[Family[series.Rows], ...]] = (
         Kind.COUNTER,
         ("means", *SOFTWARE),
         "Connections whose client was told to rebootstrap, by means and by the software that the client says it is.",
-        series.by_told,
+        series.by_notified,
     ),
     Family(
         "kproxy_upstream_active",

@@ -42,7 +42,7 @@ def replace_all(route: Route) -> Respond:
     return each(route, replaced)
 
 
-def _told(context: Context, address: Address) -> tuple[str, int]:
+def _advertised(context: Context, address: Address) -> tuple[str, int]:
     """Return the host and port that the client gets in place of an address.
 
     No controller can be reached through kproxy. With a broker's port in its place, a tool would talk to a broker as
@@ -56,5 +56,5 @@ def _told(context: Context, address: Address) -> tuple[str, int]:
 
 def replaced(context: Context, frame: memoryview, body: int, found: Skimmed) -> list[Chunk]:
     """Return the frame with the addresses that the client is to use."""
-    told = [_told(context, address) for address in found.addresses]
-    return [frame[:body], *replace_addresses(frame, body, len(frame), found.addresses, told)]
+    advertised = [_advertised(context, address) for address in found.addresses]
+    return [frame[:body], *replace_addresses(frame, body, len(frame), found.addresses, advertised)]

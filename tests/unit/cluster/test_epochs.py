@@ -215,7 +215,7 @@ async def test_what_waits_at_the_old_coordinator_is_answered_16(software: tuple[
                 )
             assert await member.receive_all() == b""
         assert trio.current_time() - begun < PATIENCE
-        counted = process.cluster.counters.told
+        counted = process.cluster.counters.notified
         assert counted == {(Action.NOT_COORDINATOR, *software): 3}
         back = await process.alive.client(process.port(1))
         await back.introduce(*software)

@@ -1,4 +1,4 @@
-"""Counters in which every metric has a series, and as many series as a large cluster makes."""
+"""Counters with a series for every metric, and counters with as many series as those of a large cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kproxy.wire.apis import APIS
 
 
 def everything() -> Counters:
-    """One virtual cluster, "main", on which everything happened at least once."""
+    """Return counters with a virtual cluster, "main", on which everything happened at least once."""
     counters = Counters(started_at=1_700_000_000.0)
     cluster = counters.cluster("main")
     produce = cluster.api(0, 12)
@@ -38,7 +38,7 @@ def everything() -> Counters:
     cluster.begin_causes(map(str, Cause))
     cluster.raise_epoch(Cause.FAILOVER)
     cluster.changes["moved"] += 2
-    cluster.count_told(Action.NOTIFY, ("apache-kafka-java", "4.3.1"))
+    cluster.count_notified(Action.NOTIFY, ("apache-kafka-java", "4.3.1"))
     cluster.upstreams |= {"east": True, "west": False}
     cluster.telemetry = telemetry()
     counters.events = {"lake": Queue(offered=3, delivered=1, delivered_bytes=300, dropped={"full": 1}, queued=1)}
@@ -47,7 +47,7 @@ def everything() -> Counters:
 
 @dataclass
 class Seen:
-    """Instances that are known: as many as told."""
+    """Known instances; their number is given."""
 
     count: int
     evicted: int = 0
@@ -57,7 +57,7 @@ class Seen:
 
 
 def telemetry() -> TelemetryCounters:
-    """With the very objects that count in a running kproxy, on which everything happened."""
+    """Return telemetry's counters, made of the classes of a running kproxy, after everything happened."""
     counted = Tally()
     counted.gets[0], counted.gets[89] = 7, 1
     counted.pushes[0], counted.pushes[117] = 5, 2
@@ -69,7 +69,7 @@ def telemetry() -> TelemetryCounters:
 
 
 def many_series(at_least: int = 18_000) -> Counters:
-    """Counters that render to `at_least` lines: every API in several versions, with latencies."""
+    """Return counters that render to `at_least` lines: every API in several versions, with latencies."""
     counters = Counters(started_at=1_700_000_000.0)
     cluster = counters.cluster("large")
     lines_of_one = 43

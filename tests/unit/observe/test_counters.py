@@ -1,4 +1,4 @@
-"""kproxy.observe.counters: what the hot path increments."""
+"""kproxy.observe.counters: the counters of the hot path."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kproxy.rebootstrap.actions import Action, Cause
 
 
 def test_bounds_are_geometric_from_50_us_to_a_minute() -> None:
-    """The buckets cover what a proxy sees, each two to three times as wide as the one before."""
+    """The buckets cover a proxy's latencies, each two to three times as wide as the one before."""
     assert (BOUNDS[0], BOUNDS[-1], len(BOUNDS)) == (50e-6, 60, 16)
     assert all(2 < wider / bound <= 3 for bound, wider in pairwise(BOUNDS))
 
@@ -39,7 +39,7 @@ def test_histogram_adds_up() -> None:
 
 
 def test_an_api_is_made_once() -> None:
-    """The same key and version give the same object, which the relay may keep; another version gives another."""
+    """The same key and version give the same object, so the relay may keep it; another version gives another."""
     cluster = ClusterCounters("main")
     assert cluster.api(0, 12) is cluster.api(0, 12)
     assert cluster.api(0, 11) is not cluster.api(0, 12)
@@ -47,7 +47,7 @@ def test_an_api_is_made_once() -> None:
 
 
 def test_apis_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Past the limit new pairs share one entry, and those that are known stay their own."""
+    """Beyond the limit new pairs share one entry; known pairs keep their own."""
     monkeypatch.setattr(module, "MAX_APIS", 2)
     cluster = ClusterCounters("main")
     first = cluster.api(0, 1)
@@ -69,7 +69,7 @@ def test_error_codes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_refusals_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client that walks through all api keys cannot make the labels grow."""
+    """A client that tries all api keys cannot make the labels grow."""
     monkeypatch.setattr(module, "MAX_REFUSED", 2)
     cluster = ClusterCounters("main")
     for key in (900, 901, 902, 903, 900):
@@ -78,7 +78,7 @@ def test_refusals_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_connections_open_and_close() -> None:
-    """Active is what was opened and not closed; each end has its reason."""
+    """Active counts connections that were opened and not closed; each end has its reason."""
     cluster = ClusterCounters("main")
     for _ in range(3):
         cluster.connection_opened()
@@ -96,8 +96,8 @@ def test_protocol_errors_count_by_reason() -> None:
     assert cluster.protocol_errors == {Reason.TLS_ON_PLAINTEXT: 2}
 
 
-def test_a_node_tells_whether_it_is_reached() -> None:
-    """None before the first attempt, then what the last attempt gave, with the error as long as it holds."""
+def test_a_node_says_whether_it_is_reachable() -> None:
+    """None before the first attempt, then the last attempt's result, with its error until the next success."""
     node = ClusterCounters("main").node(1001, "broker:9092")
     assert (node.reachable, node.last_error) == (None, None)
     node.failed(Reason.CONNECT_TIMEOUT, "no answer in 5 s")
@@ -111,7 +111,7 @@ def test_a_node_tells_whether_it_is_reached() -> None:
 
 
 def test_a_node_keeps_its_address_until_it_moves() -> None:
-    """Looking a node up without an address leaves the one it has."""
+    """Looking up a node without an address keeps its address."""
     cluster = ClusterCounters("main")
     cluster.node(7, "old:9092")
     assert cluster.node(7).address == "old:9092"
@@ -120,7 +120,7 @@ def test_a_node_keeps_its_address_until_it_moves() -> None:
 
 
 def test_an_epoch_rises_for_a_cause() -> None:
-    """Every cause is there from the start, at 0: Prometheus would not see a series that begins at 1 rise."""
+    """Every cause begins at 0: Prometheus would not see the rise of a series that begins at 1."""
     cluster = ClusterCounters("main")
     cluster.begin_causes(map(str, Cause))
     assert cluster.epochs == dict.fromkeys(Cause, 0)
@@ -132,28 +132,28 @@ def test_an_epoch_rises_for_a_cause() -> None:
     assert cluster.epochs[Cause.OPERATOR] == 2
 
 
-def test_clients_are_told_by_means_and_software() -> None:
-    """A client that did not say what it is, or not as KIP-511 allows, is unknown."""
+def test_notified_clients_are_counted_by_means_and_software() -> None:
+    """A client that reports no software, or a text that KIP-511 forbids, is unknown."""
     cluster = ClusterCounters("main")
-    cluster.count_told(Action.NOTIFY, ("librdkafka", "2.16.0"))
-    cluster.count_told(Action.NOTIFY, ("librdkafka", "2.16.0"))
-    cluster.count_told(Action.CLOSE, None)
-    cluster.count_told(Action.REFUSE, ("a b", "1"))
-    assert cluster.told == {
+    cluster.count_notified(Action.NOTIFY, ("librdkafka", "2.16.0"))
+    cluster.count_notified(Action.NOTIFY, ("librdkafka", "2.16.0"))
+    cluster.count_notified(Action.CLOSE, None)
+    cluster.count_notified(Action.REFUSE, ("a b", "1"))
+    assert cluster.notified == {
         ("129", "librdkafka", "2.16.0"): 2,
         ("close", "unknown", "unknown"): 1,
         ("refuse", "unknown", "1"): 1,
     }
 
 
-def test_told_clients_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notified_clients_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A client with ever new versions cannot make the labels grow; the means stays right."""
-    monkeypatch.setattr(module, "MAX_TOLD", 2)
+    monkeypatch.setattr(module, "MAX_NOTIFIED", 2)
     cluster = ClusterCounters("main")
     for version in ("1", "2", "3", "4", "1"):
-        cluster.count_told(Action.NOTIFY, ("x", version))
-    cluster.count_told(Action.CLOSE, ("x", "1"))
-    assert cluster.told == {
+        cluster.count_notified(Action.NOTIFY, ("x", version))
+    cluster.count_notified(Action.CLOSE, ("x", "1"))
+    assert cluster.notified == {
         ("129", "x", "1"): 2,
         ("129", "x", "2"): 1,
         ("129", "other", "other"): 2,
@@ -162,7 +162,7 @@ def test_told_clients_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_upstream_is_active() -> None:
-    """Another one takes its place."""
+    """Activating another upstream makes the former one inactive."""
     cluster = ClusterCounters("main")
     cluster.upstreams |= {"east": True, "west": False}
     cluster.activate("west")

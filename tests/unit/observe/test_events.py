@@ -1,4 +1,4 @@
-"""kproxy.observe.events: how events are written and logged; and what is made of their definition."""
+"""kproxy.observe.events: events as JSON and as log lines; docs and schema made from their definition."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ LOGGED: list[tuple[TopologyEvent, str, dict[str, object]]] = [
 
 @pytest.mark.parametrize(("event", "own"), WRITTEN)
 def test_how_events_are_written(event: ClientEvent | TopologyEvent, own: str) -> None:
-    """To the byte: one line of JSON, what all have in front, then the event's own fields; nulls are there."""
+    """Exact bytes: one line of JSON, with the common fields first, then the event's own, nulls included."""
     encoded = encode(event, AT, "kproxy-0", "orders")
     assert encoded.payload.decode() == f'{{"event":"{event.name}",{HEAD},{own}}}'
     assert (encoded.name, encoded.at_ms) == (event.name, 1_769_860_800_062)
@@ -91,18 +91,18 @@ def test_how_events_are_written(event: ClientEvent | TopologyEvent, own: str) ->
 
 @pytest.mark.parametrize(("event", "text", "shown"), LOGGED)
 def test_how_events_are_logged(event: TopologyEvent, text: str, shown: dict[str, object]) -> None:
-    """The log line is made from the event; what did not change is left out."""
+    """The log line is made from the event; unchanged values are left out."""
     assert (event.log, event.log_fields()) == (text, shown)
 
 
 def test_all_events_are_tried_above() -> None:
-    """Each has a name, and each name an event."""
+    """Every event has a name, and every name an event."""
     assert [event.name for event, _ in WRITTEN] == [event.name for event in EVENTS] == list(Name)
     assert {event.name for event, _, _ in LOGGED} == {event.name for event in EVENTS if hasattr(event, "log")}
 
 
 def test_texts_of_clients() -> None:
-    """Any text is UTF-8 in one line, and no longer than may be kept."""
+    """Any text becomes one line of UTF-8, cut to its limit."""
     encoded = encode(ClientConnected(*CLIENT[:6], 'a\n"ж\ud800', *CLIENT[7:]), AT, "p", "c")
     assert json.loads(encoded.payload)["client_id"] == 'a\n"ж?'
     assert encoded.payload.count(b"\n") == 0
@@ -122,7 +122,7 @@ def test_columns_are_the_fields() -> None:
 
 
 def test_the_schema_is_sparks() -> None:
-    """A struct as pyspark's `StructType.fromJson` wants it: these keys, these types, all of them nullable."""
+    """The schema is a struct for pyspark's `StructType.fromJson`: these keys, these types, all nullable."""
     schema = json.loads(spark_schema())
     assert (schema["type"], list(schema)) == ("struct", ["type", "fields"])
     longs = {"type": "array", "elementType": "long", "containsNull": False}
@@ -149,6 +149,6 @@ def test_what_is_written_is_the_present_one(tmp_path: Path) -> None:
 
 
 def test_a_page_without_its_table() -> None:
-    """Somebody has moved it: say where it is missed."""
+    """If a page has lost its table, the error has the section's name."""
     with pytest.raises(ValueError, match=r"^Every event: there is no table$"):
         with_tables("# Events\n")

@@ -1,4 +1,4 @@
-"""kproxy.observe.logs: run as a process does, because logging is the process's."""
+"""kproxy.observe.logs, in processes of their own, because logging is set up once for a process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 
 def run(level: str, form: str, code: str) -> str:
-    """stderr of a Python that configures logging and runs `code`, in which `log` is a logger."""
+    """Return stderr of a Python process that configures logging and runs `code` with a logger `log`."""
     program = f"""
 import logging, sys, structlog
 from kproxy.observe.logs import configure
@@ -40,7 +40,7 @@ def test_json_lines_parse() -> None:
 
 
 def test_the_level_holds() -> None:
-    """What is below the level is not written, what is at it is."""
+    """Lines below the level are not written; lines at the level are."""
     log = run("warning", "json", "log.info('quiet'); log.warning('heard'); log.error('heard too')")
     assert [json.loads(line)["event"] for line in log.splitlines()] == ["heard", "heard too"]
     assert "quiet" in run("debug", "console", "log.debug('quiet')")
@@ -48,7 +48,7 @@ def test_the_level_holds() -> None:
 
 
 def test_console_is_for_people() -> None:
-    """Event and fields in one plain line, without colours when it is no terminal."""
+    """Event and fields are on one plain line, without colours if there is no terminal."""
     [line] = run("info", "console", "log.info('listening', address='127.0.0.1:9092')").splitlines()
     assert "listening" in line
     assert "address=127.0.0.1:9092" in line
@@ -56,7 +56,7 @@ def test_console_is_for_people() -> None:
 
 
 def test_bytes_are_never_written() -> None:
-    """A payload that is logged by mistake shows its length only, at any depth."""
+    """For a payload that is logged by mistake, only the length is shown, at any depth."""
     code = "log.info('x', a=b'secret', b=memoryview(b'secret'), c=[bytearray(b'secret')])"
     for form in ("json", "console"):
         log = run("info", form, code.replace(", c=[bytearray(b'secret')]", "") if form == "console" else code)
@@ -65,7 +65,7 @@ def test_bytes_are_never_written() -> None:
 
 
 def test_a_client_cannot_forge_lines() -> None:
-    """Line ends and terminal codes in what a client chose are escaped, in both forms, each by itself."""
+    """Line ends and terminal codes in a client's text are escaped, in both forms, each by itself."""
     code = r"for c in '\n\r\x1b\x00\x85\u2028\u202e': log.info('x', client_id=f'a{c}forged')"
     for form in ("json", "console"):
         log = run("info", form, code)
@@ -74,14 +74,14 @@ def test_a_client_cannot_forge_lines() -> None:
 
 
 def test_a_client_cannot_flood_the_log() -> None:
-    """A client id of the longest kind is cut, and the line says so."""
+    """A client id of the greatest length is cut, and the line says so."""
     log = run("info", "json", "log.info('x', client_id='a' * 32767)")
     assert len(log) < 1000
     assert "(32767 characters)" in log
 
 
 def test_exceptions_are_whole_and_on_one_line() -> None:
-    """The traceback is in the field `exception`, uncut."""
+    """The complete traceback is in the field `exception`."""
     code = "try:\n    raise ValueError('boom')\nexcept ValueError:\n    log.exception('fault')"
     [line] = run("info", "json", code).splitlines()
     assert "Traceback" in json.loads(line)["exception"]
@@ -90,7 +90,7 @@ def test_exceptions_are_whole_and_on_one_line() -> None:
 
 
 def test_libraries_log_the_same_way() -> None:
-    """A warning through the standard library is a JSON line too, its info is not."""
+    """A warning through the standard library becomes a JSON line; an info line does not."""
     code = "logging.getLogger('trio.serve').warning('out of %s', 'files'); logging.getLogger('x').info('quiet')"
     [line] = run("info", "json", code).splitlines()
     found = json.loads(line)
@@ -104,7 +104,7 @@ def test_configured_twice_writes_once() -> None:
 
 
 def test_a_log_that_cannot_be_written_harms_nothing() -> None:
-    """With stderr closed or its disk full, the program goes on."""
+    """When stderr is closed or its disk is full, the program goes on."""
     assert run("info", "json", "sys.stderr.close(); log.info('lost')") == ""
     code = "configure('info', 'json', open('/dev/full', 'w', buffering=1)); log.info('lost'); import os"
     run("info", "json", code + "; sys.stdout.write('end\\n'); sys.stdout.flush(); os._exit(0)")

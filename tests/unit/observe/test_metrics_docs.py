@@ -1,4 +1,4 @@
-"""docs/metrics.md says what is exported, no more and no less."""
+"""docs/metrics.md describes exactly the exported metrics."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ PAGE = render(registry_for(everything()))[1].decode()
 
 
 def rows(section: str) -> list[list[str]]:
-    """The cells of all table rows under a heading, heads and rules left out."""
+    """Return the cells of all table rows under a heading, without head and rule."""
     text = DOCS.split(f"\n## {section}\n")[1].split("\n## ")[0]
     lines = [line for line in text.splitlines() if line.startswith("| `")]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
 
 
 def comments(kind: str) -> dict[str, str]:
-    """What the HELP or TYPE lines of the scrape say, by metric."""
+    """Return the texts of the scrape's HELP or TYPE lines by metric."""
     lines = (line.split(" ", 3) for line in PAGE.splitlines() if line.startswith(f"# {kind} "))
     return {line[2]: line[3] for line in lines}
 
 
 def exported_labels() -> dict[str, set[str]]:
-    """The labels of each metric, without `le`, which every histogram has."""
+    """Return the labels of each metric, without `le`, which every histogram has."""
     found: dict[str, set[str]] = {name: set() for name in comments("TYPE")}
     for family in text_string_to_metric_families(PAGE):
         for sample in family.samples:
@@ -42,12 +42,12 @@ def exported_labels() -> dict[str, set[str]]:
 
 
 def test_every_metric_is_described() -> None:
-    """The same names, in the same order, with the same types."""
+    """The docs have the same names, in the same order, with the same types."""
     assert [(row[0].strip("`"), row[1]) for row in rows("Every metric")] == list(comments("TYPE").items())
 
 
 def test_help_is_the_description() -> None:
-    """One sentence for both; those of the process come from the library and have words of their own."""
+    """Help and docs share the text; the metrics of the process come from the library, with its own texts."""
     described = {row[0].strip("`"): row[3] for row in rows("Every metric")}
     helps = {name: text for name, text in comments("HELP").items() if name.startswith("kproxy_")}
     assert helps.items() <= described.items()
@@ -55,7 +55,7 @@ def test_help_is_the_description() -> None:
 
 
 def test_labels_are_described() -> None:
-    """Each metric's labels are those in its row, and each has its own row in the table of labels."""
+    """Each metric's row has its labels, and each label has a row in the table of labels."""
     described = {row[0].strip("`"): set(re.findall("`(.+?)`", row[2])) for row in rows("Every metric")}
     assert described == exported_labels()
     explained = {label for row in rows("Labels") for label in re.findall("`(.+?)`", row[0])}
@@ -70,13 +70,13 @@ def test_reasons_are_described() -> None:
 
 
 def test_error_classes_are_described() -> None:
-    """All that KIP-1050 has."""
+    """The docs have all classes of KIP-1050."""
     [row] = [row for row in rows("Labels") if row[0] == "`error_class`"]
     assert set(re.findall("`(.+?)`", row[1])) == {error_class.value for error_class in ErrorClass}
 
 
 def test_words_of_rebootstrap_are_described() -> None:
-    """Every cause, every change, and every means that is counted."""
+    """The docs have every cause, every change and every counted means."""
     described = {row[0].strip("`"): set(re.findall("`([a-z0-9_]+)`", row[1])) for row in rows("Labels")}
     assert described["cause"] == set(Cause)
     assert described["means"] == set(Action) - {Action.SERVE}

@@ -1,4 +1,4 @@
-"""kproxy.observe.prometheus: what a scrape says, read by Prometheus' own parsers."""
+"""kproxy.observe.prometheus: a scrape, read by Prometheus' own parsers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.unit.observe.everything import everything
 
 
 def test_every_family_is_exported_when_it_has_a_series() -> None:
-    """With everything counted once the text format holds every family, of its type."""
+    """After everything was counted once, the page has every family with its type."""
     _, page = render(registry_for(everything()))
     types = dict(line.split()[2:4] for line in page.decode().splitlines() if line.startswith("# TYPE kproxy_"))
     assert types == {
@@ -29,7 +29,7 @@ def test_every_family_is_exported_when_it_has_a_series() -> None:
 
 
 def test_nothing_is_exported_that_does_not_exist() -> None:
-    """A process without a cluster says what it is, and no more."""
+    """A process without a cluster exports its build information only."""
     _, page = render(registry_for(Counters(started_at=5.0)))
     assert {family.name for family in parse_text(page.decode()) if family.name.startswith("kproxy_")} == {
         "kproxy_build_info",
@@ -38,7 +38,7 @@ def test_nothing_is_exported_that_does_not_exist() -> None:
 
 
 def test_values_and_labels() -> None:
-    """The numbers are the counters', the labels Kafka's words."""
+    """The numbers are those of the counters, and the labels are Kafka's names."""
     registry = registry_for(everything())
     api = {"cluster": "main", "api": "Produce", "version": "12"}
     error = {**api, "error": "NOT_LEADER_OR_FOLLOWER", "error_class": "refresh-retriable"}
@@ -53,7 +53,7 @@ def test_values_and_labels() -> None:
 
 
 def test_histograms_are_cumulative() -> None:
-    """Buckets hold those below them, the last is the count."""
+    """Buckets include those below them, and the last equals the count."""
     counters = Counters(started_at=0.0)
     for seconds in (0.00001, 0.001, 0.001, 100.0):
         counters.cluster("main").api(1, 17).upstream.observe(seconds)
@@ -77,7 +77,7 @@ def test_names_follow_prometheus_conventions() -> None:
 
 
 def test_openmetrics_says_the_same() -> None:
-    """OpenMetrics passes its own strict parser and has the same samples."""
+    """The OpenMetrics page passes the strict parser and has the same samples."""
     registry = registry_for(everything())
     content_type, page = render(registry, as_openmetrics=True)
     assert content_type.startswith("application/openmetrics-text; version=1.0.0")
@@ -108,7 +108,7 @@ def test_gzip_is_the_same_page() -> None:
 
 
 def test_label_values_are_escaped() -> None:
-    """A cluster's name may hold what the format gives a meaning."""
+    """A cluster's name may have characters that are special in the format."""
     counters = Counters(started_at=0.0)
     name = 'a"b\\c\nd'
     counters.cluster(name).connection_opened()
@@ -123,7 +123,7 @@ def test_label_values_are_escaped() -> None:
 
 
 def test_rendering_while_counting() -> None:
-    """Scrapes in one thread, new series in another: no scrape fails, and none sees a torn histogram."""
+    """While another thread adds series, no scrape fails, and none sees an inconsistent histogram."""
     counters = Counters(started_at=0.0)
     cluster = counters.cluster("main")
     pages: list[bytes] = []

@@ -1,4 +1,4 @@
-"""kproxy.observe.series: counters to label values."""
+"""kproxy.observe.series: label values and numbers from counters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.unit.observe.everything import everything
 
 
 def test_labels_are_kafkas_names() -> None:
-    """APIs and nodes by name where they have one, by number where not, "other" for what found no room."""
+    """APIs and nodes have their name, or their number without a name, or "other" beyond the limit."""
     assert [series.api_label(key) for key in (0, 18, 30_000, OTHER)] == ["Produce", "ApiVersions", "30000", "other"]
     assert [series.version_label(version) for version in (0, 17, OTHER)] == ["0", "17", "other"]
     assert [series.node_label(node) for node in (BOOTSTRAP, 0, 2147483646)] == ["bootstrap", "0", "2147483646"]
@@ -27,7 +27,7 @@ def test_errors_have_name_and_class() -> None:
 
 
 def test_rows_are_the_counters() -> None:
-    """Each reader gives exactly what was counted."""
+    """Each reader yields exactly the counted numbers."""
     cluster = everything().cluster("main")
     assert list(series.whole("connections_opened")(cluster)) == [((), 2)]
     assert list(series.by_api("request_bytes")(cluster)) == [(("Produce", "12"), 3000)]
@@ -41,12 +41,12 @@ def test_rows_are_the_counters() -> None:
     assert list(series.whole("epoch")(cluster)) == [((), 1)]
     assert dict(series.by_key("epochs")(cluster)) == {(cause,): int(cause is Cause.FAILOVER) for cause in Cause}
     assert dict(series.by_key("changes")(cluster)) == {("added",): 0, ("gone",): 0, ("moved",): 2, ("cluster",): 0}
-    assert list(series.by_told(cluster)) == [(("129", "apache-kafka-java", "4.3.1"), 1)]
+    assert list(series.by_notified(cluster)) == [(("129", "apache-kafka-java", "4.3.1"), 1)]
     assert list(series.by_upstream(cluster)) == [(("east",), 1), (("west",), 0)]
 
 
 def test_rows_of_telemetry() -> None:
-    """As the rooms that serve it count."""
+    """The rows have the numbers of telemetry's own counters."""
     cluster = everything().cluster("main")
     assert dict(series.telemetry_requests(cluster)) == {
         ("GetTelemetrySubscriptions", "NONE"): 7,
@@ -68,7 +68,7 @@ def test_rows_of_telemetry() -> None:
 
 
 def test_without_telemetry_there_are_no_rows() -> None:
-    """A cluster that leaves it to the broker has no series of it."""
+    """A cluster that leaves telemetry to the broker has no series of it."""
     cluster = ClusterCounters("quiet")
     readers = [family.rows for family in FAMILIES if family.name.startswith("kproxy_telemetry_")]
     assert len(readers) == 15
@@ -88,7 +88,7 @@ def test_only_what_exists_has_a_row() -> None:
 
 
 def test_counting_goes_on_while_rows_are_read() -> None:
-    """A dict that grows under the reader does not disturb it (the reader is another thread in real life)."""
+    """A dict that grows during the read does no harm (in kproxy, the reader is in another thread)."""
     cluster = everything().cluster("main")
     cluster.closed[Reason.DRAINED] = 1
     rows = series.by_key("closed")(cluster)

@@ -1,4 +1,4 @@
-"""kproxy.observe.counters: labels that clients choose, and cannot abuse."""
+"""kproxy.observe.counters: clients choose these labels, but cannot abuse them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kproxy.observe.counters import MAX_LENGTH, SoftwareCounts, software_label
 
 @pytest.mark.parametrize("text", ["a", "7", "apache-kafka-java", "4.3.1", "librdkafka", "1.0.0-rc1", "a" * MAX_LENGTH])
 def test_what_kip_511_allows_is_the_label(text: str) -> None:
-    """Names and versions of real clients stay as they are."""
+    """Names and versions of real clients are unchanged."""
     assert software_label(text) == text
 
 
@@ -17,7 +17,7 @@ def test_what_kip_511_allows_is_the_label(text: str) -> None:
     "text", [None, "", "-a", "a-", ".a", "a b", 'a"b', "a\n", "ä", "a_b", "a" * (MAX_LENGTH + 1), "\x00"]
 )
 def test_anything_else_is_unknown(text: str | None) -> None:
-    """What KIP-511 forbids, what is too long for a label, and nothing at all."""
+    """A text that KIP-511 forbids, one that is too long for a label, and a missing one are unknown."""
     assert software_label(text) == "unknown"
 
 
@@ -32,7 +32,7 @@ def test_connections_are_counted_by_pair() -> None:
 
 
 def test_pairs_are_bounded() -> None:
-    """A client with ever new versions ends up under "other", and leaves from there; known pairs stay."""
+    """A client with ever new versions counts as "other" until it closes; known pairs stay."""
     software = SoftwareCounts(limit=2)
     pairs = [software.opened("x", str(version)) for version in range(5)]
     assert pairs[2:] == [("other", "other")] * 3

@@ -166,7 +166,7 @@ def test_where_the_error_code_is(key: int, version: int, error_at: int | None) -
     """It is counted from the frame's size. A response is looked at up to there, or else up to its correlation id."""
     route = Route(APIS[key], version, PASS_UNCHANGED, ApiCounters(key, version))
     assert route.error_at == error_at
-    assert route.judged == (8 if error_at is None else error_at + 2)
+    assert route.head_bytes == (8 if error_at is None else error_at + 2)
 
 
 def test_a_flexible_header_moves_the_error_code() -> None:

@@ -19,7 +19,7 @@ def test_a_node_is_advertised(node_id: int) -> None:
     """The cluster is asked, and gets the address that the client reached kproxy by."""
     cluster = Cluster()
     assert context(cluster).advertise(node_id, "b", 9092) == ("proxy.example", port_of(node_id))
-    assert cluster.told == [(node_id, "b", 9092, "10.9.8.7")]
+    assert cluster.advertised == [(node_id, "b", 9092, "10.9.8.7")]
 
 
 @pytest.mark.parametrize(("node_id", "host", "port"), [(-1, "", -1), (-1, "b", 9092), (5, "", 0), (-2147483648, "", 0)])
@@ -27,7 +27,7 @@ def test_an_absent_node_stays_absent(node_id: int, host: str, port: int) -> None
     """Without an id or a host the cluster is not asked, so no port is bound for the node."""
     cluster = Cluster()
     assert context(cluster).advertise(node_id, host, port) == (host, port)
-    assert cluster.told == []
+    assert cluster.advertised == []
 
 
 def test_a_client_introduces_itself() -> None:
@@ -75,6 +75,6 @@ def test_a_stale_connection_gets_no_address() -> None:
     assert (before, found.stale) == (False, True)
     with pytest.raises(Fault) as caught:
         found.advertise(7, "b", 9092)
-    assert (caught.value.reason, cluster.told) == (Reason.REBOOTSTRAP, [])
+    assert (caught.value.reason, cluster.advertised) == (Reason.REBOOTSTRAP, [])
     assert found.advertise(-1, "", -1) == ("", -1)
     assert not context(cluster).stale

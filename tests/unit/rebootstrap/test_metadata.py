@@ -58,7 +58,7 @@ def test_a_broker_without_address(version: int) -> None:
     absent = [(-1, "", -1), (5, "", 0)]
     sent = frames.response(3, version, 5, {"Brokers": frames.endpoints(absent)})
     relay = play([("client", frames.request(3, version, 5)), ("broker", sent)])
-    assert (bytes(relay.client.data), relay.cluster.told) == (sent, [])
+    assert (bytes(relay.client.data), relay.cluster.advertised) == (sent, [])
 
 
 def test_a_frame_of_metadata_that_grows_in_parts() -> None:
@@ -274,7 +274,7 @@ def test_an_answer_that_comes_when_the_topology_is_gone(kind: str, make: type[Re
         for one in response.topics
     ]
     assert got(relay) == MetadataResponse(0, PRESENT, "cluster-1", 5, topics, error_code=ErrorCode.REBOOTSTRAP_REQUIRED)
-    assert (relay.reason, relay.cluster.learnt, relay.cluster.told) == (None, [], [])
+    assert (relay.reason, relay.cluster.learnt, relay.cluster.advertised) == (None, [], [])
     assert relay.cluster.asks == [(Trigger.METADATA, 0)] * 2
 
 

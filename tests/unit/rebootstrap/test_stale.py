@@ -34,7 +34,7 @@ def test_a_response_that_names_brokers_ends_the_connection(key: int, version: in
     script: Script = [("client", asked(key, version)), ("epoch", b""), ("broker", SMALL[key](version))]
     relay = play(script)
     assert (relay.reason, bytes(relay.client.data)) == (Reason.REBOOTSTRAP, b"")
-    assert (relay.cluster.told, relay.cluster.learnt) == ([], [])
+    assert (relay.cluster.advertised, relay.cluster.learnt) == ([], [])
 
 
 @pytest.mark.parametrize(("key", "version"), [(1, 16), (1, 18), (78, 2)])
@@ -45,7 +45,7 @@ def test_records_are_not_held_back(key: int, version: int, records: bytes) -> No
     sent = make(version, 5, [(6, records)], frames.BROKERS)
     for size in (len(sent), 7, 4096):
         relay = Relay().play([("client", asked(key, version)), ("epoch", b""), ("broker", sent)], by(size))
-        assert (relay.reason, relay.cluster.told) == (Reason.REBOOTSTRAP, [])
+        assert (relay.reason, relay.cluster.advertised) == (Reason.REBOOTSTRAP, [])
         assert sent.startswith(bytes(relay.client.data))
         assert not any(host.encode() in relay.client.data for _, host, _ in frames.BROKERS if len(host) > 1)
 

@@ -78,14 +78,14 @@ class Cluster:
         self.cluster_id = cluster_id
         self.host = host
         self.learnt: list[list[frames.Endpoint]] = []
-        self.told: list[tuple[int, str, int, str]] = []
+        self.advertised: list[tuple[int, str, int, str]] = []
 
     @property
     def served(self) -> tuple[tuple[int, int, int], ...]:
         return ApiTable(self.counters, POLICIES).served()
 
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
-        self.told.append((node_id, host, port, local_host))
+        self.advertised.append((node_id, host, port, local_host))
         return self.host, port_of(node_id)
 
     def decide(self, context: Context, trigger: Trigger) -> Action:

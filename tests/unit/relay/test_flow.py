@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kproxy.relay.flow import UNTIL_TOLD, Flow
+from kproxy.relay.flow import UNTIL_RESUMED, Flow
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, Side, Wire, by
 from tests.unit.relay.own import Own, conversation, park, parked_response, step_response
@@ -83,4 +83,4 @@ def test_nothing_has_waited() -> None:
 
 def test_nothing_is_ever_enough_bytes_to_go_on() -> None:
     """A frame that waits for an event needs more bytes than any frame can have."""
-    assert UNTIL_TOLD > 1 << 40
+    assert UNTIL_RESUMED > 1 << 40

@@ -38,7 +38,7 @@ def test_any_number_of_brokers(version: int, count: int) -> None:
     assert chunks is not None
     read = frames.understood(3, version, b"".join(chunks))
     assert frames.named(read["Brokers"]) == [(n, "proxy.example", port_of(n)) for n in range(count)]
-    assert cluster.told == [(n, f"broker-{n}", 9092, "10.9.8.7") for n in range(count)]
+    assert cluster.advertised == [(n, f"broker-{n}", 9092, "10.9.8.7") for n in range(count)]
 
 
 def test_what_is_not_an_address_is_not_copied() -> None:
@@ -76,7 +76,7 @@ def test_no_address_no_change() -> None:
     """A response that names no node stays as it is, and nothing is learnt."""
     cluster = Cluster()
     assert route(3, 12).respond(context(cluster), memoryview(frames.response(3, 12, 1)[4:])) is None
-    assert (cluster.learnt, cluster.told) == ([], [])
+    assert (cluster.learnt, cluster.advertised) == ([], [])
 
 
 @pytest.mark.parametrize("cut", range(9))

@@ -40,4 +40,4 @@ def test_controllers_are_masked_and_not_learnt(version: int) -> None:
     read = frames.understood(60, version, bytes(relay.client.data[4:]))
     advertised = [(node, f"controller-{node}.invalid", port) for node, _, port in frames.BROKERS]
     assert frames.named(read["Brokers"], "BrokerId") == advertised
-    assert (relay.cluster.learnt, relay.cluster.told) == ([], [])
+    assert (relay.cluster.learnt, relay.cluster.advertised) == ([], [])

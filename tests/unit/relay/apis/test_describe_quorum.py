@@ -28,7 +28,7 @@ def test_listeners_are_masked() -> None:
         (5, []),
     ]
     assert read["Topics"] == frames.understood(55, 2, sent[4:])["Topics"]
-    assert (relay.cluster.told, relay.cluster.learnt) == ([], [])
+    assert (relay.cluster.advertised, relay.cluster.learnt) == ([], [])
     assert b"controller-host" not in relay.client.data
 
 

@@ -54,4 +54,4 @@ def test_no_coordinator(version: int) -> None:
     sent = found(version, [ABSENT], [15])
     relay, _ = exchange(version, sent)
     assert (bytes(relay.client.data), relay.errors()) == (sent, {(10, version): {15: 1}})
-    assert relay.cluster.told == []
+    assert relay.cluster.advertised == []

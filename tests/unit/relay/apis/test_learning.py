@@ -49,7 +49,7 @@ def test_nothing_is_learnt_from_a_stale_connection(key: int, version: int) -> No
     ask, answer = exchange(key, version, sent(key, version, "cluster-1"))
     relay = play([ask, ("epoch", b""), answer])
     assert (relay.reason, relay.cluster.learnt, bytes(relay.client.data)) == (Reason.REBOOTSTRAP, [], b"")
-    assert relay.cluster.told == []
+    assert relay.cluster.advertised == []
 
 
 @pytest.mark.parametrize(("key", "version"), [pair for pair in ALL if pair[0] == DESCRIBE_CLUSTER or pair[1] >= 2])

@@ -84,7 +84,7 @@ def test_a_client_without_epochs_hears_of_no_new_leaders(version: int) -> None:
     relay = play(script, hiding)
     assert bytes(relay.client.data) == frame(head, expected.encode(version))
     assert relay.errors() == {(0, version): {6: 2, 87: 2}}
-    assert relay.cluster.told == []
+    assert relay.cluster.advertised == []
 
 
 @pytest.mark.parametrize("version", frames.versions(0))
