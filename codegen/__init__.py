@@ -1,1 +1,1 @@
-"""Build time only: Kafka's message schemas -> `kproxy/wire/generated`."""
+"""Generates `kproxy/wire/generated` from Kafka's message schemas; used at build time only."""

@@ -9,7 +9,7 @@ from codegen.generate import GENERATED, stale, write
 
 
 def main() -> int:
-    """0 when all is written or up to date, 1 when `--check` finds a difference."""
+    """Run the command; return 1 when `--check` finds a difference, else 0."""
     parser = argparse.ArgumentParser(prog="python -m codegen", description=__doc__)
     parser.add_argument(
         "--extract", action="store_true", help="make schemas.json anew from the pinned kafka-clients jar"
@@ -17,7 +17,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="fail when the generated files are not up to date")
     options = parser.parse_args()
     if options.extract:
-        from codegen.extract import extract  # noqa: PLC0415  # needs the jar, which nothing else here does
+        from codegen.extract import extract  # noqa: PLC0415  # only this needs the jar
 
         extract()
     return _check() if options.check else _write()

@@ -1,4 +1,4 @@
-"""Which fields of Kafka's messages are addresses: those that skims find, and those left alone, with the reason."""
+"""The fields of Kafka's messages that are addresses: those to replace, and those left alone, with the reason."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from codegen.names import words
 from codegen.schema import Field, Message, Struct
 
 NODE_ID_NAMES: Final = ("NodeId", "BrokerId", "LeaderId")
-"""The field of a struct, or of one around it, that tells whose address follows."""
+"""Names of the field, in a struct or in one around it, with the id of the node that has the address."""
 CONTROLLERS: Final = (
     "BeginQuorumEpochResponse",
     "DescribeQuorumResponse",
@@ -18,16 +18,16 @@ CONTROLLERS: Final = (
     "UpdateRaftVoterResponse",
     "VoteResponse",
 )
-"""Responses whose addresses are those of controllers."""
+"""Responses with addresses of controllers."""
 ENDPOINT_TYPE: Final = "EndpointType"
-"""The field of DescribeCluster (KIP-919) by which 1 are brokers, 2 are controllers."""
+"""The field of DescribeCluster (KIP-919) for the kind of nodes: 1 brokers, 2 controllers."""
 CONTROLLER_ENDPOINTS: Final = 2
 STREAMED: Final = ("FetchResponse", "ShareFetchResponse")
-"""Responses that may be far larger than a buffer."""
+"""Responses that may be far larger than a buffer: they are walked as they arrive."""
 STREAMED_REQUESTS: Final = ("ProduceRequest",)
-"""Requests that may be too: their records are found as they pass."""
+"""Requests that may be far larger than a buffer: their records are found as they pass."""
 GLANCED: Final = ("ProduceResponse", *STREAMED, "ShareAcknowledgeResponse")
-"""Responses that come all the time, and hardly ever with an address: their walks are for plain bytes too."""
+"""Frequent responses that hardly ever have an address: they get a second, faster walk over plain bytes."""
 
 _CLIENT: Final = "the client's own address"
 _ACL: Final = "an ACL's filter, compared with clients' addresses"
@@ -60,18 +60,18 @@ LEFT_ALONE: Final = {
     "StreamsGroupHeartbeatResponse.PartitionsByUserEndpoint": _STREAMS,
     "UpdateRaftVoterRequest.Listeners": _ADMIN_SAYS,
 }
-"""Path of a field -> why it passes as it is; it holds for all that lies below the field."""
+"""Path of a field -> why it and everything below it pass unchanged."""
 
 _ADDRESS_WORDS: Final = {"host", "hosts", "port", "ports", "listener", "listeners", "endpoint", "endpoints", "address"}
 
 
 def looks_like_address(field: Field) -> bool:
-    """Judged by the words of its name alone, so that a new field of Kafka's is noticed."""
+    """Return True when the field's name has a word for addresses, so that tests notice new fields of Kafka."""
     return not _ADDRESS_WORDS.isdisjoint(word.lower() for word in words(field.name))
 
 
 def paths(message: Message) -> Iterator[tuple[str, Field]]:
-    """Every field of a message with its path, outer ones first."""
+    """Yield every field of a message with its path, outer ones first."""
     return _paths(message.name, message.struct)
 
 
@@ -84,18 +84,18 @@ def _paths(prefix: str, struct: Struct) -> Iterator[tuple[str, Field]]:
 
 
 def left_alone(path: str) -> bool:
-    """Whether the field, or one around it, is on the list."""
+    """Return True when the field, or one around it, is in `LEFT_ALONE`."""
     return any(path == entry or path.startswith(f"{entry}.") for entry in LEFT_ALONE)
 
 
 def is_host(struct: Struct, field: Field) -> bool:
-    """Whether a Port stands directly behind this Host."""
+    """Return True for a Host field with a Port field directly behind it."""
     behind = struct.fields[struct.fields.index(field) + 1 :][:1]
     return field.name == "Host" and field.type == "string" and bool(behind) and behind[0].name == "Port"
 
 
 def carries(field: Field, path: str) -> bool:
-    """Whether the struct of a field holds addresses, at any depth, that are not left alone."""
+    """Return True when the struct of a field has, at any depth, addresses to replace."""
     if field.struct is None or left_alone(path):
         return False
     struct = field.struct

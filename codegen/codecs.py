@@ -1,4 +1,4 @@
-"""One module a message: slotted dataclasses whose `read` and `write` branch on the version, as Kafka's own do."""
+"""Generates a module for each message: slotted dataclasses with `read` and `write` that branch on the version."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _IMPORTS: Final = (
 
 
 def codec(message: Message, kafka_version: str) -> str:
-    """The module's text."""
+    """Return the module's text."""
     classes = Source()
     ranges = _ranges(message)
     for struct in (*message.structs, message.struct):
@@ -47,7 +47,7 @@ def _head(message: Message, kafka_version: str, body: str) -> str:
 
 
 def _ranges(message: Message) -> dict[str, Versions]:
-    """In which of the message's versions each struct can stand; structs come after those that hold them."""
+    """Return the versions of the message in which each struct can occur."""
     ranges = {message.name: message.versions}
     for struct in (message.struct, *reversed(message.structs)):
         within = ranges.get(struct.name)

@@ -1,4 +1,4 @@
-"""The enums of Kafka's API keys and error codes."""
+"""Generates the enums of Kafka's API keys and error codes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kproxy.markers import PURE
 
 
 def api_keys(schemas: Schemas) -> str:
-    """The module of `ApiKey`."""
+    """Return the text of the module of `ApiKey`."""
     source = _head(schemas, "Kafka's API keys by name.")
     source()
     source("from enum import IntEnum")
@@ -25,7 +25,7 @@ def api_keys(schemas: Schemas) -> str:
 
 
 def error_codes(schemas: Schemas) -> str:
-    """The module of `ErrorCode`."""
+    """Return the text of the module of `ErrorCode`."""
     source = _head(schemas, "Kafka's error codes by name, each with its KIP-1050 class.")
     source()
     source("from __future__ import annotations")

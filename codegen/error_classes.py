@@ -1,6 +1,6 @@
-"""The KIP-1050 class of each error code that the KIP's tables name.
+"""The KIP-1050 class of each error code in the KIP's tables.
 
-kafka-clients does not say it: its exceptions have a hierarchy of their own.
+The kafka-clients jar does not have the classes: its exceptions have a hierarchy of their own.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _NAMES: Final = {
         TRANSACTIONAL_ID_AUTHORIZATION_FAILED SASL_AUTHENTICATION_FAILED DELEGATION_TOKEN_AUTHORIZATION_FAILED
         INVALID_RECORD
     """,
-    # Out of the KIP's scope: a row of their own.
+    # Outside of the KIP's scope; they have a row of their own there.
     ErrorClass.IDEMPOTENCE: "OUT_OF_ORDER_SEQUENCE_NUMBER UNKNOWN_PRODUCER_ID",
 }
 _CLASS_OF: Final = {name: error_class for error_class, names in _NAMES.items() for name in names.split()}
 
 
 def class_of(name: str) -> ErrorClass:
-    """Of an error by its name. Those that the tables do not name are application-recoverable, as the KIP has it."""
+    """Return the class of an error by its name. Errors not in the tables are application-recoverable, as in the KIP."""
     return _CLASS_OF.get(name, ErrorClass.APPLICATION_RECOVERABLE)

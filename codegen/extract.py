@@ -1,4 +1,4 @@
-"""Message JSON and error codes inside the kafka-clients jar -> `schemas.json`: names, types, versions; no prose."""
+"""Extracts messages and error codes of the kafka-clients jar into `schemas.json`: names, types, versions; no prose."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _DATA: Final = ("ConsumerProtocolSubscription", "ConsumerProtocolAssignment")  #
 
 
 def extract(target: Path = SCHEMAS) -> None:
-    """Write `target` from the pinned jar, which is fetched when it is not in the cache."""
+    """Write `target` from the pinned jar, fetching the jar when it is not in the cache."""
     messages = _lines(slim(raw) for raw in read_jar(kafka_clients()) if _wanted(raw))
     errors = _lines(parse_errors(_error_codes()))
     head = f'{{"kafka_clients":"{VERSION}","sha256":"{SHA256}","errors":[\n'
@@ -59,33 +59,33 @@ def _wanted(raw: dict[str, Any]) -> bool:
 
 
 def _error_codes() -> str:
-    """What ErrorCodes.java prints: the codes stand in no data file of the jar."""
+    """Return the output of ErrorCodes.java: no data file of the jar has the codes."""
     command = java.command(kafka_clients_classpath(), str(_ERROR_CODES))
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 def parse_errors(printed: str) -> list[tuple[int, str, bool]]:
-    """Code, name, and whether Java clients may retry it; by ascending code."""
+    """Return code, name, and whether Java clients may retry it; by ascending code."""
     rows = [line.split() for line in printed.splitlines()]
     return sorted((int(code), name, retriable == "true") for code, name, retriable in rows)
 
 
 def read_jar(jar: Path) -> list[dict[str, Any]]:
-    """Every message schema in the jar, by name."""
+    """Return every message schema in the jar, in order of the names."""
     with zipfile.ZipFile(jar) as archive:
         names = [name for name in archive.namelist() if name.startswith(_FOLDER) and name.endswith(".json")]
         return [parse_json(archive.read(name).decode("utf-8")) for name in sorted(names)]
 
 
 def parse_json(text: str) -> dict[str, Any]:
-    """JSON with `//` comments."""
+    """Parse JSON with `//` comments."""
     plain = _COMMENT_OR_STRING.sub(lambda match: match[0] if match[0].startswith('"') else "", text)
     result: dict[str, Any] = json.loads(plain)
     return result
 
 
 def slim(raw: dict[str, Any]) -> dict[str, Any]:
-    """A message with only what the generator reads."""
+    """Return a message with only the keys that the generator reads."""
     message: dict[str, Any] = {key: raw[key] for key in _MESSAGE_KEYS if key in raw}
     message["fields"] = [_slim_field(field) for field in raw.get("fields", ())]
     if "commonStructs" in raw:

@@ -1,4 +1,4 @@
-"""All generated files, as texts by name; written, or compared with what is there."""
+"""Writes all generated files, or compares them with the existing ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GENERATED: Final = Path(__file__).parent.parent / "kproxy" / "wire" / "generated
 
 
 def texts() -> dict[str, str]:
-    """File name -> content."""
+    """Return the content of each file by its name."""
     schemas = load()
     files = {f"{snake(name)}.py": codec(schemas.messages[name], schemas.kafka_version) for name in codec_names()}
     files["__init__.py"] = f'# This module is {PURE}.\n"""{_DOC}"""\n'
@@ -31,14 +31,14 @@ def texts() -> dict[str, str]:
 
 
 def stale() -> list[str]:
-    """Names of files that are missing, differ, or should not be there."""
+    """Return the names of files that are missing, differ, or are too many."""
     wanted = texts()
     there = {path.name: path.read_text(encoding="utf-8") for path in GENERATED.glob("*.py")}
     return sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
 
 
 def write() -> int:
-    """Make the folder what it should be; how many files it has."""
+    """Write all files and remove others; return the number of files."""
     wanted = texts()
     GENERATED.mkdir(exist_ok=True)
     for path in GENERATED.glob("*.py"):

@@ -1,4 +1,4 @@
-"""The kafka-clients jar that the schemas come from: version and digest pinned."""
+"""The kafka-clients jar with the schemas: its version and digest are pinned."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ RELEASE: Final = Release(f"kafka-clients-{VERSION}", (KAFKA_CLIENTS,))
 
 
 def kafka_clients_classpath() -> str:
-    """The jar and what it needs at run time, fetched into the cache of tools when they are not there."""
+    """Return the class path of the jar and its dependencies; fetch them when they are not in the cache."""
     return classpath(RELEASE, say=print)
 
 
 def kafka_clients() -> Path:
-    """The jar alone.
+    """Return the path of the jar.
 
     Raises:
-        ToolError: it cannot be fetched, or is not the one that is pinned.
+        ToolError: it cannot be fetched, or its digest is not the pinned one.
     """
     kafka_clients_classpath()
     jar = RELEASE.directory / f"kafka-clients-{VERSION}.jar"

@@ -1,4 +1,4 @@
-"""Which messages get a full codec, each with its reason. Everything else passes through unread, or by a skim."""
+"""The messages that get a full codec, each with the reason. All others are relayed unread or skimmed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RESPONSES: Final = {
     "ShareGroupHeartbeat": "answered NOT_COORDINATOR after a switch",
     "StreamsGroupHeartbeat": "answered NOT_COORDINATOR after a switch",
 }
-"""Their requests are not read."""
+"""APIs with a codec for the response only: kproxy does not read their requests."""
 DATA: Final = {
     "ConsumerProtocolSubscription": "what a member of a hosted group subscribes to",
     "ConsumerProtocolAssignment": "what the leader assigns",
@@ -43,6 +43,6 @@ DATA: Final = {
 
 
 def codec_names() -> list[str]:
-    """Names of all messages with a codec."""
+    """Return the names of all messages with a codec."""
     both = [name + side for name in CODECS for side in ("Request", "Response")]
     return both + [f"{name}Response" for name in RESPONSES] + list(DATA)

@@ -1,4 +1,4 @@
-"""Kafka's names in Python's spelling."""
+"""Converts Kafka's names to Python's spelling."""
 
 from __future__ import annotations
 

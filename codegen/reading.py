@@ -1,4 +1,4 @@
-"""Emits `read`: from a `Reader` to an object, branching on the version."""
+"""Emits the method `read`, which makes an object from a `Reader`; it branches on the version."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from codegen.source import Source
 
 
 def emit_read(source: Source, shape: Shape) -> None:
-    """The class method."""
+    """Emit the class method."""
     source("@classmethod")
     with source.block("def read(cls, reader: Reader, version: int) -> Self"):
         if shape.flexible not in ("True", "False"):

@@ -1,4 +1,4 @@
-"""Kafka's message schemas as Python objects: messages, fields and the version ranges that both have."""
+"""Kafka's message schemas as Python objects: messages, structs, fields and their version ranges."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Versions:
 
     @classmethod
     def parse(cls, text: str | None) -> Versions:
-        """`"0-3"`, `"2+"`, `"4"`, `"none"` or nothing at all."""
+        """Parse `"0-3"`, `"2+"`, `"4"`, `"none"` or None; the last two are empty."""
         if text is None or text == "none":
             return cls(1, 0)
         if text.endswith("+"):
@@ -59,7 +59,7 @@ NO_VERSIONS: Final = Versions(1, 0)
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a struct. `type` is Kafka's word; `struct` is set when it, or its array's element, is a struct."""
+    """One field of a struct. `type` is Kafka's name; `struct` is set when the type, or its element's, is a struct."""
 
     name: str
     type: str
@@ -77,12 +77,12 @@ class Field:
 
     @property
     def element(self) -> str:
-        """The type of an array's elements; of anything else, its own."""
+        """The type of an array's elements; for other fields the field's own type."""
         return self.type.removeprefix("[]")
 
     @property
     def width(self) -> int | None:
-        """Bytes on the wire when always the same, else None."""
+        """The bytes on the wire for a fixed width, else None."""
         return FIXED_WIDTH.get(self.type)
 
 
@@ -94,17 +94,17 @@ class Struct:
     fields: tuple[Field, ...]
 
     def plain(self, version: int) -> list[Field]:
-        """The fields that stand in order in a version's bytes."""
+        """Return the fields of a version in the order of their bytes, without tagged ones."""
         return [f for f in self.fields if version in f.versions and version not in f.tagged]
 
     def tagged(self, version: int) -> list[Field]:
-        """The fields that stand in a version's tagged section, by ascending tag."""
+        """Return the fields in a version's tagged section, by ascending tag."""
         return sorted((f for f in self.fields if version in f.tagged & f.versions), key=lambda f: f.tag or 0)
 
 
 @dataclass(frozen=True)
 class Message:
-    """A request, a response, or a blob that clients exchange (`kind` is "data")."""
+    """A request, a response, or data that clients exchange; `kind` is "request", "response" or "data"."""
 
     kind: str
     api_key: int | None
@@ -121,13 +121,13 @@ class Message:
 
     @property
     def versions(self) -> Versions:
-        """The stable ones."""
+        """The stable versions."""
         return Versions(self.valid.low, self.valid.high - 1) if self.unstable else self.valid
 
 
 @dataclass(frozen=True)
 class Error:
-    """An error code; `retriable` is whether Java clients may retry."""
+    """An error code; `retriable` is true when Java clients may retry."""
 
     code: int
     name: str
@@ -144,13 +144,13 @@ class Schemas:
     errors: tuple[Error, ...]
 
     def of_kind(self, kind: str) -> list[Message]:
-        """Messages of a kind, by api key, those without any version left out."""
+        """Return the messages of a kind that have any version, ordered by api key."""
         found = [m for m in self.messages.values() if m.kind == kind and m.valid]
         return sorted(found, key=lambda m: m.api_key or 0)
 
 
 def load(path: Path = SCHEMAS) -> Schemas:
-    """The committed extraction. ValueError when it is not one."""
+    """Return the committed extraction; ValueError when the file is not one."""
     raw = json.loads(path.read_text(encoding="utf-8"))
     messages = {entry["name"]: parse_message(entry) for entry in raw["messages"]}
     errors = tuple(Error(*entry) for entry in raw["errors"])
@@ -158,7 +158,7 @@ def load(path: Path = SCHEMAS) -> Schemas:
 
 
 def parse_message(raw: dict[str, Any]) -> Message:
-    """One message from its JSON; every `type` that is neither a primitive nor defined is a ValueError."""
+    """Return a message from its JSON; ValueError for a type that is neither primitive nor defined."""
     parser = _Parser({common["name"]: common for common in raw.get("commonStructs", ())})
     struct = parser.struct(raw["name"], raw.get("fields", []))
     return Message(
@@ -174,7 +174,7 @@ def parse_message(raw: dict[str, Any]) -> Message:
 
 
 class _Parser:
-    """Resolves struct names within one message; `done` is in the order in which classes must be defined."""
+    """Resolves struct names within one message; `done` has the structs in the order to define their classes."""
 
     def __init__(self, common: dict[str, Any]) -> None:
         self._common = common

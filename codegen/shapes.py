@@ -1,4 +1,4 @@
-"""A struct as its Python class sees it: annotations, defaults, and when a field is there or null."""
+"""The Python class of a struct: annotations, defaults, and the conditions for a field to be present or null."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _ZERO: Final = {
 
 
 def method(kind: str) -> str:
-    """The method of `Reader` and `Writer` for a primitive type."""
+    """Return the name of the method of `Reader` and `Writer` for a primitive type."""
     return _METHODS.get(kind, kind)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A struct in the versions in which it can stand."""
+    """A struct of a message, in the versions in which it can occur."""
 
     message: Message
     struct: Struct
@@ -61,16 +61,16 @@ class Shape:
 
     @property
     def flexible(self) -> str:
-        """The condition for the flexible form."""
+        """The condition for the flexible encoding."""
         return condition(self.message.flexible, self.versions)
 
     @property
     def flexible_argument(self) -> str:
-        """What is handed to a method that takes `flexible`."""
+        """The expression for a method's argument `flexible`."""
         return self.flexible if self.flexible in ("True", "False") else "flexible"
 
     def present(self, field: Field) -> str:
-        """The condition for a field to stand in order; "False" when it is tagged."""
+        """Return the condition for a field to be among the untagged ones; "False" when it is tagged."""
         if not field.tagged:
             return condition(field.versions, self.versions)
         if field.tagged.low != field.versions.low:
@@ -78,15 +78,15 @@ class Shape:
         return "False"
 
     def present_as_tag(self, field: Field) -> str:
-        """The condition for a tagged field, within the flexible versions."""
+        """Return the condition for a tagged field, within the flexible versions."""
         return condition(field.versions, self.versions & self.message.flexible)
 
     def can_be_null(self, field: Field) -> bool:
-        """Whether any version allows null, or an absent field is null."""
+        """Return True when any version allows null, or when an absent field is null."""
         return bool(field.nullable & field.versions & self.versions) or field.type == "records"
 
     def by_nullability(self, field: Field, call: Callable[[str], str]) -> str:
-        """The expression that `call` makes of the prefix of a method's name: "nullable_" or ""."""
+        """Return the expression that `call` makes from the prefix of a method's name: "nullable_" or ""."""
         when = condition(field.nullable, field.versions & self.versions)
         if when in ("True", "False"):
             return call("nullable_" if when == "True" else "")
@@ -98,20 +98,23 @@ class Shape:
         return f"{kind} | None" if self.can_be_null(field) else kind
 
     def class_default(self, field: Field) -> str:
-        """The default as it stands in the class."""
+        """Return the default for the class body."""
         value = default(field)
         if value == "[]":
             return "field(default_factory=list)"
         return f"field(default_factory={field.type})" if value.endswith("()") else value
 
     def refuse_sometimes_nullable(self, field: Field) -> None:
-        """A struct that can be null is marked by a byte of its own; none in a message with a codec began without."""
+        """Raise ValueError for a struct that is nullable in some versions only.
+
+        A nullable struct begins with a byte of its own. No message with a codec has a struct that got this byte later.
+        """
         if self.by_nullability(field, str) != "nullable_":
             raise ValueError(f"{self.name}.{field.name}: a struct that is nullable in some of its versions only")
 
 
 def default(field: Field) -> str:
-    """A field's default as an expression."""
+    """Return a field's default as an expression."""
     if field.default == "null":
         return "None"
     if field.is_array:

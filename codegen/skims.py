@@ -1,4 +1,4 @@
-"""The module of skims: one function for each layout of a response that carries addresses, and the plans of streams."""
+"""Generates the module of skims: a function for each layout of a response with addresses, and the plans of streams."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OF_BYTES: Final = SIGNATURE.replace("Buffer", "bytes")
 
 
 def skims(schemas: Schemas) -> str:
-    """The module's text."""
+    """Return the module's text."""
     source = Source()
     source(f"# This module is {COMPILED}.")
     source(_DOC)
@@ -63,12 +63,12 @@ def skims(schemas: Schemas) -> str:
 
 
 def carries_addresses(message: Message, version: int) -> bool:
-    """Whether this version of a response has an address that must be replaced."""
+    """Return True when this version of a response has an address to replace."""
     return any(version in field.versions for field in _carriers(message))
 
 
 def _carriers(message: Message) -> list[Field]:
-    """The top-level fields of a response that are, or hold, an address."""
+    """Return the top-level fields of a response that are, or contain, an address."""
     fields = message.struct.fields
     hosts = [f for f in fields if is_host(message.struct, f) and not left_alone(f"{message.name}.{f.name}")]
     return hosts + [f for f in fields if carries(f, f"{message.name}.{f.name}")]
@@ -77,7 +77,7 @@ def _carriers(message: Message) -> list[Field]:
 def _functions(
     source: Source, message: Message, table: dict[tuple[int, int], str], signature: str, suffix: str = ""
 ) -> None:
-    """One function for each run of versions that lie alike."""
+    """Emit a function for each run of versions with the same layout."""
     name = last = ""
     for version in message.versions:
         if not carries_addresses(message, version):
@@ -93,7 +93,7 @@ def _functions(
 
 
 def _body(message: Message, version: int) -> str:
-    """The walk up to the last field that holds an address; over the tagged fields too, when only they are behind it."""
+    """Return the walk up to the last field with an address; it includes tagged fields that follow directly."""
     source = Source()
     walk = Walk(source, message, version)
     plain = message.struct.plain(version)
@@ -114,7 +114,7 @@ def _layouts(
     versions: Iterable[int],
     layout: Callable[[Message, int, str], str],
 ) -> None:
-    """One layout for each run of versions that lie alike."""
+    """Emit a plan for each run of versions with the same layout."""
     name = last = ""
     for version in versions:
         text = layout(message, version, _PREFIX)

@@ -1,4 +1,4 @@
-"""Lines of generated Python."""
+"""Collects lines of generated Python."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Source:
         self._lines.append("    " * self._depth + line if line else "")
 
     def lines(self, text: str) -> None:
-        """Ready lines, moved to the current indentation."""
+        """Add complete lines at the current indentation."""
         for line in text.splitlines():
             self(line)
 
     def only_if(self, when: str, line: str) -> None:
-        """A line under a condition, of which "True" and "False" are decided here."""
+        """Add a line under a condition; with "True" without the condition, with "False" not at all."""
         if when == "True":
             self(line)
         elif when != "False":
@@ -35,7 +35,7 @@ class Source:
 
     @contextmanager
     def block(self, opening: str) -> Iterator[None]:
-        """`opening:` and what stands indented below it."""
+        """Add `opening:`; lines inside the context are indented below it."""
         self(f"{opening}:")
         self._depth += 1
         yield
@@ -46,7 +46,7 @@ class Source:
 
 
 def condition(versions: Versions, within: Versions) -> str:
-    """A Python condition on `version`, which is known to lie in `within`: "True" and "False" when that decides it."""
+    """Return a Python condition for `version` in `versions`; "True" or "False" when `within`, its range, decides it."""
     shared = versions & within
     if not shared:
         return "False"

@@ -1,4 +1,4 @@
-"""Plans by which a large message is walked as it arrives: small functions from one array or blob to the next."""
+"""Generates plans to walk a large message as it arrives: small functions from one array or blob to the next."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from codegen.walks import Walk
 
 
 def stream(message: Message, version: int, prefix: str) -> str:
-    """Functions and, as `<prefix>_layout`, the plan that is made of them, for one version."""
+    """Return the functions for one version, and the plan made of them, as `<prefix>_layout`."""
     source = Source()
     endpoints = next(f for f in message.struct.fields if carries(f, f"{message.name}.{f.name}"))
     before = message.struct.plain(version)
@@ -25,7 +25,7 @@ def stream(message: Message, version: int, prefix: str) -> str:
 
 
 def request_stream(message: Message, version: int, prefix: str) -> str:
-    """The same of a request; what is behind its last array is not walked."""
+    """Return the same for a request; the walk ends with its last array."""
     source = Source()
     plan = _Planner(source, message, version, prefix).plan(message.struct.plain(version), None)
     source()
@@ -46,7 +46,7 @@ def _endpoints(source: Source, message: Message, version: int, field: Field, pre
 
 
 class _Planner:
-    """Splits fields into steps, each up to and with a count or size; a function goes on over arrays that are empty."""
+    """Splits fields into steps. Each ends with a count or size; its function continues over empty arrays."""
 
     def __init__(self, source: Source, message: Message, version: int, prefix: str) -> None:
         self._source = source
@@ -56,7 +56,7 @@ class _Planner:
         self._number = 0
 
     def plan(self, fields: list[Field], struct: Struct | None) -> str:
-        """A tuple of steps, as an expression; with `struct`, its tagged section is the end of the last one."""
+        """Return a tuple of steps as an expression; with `struct`, the last step ends with its tagged section."""
         runs = _runs(fields)
         steps = [self._step(runs, index, struct) for index in range(len(runs))]
         return f"({', '.join(step for step in steps if step)},)"
@@ -87,7 +87,7 @@ class _Planner:
         return name
 
     def _ended(self, walk: Walk, runs: list[list[Field]], index: int, struct: Struct | None) -> bool:
-        """Emit one run; whether the function ends with it, whatever the bytes are."""
+        """Emit one run; return True when the function always ends with it."""
         run = runs[index]
         ends = bool(run) and _ends(run[-1])
         for field in run[:-1] if ends else run:
@@ -109,12 +109,12 @@ class _Planner:
 
 
 def _ends(field: Field) -> bool:
-    """Whether a step ends with the field: with its count or its size."""
+    """Return True when a step ends with the field's count or size."""
     return field.type == "records" or (field.is_array and field.struct is not None)
 
 
 def _runs(fields: list[Field]) -> list[list[Field]]:
-    """Fields by step; the last run, which may be empty, ends with the struct."""
+    """Return the fields of each step; the last run, which may be empty, ends with the struct."""
     runs: list[list[Field]] = [[]]
     for field in fields:
         runs[-1].append(field)

@@ -1,4 +1,4 @@
-"""The table of APIs: key, name, versions, from which version on flexible, whether brokers serve it."""
+"""Generates the table of APIs: key, name, versions, first flexible version, whether brokers serve it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from codegen.source import HEADER, Source
 
 
 def api_table(schemas: Schemas) -> str:
-    """The module's text. ValueError when a response's versions are not its request's."""
+    """Return the module's text. ValueError when a response has other versions than its request."""
     source = Source()
     source(
         '"""Every API of Kafka\'s: (key, name, min version, max version, first flexible version, served by brokers)."""'

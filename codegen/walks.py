@@ -1,6 +1,6 @@
-"""Emits the straight-line code that walks over one version of a struct and notes addresses and error codes.
+"""Emits straight-line code that walks over one version of a struct and notes addresses and error codes.
 
-Widths that are known add up in `offset`, so that the code moves `pos` only where a length stands.
+Fixed widths add up in `offset`, so that the code moves `pos` only at a length.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LAYOUTS: Final = {
 
 
 class Walk:
-    """Emits into `source` code for one version of a message."""
+    """Emits the code for one version of a message into `source`."""
 
     def __init__(self, source: Source, message: Message, version: int) -> None:
         self.source = source
@@ -37,27 +37,27 @@ class Walk:
         self.size_at = "None"
         self.offset = 0
         self._depth = 0
-        self._node_wanted = False  # whether the structs around have an address to come
+        self._node_wanted = False  # True when the structs around still have an address to come
 
     def at(self, more: int = 0) -> str:
-        """The position that the walk has reached, as an expression."""
+        """Return the position that the walk has reached, as an expression."""
         offset = self.offset + more
         return f"pos + {offset}" if offset else "pos"
 
     def settle(self, more: int = 0) -> None:
-        """Move `pos` to where the walk is."""
+        """Move `pos` to the position that the walk has reached."""
         offset = self.offset + more
         if offset:
             self.source(f"pos += {offset}")
         self.offset = 0
 
     def struct(self, struct: Struct, path: str) -> None:
-        """All of a struct, with its tagged fields."""
+        """Walk over a whole struct, with its tagged fields."""
         self.plain(struct, struct.plain(self.version), path)
         self.tags(struct, path)
 
     def plain(self, struct: Struct, fields: list[Field], path: str) -> None:
-        """Fields in order."""
+        """Walk over fields in order."""
         skipped = None
         around = self._node_wanted
         self._node_wanted |= any(is_host(struct, f) or carries(f, f"{path}.{f.name}") for f in fields)
@@ -70,7 +70,7 @@ class Walk:
         self._node_wanted = around
 
     def field(self, field: Field, path: str) -> None:
-        """One field."""
+        """Walk over one field."""
         if field.width:
             self._fixed(field)
         elif field.is_array:
@@ -98,7 +98,7 @@ class Walk:
         self.offset += field.width or 0
 
     def length(self, field: Field, name: str = "n") -> None:
-        """Read a length or count into `name`: one above the number when flexible; `pos` is behind it."""
+        """Read a length or count into `name` (one more than the number when flexible), and move `pos` behind it."""
         if self.flexible:
             self.source(f"{name} = buf[{self.at()}]")
             self.settle(1)
@@ -140,7 +140,7 @@ class Walk:
         self._depth -= 1
 
     def tags(self, struct: Struct, path: str) -> None:
-        """The tagged section that ends a flexible struct."""
+        """Walk over the tagged section at the end of a flexible struct."""
         if not self.flexible:
             return
         wanted = [field for field in struct.tagged(self.version) if carries(field, f"{path}.{field.name}")]

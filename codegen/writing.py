@@ -1,4 +1,4 @@
-"""Emits `write`: from an object to a `Writer`, branching on the version."""
+"""Emits the method `write`, which writes an object to a `Writer`; it branches on the version."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from codegen.source import Source
 
 
 def emit_write(source: Source, shape: Shape) -> None:
-    """The method."""
+    """Emit the method."""
     with source.block("def write(self, writer: Writer, version: int) -> None"):
         if shape.flexible not in ("True", "False"):
             source(f"flexible = {shape.flexible}")

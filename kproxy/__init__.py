@@ -1,3 +1,3 @@
-"""kproxy: a Kafka proxy on Trio. docs/design.md tells what each room is for."""
+"""kproxy: a Kafka proxy on Trio. docs/design.md describes each package."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""Whether the relay of this installation is compiled (docs/performance.md), told without loading it."""
+"""Find out whether this installation's relay is compiled (docs/performance.md), without importing it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ _ONE_OF_THEM: Final = "kproxy.relay.requests"
 
 
 def is_compiled() -> bool:
-    """Compiled modules come all together or not at all, so one tells."""
+    """Return True when the relay is compiled. All of its modules are or none is, so it is enough to look at one."""
     spec = find_spec(_ONE_OF_THEM)
     return spec is not None and spec.origin is not None and spec.origin.endswith(tuple(EXTENSION_SUFFIXES))

@@ -1,5 +1,5 @@
 # This module is pure.
-"""What can go wrong: the classes of Kafka's errors (KIP-1050), and kproxy's own exceptions."""
+"""The classes of Kafka's errors (KIP-1050), and kproxy's own exceptions."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class ConfigError(KproxyError):
 
 
 class UpstreamError(KproxyError):
-    """A broker that cannot be reached, does not answer in time, or answers what is not Kafka."""
+    """A broker cannot be reached, does not answer in time, or sends bytes that are not Kafka."""
 
 
 class CommandError(KproxyError):
-    """A request to the running proxy that is not carried out; `str()` gives the reason in one line.
+    """The running proxy did not carry out a request; `str()` gives the reason in one line.
 
     Nothing has changed, unless the subclass says so. The admin port maps each subclass to an HTTP status.
     """
@@ -59,7 +59,7 @@ class NotFoundError(CommandError):
 
 
 class ConflictError(CommandError):
-    """The present state does not permit the request (409)."""
+    """The current state does not permit the request (409)."""
 
 
 class RetryLaterError(CommandError):

@@ -1,8 +1,9 @@
-"""Which modules are pure and which are compiled: each says so in its first line, `# This module is pure and compiled.`
+"""Find the pure and the compiled modules: each says so in its first line, `# This module is pure and compiled.`
 
-Pure: no input or output, no clock, no chance; bytes, events and `now` come in, decisions and bytes go out. An import
-contract holds it, and `make coverage` every branch. Compiled: by mypyc, where the wheel is built with it
-(hatch_build.py, which loads this file by its path; so it imports nothing of kproxy).
+A pure module has no input or output, no clock and no randomness: bytes, events and `now` come in, decisions and bytes
+go out. An import contract checks that, and `make coverage` requires that tests reach every branch. mypyc compiles the
+compiled modules when the wheel is built with it. hatch_build.py loads this file by its path, so it imports nothing of
+kproxy.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ _MARK: Final = re.compile(r"# This module is ([a-z ]+)\.\n")
 
 
 def marked(marker: str, package: Path = PACKAGE) -> list[str]:
-    """The paths of the modules with a marker, from the package's parent on: `kproxy/wire/skim.py`; sorted."""
+    """Return the sorted paths of the modules with a marker, relative to the package's parent: `kproxy/wire/skim.py`."""
     return sorted(str(path.relative_to(package.parent)) for path in package.rglob("*.py") if marker in marks(path))
 
 
 def marks(path: Path) -> set[str]:
-    """What a module's first line says of it; raises ValueError for a word that is none of the markers."""
+    """Return the markers in a module's first line; raise ValueError for a word that is not a marker."""
     with path.open(encoding="utf-8") as source:
         found = _MARK.fullmatch(source.readline())
     said = set() if found is None else set(found[1].split(" and "))
@@ -33,5 +34,5 @@ def marks(path: Path) -> set[str]:
 
 
 def module_name(path: str) -> str:
-    """`kproxy.wire.skim` of `kproxy/wire/skim.py`; a package's name of its `__init__.py`."""
+    """Return `kproxy.wire.skim` for `kproxy/wire/skim.py`, and the package's name for its `__init__.py`."""
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")

@@ -1,4 +1,4 @@
-"""Configuration: models, and how they are read from flags, KPROXY_* variables and a YAML file."""
+"""The configuration: its models, and `load`, which reads it from flags, KPROXY_* variables and a YAML file."""
 
 from kproxy.config.address import HostPort
 from kproxy.config.cluster import VirtualCluster

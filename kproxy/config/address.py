@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_PORT: Final = 65535
 _MAX_HOST: Final = 253
-# Underscores are no DNS, but Docker Compose and Windows hand out such names.
+# DNS has no underscores, but Docker Compose and Windows give out such names.
 _LABEL: Final = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
 _DIGITS: Final = re.compile(r"[0-9]{1,5}")
 _PATTERN: Final = r"^\s*(\[[0-9A-Za-z:.%]+\]|[^\s:/,\[\]]+):[0-9]{1,5}\s*$"
@@ -25,7 +25,7 @@ _EXAMPLE: Final = "write host:port, for instance broker-1:9092 or [::1]:9092"
 
 
 def is_ip_literal(host: str) -> bool:
-    """Whether `host` is an IPv4 or IPv6 address (with or without a zone), not a name."""
+    """Return True when `host` is an IPv4 or IPv6 address (with or without a zone), not a name."""
     try:
         ipaddress.ip_address(host)
     except ValueError:
@@ -34,12 +34,12 @@ def is_ip_literal(host: str) -> bool:
 
 
 def is_wildcard(host: str) -> bool:
-    """Whether `host` stands for every address of the machine: 0.0.0.0 or ::."""
+    """Return True when `host` means every address of the machine: 0.0.0.0 or ::."""
     return is_ip_literal(host) and ipaddress.ip_address(host).is_unspecified
 
 
 def check_host(host: str) -> str:
-    """The host as it came, when it is an IP address or a host name; otherwise ValueError says what is wrong."""
+    """Return the host unchanged when it is an IP address or a host name; otherwise ValueError says what is wrong."""
     if not host:
         raise ValueError(f"the host is missing; {_EXAMPLE}")
     if is_ip_literal(host):
@@ -57,12 +57,12 @@ def check_host(host: str) -> str:
 
 
 def join_host_port(host: str, port: int | str) -> str:
-    """`host:port`, with IPv6 in brackets; `port` may be words."""
+    """Return `host:port`, with an IPv6 address in brackets; `port` may be words."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def split_host_port(text: str) -> tuple[str, int]:
-    """Host and port of `h:p` or `[v6]:p`; ValueError says what is wrong and what to write."""
+    """Return host and port of `h:p` or `[v6]:p`; ValueError says what is wrong and what to write."""
     text = text.strip()
     if "://" in text:
         raise ValueError(f"{text!r} has a scheme; {_EXAMPLE}")
@@ -91,7 +91,7 @@ class HostPort(Settings):
 
     @classmethod
     def parse(cls, text: str) -> HostPort:
-        """From `h:p` or `[v6]:p`; ValueError (pydantic's ValidationError is one) says what is wrong."""
+        """Return the address of `h:p` or `[v6]:p`; ValueError (or pydantic's ValidationError) says what is wrong."""
         host, port = split_host_port(text)
         return cls(host=host, port=port)
 

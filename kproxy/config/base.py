@@ -1,4 +1,4 @@
-"""What every settings model shares: frozen, strict about keys, and able to say which of its keys is at fault."""
+"""The base of every settings model: frozen, strict about keys, with errors that name the key at fault."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Settings(BaseModel):
 
 
 def refuse(problems: Iterable[tuple[Path, str]]) -> NoReturn:
-    """Raises ValidationError, for use inside validators: each problem with its key, relative to the model."""
+    """Raise a ValidationError from inside a validator: each problem with its key, relative to the model."""
     details = [
         InitErrorDetails(type=PydanticCustomError("refused", "{reason}", {"reason": reason}), loc=path, input=None)
         for path, reason in problems
@@ -28,17 +28,17 @@ def refuse(problems: Iterable[tuple[Path, str]]) -> NoReturn:
 
 
 def dotted(path: Path) -> str:
-    """`clusters.0.listen`, as people name a setting."""
+    """Return the path as people write it: `clusters.0.listen`."""
     return ".".join(map(str, path))
 
 
 def split_commas(value: Any) -> Any:
-    """The parts of a string with commas; anything else passes on to pydantic."""
+    """Return the parts of a string with commas; pass anything else on to pydantic."""
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
 def also_written_as(schema: JsonSchemaValue, handler: GetJsonSchemaHandler, *forms: JsonSchemaValue) -> JsonSchemaValue:
-    """The JSON Schema of a model that has short forms as well, so that editors do not flag them."""
+    """Return the JSON Schema of a model with its short forms added, so that editors do not flag them."""
     mapping = handler.resolve_ref_schema(schema)
     named = {key: mapping.pop(key) for key in ("title", "description") if key in mapping}
     return named | {"anyOf": [*forms, mapping]}

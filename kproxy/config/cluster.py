@@ -1,4 +1,4 @@
-"""A virtual cluster: which backends, where clients bootstrap, at which ports they reach the nodes."""
+"""The settings of a virtual cluster: its backends, its bootstrap address, the ports of its nodes."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class VirtualCluster(Settings):
     """One backend cluster as clients see it."""
 
     name: Label = Field(description="Its name in logs, metrics and the API: a DNS label.")
-    # Before bootstrap_servers, whose validator looks at it.
+    # Before bootstrap_servers: that field's validator reads it.
     upstreams: tuple[Upstream, ...] = Field(
         default=(),
-        description="Several backend clusters, of which one is active: at first the first one; the others are where it "
-        "can fail over to. As a variable: YAML.",
+        description="Several backend clusters. One is active, at first the first one; kproxy can fail over to the "
+        "others. As a variable: YAML.",
     )
     bootstrap_servers: Servers = Field(
         default=(),
         validate_default=True,
-        description="Brokers of the backend cluster to begin with, as host:port; a list or one string with commas. "
-        "Required, unless there are `upstreams`: this is short for a single one called `main`.",
+        description="Brokers of the backend cluster to connect to first, as host:port; a list or one string with "
+        "commas. Required, unless there are `upstreams`: this is short for a single one called `main`.",
         examples=["broker-1:9092,broker-2:9092"],
     )
     failover: Failover = Field(default=Failover(), description="When kproxy switches to another upstream, and how.")
@@ -48,27 +48,27 @@ class VirtualCluster(Settings):
     )
     advertised_host: AdvertisedHost | None = Field(
         default=None,
-        description="The host that clients are told for every node; without it the address at which the client "
+        description="The host that kproxy advertises for every node; without it the address at which the client "
         "reached kproxy.",
     )
     nodes: Nodes = Field(default=Nodes(), description="The ports at which clients reach the nodes.")
     telemetry: Telemetry | None = Field(
-        default=None, description="Client telemetry, served by kproxy; without it the broker's, if it has any."
+        default=None, description="Client telemetry, served by kproxy; without it the broker serves it, if it can."
     )
 
     @property
     def backends(self) -> tuple[Upstream, ...]:
-        """The upstreams in their order, at least one: `bootstrap_servers` is one called `main`."""
+        """The upstreams in their order, at least one: `bootstrap_servers` becomes one called `main`."""
         return self.upstreams or (Upstream(name=DEFAULT_NAME, bootstrap_servers=self.bootstrap_servers),)
 
     @property
     def hides_topic_ids_from(self) -> tuple[str, ...]:
-        """The software whose clients are told no topic ids; none where no other cluster can have others."""
+        """The client software from which topic ids are hidden; none with a single upstream: its ids do not change."""
         return self.failover.hide_topic_ids_from if len(self.backends) > 1 else ()
 
     @property
     def separates_producer_ids(self) -> bool:
-        """Whether producer ids have their Kafka cluster in them."""
+        """True when producer ids contain the number of their Kafka cluster."""
         separate = self.failover.separate_producer_ids
         return len(self.backends) > 1 if separate is None else separate
 
@@ -81,7 +81,7 @@ class VirtualCluster(Settings):
 
     @property
     def last_port(self) -> int | None:
-        """The highest port for nodes, where ranges say which nodes there are; otherwise None."""
+        """The highest port for nodes; None without ranges, because the number of nodes is unknown."""
         if not self.nodes.ranges:
             return None
         return self.first_port + sum(map(len, self.nodes.ranges)) - 1
@@ -89,7 +89,7 @@ class VirtualCluster(Settings):
     @field_validator("bootstrap_servers")
     @classmethod
     def _one_way_to_name_the_backend(cls, servers: tuple[HostPort, ...], info: ValidationInfo) -> tuple[HostPort, ...]:
-        upstreams = info.data.get("upstreams")  # absent when something is wrong with them, which is told already
+        upstreams = info.data.get("upstreams")  # absent when they are invalid, which is already reported
         if upstreams and servers:
             raise ValueError("stands beside upstreams: give either bootstrap_servers or upstreams, not both")
         if upstreams == () and not servers:

@@ -1,4 +1,4 @@
-"""What is delivered to files or to a topic: settings that telemetry's receivers and the events' destinations share."""
+"""Settings for delivery to files or to a topic, shared by telemetry's receivers and the events' destinations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic_core import core_schema
 
 from kproxy.config.base import Path, Settings, refuse
 from kproxy.config.process import FrameBytes, Patience, Seconds
-from kproxy.config.reasons import reason, worth_telling
+from kproxy.config.reasons import reason, worth_reporting
 from kproxy.config.units import byte_count
 from kproxy.config.upstreams import Label, Servers
 
@@ -32,14 +32,14 @@ def _not_empty(text: str) -> str:
 
 
 def check_topic(name: str) -> str:
-    """ValueError for what Kafka does not take as a topic's name."""
+    """Return the name; raise ValueError when Kafka does not accept it as a topic's name."""
     if not _TOPIC.fullmatch(name) or name in (".", ".."):
         raise ValueError(f"{name!r} is no topic: at most 249 letters, digits, '.', '_' and '-'")
     return name
 
 
 def check_prefix(prefix: str) -> str:
-    """ValueError for what no file's name may begin with, or what readers pass over."""
+    """Return the prefix; raise ValueError when no file name may begin with it, or readers skip such files."""
     if not re.fullmatch(_PREFIX, prefix):
         raise ValueError(f"{prefix!r} is no prefix of files; take letters, digits, '-' and '_', the last two not first")
     return prefix
@@ -51,7 +51,7 @@ Prefix = Annotated[str, AfterValidator(check_prefix), Field(json_schema_extra={"
 
 
 class Late(Settings):
-    """Settings that are built at their first use."""
+    """Settings models that pydantic builds at their first use, to keep most starts fast."""
 
     model_config = ConfigDict(defer_build=True)
 
@@ -59,39 +59,42 @@ class Late(Settings):
 class ToFiles(Late):
     """To gzip files of JSON lines in a directory."""
 
-    directory: Text = Field(description="Where; it is made when it is missing.", examples=["/var/lib/kproxy/data"])
-    file_bytes: FrameBytes = Field(
-        default=64 * 2**20, description="A file of so many bytes is complete. Bytes, or as 64MiB."
+    directory: Text = Field(
+        description="The directory; kproxy creates it when it is missing.", examples=["/var/lib/kproxy/data"]
     )
-    file_age: Patience = Field(default=60.0, description="So is one of this age. Seconds, or as 1m.")
+    file_bytes: FrameBytes = Field(
+        default=64 * 2**20, description="The size at which a file is finished. Bytes, or as 64MiB."
+    )
+    file_age: Patience = Field(default=60.0, description="The age at which a file is finished. Seconds, or as 1m.")
     keep_bytes: Annotated[int, byte_count()] | None = Field(
-        default=None, description="Of complete files; beyond it the oldest are deleted. Without it none is."
+        default=None,
+        description="The total size of finished files; beyond it the oldest are deleted. Without it none is.",
     )
     linger: Seconds = Field(
-        default=1.0, description="How long one waits for others to be written with. Seconds, or as 1s."
+        default=1.0, description="How long an item waits for others to be written with. Seconds, or as 1s."
     )
 
 
 class ToTopic(Late):
     """To a topic of a cluster: a virtual cluster's upstream, or another one."""
 
-    topic: Topic = Field(description="The topic, which must be there.")
+    topic: Topic = Field(description="The topic, which must exist.")
     cluster: Label | None = Field(
         default=None,
-        description="A virtual cluster, whose active upstream has the topic; without it, and without "
-        "`bootstrap_servers`, the one that they come from.",
+        description="The virtual cluster whose active upstream has the topic; without it, and without "
+        "`bootstrap_servers`, the virtual cluster that the items come from.",
     )
     bootstrap_servers: Servers = Field(
         default=(), description="Brokers of another cluster that has the topic, as host:port; a list or with commas."
     )
     compression: Literal["none", "gzip", "zstd"] = Field(
-        default="zstd", description="Of batches; brokers take zstd since Kafka 2.1."
+        default="zstd", description="The compression of batches; brokers accept zstd since Kafka 2.1."
     )
     retry_for: Seconds = Field(
-        default=120.0, description="How long one is tried again before it is dropped. Seconds, or as 2m."
+        default=120.0, description="How long an item is retried before it is dropped. Seconds, or as 2m."
     )
     linger: Seconds = Field(
-        default=0.2, description="How long one waits for others to share a batch with. Seconds, or as 200ms."
+        default=0.2, description="How long an item waits for others to share a batch with. Seconds, or as 200ms."
     )
 
     @model_validator(mode="after")
@@ -101,12 +104,12 @@ class ToTopic(Late):
         return self
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # hashable by identity, as Annotated asks
+@dataclass(frozen=True, slots=True, eq=False)  # hashable by identity, as Annotated requires
 class ByType:
-    """A mapping taken by its `type`, not by what fits: so problems are those of the type that was meant.
+    """Validates a mapping by the model of its `type`, so that the problems are those of the type that was meant.
 
-    `other` takes types beyond `models`, and `others` says what they are; with None there are no others. The models are
-    built when there is one to take, or a JSON Schema to make: each costs milliseconds, and most starts need none.
+    `other` is the model for types that are not in `models`, and `others` describes them; None allows no others. Models
+    are built at the first value, or for a JSON Schema: each costs milliseconds, and most starts need none.
     """
 
     models: Mapping[str, type[Settings]]
@@ -114,7 +117,7 @@ class ByType:
     others: str = ""
 
     def __call__(self, value: Any) -> Settings:
-        """The model of the type, as pydantic calls it."""
+        """Validate a value; pydantic calls this."""
         known = ", ".join(self.models)
         if isinstance(value, Settings):
             return value
@@ -140,7 +143,7 @@ class ByType:
 
 
 def _problems(error: ValidationError, model: type[Settings], built_in: str | None) -> Iterator[tuple[Path, str]]:
-    for found in worth_telling(error.errors(include_url=False)):
+    for found in worth_reporting(error.errors(include_url=False)):
         if built_in is not None and found["type"] == "extra_forbidden":
             yield found["loc"], f"is no setting of a plug-in, whose own stand in options; built in: {built_in}"
         else:
@@ -148,7 +151,7 @@ def _problems(error: ValidationError, model: type[Settings], built_in: str | Non
 
 
 def names_twice(place: Path, names: Sequence[str]) -> Iterator[tuple[Path, str]]:
-    """A problem for each further one of a name, with keys relative to the root."""
+    """Yield a problem for each name that occurs before, with keys relative to the root."""
     for index, name in enumerate(names):
         if name in names[:index]:
             first = ".".join(map(str, (*place, names.index(name))))
@@ -156,5 +159,5 @@ def names_twice(place: Path, names: Sequence[str]) -> Iterator[tuple[Path, str]]
 
 
 def unknown_cluster(name: str, clusters: Collection[str]) -> str:
-    """Why a virtual cluster cannot be meant."""
+    """Return the reason for a name that is not a virtual cluster's."""
     return f"{name!r} is no virtual cluster; there are: {', '.join(clusters)}"

@@ -1,4 +1,4 @@
-"""A configuration file as plain data that remembers the line of each setting."""
+"""Read a configuration file as plain data, with the line of each setting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import yaml
 from kproxy.config.base import Path
 from kproxy.errors import ConfigError
 
-# libyaml's loader reads the same documents about ten times faster, where PyYAML was built with it.
+# libyaml's loader, when PyYAML has it, reads the same documents about ten times faster.
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DEEPEST: Final = 50
 # Plain text, and <<, which merges another mapping.
@@ -20,7 +20,10 @@ _KEY_TAGS: Final = frozenset({"tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 
 
 def parse_yaml(text: str, name: str) -> tuple[Any, dict[Path, int]]:
-    """The value of one YAML document and the line of each path in it. ConfigError: `name`, line, column, reason."""
+    """Return the value of a YAML document and the line of each path in it.
+
+    ConfigError has `name`, the reason, and line and column where they are known.
+    """
     loader = None
     try:
         _check_depth(text, name)
@@ -30,7 +33,7 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[Path, int]]:
         return (None if node is None else loader.construct_document(node)), lines
     except yaml.MarkedYAMLError as error:
         raise ConfigError(name, _on_one_line(error)) from None
-    except (yaml.YAMLError, ValueError) as error:  # a forbidden character; 2020-13-45, which looks like a date
+    except (yaml.YAMLError, ValueError) as error:  # a forbidden character, or 2020-13-45, which looks like a date
         raise ConfigError(name, " ".join(str(error).split())) from None
     finally:
         if loader is not None:
@@ -38,7 +41,7 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[Path, int]]:
 
 
 def _check_depth(text: str, name: str) -> None:
-    """Refuses nesting that no configuration has, before libyaml, which builds nodes recursively, runs out of stack."""
+    """Raise ConfigError for too deep nesting, before libyaml, which builds nodes recursively, runs out of stack."""
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
@@ -57,9 +60,9 @@ def _where(mark: Any) -> str:
 def _walk(
     node: yaml.Node | None, path: Path, around: frozenset[int], seen: set[int]
 ) -> Iterator[tuple[Path, yaml.Node]]:
-    """Every node below with its path; raises for a key that stands twice and for a node that contains itself.
+    """Yield every node below with its path; raise for a duplicate key and for a node that contains itself.
 
-    What an alias repeats is visited once: aliases of aliases would otherwise multiply without end.
+    A node with aliases is visited once: aliases of aliases would otherwise multiply without end.
     """
     if node is None:
         return
@@ -75,7 +78,7 @@ def _walk(
 
 
 def _children(node: yaml.Node) -> Iterator[tuple[str | int, yaml.Node, yaml.Node]]:
-    """The key or index of each child, the node whose line is the child's, and the child."""
+    """Yield each child's key or index, the node with the child's line, and the child."""
     if isinstance(node, yaml.SequenceNode):
         yield from ((index, item, item) for index, item in enumerate(node.value))
     elif isinstance(node, yaml.MappingNode):
@@ -96,19 +99,19 @@ def _unique_keys(mapping: yaml.MappingNode) -> Iterator[tuple[yaml.ScalarNode, y
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """`data` is the root mapping; `lines` says on which line, from 1, the setting at a path begins."""
+    """`data` is the root mapping; `lines` has the line, from 1, on which the setting at a path begins."""
 
     name: str
     data: dict[str, Any] = field(default_factory=dict)
     lines: Mapping[Path, int] = field(default_factory=dict)
 
     def line(self, path: Path) -> int | None:
-        """The line of the setting, or of the nearest one around it that the file has."""
+        """Return the line of the setting, or of the nearest one around it that the file has."""
         return next((self.lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self.lines), None)
 
 
 def read_document(file: FilePath) -> Document:
-    """The file's settings. ConfigError names the file, and line and column where there are any."""
+    """Return the file's settings. ConfigError has the file's name, and line and column where they are known."""
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Settings by flag and by KPROXY_* variable: which there are, what they set, and what else may be called KPROXY_."""
+"""Settings from flags and KPROXY_* variables: their names, the settings they set, and variables to ignore."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from kproxy.errors import ConfigError
 
 PREFIX: Final = "KPROXY_"
 CONFIG_FILE: Final = "KPROXY_CONFIG"
-# No settings of kproxy: where the tests keep Kafka and other tools; where commands find a kproxy that runs.
+# Not settings: the directory of Kafka and other tools for tests; the URL at which commands find a running kproxy.
 NOT_SETTINGS: Final = frozenset({"KPROXY_TOOLS", "KPROXY_ADMIN_URL"})
 CLUSTERS: Final = ("clusters",)
-# Lists of mappings, which a variable holds as YAML.
+# Lists of mappings; their variables hold YAML.
 YAML_VALUES: Final = frozenset(
     {CLUSTERS, ("upstreams",), ("telemetry", "subscriptions"), ("receivers",), ("events", "destinations")}
 )
-# What `kproxy serve` has flags for, each named after its setting; everything has a variable.
+# Settings with a flag of `kproxy serve`, each named after its setting; every setting has a variable.
 FLAGS: Final = frozenset(
     {("bootstrap_servers",), ("listen",), ("advertised_host",), ("admin",), ("log", "level"), ("log", "format")}
 )
-# Kubernetes sets these in every pod beside a Service called kproxy or kproxy-anything (enableServiceLinks). What it
-# calls ..._PORT is a URL, so a misspelt setting is still told from it.
+# Kubernetes sets these in every pod beside a Service called kproxy or kproxy-anything (enableServiceLinks). Its
+# ..._PORT holds a URL, which distinguishes it from a misspelt setting.
 _SERVICE_LINK: Final = re.compile(
     r"KPROXY_(?:[A-Z0-9_]+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT_[0-9]+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)"
 )
@@ -42,7 +42,7 @@ StrPath = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One value from a flag or a variable: the path in Config that it sets, and what it is called there."""
+    """One value from a flag or a variable: the path in Config that it sets, and the flag's or variable's name."""
 
     path: StrPath
     value: Any
@@ -51,41 +51,41 @@ class Setting:
 
 @cache
 def short_forms() -> frozenset[StrPath]:
-    """The settings of a virtual cluster, which flags and variables name without `clusters`: there is one only."""
+    """Return a virtual cluster's settings. Flags and variables name them without `clusters`, as there is only one."""
     return frozenset(_leaves(VirtualCluster))
 
 
 @cache
 def variables() -> Mapping[str, StrPath]:
-    """Every variable and the setting it means; KPROXY_LOG_LEVEL as well as KPROXY_LOG__LEVEL, for --log-level."""
+    """Return the setting of every variable. With a flag it has two: KPROXY_LOG_LEVEL and KPROXY_LOG__LEVEL."""
     paths = sorted({*short_forms(), *_leaves(Config), CLUSTERS})
     return {variable(path): path for path in paths} | {PREFIX + "_".join(path).upper(): _full(path) for path in FLAGS}
 
 
 def variable(path: StrPath) -> str:
-    """`KPROXY_LOG__LEVEL` for log.level."""
+    """Return `KPROXY_LOG__LEVEL` for log.level."""
     return PREFIX + "__".join(path).upper()
 
 
 def flag(path: StrPath) -> str:
-    """`--log-level` for log.level."""
+    """Return `--log-level` for log.level."""
     return "--" + "-".join(path).replace("_", "-")
 
 
 def _full(path: StrPath) -> StrPath:
-    """`--admin` and KPROXY_ADMIN are short for admin.listen."""
+    """Return the full path: `--admin` and KPROXY_ADMIN are short for admin.listen."""
     return ("admin", "listen") if path == ("admin",) else path
 
 
 def from_flags(overrides: Mapping[str, Any]) -> list[Setting]:
-    """Settings by dotted name, as `log.level`; None means not given. A name that has no flag raises KeyError: a bug."""
+    """Return the settings by dotted name, as `log.level`; None means not given. KeyError for a name without a flag."""
     paths = {dotted(path): path for path in FLAGS}
     given = [(paths[name], value) for name, value in overrides.items() if value is not None]
     return [Setting(_full(path), value, flag(path)) for path, value in given]
 
 
 def from_environment(environ: Mapping[str, str]) -> tuple[list[Setting], list[ConfigError]]:
-    """The settings among the variables, and what is wrong with them. An empty variable counts as not given."""
+    """Return the settings among the variables, and their problems. An empty variable counts as not given."""
     settings: dict[StrPath, Setting] = {}
     problems: list[ConfigError] = []
     for name in sorted(n for n, value in environ.items() if n.startswith(PREFIX) and value.strip()):
@@ -100,7 +100,7 @@ def from_environment(environ: Mapping[str, str]) -> tuple[list[Setting], list[Co
 
 
 def value_of(setting: Setting) -> Any:
-    """The value itself, or what it holds as YAML, and so JSON (`YAML_VALUES`). ConfigError as for a file."""
+    """Return the value; for a setting in `YAML_VALUES` the YAML (or JSON) in it, parsed. ConfigError as for a file."""
     if setting.path not in YAML_VALUES:
         return setting.value
     from kproxy.config.document import parse_yaml  # noqa: PLC0415 - 20 ms that only such a variable costs
@@ -131,7 +131,7 @@ def _leaves(model: type[BaseModel], path: StrPath = ()) -> Iterator[StrPath]:
 
 
 def _group(annotation: Any) -> type[BaseModel] | None:
-    """The model that a field holds, also an optional one; an address counts as a plain value, and so does a list."""
+    """Return the model of a field, also of an optional one; None for a plain value: addresses and lists are such."""
     kinds = annotation.__args__ if isinstance(annotation, UnionType) else (annotation,)
     models = (kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel))
     return next((model for model in models if model is not HostPort), None)

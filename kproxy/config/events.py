@@ -1,4 +1,4 @@
-"""The event stream: which clients come, are there and go, and what happens to the topology; where that is written."""
+"""Settings of the event stream: its destinations and its interval."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ DESTINATIONS: Final[Mapping[str, type[Destination]]] = {"files": EventFiles, "ka
 
 
 class Events(Settings):
-    """The event stream: who comes, is there and goes, and what happens to the topology. Without destinations none."""
+    """The event stream: clients that connect, stay and leave, and changes of the topology. Needs a destination."""
 
     destinations: tuple[Annotated[Destination, ByType(DESTINATIONS)], ...] = Field(
         default=(), description="Where events go, each with a queue of its own. As a variable: YAML."
     )
     interval: Interval = Field(
         default=300.0,
-        description="How often everybody who is connected is told anew, for readers that begin later. Seconds, or as "
+        description="How often every connected client is reported again, for readers that begin later. Seconds, or as "
         "5m.",
     )
     instance: Text | None = Field(
-        default=None, description="What this kproxy is called in events; without it the name of its host, or pod."
+        default=None, description="The name of this kproxy in events; without it the name of its host, or pod."
     )
 
 
 def event_problems(events: Events, clusters: Collection[str]) -> Iterator[tuple[Path, str]]:
-    """Names that stand twice, topics of no cluster that can be told; keys are relative to the root."""
+    """Yield duplicate names, and topics without a known cluster; keys are relative to the root."""
     place = ("events", "destinations")
     yield from names_twice(place, [destination.name for destination in events.destinations])
     for index, destination in enumerate(events.destinations):

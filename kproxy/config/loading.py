@@ -1,4 +1,4 @@
-"""From flags, environment and file to a Config, or to every problem at once with the place it comes from."""
+"""Build the Config from flags, environment and file, or report every problem at once with its place."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from kproxy.config.environment import (
     variable,
 )
 from kproxy.config.models import Config
-from kproxy.config.reasons import reason, worth_telling
+from kproxy.config.reasons import reason, worth_reporting
 from kproxy.errors import ConfigError
 
 DEFAULT_NAME: Final = "default"
@@ -34,7 +34,7 @@ _ONLY: Final = ("clusters", 0)
 
 
 class ConfigProblems(ConfigError):
-    """Everything wrong with a configuration; itself the first problem. str() has one line for each."""
+    """All problems of a configuration; `key` and `reason` are the first one's. str() has one line for each."""
 
     def __init__(self, problems: Sequence[ConfigError]) -> None:
         super().__init__(problems[0].key, problems[0].reason)
@@ -47,10 +47,10 @@ class ConfigProblems(ConfigError):
 def load(
     file: FilePath | None, overrides: Mapping[str, Any] | None = None, environ: Mapping[str, str] = os.environ
 ) -> Config:
-    """The configuration: `overrides` (flags) before `environ` before `file` before defaults.
+    """Return the configuration: `overrides` (flags) win over `environ`, then come `file` and the defaults.
 
-    Without `file` KPROXY_CONFIG names it. The keys of `overrides` are dotted settings (`log.level`), those of a virtual
-    cluster without a prefix (`listen`); None means not given. Raises ConfigProblems, a ConfigError.
+    Without `file`, KPROXY_CONFIG names it. The keys of `overrides` are dotted settings (`log.level`); a virtual
+    cluster's have no prefix (`listen`). None means not given. Raises ConfigProblems, a ConfigError.
     """
     by_variable, problems = from_environment(environ)
     given = [*by_variable, *from_flags(overrides or {})]
@@ -65,7 +65,7 @@ def load(
     except ValidationError as error:
         origins = _Origins(document, given)
         problems += [
-            origins.problem(e["loc"], reason(e, Config)) for e in worth_telling(error.errors(include_url=False))
+            origins.problem(e["loc"], reason(e, Config)) for e in worth_reporting(error.errors(include_url=False))
         ]
     if problems:
         raise ConfigProblems(problems)
@@ -73,7 +73,7 @@ def load(
 
 
 def _join(document: Document, given: Sequence[Setting]) -> dict[str, Any]:
-    """The file's data with the given settings put over it. ConfigError when it is unclear which cluster one is for."""
+    """Return the file's data with the given settings put over it. ConfigError for a setting of an unclear cluster."""
     tree: dict[str, Any] = deepcopy(document.data)
     for setting in given:
         if setting.path == CLUSTERS:
@@ -89,7 +89,7 @@ def _join(document: Document, given: Sequence[Setting]) -> dict[str, Any]:
 def _only_cluster(tree: dict[str, Any], origin: str) -> dict[str, Any]:
     clusters = tree.get("clusters") or [{"name": DEFAULT_NAME}]
     if not isinstance(clusters, list) or not isinstance(clusters[0], dict):
-        return {}  # validation says what is wrong with them
+        return {}  # validation reports what is wrong with them
     if len(clusters) > 1:
         raise ConfigError(
             origin, f"is for a single virtual cluster, but {len(clusters)} are configured: set it in the file"
@@ -108,7 +108,7 @@ def _put(tree: dict[str, Any], path: Path, value: Any) -> None:
 
 
 class _Origins:
-    """Where the value at a path came from."""
+    """Finds the flag, the variable or the line that the value at a path came from."""
 
     def __init__(self, document: Document, given: Sequence[Setting]) -> None:
         self._document = document
@@ -130,7 +130,7 @@ class _Origins:
 
     @staticmethod
     def _absent(path: tuple[str, ...], why: str) -> ConfigError:
-        """For a setting that neither a flag, a variable nor the file gives: name the ways to give it."""
+        """Return the problem of a setting that was not given at all: it names the flag and the variable."""
         if path in FLAGS:
             return ConfigError(flag(path), f"{why} (or {variable(path)})")
         return ConfigError(variable(path), why)

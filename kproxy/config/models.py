@@ -1,4 +1,4 @@
-"""The root of the settings, and what must hold across virtual clusters."""
+"""The root of the settings, and the checks across virtual clusters."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class Config(BaseSettings):
     timeouts: Timeouts = Field(default=Timeouts(), description="How long kproxy waits.")
     topology: Topology = Field(default=Topology(), description="How kproxy follows the backend's brokers.")
     receivers: Receivers = Field(
-        default=(), description="Where telemetry goes, by name. As a variable: YAML, which can hold secrets."
+        default=(), description="The receivers of telemetry, by name. As a variable: YAML, which can hold secrets."
     )
-    events: Events = Field(default=Events(), description="The event stream, and where it goes.")
-    state: State = Field(default=State(), description="Where that is kept which must survive a restart.")
+    events: Events = Field(default=Events(), description="The event stream and its destinations.")
+    state: State = Field(default=State(), description="The state that must survive a restart.")
     drain: Drain = Field(default=Drain(), description="How kproxy ends on SIGTERM.")
     log: Log = Field(default=Log(), description="Log lines on standard error.")
 
@@ -55,7 +55,7 @@ class Config(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only what the caller gives: `load` joins the sources itself, so that a problem names where it comes from."""
+        """Return only the caller's values: `load` joins the sources itself, so that a problem can name its source."""
         return (init_settings,)
 
     @model_validator(mode="after")
@@ -80,14 +80,14 @@ class Config(BaseSettings):
         yield from event_problems(self.events, clusters)
 
     def receivers_of(self, cluster: VirtualCluster) -> Receivers:
-        """Those that get what the virtual cluster's clients push; none without telemetry."""
+        """Return the receivers of the pushes of the virtual cluster's clients; none without telemetry."""
         if cluster.telemetry is None:
             return ()
         names = cluster.telemetry.receivers
         return tuple(receiver for receiver in self.receivers if names is None or receiver.name in names)
 
     def claims(self) -> tuple[Claim, ...]:
-        """Every port, or run of ports, that this configuration listens on: listeners first, then nodes."""
+        """Return every port, or run of ports, that this configuration listens on: listeners first, then nodes."""
         listeners: list[tuple[Path, HostPort]] = [
             (("clusters", index, "listen"), c.listen) for index, c in enumerate(self.clusters)
         ]

@@ -1,4 +1,4 @@
-"""The nodes of a virtual cluster: which ids there are, and at which ports clients reach them."""
+"""Settings of the nodes of a virtual cluster: their ids and the ports at which clients reach them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Ports `first` to `last` of `host`, for the setting at `path`. `last` None: upwards, as many as nodes turn up."""
+    """Ports `first` to `last` of `host`, for the setting at `path`. `last` None: as many from `first` up as needed."""
 
     path: Path
     host: str
@@ -30,9 +30,9 @@ class Claim:
     last: int | None
 
     def collides(self, other: Claim) -> bool:
-        """Whether both cannot be served. Port 0 (any free one) never collides.
+        """Return True when kproxy cannot serve both. Port 0 (any free one) never collides.
 
-        Of a claim that is open upwards only its first port is certain: how far it reaches depends on the nodes.
+        Only the first port of a claim without `last` is certain: the others depend on the number of nodes.
         """
         both = self.first and other.first and same_interface(self.host, other.host)
         return bool(both) and max(self.first, other.first) <= min(self._certain_last, other._certain_last)
@@ -43,7 +43,7 @@ class Claim:
 
     @property
     def ports(self) -> str:
-        """For people: `9092`, `9093-9095`, `9093 and up`, `any free port`."""
+        """The ports as text for people: `9092`, `9093-9095`, `9093 and up`, `any free port`."""
         if not self.first:
             return "any free port"
         if self.last is None:
@@ -52,12 +52,12 @@ class Claim:
 
 
 def overlapping(spans: Iterable[tuple[int, int]]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """The pairs of inclusive spans that share a number, lower one first."""
+    """Return the pairs of inclusive spans that share a number, the lower span first."""
     return [(one, other) for one, other in combinations(sorted(spans), 2) if other[0] <= one[1]]
 
 
 def conflicts(claims: Iterable[Claim]) -> list[tuple[Path, str]]:
-    """The path and the reason for each claim that an earlier one makes impossible."""
+    """Return path and reason of each claim that collides with an earlier one."""
     return [
         (other.path, f"port {max(one.first, other.first)} is also that of {dotted(one.path)}")
         for one, other in combinations(claims, 2)
@@ -66,13 +66,16 @@ def conflicts(claims: Iterable[Claim]) -> list[tuple[Path, str]]:
 
 
 def room(claim: Claim, claims: Sequence[Claim]) -> int | None:
-    """How many ports an open claim has below the next one above it on the same address; None: nothing is above it."""
+    """Return how many ports an open claim has up to the next claim on the same address; None: there is none."""
     above = [c.first for c in claims if c.first > claim.first and same_interface(c.host, claim.host)]
     return min(above) - claim.first if above else None
 
 
 def same_interface(one: str, other: str) -> bool:
-    """Whether sockets bound to both hosts meet. Two different names may; that shows only when kproxy binds them."""
+    """Return True when two sockets on one port of both hosts collide.
+
+    Two different names may still mean the same address; that shows only when kproxy binds them.
+    """
     if one == other or (_is_loopback(one) and _is_loopback(other) and "localhost" in (one, other)):
         return True
     if is_wildcard(one) or is_wildcard(other):
@@ -161,7 +164,7 @@ class Nodes(Settings):
     )
     advertised_first_port: DialablePort | None = Field(
         default=None,
-        description="What clients are told instead of first_port, where ports are mapped on the way to them; "
+        description="The port to advertise instead of first_port, where ports are mapped on the way to clients; "
         "further ports follow in the same order.",
     )
 

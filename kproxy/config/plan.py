@@ -1,4 +1,4 @@
-"""What a configuration would listen on and what clients are told, as lines of a table for people."""
+"""The listeners of a configuration and the addresses that it advertises, as lines of a table for people."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from kproxy.config.nodes import Claim, room
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One listener, or one run of ports: whose, for what, where, and the address that clients are told.
+    """One listener, or one run of ports: its virtual cluster, purpose, address and advertised address.
 
-    Or a further backend, for failover: nothing listens for it.
+    It may also be a further backend, for failover: nothing listens for it.
     """
 
     cluster: str
@@ -26,7 +26,7 @@ class Line:
 
 
 def plan(config: Config) -> Iterator[Line]:
-    """Every listener of the configuration, in its order; the admin listener last."""
+    """Yield every listener in the configuration's order; the admin listener last."""
     claims = config.claims()
     for index, cluster in enumerate(config.clusters):
         first, *others = _backends(cluster)
@@ -42,7 +42,7 @@ def plan(config: Config) -> Iterator[Line]:
 
 
 def _backends(cluster: VirtualCluster) -> list[str]:
-    """The upstreams' servers, with their names where they were given."""
+    """Return the servers of each upstream, with its name when `upstreams` gives one."""
     servers = {upstream.name: ", ".join(map(str, upstream.bootstrap_servers)) for upstream in cluster.backends}
     return [f"{name}: {addresses}" for name, addresses in servers.items()] if cluster.upstreams else [*servers.values()]
 
@@ -56,34 +56,34 @@ def _ranges(cluster: VirtualCluster) -> Iterator[Line]:
             cluster.name,
             f"node {ids.first}" if len(ids) == 1 else f"nodes {ids}",
             join_host_port(cluster.listen.host, _run(port, last)),
-            join_host_port(_told(cluster), _run(port + shift, last + shift)),
+            join_host_port(_advertised_host(cluster), _run(port + shift, last + shift)),
         )
         port = last + 1
 
 
 def _open(cluster: VirtualCluster, claim: Claim, space: int | None) -> Line:
-    """Nodes whose number is not known: upwards from the first port."""
+    """Return the line of nodes without ranges: from the first port up, as many as there are."""
     if not claim.first:
         return Line(
             cluster.name,
             "nodes",
             join_host_port(cluster.listen.host, "any free ports"),
-            f"{_told(cluster)}, the same ports",
+            f"{_advertised_host(cluster)}, the same ports",
         )
-    told, by_id = claim.first + _shift(cluster), cluster.nodes.strategy == "offset"
+    advertised, by_id = claim.first + _shift(cluster), cluster.nodes.strategy == "offset"
     upwards = " + node id" if by_id else " and up"
     limit = f" (below {claim.first + space})" if space is not None else ""
     listens = join_host_port(cluster.listen.host, f"{claim.first}{upwards}{limit}")
-    return Line(cluster.name, "nodes", listens, join_host_port(_told(cluster), f"{told}{upwards}"))
+    return Line(cluster.name, "nodes", listens, join_host_port(_advertised_host(cluster), f"{advertised}{upwards}"))
 
 
 def _shift(cluster: VirtualCluster) -> int:
-    """How far the ports that clients are told lie above those that kproxy listens on."""
+    """Return what to add to a port that kproxy listens on to get the advertised port."""
     advertised = cluster.nodes.advertised_first_port
     return 0 if advertised is None else advertised - cluster.first_port
 
 
-def _told(cluster: VirtualCluster) -> str:
+def _advertised_host(cluster: VirtualCluster) -> str:
     return cluster.advertised_host or "<address the client reached>"
 
 
@@ -96,7 +96,7 @@ def _run(first: int, last: int) -> str:
 
 
 def notes(config: Config) -> Iterator[str]:
-    """`key: what comes of it`, in the configuration's order."""
+    """Yield hints about settings with surprising effects as `key: hint`, in the configuration's order."""
     for cluster in config.clusters:
         if len(cluster.backends) > 1 and cluster.nodes.strategy == "offset":
             yield f"clusters.{cluster.name}.nodes: {_covered(cluster)}"
@@ -111,7 +111,7 @@ def notes(config: Config) -> Iterator[str]:
 
 
 def _covered(cluster: VirtualCluster) -> str:
-    """Which nodes the upstreams may have: what they do have is not known before they are asked."""
+    """Say which node ids have ports: the upstreams' actual nodes are unknown until they are asked."""
     ranges = [str(ids.first) if len(ids) == 1 else str(ids) for ids in cluster.nodes.ranges]
     covered = ", ".join(ranges) or f"0-{MAX_PORT - cluster.first_port}"
     names = ", ".join(upstream.name for upstream in cluster.backends)

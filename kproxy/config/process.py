@@ -39,7 +39,7 @@ class Admin(Settings):
 
 
 class Limits(Settings):
-    """What one client, or all of them, may cost. Sizes in bytes, or as 100MiB."""
+    """What one client, or all of them, may use. Sizes in bytes, or as 100MiB."""
 
     max_request_bytes: FrameBytes = Field(
         default=100 * 2**20,
@@ -67,7 +67,7 @@ class Timeouts(Settings):
     connect: Patience = Field(default=10.0, description="To connect to a broker.")
     stalled_frame: Patience = Field(default=30.0, description="For the rest of a frame that has begun.")
     first_request: Patience = Field(
-        default=30.0, description="For the first request of a connection; one that says nothing is closed."
+        default=30.0, description="For the first request of a connection; a silent connection is closed."
     )
     upstream_request: Patience = Field(
         default=30.0, description="For the broker's response to a request of kproxy's own."
@@ -75,26 +75,26 @@ class Timeouts(Settings):
 
 
 class Topology(Settings):
-    """How kproxy follows the backend's brokers, and what becomes of clients of those that are gone."""
+    """How kproxy follows changes of the backend's brokers, and what it does for clients of those that are gone."""
 
     interval: Interval = Field(
         default=30.0,
-        description="Between two looks at the backend's brokers; jitter is added. Seconds, or as 30s.",
+        description="Time between two polls of the backend's brokers; jitter is added. Seconds, or as 30s.",
     )
     epoch_floor: Interval = Field(
         default=10.0,
-        description="The shortest time between two moments at which all clients of a virtual cluster are told to "
-        "rebootstrap. Seconds, or as 10s.",
+        description="The shortest time between two rebootstraps of all clients of a virtual cluster. Seconds, or as "
+        "10s.",
     )
     grace: Seconds = Field(
         default=300.0,
-        description="How long the listener of a node that is gone stays up to tell its clients so; then TCP refuses "
+        description="How long the listener of a node that is gone stays open to notify its clients; then TCP refuses "
         "them. Seconds, or as 5m.",
     )
     retired: Literal["refuse", "serve"] = Field(
         default="serve",
-        description="What such a listener does for clients that cannot be told. serve: it relays to any node there is, "
-        "whose metadata leads them on; refuse: it closes, so that those that can look elsewhere (KIP-899).",
+        description="What such a listener does for clients that cannot be notified. serve: relay to any other node: "
+        "its metadata leads them on; refuse: close, so that clients with KIP-899 look elsewhere.",
     )
 
 
@@ -103,21 +103,21 @@ class Drain(Settings):
 
     deadline: Seconds = Field(
         default=30.0,
-        description="For requests already received to be answered; then connections are closed. Seconds, or as 30s.",
+        description="How long requests already received may take; then connections are closed. Seconds, or as 30s.",
     )
     rebootstrap: bool = Field(
         default=False,
-        description="Whether clients are told to rebootstrap, spread over the deadline, so that they go to other "
+        description="Whether kproxy asks clients to rebootstrap, spread over the deadline, so that they go to other "
         "replicas: their bootstrap address must lead there.",
     )
 
 
 class State(Settings):
-    """What must survive a restart: subscriptions that tools and the API made, and which upstream is active."""
+    """The state that must survive a restart: subscriptions made by tools and the API, and the active upstream."""
 
     path: str | None = Field(
         default=None,
-        description="SQLite file, in a directory that is there; without it memory, and nothing survives.",
+        description="SQLite file, in an existing directory; without it the state is in memory and does not survive.",
         examples=["/var/lib/kproxy/state.db"],
     )
 

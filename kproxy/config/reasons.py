@@ -1,4 +1,4 @@
-"""What pydantic found wrong, in kproxy's words and on one line."""
+"""Puts pydantic's errors into kproxy's words, on one line."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _KINDS: Final = {
 }
 
 
-def worth_telling(errors: Sequence[ErrorDetails]) -> list[ErrorDetails]:
-    """Without the lists that pydantic calls too short only because their items were wrong."""
+def worth_reporting(errors: Sequence[ErrorDetails]) -> list[ErrorDetails]:
+    """Return the errors without those about lists that are too short only because their items are wrong."""
     places = {error["loc"][:length] for error in errors for length in range(len(error["loc"]))}
     return [error for error in errors if error["type"] != "too_short" or error["loc"] not in places]
 
 
 def reason(error: ErrorDetails, root: type[BaseModel]) -> str:
-    """The reason fit for one line; `root` is the model that was validated, for suggesting a key."""
+    """Return the reason of an error, on one line; `root`, the validated model, is used to suggest a key."""
     kind, context = error["type"], error.get("ctx", {})
     if kind == "missing":
         return "is required"
@@ -81,7 +81,7 @@ def _model_at(path: Path, model: type[BaseModel]) -> type[BaseModel]:
 
 
 def _inner(annotation: Any) -> type[BaseModel]:
-    """The model inside tuple[X, ...] or X | None."""
+    """Return the model inside tuple[X, ...] or X | None."""
     while not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
         annotation = annotation.__args__[0]
     return annotation

@@ -1,4 +1,4 @@
-"""Receivers of telemetry: where what clients push goes. Each has a type; types that are not built in are plug-ins."""
+"""Settings of telemetry's receivers, the destinations of pushes. Types that are not built in are plug-ins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OF_EVERY_CLIENT: Final = frozenset({"client_instance_id", "client_source_addres
 
 
 def _unseen(value: Any) -> Any:
-    """Refuses what is no text here, where the reason does not show it."""
+    """Refuse a value that is not text, with a reason that does not show it: it may be a secret."""
     if not isinstance(value, str | SecretStr):
         raise ValueError("must be text (in quotation marks, if it looks like something else)")
     return value
@@ -33,15 +33,16 @@ class _Named(Late):
 
 class _Queued(_Named):
     max_pushes: Count = Field(
-        default=20_000, description="Pushes of one virtual cluster that may wait for it; further ones are dropped."
+        default=20_000,
+        description="Pushes of one virtual cluster that may wait in its queue; further ones are dropped.",
     )
     max_bytes: FrameBytes = Field(
-        default=64 * 2**20, description="Bytes of payloads that may wait for it, likewise. Bytes, or as 64MiB."
+        default=64 * 2**20, description="Bytes of payloads that may wait in its queue. Bytes, or as 64MiB."
     )
 
 
 class Tls(Late):
-    """TLS towards a receiver's server, whose name is always checked. PEM files."""
+    """TLS towards a receiver's server; its name is always checked. Files are PEM."""
 
     ca: Text | None = Field(
         default=None, description="File of the certificate authorities to trust; without it those of the system."
@@ -64,36 +65,37 @@ class Prometheus(_Queued):
     type: Literal["prometheus"] = Field(description="`prometheus`.")
     labels: Words = Field(
         default=("client_instance_id", "client_id", "client_software_name", "client_software_version"),
-        description="What tells clients apart; those that share all of it are added up. Of client_instance_id, "
-        "client_id, client_software_name, client_software_version, client_source_address, client_source_port, and "
-        "attributes of the OTLP resource, as group_id. A list or one string with commas.",
+        description="Labels that identify a client; clients that share all of them are added up. From "
+        "client_instance_id, client_id, client_software_name, client_software_version, client_source_address, "
+        "client_source_port, and attributes of the OTLP resource, as group_id. A list or one string with commas.",
     )
     attributes: Words | None = Field(
         default=None,
         description="Attributes of data points that become labels, as topic; points that differ in others are added "
         "up. Without it all.",
     )
-    constant: Mapping[str, str] = Field(default={}, description="Labels that stand on every series, beside `cluster`.")
+    constant: Mapping[str, str] = Field(default={}, description="Labels that every series gets, beside `cluster`.")
     expiry: Patience = Field(
-        default=900.0, description="After how long without a push a series goes. Seconds, or as 15m."
+        default=900.0, description="A series is removed after this time without a push. Seconds, or as 15m."
     )
     max_clients: Count = Field(default=20_000, description="Clients of one virtual cluster; those beyond are left out.")
     max_series: Count = Field(default=500_000, description="Series of one virtual cluster; those beyond are left out.")
 
 
 class Otlp(_Queued):
-    """To an OpenTelemetry collector by OTLP/HTTP: payloads as clients wrote them, with what is known of the client."""
+    """To an OpenTelemetry collector by OTLP/HTTP: payloads as clients wrote them, with attributes of the client."""
 
     type: Literal["otlp"] = Field(description="`otlp`.")
     url: Text = Field(
-        description="Where to POST, with the path. Secrets go into `headers`.",
+        description="The URL to POST to, with the path. Secrets go into `headers`.",
         examples=["http://collector:4318/v1/metrics"],
     )
     headers: Mapping[str, Secret] = Field(
-        default={}, description="Headers of every request. Their values are never shown nor logged."
+        default={}, description="Headers of every request. Their values are never shown or logged."
     )
     compression: Literal["none", "gzip", "zstd"] = Field(
-        default="gzip", description="Of requests; zstd costs a fraction of gzip, where the collector takes it."
+        default="gzip",
+        description="The compression of requests; zstd costs a fraction of gzip, if the collector accepts it.",
     )
     tls: Tls = Field(default=Tls(), description="For https.")
     constant: Mapping[str, str] = Field(
@@ -101,7 +103,7 @@ class Otlp(_Queued):
     )
     timeout: Patience = Field(default=10.0, description="To connect, and again for each request. Seconds, or as 10s.")
     retry_for: Seconds = Field(
-        default=300.0, description="How long a push is tried again before it is dropped. Seconds, or as 5m."
+        default=300.0, description="How long a push is retried before it is dropped. Seconds, or as 5m."
     )
     linger: Seconds = Field(
         default=0.2, description="How long a push waits for others to share a request with. Seconds, or as 200ms."
@@ -110,10 +112,10 @@ class Otlp(_Queued):
 
 
 class Kafka(ToTopic, _Queued):
-    """To a topic: the key is the client's instance id, the value the payload, the headers tell of the client."""
+    """To a topic: the key is the client's instance id, the value the payload, the headers describe the client."""
 
     type: Literal["kafka"] = Field(description="`kafka`.")
-    constant: Mapping[str, str] = Field(default={}, description="Headers that stand on every record, beside `cluster`.")
+    constant: Mapping[str, str] = Field(default={}, description="Headers that every record gets, beside `cluster`.")
 
 
 class Files(ToFiles, _Queued):
@@ -121,18 +123,19 @@ class Files(ToFiles, _Queued):
 
     type: Literal["files"] = Field(description="`files`.")
     prefix: Text = Field(default="telemetry", description="What the files' names begin with.")
-    constant: Mapping[str, str] = Field(default={}, description="Columns that stand on every line, beside `cluster`.")
+    constant: Mapping[str, str] = Field(default={}, description="Columns that every line gets, beside `cluster`.")
 
 
 class PlugIn(_Named):
-    """Of another package: `type` is the name of its entry point in the group `kproxy.telemetry_receivers`."""
+    """A receiver of another package: `type` is its entry point in the group `kproxy.telemetry_receivers`."""
 
     type: Text = Field(
         description="The name of the entry point.",
         json_schema_extra={"not": {"enum": ["files", "kafka", "otlp", "prometheus"]}},
     )
     options: Mapping[str, Any] = Field(
-        default={}, description="What it takes, as it says itself. Values are never shown: some may be secret."
+        default={},
+        description="The plug-in's own settings, as it documents them. Values are never shown: they may be secret.",
     )
 
     @field_serializer("options")
@@ -153,7 +156,7 @@ Receivers = tuple[Annotated[Receiver, ByType(BUILT_IN, PlugIn, ", or a plug-in's
 
 
 def receiver_problems(receivers: Receivers, clusters: Collection[str]) -> Iterator[tuple[Path, str]]:
-    """Names that stand twice, virtual clusters that are not there; keys are relative to the root."""
+    """Yield duplicate names and unknown virtual clusters; keys are relative to the root."""
     yield from names_twice(("receivers",), [receiver.name for receiver in receivers])
     for index, receiver in enumerate(receivers):
         if isinstance(receiver, Kafka) and receiver.cluster and receiver.cluster not in clusters:
@@ -161,17 +164,17 @@ def receiver_problems(receivers: Receivers, clusters: Collection[str]) -> Iterat
 
 
 def same_series(used: Mapping[str, Receivers], receivers: Receivers) -> Iterator[tuple[Path, str]]:
-    """A problem for each receiver whose series would stand twice at /metrics/clients, with keys relative to the root.
+    """Yield a problem for each receiver that would repeat another's series at /metrics/clients.
 
-    `used` are the receivers of each virtual cluster.
+    `used` are the receivers of each virtual cluster; keys are relative to the root.
     """
     for index, receiver in enumerate(receivers):
         for cluster in (cluster for cluster, those in used.items() if receiver in those):
             earlier = [each for each in receivers[:index] if each in used[cluster]]
             if twin := _twin(receiver, earlier):
-                whose = f"does not tell its series of {cluster} from those of receivers.{receivers.index(twin)}"
+                problem = f"does not tell its series of {cluster} from those of receivers.{receivers.index(twin)}"
                 why = "give one of both another label, as {view: totals}, since no scrape may hold a series twice"
-                yield ("receivers", index, "constant"), f"{whose}: {why}"
+                yield ("receivers", index, "constant"), f"{problem}: {why}"
                 break
 
 
@@ -180,9 +183,12 @@ def _twin(receiver: Receiver, others: Sequence[Receiver]) -> Receiver | None:
 
 
 def _alike(one: Receiver, other: Receiver) -> bool:
-    """Whether both can have the same series: labels without a value are left out, so only certain ones tell apart."""
+    """Return True when both can have the same series.
+
+    A label without a value is left out of a series, so only labels that every client has distinguish two receivers.
+    """
     if not isinstance(one, Prometheus) or not isinstance(other, Prometheus):
         return False
     constants = ({**each.constant, "cluster": ""} for each in (one, other))
-    told_apart = {*one.labels} ^ {*other.labels}
-    return len({frozenset(each.items()) for each in constants}) == 1 and not told_apart & _OF_EVERY_CLIENT
+    differing = {*one.labels} ^ {*other.labels}
+    return len({frozenset(each.items()) for each in constants}) == 1 and not differing & _OF_EVERY_CLIENT

@@ -1,4 +1,4 @@
-"""The settings as JSON Schema and as tables for the docs: `python -m kproxy.config.reference` writes both."""
+"""Write the settings as JSON Schema and as tables for the docs: `python -m kproxy.config.reference`."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ _GROUPS: Final[tuple[tuple[str, str, type[BaseModel]], ...]] = (
     ("log", "log", Log),
 )
 
-# They have their own tables.
+# Fields that have their own tables.
 _TABLES: Final = frozenset({"nodes", "failover", "telemetry", "tls"})
 
 
 def json_schema() -> str:
-    """The JSON Schema of a configuration file, with the short forms that YAML may use."""
+    """Return the JSON Schema of a configuration file, with the short forms that YAML may use."""
     schema: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Config.model_json_schema()
     return json.dumps(schema | {"title": "kproxy configuration"}, indent=2) + "\n"
 
 
 def tables() -> str:
-    """One Markdown table for each group of settings: key, default, variable and flag, meaning."""
+    """Return a Markdown table for each group of settings: key, default, variable and flag, meaning."""
     return "\n".join(_table(*group) for group in _GROUPS)
 
 
 def with_tables(page: str) -> str:
-    """The page with the tables between its two marks."""
+    """Return the page with the tables between its two marks."""
     before, _, rest = page.partition(BEGIN)
     return before + BEGIN + "\n" + tables() + "\n" + END + rest.partition(END)[2]
 
@@ -78,7 +78,7 @@ def _rows(key: str, group: str, model: type[BaseModel]) -> Iterator[str]:
 
 
 def _names(path: tuple[str, ...]) -> str:
-    """The variable and the flag; none for what is inside of a list, whose variable holds all of it."""
+    """Return the variable and the flag; neither for a setting inside a list, since the list has the variable."""
     if path[0] == _UNNAMED:
         return _UNNAMED
     short = ("admin",) if path == ("admin", "listen") else path
@@ -96,7 +96,7 @@ def _default(field: FieldInfo) -> str:
 
 
 def write(root: FilePath) -> None:
-    """Both into the source tree at `root`."""
+    """Write schema and tables into the source tree at `root`."""
     (root / "config" / "kproxy.schema.json").write_text(json_schema(), encoding="utf-8")
     page = root / "docs" / "configuration.md"
     page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,5 +1,5 @@
 # This module is pure.
-"""What differs between the configuration in effect and one read again, by what can be applied while running. Pure."""
+"""Compare the configuration in effect with one read again: what can be applied at once, and what takes a restart."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ CLUSTER_APPLIES: Final[frozenset[Path]] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Dotted settings that differ, each in one of the three; false when nothing does.
+    """The dotted settings that differ, each in one of the three fields; false when nothing differs.
 
-    `restart`: those that take a restart, with their virtual cluster by name (`clusters.orders.listen`), which stands
-    alone when it is new or gone. `clusters`: by name of the virtual cluster those of its settings that can be applied
-    (`nodes.ranges`; `upstreams` also where `bootstrap_servers` is how they are written), if there are any.
-    `process`: the other ones that can.
+    `restart`: settings that take a restart, with their virtual cluster's name (`clusters.payments.listen`); a virtual
+    cluster that is new or gone is listed by its name alone. `clusters`: by virtual cluster, its settings that can be
+    applied (`nodes.ranges`; `upstreams` also for a change of `bootstrap_servers`). `process`: the other settings that
+    can be applied.
     """
 
     restart: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Changes:
 
 
 def changes(old: Config, new: Config) -> Changes:
-    """What `new` changes of `old`. The order of virtual clusters does not count, nor how their backend is written."""
+    """Return what `new` changes. The order of virtual clusters does not count, nor how their backend is written."""
     applied, restart = _parted(_differing(old, new, "clusters"), PROCESS_APPLIES)
     before, after = ({cluster.name: cluster for cluster in config.clusters} for config in (old, new))
     restart += [f"clusters.{name}" for name in {**before, **after} if name not in before or name not in after]
@@ -80,12 +80,12 @@ def _differing(old: BaseModel, new: BaseModel, *without: str) -> Iterator[Path]:
 
 
 def _is_group(value: object) -> bool:
-    """An address counts as a plain value."""
+    """Return True for a group of settings; an address counts as a plain value."""
     return isinstance(value, BaseModel) and not isinstance(value, HostPort)
 
 
 def _parted(paths: Iterator[Path], applies: frozenset[Path]) -> tuple[list[str], list[str]]:
-    """Those that lie in `applies`, and the others."""
+    """Return the paths within `applies`, and the others."""
     can: list[str] = []
     cannot: list[str] = []
     for path in paths:

@@ -1,4 +1,4 @@
-"""Telemetry of a virtual cluster (KIP-714): what its clients push, how often, and to which receivers."""
+"""Settings of a virtual cluster's telemetry (KIP-714): what its clients push, how often, and to which receivers."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from kproxy.config.process import FrameBytes
 from kproxy.config.receivers import Words
 from kproxy.config.units import seconds
 
-# Kafka's bounds of interval.ms.
+# The bounds of Kafka's interval.ms.
 PushInterval = Annotated[float, seconds(ge=0.1, le=3600)]
 
 
 def _spelled_out(prefixes: tuple[str, ...]) -> tuple[str, ...]:
-    """Every name has the empty prefix; in Kafka's lists, where it could not stand, `*` says so."""
+    """Replace the empty prefix, which matches every name, by `*`: Kafka's lists cannot hold an empty entry."""
     return tuple(prefix or "*" for prefix in prefixes)
 
 
 class Subscription(Settings):
-    """Metrics that clients are to push, as a client metrics subscription of Kafka says it."""
+    """Metrics that clients should push, as in a client metrics subscription of Kafka."""
 
     name: Text = Field(description="Its name, also for `kafka-client-metrics.sh`, which can show but not change it.")
     metrics: Annotated[Words, AfterValidator(_spelled_out)] = Field(
         min_length=1,
-        description="Prefixes of the metrics' names; `*` is all. A list or one string with commas.",
+        description="Prefixes of the metrics' names; `*` means all. A list or one string with commas.",
         examples=[["org.apache.kafka.producer.", "org.apache.kafka.consumer.fetch.manager."]],
     )
     interval: PushInterval | None = Field(
-        default=None, description="Between two pushes of a client; without it the virtual cluster's. At most 1h."
+        default=None, description="Time between two pushes of a client; without it the virtual cluster's. At most 1h."
     )
     match: Mapping[str, str] = Field(
         default={},
@@ -47,8 +47,8 @@ class Telemetry(Settings):
 
     admin: Literal["upstream", "any", "none"] = Field(
         default="upstream",
-        description="Who may change subscriptions with Kafka's tools. upstream: who may alter the backend cluster's "
-        "configuration; any: every client; none: nobody.",
+        description="Who may change subscriptions with Kafka's tools. upstream: clients that may alter the backend "
+        "cluster's configuration; any: every client; none: nobody.",
     )
     interval: PushInterval = Field(
         default=300.0, description="The longest time between two pushes of a client. Seconds, or as 5m."
@@ -57,10 +57,10 @@ class Telemetry(Settings):
         default=2**20, description="The largest push, compressed and decompressed. Bytes, or as 1MiB."
     )
     subscriptions: tuple[Subscription, ...] = Field(
-        default=(), description="Those that stand for good; Kafka's tools and the API add others. As a variable: YAML."
+        default=(), description="Permanent subscriptions; Kafka's tools and the API add others. As a variable: YAML."
     )
     receivers: Words | None = Field(
-        default=None, description="Names of those that get what clients push; without it all of `receivers`."
+        default=None, description="Names of the receivers of clients' pushes; without it all of `receivers`."
     )
 
     @model_validator(mode="after")
@@ -80,7 +80,7 @@ class Telemetry(Settings):
 
 
 def receivers_missing(telemetry: Sequence[Telemetry | None], receivers: Collection[str]) -> Iterator[tuple[Path, str]]:
-    """A problem for each receiver that a virtual cluster, in their order, names and that is not among `receivers`."""
+    """Yield a problem for each receiver that is not among `receivers`; `telemetry` is by virtual cluster, in order."""
     for index, one in enumerate(telemetry):
         for place, name in enumerate((one and one.receivers) or ()):
             if name not in receivers:

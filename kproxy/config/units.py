@@ -24,11 +24,11 @@ _NO_DURATION: Final = "is not a duration; write seconds, or for instance 500ms, 
 _NO_SIZE: Final = "is not a size; write bytes, or for instance 64KiB, 100MiB, 1GiB"
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # hashable by identity, as Annotated asks
+@dataclass(frozen=True, slots=True, eq=False)  # hashable by identity, as Annotated requires
 class Written:
-    """How a number may be written, for pydantic and for the JSON Schema (editors must not flag `10s`).
+    """The ways to write a number, for pydantic and for the JSON Schema (editors must not flag `10s`).
 
-    `parse` turns a string into the number, raises ValueError, and lets all else pass on to the `number` schema.
+    `parse` turns a string into the number or raises ValueError; it passes other values on to the `number` schema.
     """
 
     number: CoreSchema
@@ -43,35 +43,35 @@ class Written:
 
 
 def whole(lowest: int, highest: int | None = None) -> Written:
-    """A whole number from `lowest` to `highest`, both included."""
+    """Return the type of a whole number from `lowest` to `highest`, both included."""
     return Written(core_schema.int_schema(ge=lowest, le=highest), parse_whole)
 
 
 def seconds(**bounds: float) -> Written:
-    """A finite number of seconds; `bounds` as pydantic names them: gt, ge, lt, le."""
+    """Return the type of a finite number of seconds; `bounds` have pydantic's names: gt, ge, lt, le."""
     number = core_schema.float_schema(allow_inf_nan=False, **bounds)  # type: ignore[arg-type]
     return Written(number, parse_seconds, DURATION_PATTERN)
 
 
 def frame_bytes() -> Written:
-    """A number of bytes that a frame's size field (an int32) can hold."""
+    """Return the type of a number of bytes that a frame's size field (an int32) can hold."""
     return Written(core_schema.int_schema(ge=1, le=INT32_MAX), parse_bytes, SIZE_PATTERN)
 
 
 def byte_count() -> Written:
-    """A number of bytes, at least 1."""
+    """Return the type of a number of bytes, at least 1."""
     return Written(core_schema.int_schema(ge=1), parse_bytes, SIZE_PATTERN)
 
 
 def parse_whole(value: Any) -> Any:
-    """Refuses booleans, which pydantic would take for 0 and 1 (`yes` is a boolean in YAML)."""
+    """Refuse booleans, which pydantic would take for 0 and 1 (`yes` is a boolean in YAML)."""
     if isinstance(value, bool):
         raise ValueError(f"{value} is not a whole number")
     return value
 
 
 def parse_seconds(value: Any) -> Any:
-    """Seconds of `10s`, `500ms`, `2m`, `1h`."""
+    """Return the seconds of `10s`, `500ms`, `2m`, `1h`."""
     if isinstance(value, bool):
         raise ValueError(f"{value} {_NO_DURATION}")
     if not isinstance(value, str):
@@ -83,7 +83,7 @@ def parse_seconds(value: Any) -> Any:
 
 
 def parse_bytes(value: Any) -> Any:
-    """Bytes of `100MiB`, `64kB`."""
+    """Return the bytes of `100MiB`, `64kB`."""
     if isinstance(value, bool):
         raise ValueError(f"{value} {_NO_SIZE}")
     if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The upstream clusters behind a virtual cluster, in the order in which it fails over to them."""
+"""Settings of the upstream clusters behind a virtual cluster, and of failover between them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kproxy.config.base import Path, Settings, split_commas
 from kproxy.config.units import seconds
 
 DEFAULT_NAME: Final = "main"
-"""What the upstream of `bootstrap_servers` is called."""
+"""The name of the upstream that `bootstrap_servers` gives."""
 
 _SOFTWARE_NAME: Final = r"[A-Za-z0-9]([-.A-Za-z0-9]*[A-Za-z0-9])?"
 _DNS_LABEL: Final = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
@@ -48,56 +48,55 @@ Software = Annotated[
     tuple[Annotated[str, AfterValidator(_check_software)], ...],
     BeforeValidator(split_commas, json_schema_input_type=str | tuple[str, ...]),
 ]
-# Not 0: a switch that may follow at once could go back and forth without end.
+# Not 0: without a wait, kproxy could switch back and forth without end.
 Wait = Annotated[float, seconds(ge=0.1)]
 
 
 class Upstream(Settings):
-    """A backend cluster that may stand behind a virtual cluster."""
+    """A backend cluster that may be active behind a virtual cluster."""
 
     name: Label = Field(description="Its name in logs, metrics, the API and `kproxy failover --to`: a DNS label.")
     bootstrap_servers: Servers = Field(
         min_length=1,
-        description="Brokers of it to begin with, as host:port; a list or one string with commas.",
+        description="Its brokers to connect to first, as host:port; a list or one string with commas.",
         examples=["broker-1:9092,broker-2:9092"],
     )
 
 
 class Failover(Settings):
-    """When kproxy switches to another upstream by itself, and what is done so that clients can follow at any time."""
+    """When kproxy switches to another upstream by itself, and what it does so that clients can follow at any time."""
 
     automatic: bool = Field(
         default=False,
-        description="Whether it does. Offsets and data at the other cluster are yours to care for: with this, they "
-        "must be right at any moment.",
+        description="Whether kproxy switches by itself. Offsets and data at the other cluster are your responsibility: "
+        "with this, they must be right at any moment.",
     )
     after: Wait = Field(
         default=60.0,
-        description="How long the active upstream must be out of reach, without a break. Seconds, or as 60s.",
+        description="How long the active upstream must be continuously unreachable. Seconds, or as 60s.",
     )
     floor: Wait = Field(
         default=600.0, description="The shortest time between two automatic switches. Seconds, or as 10m."
     )
     hide_topic_ids_from: Software = Field(
         default=("kgo",),
-        description="Clients that are told no topic ids and no leader epochs, so that they go on at a cluster where "
-        "these are others: by the name of their software (KIP-511), `kgo` is franz-go. The price: they cannot use "
-        "consumer groups of KIP-848 and share groups, which go by topic ids, nor notice truncated logs. Done only "
-        "where there are several `upstreams`, as of kproxy's start. A list or one string with commas; an empty one "
-        "for nobody.",
+        description="Client software (KIP-511) from which topic ids and leader epochs are hidden, so that it goes on "
+        "at a cluster where these differ; `kgo` is franz-go. The price: it cannot use consumer groups of KIP-848 and "
+        "share groups, which need topic ids, nor notice truncated logs. Done only if there are several `upstreams` "
+        "when kproxy starts. A list or one string with commas; an empty one hides nothing.",
     )
     separate_producer_ids: bool | None = Field(
         default=None,
-        description="Whether the ids that idempotent producers get have their Kafka cluster in them, so that no two "
-        "producers have the same id after a failover: a broker would take the records of one for those of the other, "
-        "acknowledge them, and not write them. By default where there are several `upstreams`. `true` also with one, "
-        "so that a second one can be added without a restart of producers, or because the name in `bootstrap_servers` "
-        "can lead to another cluster. `false` for brokers that only take ids which they have issued.",
+        description="Whether the ids of idempotent producers contain their Kafka cluster, so that no two producers "
+        "have the same id after a failover: a broker would take the records of one for those of the other, "
+        "acknowledge them, and not write them. By default on if there are several `upstreams`. Set `true` with one, to "
+        "add a second one later without a restart of producers, or because the name in `bootstrap_servers` can lead "
+        "to another cluster. Set `false` for brokers that only accept ids which they have issued.",
     )
 
 
 def problems(upstreams: Sequence[Upstream], failover: Failover) -> Iterator[tuple[Path, str]]:
-    """What must hold among the upstreams of one virtual cluster, with keys relative to it."""
+    """Yield the problems among the upstreams of one virtual cluster, with keys relative to it."""
     names = [upstream.name for upstream in upstreams]
     for index, name in enumerate(names):
         if name in names[:index]:

@@ -1,1 +1,1 @@
-"""Bringing what kproxy emits to files or to a topic: bounded queues, retries, drops that are counted."""
+"""Delivers pushes and events to files or to a topic: bounded queues, retries, drops that are counted."""

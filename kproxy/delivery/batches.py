@@ -1,5 +1,5 @@
 # This module is pure.
-"""Items to a topic: which leader gets which batch, the Produce request, and what its answer means for the items."""
+"""Writing items to a topic: the batches for each leader, the Produce request, and the meaning of its answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kproxy.wire.records import GZIP, NO_COMPRESSION, ZSTD, Record, encode_batch
 
 
 class Compression(StrEnum):
-    """Kafka's, of record batches. zstd is for brokers since Kafka 2.1."""
+    """The compression of record batches. zstd needs brokers of Kafka 2.1 or newer."""
 
     NONE = "none"
     GZIP = "gzip"
@@ -29,17 +29,17 @@ class Compression(StrEnum):
 
 
 class Batch(NamedTuple, Generic[T]):
-    """Of one partition: the items, and all of them as a record batch."""
+    """Items for one partition, and the record batch that holds all of them."""
 
     items: Sequence[T]
     encoded: bytes
 
 
 class Batches(Generic[T]):
-    """Makes them of items, each of which `record` makes a record of.
+    """Makes batches of items; `record` makes the record of an item.
 
-    A batch of a thousand takes tens of milliseconds: for a thread, and all in one go, since each time that a thread
-    comes back to Trio it waits for a turn behind the relay.
+    A batch of a thousand takes tens of milliseconds: call it in a thread. It does all in one go, because a thread that
+    comes back to Trio waits each time for a turn behind the relay.
     """
 
     def __init__(self, record: Callable[[T], Record], compression: Compression) -> None:
@@ -47,7 +47,7 @@ class Batches(Generic[T]):
         self._codec, self._compress = _CODECS[compression]
 
     def by_leader(self, leaders: Sequence[int], items: Sequence[T]) -> Mapping[int, Mapping[int, Batch[T]]]:
-        """By node, then by partition; `leaders` are the partitions' nodes."""
+        """Return the batches by node, then by partition; `leaders` has the node of each partition."""
         parts: dict[int, tuple[list[T], list[Record]]] = {}
         for item in items:
             record = self._record(item)
@@ -60,7 +60,7 @@ class Batches(Generic[T]):
         return by_leader
 
     def halves(self, batch: Batch[T]) -> tuple[Batch[T], Batch[T]]:
-        """Of a batch of several items that is too large for its broker, or has one that is refused."""
+        """Split a batch of several items that is too large for its broker, or that has an item which it refuses."""
         half = len(batch.items) // 2
         return self._of(batch.items[:half]), self._of(batch.items[half:])
 
@@ -84,16 +84,16 @@ ACKS_ALL: Final = -1
 
 
 class Said(NamedTuple):
-    """A partition's error code, and what the broker says of it, which older ones do not."""
+    """A partition's error code, and the broker's message about it; older brokers send none."""
 
     code: int
     message: str
 
 
 def produce(topic: str, topic_id: UUID, batches: Mapping[int, bytes], timeout_ms: int) -> ProduceRequest:
-    """A record batch for each partition; its replicas have `timeout_ms` to take it.
+    """Return a request with a record batch for each partition; its replicas have `timeout_ms` to take it.
 
-    With name and id both: versions up to 12 carry the one, later ones the other.
+    It has both the topic's name and its id: versions up to 12 carry the name, later ones the id.
     """
     partitions = [PartitionProduceData(index=index, records=batch) for index, batch in batches.items()]
     data = TopicProduceData(name=topic, topic_id=topic_id, partition_data=partitions)
@@ -101,7 +101,7 @@ def produce(topic: str, topic_id: UUID, batches: Mapping[int, bytes], timeout_ms
 
 
 def said(answer: ProduceResponse) -> dict[int, Said]:
-    """By partition; all are of the one topic that was asked for."""
+    """Return the answer for each partition; the answer has only one topic."""
     return {
         each.index: Said(each.error_code, each.error_message or "")
         for topic in answer.responses
@@ -110,13 +110,13 @@ def said(answer: ProduceResponse) -> dict[int, Said]:
 
 
 class Verdict(Enum):
-    """What becomes of the items that an answer is about."""
+    """What happens to the items of a batch after its answer."""
 
     DELIVERED = "delivered"
     AGAIN = "again"
-    """The same may be taken later."""
+    """Send the same batch again: the broker may take it later."""
     APART = "apart"
-    """Too large together, or one of them is not what is taken: the others may be."""
+    """Send the items in smaller batches: they are too large together, or the broker refuses one of them."""
     REFUSED = "refused"
 
 
@@ -125,7 +125,7 @@ _RETRIABLE: Final = frozenset({ErrorClass.RETRIABLE, ErrorClass.REFRESH_RETRIABL
 
 
 def verdict_on_code(code: int) -> Verdict:
-    """By Kafka's error code of a partition."""
+    """Return the verdict on a partition's error code."""
     if code == ErrorCode.NONE:
         return Verdict.DELIVERED
     if code in _TOO_LARGE:

@@ -1,4 +1,4 @@
-"""What is delivered, to what, and how it is counted: each item is offered to every destination."""
+"""Items, destinations and their counters; `Fanout` gives each item to every destination."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from kproxy.upstream.attempts import full_jitter
 
 
 class Item(Protocol):
-    """Whatever is delivered: a queue is bounded by its payloads."""
+    """Something to deliver; a queue is bounded by the payloads of its items."""
 
     @property
     def payload(self) -> bytes:
-        """What makes up its size."""
+        """The bytes that count as its size."""
 
 
 T = TypeVar("T", bound=Item)
@@ -27,11 +27,11 @@ T_contra = TypeVar("T_contra", bound=Item, contravariant=True)
 
 @dataclass(slots=True)
 class Counters:
-    """Written by the Trio thread; read at a scrape. Items, unless it says bytes.
+    """Counts of items, and of bytes where the name says so. The Trio thread writes them, a scrape reads them.
 
-    offered = delivered + dropped + what is queued or under way. `dropped` is by reason: "full" (the queue), "refused"
-    (by where they were to go, for good), "late" (not taken within the time for retries), "malformed", "failed" (a fault
-    of the destination).
+    offered = delivered + dropped + queued; `queued` includes items under way. `dropped` is by reason: "full" (no room
+    in the queue), "refused" (by the server, for good), "late" (not accepted within the time for retries),
+    "malformed", "failed" (a fault of the destination).
     """
 
     offered: int = 0
@@ -44,36 +44,36 @@ class Counters:
     last_error: str | None = None
 
     def drop(self, reason: str, items: int = 1) -> None:
-        """Counts items that are lost."""
+        """Count items that are lost."""
         self.dropped[reason] = self.dropped.get(reason, 0) + items
 
 
 class Destination(Protocol[T_contra]):
-    """Takes items in the Trio thread and brings them somewhere in a task of its own."""
+    """Takes items in the Trio thread and delivers them in a task of its own."""
 
     name: str
-    """As configured; the label of its metrics."""
+    """The configured name; the label of its metrics."""
     counters: Counters
 
     def offer(self, item: T_contra) -> bool:
-        """Never blocks, never raises. False: there was no room, the item is lost for this destination, and counted."""
+        """Queue an item; never block or raise. Return False when there is no room: the item is counted as dropped."""
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Works until cancelled. An exception ends this destination only; it is logged, and `run` is called again."""
+        """Deliver until cancelled. An exception ends this destination only; it is logged, and `run` is called again."""
 
     async def flush(self) -> None:
-        """Returns when everything that was offered has been delivered or dropped; the caller sets the deadline."""
+        """Wait until every offered item has been delivered or dropped; the caller sets the deadline."""
 
 
 log = structlog.get_logger("kproxy.delivery")
 
 _BACKOFF: Final = 1.0
 _LONGEST_BACKOFF: Final = 60.0
-_WELL: Final = 60.0  # seconds of work after which an end is the first one again
+_WELL: Final = 60.0  # seconds of work after which a failure counts as the first one again
 
 
 class Fanout(Generic[T]):
-    """One destination's fault costs the others nothing, nor whoever offers."""
+    """Gives each item to every destination; a fault of one affects neither the others nor the caller."""
 
     def __init__(self, destinations: Sequence[Destination[T]], *, rand: Callable[[], float] = random.random) -> None:
         self.destinations = tuple(destinations)
@@ -81,24 +81,24 @@ class Fanout(Generic[T]):
         self._running: dict[str, trio.CancelScope] = {}
 
     def offer(self, item: T) -> None:
-        """Never blocks, never raises; what a destination has no room for is in its counters."""
+        """Offer an item to all; never block, never raise. A destination without room counts it as dropped."""
         for destination in self.destinations:
             hand(destination, item)
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Runs every destination until cancelled; one that ends is run again after a while."""
+        """Run every destination until cancelled; one that ends is started again after a delay."""
         async with trio.open_nursery() as nursery:
             for destination in self.destinations:
                 nursery.start_soon(self._keep, destination)
             task_status.started()
 
     def again(self, destination: Destination[T]) -> None:
-        """Have it begin anew, as it must when where it writes to has moved; what it has queued stays."""
+        """Restart a destination, as it needs when its target has moved; its queue stays."""
         if (scope := self._running.get(destination.name)) is not None:
             scope.cancel()
 
     async def flush(self, limit: float) -> None:
-        """Waits until everything has been delivered or dropped, `limit` seconds at most."""
+        """Wait at most `limit` seconds until everything has been delivered or dropped."""
         with trio.move_on_after(limit):
             async with trio.open_nursery() as nursery:
                 for destination in self.destinations:
@@ -130,7 +130,7 @@ class Fanout(Generic[T]):
 
 
 def hand(destination: Destination[T], item: T) -> None:
-    """Offer an item; a destination that raises has dropped it."""
+    """Offer an item to a destination; when that raises, the item counts as dropped."""
     try:
         destination.offer(item)
     except Exception:

@@ -1,4 +1,4 @@
-"""Files and topics made from their settings: telemetry's receivers and the events' destinations alike."""
+"""Makes file and topic destinations from their settings, for telemetry's receivers and for events."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ if TYPE_CHECKING:
     K = TypeVar("K", bound=Kafka[Any])
 
 Connect = Callable[["ToTopic"], "UpstreamClient"]
-"""A client of the cluster that has the topic."""
+"""Returns a client of the cluster that has the topic."""
 
 
 def files(kind: type[F], settings: receivers.Files | EventFiles, prefix: str, lines: Lines[Any], max_items: int) -> F:
-    """Of a kind; their names begin with `prefix`, and `lines` makes what stands in them. Raises ValueError."""
+    """Return a file destination of a kind. File names begin with `prefix`; `lines` makes an item's lines.
+
+    Raises ValueError for an unusable prefix.
+    """
     return kind(
         settings.name,
         Path(settings.directory),
@@ -46,7 +49,7 @@ def topic(
     record: Callable[[Any], Record],
     max_items: int,
 ) -> K:
-    """Of a kind; `record` makes what is written."""
+    """Return a topic destination of a kind; `record` makes the record of an item."""
     from kproxy.delivery.batches import Compression  # noqa: PLC0415 (most starts need none)
 
     return kind(

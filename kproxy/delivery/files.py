@@ -1,4 +1,4 @@
-"""Gzip files of JSON lines, which appear when they are complete, as Spark wants them."""
+"""Gzip files of JSON lines. A file appears under its name when it is complete, as Spark needs it."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ _GZIP: Final = 31  # zlib's window bits for a gzip member
 
 
 class Segment:
-    """`.NAME.part` until it is finished: Spark, like ls, passes over names that begin with a dot."""
+    """A file, called `.NAME.part` until it is finished: Spark, like ls, skips names that begin with a dot."""
 
     def __init__(self, directory: Path, prefix: str, now: float) -> None:
-        """Makes the file, and the directory when it is missing; `now` in Unix seconds. Raises OSError."""
+        """Create the file, and its directory when that is missing; `now` in Unix seconds. Raises OSError."""
         directory.mkdir(parents=True, exist_ok=True)
         stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         self.path = directory / f"{prefix}-{stamp}-{uuid4().hex[:8]}{SUFFIX}"
         self.size = 0
         self._part = _part_of(self.path)
         self._file = self._part.open("xb", buffering=0)
-        # Whoever cleans up after a crash leaves it alone while this process lives.
+        # While this process lives, another one's `recover` leaves the file alone.
         fcntl.flock(self._file, fcntl.LOCK_EX)
 
     def append(self, lines: bytes) -> None:
-        """Adds a gzip member of its own, so that the file is whole after each. OSError leaves no trace of it."""
+        """Add a gzip member, so that the file is complete after each call. OSError leaves the file as it was."""
         member = gzip.compress(lines, 6)
         try:
             _write(self._file, member)
@@ -56,9 +56,9 @@ class Segment:
         self.size += len(member)
 
     def finish(self) -> None:
-        """Shows the file under its name, on the disk with all that is in it; an empty one goes.
+        """Sync the file and give it its name; remove an empty one.
 
-        Raises OSError, and may be called again then.
+        Raises OSError; it may be called again then.
         """
         if self.size:
             _show(self._file, self.path)
@@ -67,19 +67,19 @@ class Segment:
         self.close()
 
     def close(self) -> None:
-        """Leaves the file as it is; `recover` will show it."""
+        """Close the file without finishing it; `recover` will finish it."""
         self._file.close()
 
 
 def recover(directory: Path, prefix: str) -> int:
-    """Shows what a process left behind that was killed, up to the last whole member; how many files. Raises OSError."""
+    """Finish the files of a killed process, up to their last whole member; return how many. Raises OSError."""
     shown = 0
     for part in directory.glob(f".{prefix}-[0-9]*{SUFFIX}{_PART}"):
         with part.open("r+b", buffering=0) as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                continue  # its process lives
+                continue  # its process is alive
             size = _whole_members(file)
             if size:
                 file.truncate(size)
@@ -91,7 +91,7 @@ def recover(directory: Path, prefix: str) -> int:
 
 
 def prune(directory: Path, prefix: str, keep_bytes: int) -> int:
-    """Deletes the oldest finished files until the others fit; how many. Raises OSError."""
+    """Delete the oldest finished files until the others fit into `keep_bytes`; return how many. Raises OSError."""
     files = sorted(directory.glob(f"{prefix}-[0-9]*{SUFFIX}"), reverse=True)
     kept = deleted = 0
     for file in files:
@@ -123,7 +123,7 @@ def _show(file: BinaryIO, path: Path) -> None:
 
 
 def _whole_members(file: BinaryIO) -> int:
-    """How many bytes of the file are whole members."""
+    """Return how many bytes of the file, from its start, are whole members."""
     whole = read = 0
     member = zlib.decompressobj(_GZIP)
     try:
@@ -137,7 +137,7 @@ def _whole_members(file: BinaryIO) -> int:
                 whole = read - len(data)
                 member = zlib.decompressobj(_GZIP)
     except zlib.error:
-        pass  # a disk that lost power may hold anything behind what was synced
+        pass  # after a power failure the disk may hold anything behind the last sync
     return whole
 
 
@@ -145,9 +145,9 @@ log = structlog.get_logger("kproxy.delivery")
 
 Done = TypeVar("Done")
 Lines = Callable[[T], Iterable[bytes | None]]
-"""An item's lines, each with its newline; None is a step in between, at which others get their turn.
+"""Yields an item's lines, each with its newline; at a None in between, other tasks get their turn.
 
-ValueError for an item that has none: it is dropped.
+Raises ValueError for an item that cannot be written: it is dropped.
 """
 
 _BATCH_ITEMS: Final = 1000
@@ -157,7 +157,7 @@ _LONGEST_BACKOFF: Final = 30.0
 
 
 class Files(Queued[T]):
-    """Writes what waits as one gzip member, in a thread; a file is finished by its size or its age."""
+    """Writes the waiting items as one gzip member, in a thread; finishes a file by its size or its age."""
 
     def __init__(
         self,
@@ -174,9 +174,9 @@ class Files(Queued[T]):
         max_bytes: int = MAX_BYTES,
         rand: Callable[[], float] = random.random,
     ) -> None:
-        """`file_bytes` are compressed, `file_age` and `linger` seconds; the files' names begin with `prefix`.
+        """`file_bytes` counts compressed bytes, `file_age` and `linger` are seconds; file names begin with `prefix`.
 
-        Beyond `keep_bytes` of finished files the oldest are deleted. ValueError for a prefix that no file can have.
+        The oldest finished files beyond `keep_bytes` are deleted. Raises ValueError for an unusable prefix.
         """
         check_prefix(prefix)
         super().__init__(name, max_items=max_items, max_bytes=max_bytes)
@@ -192,7 +192,7 @@ class Files(Queued[T]):
         self._due = inf
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Writes until cancelled; then the file is finished with what it has, and the rest stays queued."""
+        """Write until cancelled; then finish the current file and leave the rest in the queue."""
         task_status.started()
         try:
             await self._try(partial(recover, self._directory, self._prefix))
@@ -219,7 +219,7 @@ class Files(Queued[T]):
         self.delivered(*written)
 
     async def _encoded(self, item: T) -> bytes | None:
-        """The item's lines; None when it cannot be read, and is dropped."""
+        """Return the item's lines; None when it cannot be written and is dropped."""
         out = []
         try:
             for line in self._lines(item):
@@ -235,7 +235,7 @@ class Files(Queued[T]):
         return b"".join(out)
 
     async def _try(self, work: Callable[[], Done]) -> Done:
-        """What `work` brings, in a thread; tried again until the disk can do it. The queue fills meanwhile."""
+        """Run `work` in a thread, again and again until the disk lets it succeed; return its result."""
         failures = 0
         while True:
             try:
@@ -261,7 +261,7 @@ class Files(Queued[T]):
                 self._segment.finish()
             except FileNotFoundError:
                 self._segment.close()
-                self._segment = None  # somebody deleted it: the error is told, and there is nothing to try again
+                self._segment = None  # the file was deleted: report the error; a retry could do nothing
                 raise
             self._segment = None
         self._due = inf

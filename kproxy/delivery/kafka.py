@@ -1,4 +1,4 @@
-"""A topic of Kafka: a record for each item, in the partition of its key, tried again until a leader has it."""
+"""Delivery to a topic of Kafka: a record for each item, in the partition of its key, with retries."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from kproxy.wire.primitives import ZERO_UUID
 from kproxy.wire.records import Record
 
 MAX_AGE: Final = 300.0
-"""Seconds until the leaders are asked for again, as Kafka's clients do: there may be more partitions."""
+"""Seconds until the leaders are looked up again, as Kafka's clients do: there may be more partitions."""
 
 NO_LEADER: Final = -1
 
 
 class Topic:
-    """Asks when it has to; the client learns the brokers' addresses then.
+    """Looks up the leaders of a topic, and gives the client the brokers' addresses.
 
-    `id` is all zeros while it is not known, and at brokers before 2.8, which know none.
+    `id` is all zeros before the first look-up, and at brokers before 2.8, which have no topic ids.
     """
 
     def __init__(self, client: UpstreamClient, name: str) -> None:
@@ -44,18 +44,18 @@ class Topic:
         self._expires = 0.0
 
     def forget(self) -> None:
-        """A leader did not answer, or says that it is none: the next look-up asks."""
+        """Make the next `leaders` ask the brokers: a leader did not answer, or is no longer the leader."""
         self._expires = 0.0
 
     async def leaders(self) -> Sequence[int]:
-        """The leader's node id of each partition, or NO_LEADER. Raises UpstreamError."""
+        """Return the node id of each partition's leader, or NO_LEADER. Raises UpstreamError."""
         if trio.current_time() >= self._expires:
             self._leaders = await self._ask()
             self._expires = trio.current_time() + MAX_AGE
         return self._leaders
 
     async def _ask(self) -> Sequence[int]:
-        # A broker that may create topics by itself (auto.create.topics.enable) creates this one.
+        # Brokers with auto.create.topics.enable create the topic.
         request = MetadataRequest(topics=[MetadataRequestTopic(name=self.name)], allow_auto_topic_creation=True)
         answer = await self._client.request(request, MetadataResponse)
         self._client.set_nodes({broker.node_id: (broker.host, broker.port) for broker in answer.brokers})
@@ -65,26 +65,29 @@ class Topic:
                 leaders = {each.partition_index: each.leader_id for each in topic.partitions}
                 return [leaders.get(index, NO_LEADER) for index in range(max(leaders) + 1)]
         codes = [topic.error_code for topic in answer.topics]
-        told = ", ".join(error_name(code) for code in codes) or "no answer"
-        raise UpstreamError(f"topic {self.name}: {told}; create it, or allow kproxy to write to it")
+        codes_text = ", ".join(error_name(code) for code in codes) or "no answer"
+        raise UpstreamError(f"topic {self.name}: {codes_text}; create it, or allow kproxy to write to it")
 
 
 BATCH_BYTES: Final = 900 * 1024
-"""Of payloads at a time: brokers take batches of 1 MiB (message.max.bytes), with what records add."""
+"""Bytes of payloads in a batch: brokers accept batches of 1 MiB (message.max.bytes), overhead included."""
 
 COMPRESSED_BATCH_BYTES: Final = 4 * BATCH_BYTES
-"""Of those that shrink, to a fifth or less. A batch is several turns of Trio, which come late behind a busy relay."""
+"""The same for compressed batches: payloads shrink to a fifth or less.
+
+Fewer and larger batches are better: each takes several turns of Trio, which come late behind a busy relay.
+"""
 
 _BATCH_ITEMS: Final = 1000
 _BACKOFF: Final = 0.1
 _LONGEST_BACKOFF: Final = 10.0
-_REPLICAS_MS: Final = 20_000  # the broker says that its replicas are slow before the request times out
+_REPLICAS_MS: Final = 20_000  # shorter than the request's timeout, so that the broker can report slow replicas
 
 
 class Kafka(Queued[T]):
-    """Writes what waits, with acks=all, to the leaders of a topic; what no leader took is tried again, in its order.
+    """Writes the waiting items to a topic's leaders with acks=all; retries those that no leader took, in order.
 
-    A leader that took records and could not say so is sent them again: an item arrives once or, rarely, more often.
+    Records that a leader took are sent again if its answer is lost: rarely, an item arrives more than once.
     """
 
     def __init__(
@@ -101,10 +104,10 @@ class Kafka(Queued[T]):
         max_bytes: int = MAX_BYTES,
         rand: Callable[[], float] = random.random,
     ) -> None:
-        """`connect` makes a client of the cluster, of its own, whenever `run` begins; `record` is made of each item.
+        """`connect` makes a client of the cluster, at each start of `run`; `record` makes an item's record.
 
-        Times in seconds: items wait for others for `linger`, and are tried again for `retry_for`. ValueError for what
-        is no topic.
+        Items wait `linger` seconds for others, and are retried for `retry_for` seconds. Raises ValueError for an
+        invalid topic name.
         """
         check_topic(topic)
         super().__init__(name, max_items=max_items, max_bytes=max_bytes)
@@ -117,10 +120,10 @@ class Kafka(Queued[T]):
         self._rand = rand
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Writes until cancelled; what is under way then goes back into the queue."""
+        """Write until cancelled; items that are under way then go back into the queue."""
         client = self._connect()
         topic = Topic(client, self._topic)
-        # The next batches are made while these are written: the relay lets either wait for its turns.
+        # Make the next batches while these are written: behind a busy relay, both wait for their turns.
         made, making = trio.open_memory_channel[_Made[T]](0)
         try:
             async with trio.open_nursery() as nursery:
@@ -138,7 +141,7 @@ class Kafka(Queued[T]):
             await made.send((items, await self._by_leader(topic, items)))
 
     async def _by_leader(self, topic: Topic, items: Sequence[T]) -> _ByLeader[T] | None:
-        """None while nobody says who leads."""
+        """Return the batches by leader; None when the leaders cannot be looked up."""
         try:
             leaders = await topic.leaders()
         except UpstreamError as error:
@@ -163,7 +166,7 @@ class Kafka(Queued[T]):
             by_leader = await self._by_leader(topic, items)
 
     async def _write(self, client: UpstreamClient, topic: Topic, by_leader: _ByLeader[T]) -> Sequence[T]:
-        """Those that may be tried again; the others are settled."""
+        """Write the batches; return the items to try again. The others are settled."""
         again: list[T] = []
         async with trio.open_nursery() as nursery:
             for leader, batches in by_leader.items():
@@ -179,7 +182,7 @@ class Kafka(Queued[T]):
             return
         for index, batch in batches.items():
             answer = answers.get(index, _NOTHING_SAID)
-            match self._judge(f"{self._topic}-{index} at node {leader}", answer):
+            match self._verdict(f"{self._topic}-{index} at node {leader}", answer):
                 case Verdict.DELIVERED:
                     self.delivered(*batch.items)
                 case Verdict.AGAIN:
@@ -190,7 +193,7 @@ class Kafka(Queued[T]):
                 case _:
                     self.dropped("refused", *batch.items)
 
-    def _judge(self, where: str, answer: Said) -> Verdict:
+    def _verdict(self, where: str, answer: Said) -> Verdict:
         found = verdict_on_code(answer.code)
         if found is Verdict.DELIVERED:
             self.recovered()

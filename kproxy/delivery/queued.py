@@ -1,4 +1,4 @@
-"""A destination's queue: bounded by items and by bytes, filled without waiting, emptied by its tasks."""
+"""A destination's queue: bounded by items and by bytes. `offer` never waits; the destination's tasks take from it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from kproxy.delivery.destinations import Counters, T
 log = structlog.get_logger("kproxy.delivery")
 
 MAX_ITEMS: Final = 20_000
-"""Items that may wait: 10 s of 2,000 a second."""
+"""Items that may wait: 10 s at 2,000 a second."""
 
 MAX_BYTES: Final = 64 * 2**20
 """Bytes of payloads that may wait."""
 
 
 class Queued(Generic[T]):
-    """The half of a destination that all have in common: `offer`, `flush`, counters. `run` is the other half's.
+    """The part that all destinations share: `offer`, `flush`, counters. Subclasses add `run`.
 
-    What is taken from the queue is under way, and counts as queued, until it is settled: `flush` waits for it, and
-    memory is bounded including it.
+    An item that is taken from the queue is under way until it is settled. It still counts as queued: `flush` waits for
+    it, and the bounds include it.
     """
 
     def __init__(self, name: str, *, max_items: int = MAX_ITEMS, max_bytes: int = MAX_BYTES) -> None:
@@ -41,10 +41,10 @@ class Queued(Generic[T]):
         self._flushing = trio.Event()
 
     def offer(self, item: T) -> bool:
-        """Queues an item; False when there is no room for it."""
+        """Queue an item; return False when there is no room for it."""
         counters, size = self.counters, len(item.payload)
         counters.offered += 1
-        # One that is larger than all room there is gets its chance when it is alone.
+        # An item that is larger than the bound is accepted when the queue is empty.
         if counters.queued >= self._max_items or (counters.queued and counters.queued_bytes + size > self._max_bytes):
             counters.drop("full")
             return False
@@ -55,12 +55,12 @@ class Queued(Generic[T]):
         return True
 
     async def take(self, *, max_items: int = 1, max_bytes: int = MAX_BYTES, linger: float = 0.0) -> list[T]:
-        """The oldest items, at least one: waits for it, and up to `linger` seconds for others to fill a batch.
+        """Wait for an item, and up to `linger` seconds for others to fill a batch; return the oldest, at least one.
 
-        Each must be settled once it is delivered or dropped. Any number of tasks may take.
+        The caller must settle each with `delivered` or `dropped`. Several tasks may take at the same time.
         """
         while not await self._gathered(max_items, max_bytes, linger):
-            pass  # others were faster
+            pass  # other tasks were faster
         taken = [self._queue.popleft()]
         size = len(taken[0].payload)
         while self._queue and len(taken) < max_items and size + len(self._queue[0].payload) <= max_bytes:
@@ -71,8 +71,8 @@ class Queued(Generic[T]):
         return taken
 
     async def _gathered(self, max_items: int, max_bytes: int, linger: float) -> bool:
-        """Wait for an item, then for others until they fill a batch; whether there is any now."""
-        until = self._taken_at + linger  # what is there came after that, or was too much for that batch
+        """Wait for an item, then for others to fill a batch; return whether the queue has any now."""
+        until = self._taken_at + linger  # items that wait now came after that, or did not fit into that batch
         if not self._queue:
             if self._offered.is_set():
                 self._offered = trio.Event()
@@ -85,17 +85,17 @@ class Queued(Generic[T]):
         return bool(self._queue)
 
     def give_back(self) -> None:
-        """Puts what is under way in front of the queue again: the tasks that took it have ended."""
+        """Put the items under way back at the front of the queue: the tasks that took them have ended."""
         self._queue.extendleft(reversed(self._under_way.values()))
         self._under_way.clear()
 
     def delivered(self, *items: T) -> None:
-        """Settles items that are where they belong."""
+        """Settle items that were delivered."""
         self.counters.delivered += len(items)
         self.counters.delivered_bytes += self._settle(items)
 
     def dropped(self, reason: str, *items: T) -> None:
-        """Settles items that are lost."""
+        """Settle items that are lost; count them by reason."""
         self.counters.drop(reason, len(items))
         self._settle(items)
 
@@ -110,7 +110,7 @@ class Queued(Generic[T]):
         return size
 
     async def flush(self) -> None:
-        """Waits until nothing is queued or under way; meanwhile nothing lingers."""
+        """Wait until nothing is queued or under way; meanwhile `take` does not linger."""
         self._flushing.set()
         try:
             while self.counters.queued:
@@ -121,14 +121,14 @@ class Queued(Generic[T]):
             self._flushing = trio.Event()
 
     def failed(self, error: str) -> None:
-        """What went wrong; the log has the first failure in a row, the counters the last."""
+        """Note an error: the log gets the first of several in a row, `last_error` the latest."""
         self.counters.last_error = error
         if not self._failing:
             log.warning("cannot deliver", to=self.name, error=error)
         self._failing = True
 
     def recovered(self) -> None:
-        """Something was delivered."""
+        """Note that delivery works again; log it after a failure."""
         if self._failing:
             log.info("delivers again", to=self.name)
         self._failing = False

@@ -1,4 +1,4 @@
-"""The Kafka behind the proxy: librdkafka's mock cluster in a process of its own, or a real one."""
+"""The Kafka behind the proxy: librdkafka's mock cluster in a process of its own, or a real cluster."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """A cluster that runs, and what its clients should know of it.
+    """A running cluster, and what the demo needs to know about it.
 
-    `own` are the brokers' own addresses by node id; `check` raises ToolError when the cluster is gone.
+    `own` has the brokers' own addresses by node id; `check` raises ToolError when the cluster is gone.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Backend:
 
 @contextmanager
 def mock(out: Path, say: Say) -> Iterator[Backend]:
-    """librdkafka's mock cluster: a Kafka that is up at once and needs no Java."""
+    """Run librdkafka's mock cluster: it starts at once and needs no Java."""
     say(f"starting librdkafka's mock cluster: {BROKERS} brokers")
     with Child("the mock cluster", ("-m", "kproxy.demo.mock_broker", str(BROKERS)), out / "kafka.log") as child:
         own: dict[int, str] = {}
@@ -55,7 +55,7 @@ def mock(out: Path, say: Say) -> Iterator[Backend]:
 
 @contextmanager
 def real(say: Say) -> Iterator[Backend]:
-    """Apache Kafka; its jars are fetched once, into a cache."""
+    """Run Apache Kafka; its jars are fetched once, into a cache."""
     release = jars.KAFKA_4_3
     cluster = Cluster(release, say=say)
     say(f"starting Apache {release.name.title().replace('-', ' ')}: {BROKERS} brokers")

@@ -1,4 +1,4 @@
-"""What the demo knows so far: one state, from which screen, summary, plot and JSON are made."""
+"""The state of a run, from which screen, summary, plot and JSON are made."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from kproxy.demo.pace import Pace
 from kproxy.demo.scrape import Scrape, in_proxy_quantile
 
 SHORTEST: Final = 0.2
-"""Seconds; rates over less than this are noise."""
+"""The shortest interval in seconds to measure: rates over less are noise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The rates and latencies between two samples. `at` is in seconds, the rest as named; None: nothing to measure."""
+    """The rates and latencies between two samples. `at` is in seconds; None means that there was nothing to measure."""
 
     at: float
     produced_per_s: float
@@ -32,7 +32,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A broker, as clients are told and as it is; `connections` are those of clients that kproxy holds for it."""
+    """A broker: `told` is its advertised address, `own` its real one; `connections` counts its client connections."""
 
     node_id: int
     told: str
@@ -42,7 +42,7 @@ class Node:
 
 @dataclass(slots=True)
 class Board:
-    """`told` is what the clients themselves say they were told; `verdict` is there when the load has ended."""
+    """The state of a run. `told` has the nodes' addresses as the clients see them; `verdict` is set after the load."""
 
     backend: str
     bootstrap: str
@@ -63,11 +63,11 @@ class Board:
     verdict: Mapping[str, Any] | None = None
 
     def begin(self, scrape: Scrape) -> None:
-        """The load begins; what kproxy did before is not part of it."""
+        """Note the begin of the load; what kproxy did before does not count."""
         self.first = self.last = scrape
 
     def see_connections(self, nodes: Sequence[Mapping[str, Any]], connections: Sequence[Mapping[str, Any]]) -> None:
-        """What /api/v1/clusters and /api/v1/connections say now."""
+        """Take over the current answers of /api/v1/clusters and /api/v1/connections."""
         self.connections = len(connections)
         held = [connection["node"] for connection in connections]
         self.nodes = [
@@ -75,7 +75,7 @@ class Board:
         ]
 
     def see_sample(self, sample: Mapping[str, Any], scrape: Scrape) -> None:
-        """A sample of the workload, and what /metrics said at the same time."""
+        """Add a sample of the workload, with a scrape of /metrics from the same time."""
         assert self.first is not None, "begin comes first"
         assert self.last is not None, "begin comes first"
         received = sum(sample["received"])

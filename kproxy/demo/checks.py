@@ -1,4 +1,4 @@
-"""What must be true at the end of the demo, each as a line that says so."""
+"""The checks at the end of the demo, each with a line for people."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from kproxy.demo.board import Board
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Whether it is so, and what was found."""
+    """Whether the check passed, and what it found."""
 
     ok: bool
     found: str
 
 
 def check(board: Board, peers: AbstractSet[int], sockets: int) -> list[Check]:
-    """All checks; `peers` are the remote ports of every one of the clients' `sockets`."""
-    return [_delivered(board), _lost(board), _duplicates(board), _told(board), _sockets(board, peers, sockets)]
+    """Run all checks; `peers` are the remote ports of the clients' sockets, `sockets` is their number."""
+    return [_delivered(board), _lost(board), _duplicates(board), _advertised(board), _sockets(board, peers, sockets)]
 
 
 def _delivered(board: Board) -> Check:
@@ -39,8 +39,8 @@ def _duplicates(board: Board) -> Check:
     return Check(duplicates == 0, f"records received twice: {'none' if duplicates == 0 else duplicates}")
 
 
-def _told(board: Board) -> Check:
-    """The clients' own view of the nodes' addresses, against what kproxy says it tells."""
+def _advertised(board: Board) -> Check:
+    """Compare the nodes' addresses as the clients see them with those that kproxy reports as advertised."""
     advertised = {node.node_id: node.told for node in board.nodes}
     leaked = sorted(set(board.told.values()) & set(board.own.values()))
     if board.told and dict(board.told) == advertised and not leaked:

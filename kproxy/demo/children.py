@@ -1,4 +1,4 @@
-"""The demo's own child processes: each with a log file, read as it grows, and noticed when it ends."""
+"""The demo's child processes: each has a log file, which the demo reads as it grows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stopped(BaseException):
-    """A signal asks for the end. Not an Exception: nobody on the way may take it for a failure and go on."""
+    """A signal asked the demo to end. Not an Exception, so that no handler of failures catches it and goes on."""
 
     def __init__(self, number: signal.Signals) -> None:
         super().__init__(number.name)
@@ -28,7 +28,7 @@ class Stopped(BaseException):
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Inside, the first signal raises `Stopped` in the main thread; later ones do not disturb the putting away."""
+    """Inside, the first signal raises `Stopped` in the main thread; later ones are ignored during the cleanup."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
         for ending in _ENDING:
@@ -47,12 +47,12 @@ _LONGEST = 300
 
 
 class Child:
-    """A Python module as a process; as a context manager it is gone at the end, whatever happened.
+    """A Python module as a process; the end of its context kills it, whatever happened.
 
     Args:
-        name: as messages call it.
-        arguments: of the interpreter, as `-m` and a module.
-        log: gets both outputs; what an earlier run left in it goes.
+        name: the name for messages.
+        arguments: the interpreter's arguments, as `-m` and a module.
+        log: the file for both outputs; it is emptied first.
     """
 
     def __init__(self, name: str, arguments: Sequence[str], log: Path) -> None:
@@ -67,7 +67,7 @@ class Child:
         return self._process.pid
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """The JSON lines that are new since the last call; other lines are for people, in the log."""
+        """Yield the JSON lines that are new since the last call; the log's other lines are for people."""
         with self.log.open("rb") as log:
             log.seek(self._read)
             whole, newline, _ = log.read().rpartition(b"\n")
@@ -77,7 +77,7 @@ class Child:
                 yield json.loads(line)
 
     def check(self, grace: float = 0.0) -> None:
-        """Raises ToolError when the process has ended, or ends within `grace` seconds."""
+        """Raise ToolError when the process has ended, or ends within `grace` seconds."""
         try:
             code = self._process.wait(grace)
         except subprocess.TimeoutExpired:
@@ -85,16 +85,16 @@ class Child:
         raise ToolError(f"{self.name} ended early, {_exit(code)}{self._last_words()} (see {self.log})")
 
     def wait_until(self, happened: Callable[[], bool], what: str, timeout: float) -> None:
-        """As `processes.wait_until`, about this process."""
+        """Do as `processes.wait_until` for this process."""
         wait_until(happened, f"{self.name}: {what}", timeout=timeout, process=self._process)
 
     def end(self, timeout: float) -> int:
-        """SIGTERM, and the exit code. Raises ToolError when it takes longer than `timeout` seconds."""
+        """Send SIGTERM and return the exit code. Raise ToolError when it takes longer than `timeout` seconds."""
         self._process.terminate()
         return self.wait(timeout)
 
     def wait(self, timeout: float) -> int:
-        """The exit code. Raises ToolError when it takes longer than `timeout` seconds."""
+        """Wait for the exit code. Raise ToolError when it takes longer than `timeout` seconds."""
         try:
             return self._process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -109,7 +109,7 @@ class Child:
         kill_group(self._process)
 
     def _last_words(self) -> str:
-        """The last line that is neither JSON nor of librdkafka's own log, where there is one: an exception, mostly."""
+        """Return the last line that is neither JSON nor of librdkafka's log, if there is one: mostly an exception."""
         lines = self.log.read_text(errors="replace").splitlines()
         words = [line.strip() for line in lines if line.strip() and line[0] not in "{%"]
         return f": {words[-1][:_LONGEST]}" if words else ""
@@ -120,5 +120,5 @@ def _exit(code: int) -> str:
 
 
 def _without_settings() -> dict[str, str]:
-    """The demo shows what its flags say, not what this shell has set for another kproxy."""
+    """Return the environment without KPROXY_ variables: they are for another kproxy, the demo uses flags."""
     return {name: value for name, value in os.environ.items() if not name.startswith("KPROXY_")}

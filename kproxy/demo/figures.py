@@ -1,4 +1,4 @@
-"""Numbers as text: latencies with their unit, rates, and rows of bars."""
+"""Format numbers as text: latencies with their unit, rates, and rows of bars."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NOTHING: Final = "–"
 
 
 def latency(milliseconds: float | None) -> str:
-    """Three digits at most, in the unit that suits: 85 µs, 3.1 ms, 1.20 s."""
+    """Return a latency with at most three digits, in a suitable unit: 85 µs, 3.1 ms, 1.20 s."""
     if milliseconds is None:
         return _NOTHING
     if milliseconds < 1:
@@ -23,7 +23,7 @@ def latency(milliseconds: float | None) -> str:
 
 
 def tick(milliseconds: float) -> str:
-    """A round latency at an axis: 100 µs, 10 ms, 1 s."""
+    """Return the label of a round latency on an axis: 100 µs, 10 ms, 1 s."""
     for unit, size in (("s", 1000.0), ("ms", 1.0)):
         if milliseconds >= size:
             return f"{milliseconds / size:g} {unit}"
@@ -31,7 +31,7 @@ def tick(milliseconds: float) -> str:
 
 
 def bars(values: Sequence[float | None], width: int) -> str:
-    """The last `width` values as bars, the largest of them the highest; a blank where there is none."""
+    """Return the last `width` values as bars, relative to the largest; a blank for a missing value."""
     shown = values[-width:]
     most = max((value for value in shown if value is not None), default=0.0)
     return "".join(" " if value is None else _bar(value, most) for value in shown)
@@ -42,7 +42,7 @@ def _bar(value: float, most: float) -> str:
 
 
 def plain(moment: Moment) -> str:
-    """A moment as one line, for an output that is no terminal."""
+    """Return a moment as one line, for an output that is not a terminal."""
     return (
         f"{moment.at:5.1f} s  produced {moment.produced_per_s:6,.0f}/s  consumed {moment.consumed_per_s:6,.0f}/s  "
         f"p50 {latency(moment.p50_ms):>7}  p99 {latency(moment.p99_ms):>7}  "

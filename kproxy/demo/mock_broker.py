@@ -1,6 +1,6 @@
-"""The embedded Kafka as a process of its own: librdkafka's mock cluster, until SIGTERM.
+"""The process of the embedded Kafka: runs librdkafka's mock cluster until SIGTERM.
 
-Prints one JSON line, node ids to addresses, when it listens.
+When it listens, it prints one JSON line with the addresses by node id.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TIMEOUT = 10.0
 
 
 def main() -> None:
-    """Start as many brokers as the argument says."""
+    """Start the number of brokers in the argument, and wait for a signal."""
     ended = {signal.SIGTERM, signal.SIGINT}
     signal.pthread_sigmask(signal.SIG_BLOCK, ended)  # before librdkafka starts its threads
     client = Producer({"test.mock.num.brokers": int(sys.argv[1]), "bootstrap.servers": "replaced by the mock's"})

@@ -1,4 +1,4 @@
-"""The demo from start to end: Kafka, kproxy, the clients, what they show, and putting everything away."""
+"""Runs the demo from start to end: Kafka, kproxy, the clients, the output, and the cleanup."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TRICKLE: Final = ("--rates", "50", "--seconds", str(10**8))
 
 
 def play(*, kafka: bool, stay: bool, seconds: int, out: Path) -> int:
-    """As `kproxy.demo.run`."""
+    """Do as `kproxy.demo.run`."""
     output = console()
     try:
         with stopped_by_signals():
@@ -50,7 +50,7 @@ def play(*, kafka: bool, stay: bool, seconds: int, out: Path) -> int:
 
 
 class Play:
-    """One run. Files go into `out`; the load lasts `seconds`."""
+    """One run of the demo. Files go into `out`; the load lasts `seconds`."""
 
     def __init__(self, output: Console, seconds: int, out: Path) -> None:
         self._console = output
@@ -59,7 +59,7 @@ class Play:
         self._pause = threading.Event()
 
     def run(self, kafka: bool, remain: bool) -> int:
-        """The exit code: 0 when all checks hold, else 1."""
+        """Run the demo; return 0 when all checks pass, else 1."""
         with self._backend(kafka) as behind:
             self._say("starting kproxy serve")
             with Proxy(behind.bootstrap, len(behind.own), self._out / "kproxy.log") as proxy:
@@ -89,7 +89,7 @@ class Play:
         with self._workload(behind, proxy, rates) as clients, SocketWatch(clients.pid) as sockets:
             with screen(self._console) as view:
                 view.show(board)
-                import kproxy.demo.plot  # noqa: F401, PLC0415 - it takes a second, and the group as long to assemble
+                import kproxy.demo.plot  # noqa: F401, PLC0415 - it takes a second, as long as the group takes to assemble
 
                 while board.verdict is None:
                     for line in _look(behind, proxy, clients):
@@ -104,7 +104,7 @@ class Play:
         return Child("the clients", arguments, self._out / "clients.log")
 
     def _stay(self, board: Board, behind: Backend, proxy: Proxy) -> None:
-        """Until a signal comes: a trickle of records, so that there is something to see."""
+        """Keep running with a trickle of records, so that there is something to see, until a signal comes."""
         with self._workload(behind, proxy, _TRICKLE) as clients:
             self._console.print("\nIt stays up, with 50 records a second. Try, in another terminal:\n")
             for what, command in summary.tries(board, TOPIC, behind.console):
@@ -123,7 +123,7 @@ class Play:
 
         picture, data = self._out / "kproxy-demo.png", self._out / "kproxy-demo.json"
         plot(board, all(one.ok for one in checks), picture)
-        data.write_text(json.dumps(_told(board, checks), indent=1) + "\n")
+        data.write_text(json.dumps(_as_json(board, checks), indent=1) + "\n")
         return [picture, data]
 
     def _say(self, line: str) -> None:
@@ -131,7 +131,7 @@ class Play:
 
 
 def _look(behind: Backend, proxy: Proxy, clients: Child) -> list[dict[str, Any]]:
-    """What the clients said since the last look. Raises ToolError when a part failed or has ended."""
+    """Return the clients' lines since the last look. Raise ToolError when a part failed or has ended."""
     behind.check()
     proxy.check()
     lines = list(clients.lines())
@@ -144,7 +144,7 @@ def _look(behind: Backend, proxy: Proxy, clients: Child) -> list[dict[str, Any]]
 
 
 def _take(board: Board, line: dict[str, Any], proxy: Proxy) -> None:
-    """One line of the clients."""
+    """Take over one line of the clients."""
     takers: dict[str, Callable[[], None]] = {
         "addresses": lambda: _addresses(board, line, proxy),
         "assigned": lambda: board.members.__setitem__(line["member"], line["partitions"]),
@@ -164,8 +164,8 @@ def _sample(board: Board, line: dict[str, Any], proxy: Proxy) -> None:
     board.see_sample(line, proxy.scrape())
 
 
-def _told(board: Board, checks: Sequence[Check]) -> dict[str, Any]:
-    """The run as JSON."""
+def _as_json(board: Board, checks: Sequence[Check]) -> dict[str, Any]:
+    """Return the run as JSON values."""
     return {
         "backend": board.backend,
         "pace": asdict(board.pace),

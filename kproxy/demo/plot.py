@@ -1,4 +1,4 @@
-"""The picture of a run: throughput, latency, and what it cost kproxy, over time."""
+"""Plots a run over time: throughput, latency, and kproxy's CPU and memory."""
 
 from __future__ import annotations
 
@@ -64,15 +64,15 @@ def _title(figure: Figure, board: Board, passed: bool) -> None:
     verdict = board.verdict or {}
     figure.text(0.09, 0.955, f"kproxy in front of {board.backend}, {len(board.own)} brokers", size=15, weight="bold")
     p50, p99 = figures.latency(verdict["p50_ms"]), figures.latency(verdict["p99_ms"])
-    told = (
+    subtitle = (
         f"{verdict['received']:,} records of {SIZE} bytes, produced to consumed in {p50} (p50), {p99} (p99); "
         f"{verdict['lost']} lost, {verdict['duplicates']} twice" + ("" if passed else "; NOT ALL CHECKS PASSED")
     )
-    figure.text(0.09, 0.925, told, size=10.5, color=_INK if passed else "#b91c1c")
+    figure.text(0.09, 0.925, subtitle, size=10.5, color=_INK if passed else "#b91c1c")
 
 
 def _series(moments: Sequence[Moment], name: str) -> tuple[list[float], list[float]]:
-    """The middle of each interval, and the value there; a moment without one leaves a gap."""
+    """Return the middle of each interval and its value; NaN, for a gap, where a moment has none."""
     middles, values, begin = [], [], 0.0
     for moment in moments:
         value = getattr(moment, name)
@@ -135,5 +135,5 @@ def _cost(axes: Axes, moments: Sequence[Moment]) -> None:
 
 
 def _legend(axes: Axes) -> None:
-    """Above the curves, where it hides none."""
+    """Put the legend above the curves, so that it hides none."""
     axes.legend(loc="lower right", bbox_to_anchor=(1.01, 0.98), ncols=4, columnspacing=1.6)

@@ -1,4 +1,4 @@
-"""kproxy itself: `kproxy serve` as users run it, and what its admin port tells."""
+"""The demo's kproxy: `kproxy serve` as users run it, and the answers of its admin port."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _READY_TIMEOUT: Final = 30.0
 _ANSWER_TIMEOUT: Final = 10.0
 _DRAIN_TIMEOUT: Final = 15.0
 _DEATH_GRACE: Final = 1.0
-"""Seconds after a connection broke in which the process may turn out to be dead: sockets close first."""
+"""Seconds to wait for the process's end after a connection broke: when it dies, its sockets close first."""
 _OK: Final = 200
 
 
 class Proxy(Child):
-    """`kproxy serve` in front of `nodes` brokers, on adjacent ports: bootstrap, the nodes, the admin port."""
+    """`kproxy serve` in front of `nodes` brokers, on adjacent ports: bootstrap, nodes, admin."""
 
     def __init__(self, bootstrap_servers: str, nodes: int, log: Path) -> None:
         ports = free_ports(nodes + 2)
@@ -33,28 +33,28 @@ class Proxy(Child):
         super().__init__("kproxy serve", ("-m", "kproxy", "serve", *flags, "--log-format", "json"), log)
 
     def wait_ready(self) -> None:
-        """Wait until /readyz says ready; ToolError when it does not come to that."""
+        """Wait until /readyz says ready. Raise ToolError when that takes too long."""
         self.wait_until(self._is_ready, "not ready", _READY_TIMEOUT)
 
     def scrape(self) -> scrape.Scrape:
-        """A look at /metrics."""
+        """Scrape /metrics."""
         return scrape.read(self._get("/metrics"))
 
     def nodes(self) -> Sequence[Mapping[str, Any]]:
-        """The nodes of the virtual cluster, of /api/v1/clusters."""
+        """Return the nodes of the virtual cluster, from /api/v1/clusters."""
         (cluster,) = json.loads(self._get("/api/v1/clusters"))["clusters"]
         nodes: Sequence[Mapping[str, Any]] = cluster["nodes"]
         return nodes
 
     def connections(self) -> Sequence[Mapping[str, Any]]:
-        """The client connections, of /api/v1/connections."""
+        """Return the client connections, from /api/v1/connections."""
         connections: Sequence[Mapping[str, Any]] = json.loads(self._get("/api/v1/connections?limit=1000"))[
             "connections"
         ]
         return connections
 
     def drain(self) -> None:
-        """End it as an orchestrator does. Raises ToolError when that is not clean."""
+        """End the process as an orchestrator does. Raise ToolError when its exit code is not 0."""
         code = self.end(_DRAIN_TIMEOUT)
         if code:
             raise ToolError(f"kproxy serve ended with exit code {code} after SIGTERM (see {self.log})")

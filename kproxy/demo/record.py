@@ -11,10 +11,10 @@ _FILLER: Final = (b"kproxy carries this record to the broker and back. " * 20)[:
 
 
 def encode(number: int, sent_ns: int) -> bytes:
-    """A value of `SIZE` bytes; `sent_ns` is of a monotonic clock."""
+    """Return a value of `SIZE` bytes; `sent_ns` is from a monotonic clock."""
     return _HEAD % (number, sent_ns) + _FILLER
 
 
 def decode(value: bytes) -> tuple[int, int]:
-    """Number and time of sending. Raises ValueError for what `encode` did not make."""
+    """Return number and time of sending. Raise ValueError for a value that `encode` did not make."""
     return int(value[:12]), int(value[13:33])

@@ -1,4 +1,4 @@
-"""What the demo reads from kproxy's /metrics."""
+"""Reads the demo's numbers from kproxy's /metrics."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from prometheus_client.parser import text_string_to_metric_families
 
 
 def quantile(ordered: Sequence[float], fraction: float) -> float | None:
-    """The nearest-rank quantile of sorted values; None of none."""
+    """Return the nearest-rank quantile of sorted values; None when there are none."""
     if not ordered:
         return None
     return ordered[max(math.ceil(fraction * len(ordered)) - 1, 0)]
 
 
 def quantile_of_buckets(buckets: Mapping[float, float], fraction: float) -> float | None:
-    """As Prometheus' `histogram_quantile`: linear inside a bucket; `buckets` maps upper bounds to cumulative counts.
+    """Return a quantile as Prometheus' `histogram_quantile` does, by linear interpolation inside a bucket.
 
-    None of an empty histogram. In the last bucket, which has no end, it is the bound below.
+    `buckets` maps upper bounds to cumulative counts. Return None for an empty histogram; for a quantile in the last
+    bucket, which has no end, its lower bound.
     """
     total = buckets.get(math.inf, 0.0)
     rank, lower, below = fraction * total, 0.0, 0.0
@@ -47,7 +48,7 @@ class Scrape:
 
 
 def read(page: str) -> Scrape:
-    """Read a page in Prometheus' text format. Raises ValueError for anything else."""
+    """Read a page in Prometheus' text format. Raise ValueError for anything else."""
     requests: dict[str, float] = defaultdict(float)
     errors: dict[str, float] = defaultdict(float)
     in_proxy: dict[float, float] = defaultdict(float)
@@ -73,6 +74,6 @@ def read(page: str) -> Scrape:
 
 
 def in_proxy_quantile(now: Scrape, before: Scrape, fraction: float) -> float | None:
-    """The time in seconds that requests between two scrapes spent in kproxy itself."""
+    """Return a quantile of the seconds that requests between two scrapes spent in kproxy itself."""
     buckets = {bound: count - before.in_proxy.get(bound, 0.0) for bound, count in now.in_proxy.items()}
     return quantile_of_buckets(buckets, fraction)

@@ -1,4 +1,4 @@
-"""What the demo shows while it runs: a live screen on a terminal, plain lines elsewhere."""
+"""Shows the running demo: a live screen on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WIDEST: Final = 96
 
 
 def console() -> Console:
-    """Standard output; never control codes where it is no terminal, never an error for a character it lacks."""
+    """Return a console on standard output: no control codes without a terminal, no errors for characters it lacks."""
     terminal = sys.stdout.isatty()
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")
@@ -45,20 +45,20 @@ class Screen(Protocol):
     def __exit__(self, *_: object) -> None: ...
 
     def show(self, board: Board) -> None:
-        """The board has changed."""
+        """Show the changed board."""
 
 
 def screen(console: Console) -> Screen:
-    """The one that suits the output."""
+    """Return the screen that suits the output."""
     return Lively(console) if console.is_terminal and not console.is_dumb_terminal else Plain(console)
 
 
 class Plain:
-    """A line every two seconds."""
+    """Prints a line every two seconds."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._told = False
+        self._addresses_shown = False
         self._next = 0.0
 
     def __enter__(self) -> Plain:
@@ -68,9 +68,9 @@ class Plain:
         return None
 
     def show(self, board: Board) -> None:
-        """Print what is due: the addresses once, then the latest moment."""
-        if board.told and not self._told:
-            self._told = True
+        """Print the addresses once, then the latest moment when it is due."""
+        if board.told and not self._addresses_shown:
+            self._addresses_shown = True
             for node in board.nodes:
                 self._console.print(
                     f"node {node.node_id}: clients are told {node.told}, the broker's own is {node.own}"
@@ -81,7 +81,7 @@ class Plain:
 
 
 class Lively:
-    """A screen that is drawn anew; its last state stays."""
+    """A live screen, which is redrawn in place."""
 
     def __init__(self, console: Console) -> None:
         self._live = Live(console=console, refresh_per_second=_REFRESH, transient=True)
@@ -94,12 +94,12 @@ class Lively:
         self._live.stop()
 
     def show(self, board: Board) -> None:
-        """Draw it with the next refresh."""
+        """Draw the board at the next refresh."""
         self._live.update(draw(board, self._live.console.width))
 
 
 def draw(board: Board, width: int) -> RenderableType:
-    """The whole screen, in 21 lines of at least 80 characters."""
+    """Return the whole screen: 21 lines of at least 80 characters."""
     width = min(width - 2, _WIDEST)
     return Padding(Group(_head(board, width), Text(), _addresses(board), Text(), _rates(board, width)), (1, 0, 0, 2))
 
@@ -131,8 +131,8 @@ def _addresses(board: Board) -> Table:
         "bootstrap", Text(board.bootstrap, "cyan"), Text("any of them", "dim"), str(board.connections - named)
     )
     for node in board.nodes:
-        told = board.told.get(node.node_id, node.told)
-        table.add_row(str(node.node_id), Text(told, "cyan"), Text(node.own, "dim"), str(node.connections))
+        address = board.told.get(node.node_id, node.told)
+        table.add_row(str(node.node_id), Text(address, "cyan"), Text(node.own, "dim"), str(node.connections))
     return table
 
 

@@ -1,4 +1,4 @@
-"""What the demo says at its end: a table, the checks, and where the files are."""
+"""The demo's output at its end: a table, the checks, and the paths of the files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kproxy.demo.record import SIZE
 
 
 def tries(board: Board, topic: str, console: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """What a command shows, and the command; `console` runs a class of Kafka's, where there is a real one."""
+    """Yield commands to try, each after its description; `console` runs a Java class of a real Kafka."""
     base = f"curl -s http://{board.admin}"
     yield "is it ready?", f"{base}/readyz"
     yield "the nodes, as clients are told and as they are", f"{base}/api/v1/clusters"
@@ -41,7 +41,7 @@ def tries(board: Board, topic: str, console: Sequence[str]) -> Iterator[tuple[st
 
 
 def show(console: Console, board: Board, checks: Sequence[Check], files: Sequence[Path]) -> None:
-    """Print it."""
+    """Print the summary."""
     console.print()
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), show_header=False)
     table.add_column(style="dim", no_wrap=True)

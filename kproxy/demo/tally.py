@@ -1,4 +1,4 @@
-"""Which records were acknowledged, and how often each one was received: lost and duplicate records."""
+"""Counts acknowledged and received records, to find lost and duplicate ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MOST: Final = 255
 
 
 class Tally:
-    """How often each number was seen, from 0 up; it belongs to one thread."""
+    """Counts how often each number, from 0 up, was seen; only one thread may write it."""
 
     __slots__ = ("counts", "total")
 
@@ -20,7 +20,7 @@ class Tally:
         self.total = 0
 
     def see(self, number: int) -> None:
-        """Count a number once more; the count of one number stops at 255, the total does not."""
+        """Count a number once more. The count of one number stops at 255; the total does not."""
         if number >= len(self.counts):
             self.counts.extend(bytes(number + _CHUNK - len(self.counts)))
         if self.counts[number] < _MOST:
@@ -28,13 +28,13 @@ class Tally:
         self.total += 1
 
     def count(self, number: int) -> int:
-        """How often this number was seen."""
+        """Return how often a number was seen."""
         return self.counts[number] if number < len(self.counts) else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of the records. `lost` were acknowledged and never received; `duplicates` counts what is too much."""
+    """The totals. `lost` counts records acknowledged but never received; `duplicates` counts surplus receptions."""
 
     acknowledged: int
     received: int
@@ -43,7 +43,7 @@ class Verdict:
 
 
 def compare(acknowledged: Tally, received: Sequence[Tally]) -> Verdict:
-    """Hold what all members of the group received against what the producer was told is written."""
+    """Compare what all members of the group received with what the brokers acknowledged to the producer."""
     lost = duplicates = 0
     for number in range(max(len(tally.counts) for tally in (acknowledged, *received))):
         seen = sum(tally.count(number) for tally in received)

@@ -1,7 +1,7 @@
-"""The clients, as a process of their own: a producer and the members of a consumer group, each in a thread.
+"""The process of the clients: a producer and the members of a consumer group, each in a thread.
 
-Prints a JSON line for each thing that happens: `addresses` (where the clients were told that the nodes are),
-`assigned`, `sample` (twice a second), and at last `verdict`. An error ends the process with a line that says which.
+It prints JSON lines: `addresses` (the nodes' addresses as the clients see them), `assigned`, `sample` (twice a
+second), and at the end `verdict`. After an error it prints `failed` with a message, and ends.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ MEMBERS: Final = 2
 EVERY: Final = 0.5
 START_TIMEOUT: Final = 60.0
 CATCH_UP_TIMEOUT: Final = 15.0
-# A mock partition keeps about 5 MB: the producer waits for the group before that is full.
+# A mock partition keeps about 5 MB: the producer waits for the group before it is full.
 MOST_UNREAD: Final = 4_000
-# A mock cluster answers an empty fetch only when the wait is over, although records came meanwhile; and where a
-# member's SyncGroup comes after the leader's, the group hangs until the session would have timed out, then tries again.
+# A mock cluster answers an empty fetch only at the end of its wait, although records came meanwhile. When a member's
+# SyncGroup comes after the leader's, the group hangs until the session would have timed out, then it tries again.
 FOR_MOCK: Final[Mapping[str, str | int]] = {
     "fetch.wait.max.ms": 10,
     "session.timeout.ms": 6000,
@@ -44,13 +44,13 @@ FOR_MOCK: Final[Mapping[str, str | int]] = {
 
 
 def say(kind: str, **fields: Any) -> None:
-    """One line for the parent; written at once, because threads share the output."""
+    """Print one line for the parent, in one write, because threads share the output."""
     sys.stdout.write(json.dumps({"kind": kind, **fields}) + "\n")
     sys.stdout.flush()
 
 
 class Member:
-    """A consumer of the group, and what it received."""
+    """A consumer of the group, and its received records."""
 
     def __init__(self, name: str, settings: Mapping[str, str | int]) -> None:
         self.name = name
@@ -81,19 +81,19 @@ class Member:
     def _receive(self, message: Message) -> None:
         error = message.error()
         if error is not None:
-            if error.fatal():  # what is not, librdkafka tries again by itself
+            if error.fatal():  # librdkafka retries after others by itself
                 raise KafkaException(error)
             return
         try:
             number, sent_ns = record.decode(message.value() or b"")
-        except ValueError:  # somebody else's, as --stay invites to
+        except ValueError:  # a user's own record, as --stay suggests
             return
         self.tally.see(number)
         self.fresh.append((time.monotonic_ns() - sent_ns) / 1e6)
 
 
 class Source:
-    """The producer: sends at a pace, and counts what the brokers acknowledge."""
+    """The producer: sends at a pace, and counts the records that the brokers acknowledge."""
 
     def __init__(self, settings: Mapping[str, str | int], members: Sequence[Member]) -> None:
         own = {"client.id": "demo-producer", "enable.idempotence": "true", "linger.ms": 5, "retry.backoff.ms": 50}
@@ -103,7 +103,7 @@ class Source:
         self._members = members
 
     def produce(self, pace: Pace) -> None:
-        """Send all that the pace asks for, and wait until the brokers have it."""
+        """Send all records of the pace, and wait for their acknowledgements."""
         began = time.monotonic()
         while (elapsed := time.monotonic() - began) < pace.seconds:
             received = sum(member.tally.total for member in self._members)
@@ -123,7 +123,7 @@ class Source:
 
 
 class Workload:
-    """All clients together, and the lines about them."""
+    """All clients together; prints the lines about them."""
 
     def __init__(self, bootstrap: str, for_mock: bool, pace: Pace) -> None:
         self._settings = settings = {"bootstrap.servers": bootstrap, "broker.address.family": "v4"}
@@ -135,7 +135,7 @@ class Workload:
         self._failed = threading.Event()
 
     def create_topic(self, replicas: int | None) -> None:
-        """Through the proxy, like everything; a mock cluster makes a topic when a producer asks where it is."""
+        """Create the topic through the proxy if `replicas` is given; wait for it. A mock cluster creates it itself."""
         if replicas:
             topic = NewTopic(TOPIC, PARTITIONS, replicas)
             admin = AdminClient({**self._settings, "client.id": "demo-admin"})
@@ -150,10 +150,10 @@ class Workload:
         return len(self.source.producer.list_topics(TOPIC, START_TIMEOUT).topics[TOPIC].partitions) == PARTITIONS
 
     def run(self) -> None:
-        """Start the group, then the producer; end when all that was acknowledged was received, or did not come."""
+        """Start the group, then the producer; end when the group has all acknowledged records, or after a timeout."""
         consumers = [self._thread(member.consume, member.name) for member in self.members]
         self._wait(self._all_assigned, START_TIMEOUT, f"{GROUP} has no assignment")
-        self._tell_addresses()
+        self._say_addresses()
         source = self._thread(lambda: self.source.produce(self.pace), "demo-producer")
         began = time.monotonic()
         while source.is_alive():
@@ -165,7 +165,7 @@ class Workload:
             member.done.set()
         for consumer in consumers:
             consumer.join(CATCH_UP_TIMEOUT)
-        self._tell_verdict()
+        self._say_verdict()
 
     def _thread(self, work: Any, name: str) -> threading.Thread:
         thread = threading.Thread(target=self._guard, args=(work, name), name=name, daemon=True)
@@ -175,7 +175,7 @@ class Workload:
     def _guard(self, work: Any, name: str) -> None:
         try:
             work()
-        except Exception as error:  # a thread's exception would be printed and forgotten
+        except Exception as error:  # an exception in a thread would only be printed
             say("failed", message=f"{name}: {error}")
             self._failed.set()
 
@@ -195,7 +195,7 @@ class Workload:
     def _caught_up(self) -> bool:
         return sum(member.tally.total for member in self.members) >= self.source.acknowledged.total
 
-    def _tell_addresses(self) -> None:
+    def _say_addresses(self) -> None:
         brokers = self.source.producer.list_topics(timeout=START_TIMEOUT).brokers
         say("addresses", nodes={node: f"{broker.host}:{broker.port}" for node, broker in brokers.items()})
 
@@ -214,7 +214,7 @@ class Workload:
             p99_ms=quantile(fresh, 0.99),
         )
 
-    def _tell_verdict(self) -> None:
+    def _say_verdict(self) -> None:
         verdict = compare(self.source.acknowledged, [member.tally for member in self.members])
         ordered = sorted(self._latencies)
         p50, p99, most = (quantile(ordered, fraction) for fraction in (0.5, 0.99, 1.0))
@@ -232,7 +232,7 @@ class Workload:
 
 
 def main() -> None:
-    """Parse, connect, run."""
+    """Parse the arguments and run the workload."""
     parser = argparse.ArgumentParser(prog="kproxy.demo.workload")
     parser.add_argument("bootstrap")
     parser.add_argument("--seconds", type=float, required=True)

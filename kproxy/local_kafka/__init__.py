@@ -1,1 +1,1 @@
-"""A real Apache Kafka on this machine, for the demo and the tests: its jars, its JVMs, and what they leave behind."""
+"""Runs a real Apache Kafka on this machine, for the demo and the tests."""

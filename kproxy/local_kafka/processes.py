@@ -1,4 +1,4 @@
-"""Child processes that never outlive this one, and that are waited for with a deadline."""
+"""Starts child processes that never outlive this one, and waits for them with a deadline."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _TETHER = str(Path(__file__).with_name("tether.py"))
 
 
 class ToolError(KproxyError):
-    """A tool beside kproxy (Java, Maven, Kafka) that is missing or failed: what, and what to do."""
+    """A tool beside kproxy (Java, Maven, Kafka) is missing or failed: which one, and what to do."""
 
 
 def no_tick() -> None:
-    """Wait for the deadline only."""
+    """Do nothing: the wait ends at its deadline only."""
 
 
 def spawn(command: Sequence[str], output: Path, *, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-    """Start `command` in a process group of its own, both its outputs appended to `output`.
+    """Start `command` in a process group of its own; append both its outputs to `output`.
 
-    The kernel kills it when the *thread* that called this ends: call it from the main thread.
+    The kernel kills the process when the *thread* that called this ends: call it from the main thread.
     """
     with output.open("ab") as log:
         return subprocess.Popen(
@@ -43,7 +43,7 @@ def spawn(command: Sequence[str], output: Path, *, env: Mapping[str, str] | None
 
 
 def signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    """Send a signal to the process and all its children; nothing happens when they are gone."""
+    """Send a signal to the process and all its children; do nothing when they are gone."""
     try:
         os.killpg(process.pid, number)
     except ProcessLookupError:
@@ -51,7 +51,7 @@ def signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> No
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
-    """SIGKILL for the whole group, and no zombie left. A stopped process dies too."""
+    """Kill the whole group with SIGKILL, even a stopped one, and reap the process."""
     signal_group(process, signal.SIGKILL)
     process.wait()
 

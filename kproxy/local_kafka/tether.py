@@ -1,6 +1,6 @@
-"""Run a command that dies with the process that started it: `tether.py PARENT_PID COMMAND...`.
+"""Run a command that dies with its parent process: `tether.py PARENT_PID COMMAND...`.
 
-A script of its own, run with `python -I -S`, because a `preexec_fn` is unsafe in a process with threads.
+This is a separate script, run with `python -I -S`, because a `preexec_fn` is unsafe in a process with threads.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ def main() -> None:
     """Ask the kernel for SIGKILL at the parent's death, then become the command."""
     parent, command = int(sys.argv[1]), sys.argv[2:]
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before the line above
+    if os.getppid() != parent:  # the parent died before the line above
         sys.exit(1)
     os.execvp(command[0], command)
 

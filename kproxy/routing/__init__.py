@@ -1,1 +1,1 @@
-"""Node <-> advertised address: which port stands for which node, who listens there, and where the node really is."""
+"""Node <-> advertised address: the port and the listener of each node, and the real address of its broker."""

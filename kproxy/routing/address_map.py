@@ -1,5 +1,8 @@
 # This module is pure.
-"""The nodes of a virtual cluster: where each really is, what clients are told. Pure but for the `bind` it is given."""
+"""The nodes of a virtual cluster: each broker's real address, and the address that kproxy advertises for it.
+
+The module is pure, apart from the `bind` that the caller passes in.
+"""
 
 from __future__ import annotations
 
@@ -13,33 +16,33 @@ from kproxy.observe.reasons import Reason
 from kproxy.routing.ports import NoPortError, PortStrategy
 
 UpstreamNode = tuple[int, str, int]
-"""Id, host and port of a node as its cluster names it."""
+"""A node's id, host and port, as its cluster reports them."""
 Address = tuple[str, int]
 
 
 class Listening(Protocol):
-    """A port that is listened on for a node; `retired` is when (seconds) the node left the topology, None before."""
+    """An open listener for a node; `retired` is when (seconds) the node left the topology, None before that."""
 
     node_id: int | None
     port: int
     retired: float | None
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
 
 
 Bind = Callable[[int, int], Listening | None]
-"""Takes a node id and a port; listens there for the node; None when the port is taken.
+"""(node id, port) -> a listener for the node at that port, or None when the port is taken.
 
-Raises `NoPortError` when no other port could be had either.
+Raises `NoPortError` when no other port can be bound either.
 """
 
 
 @dataclass(slots=True)
 class NodeAddress:
-    """A node: `upstream` is where its broker was last said to be, None until a broker said so; `listener` is kproxy's.
+    """A node. `upstream` is its broker's last reported address, None before the first report; `listener` is kproxy's.
 
-    `gone_since` is when (seconds) the cluster ceased to name it: a broker that restarts is gone for a moment, too.
+    `gone_since` is when (seconds) the cluster stopped reporting it: a broker that restarts is gone for a moment, too.
     """
 
     node_id: int
@@ -49,20 +52,24 @@ class NodeAddress:
 
     @property
     def port(self) -> int:
-        """Where kproxy listens for it."""
+        """The port on which kproxy listens for it."""
         return self.listener.port
 
 
 @dataclass(frozen=True, slots=True)
 class Unmapped:
-    """A node that the cluster names, for which there is no port: where its broker is, and why there is none."""
+    """A node that the cluster reports but that has no port: its broker's address, and why it has no port."""
 
     upstream: Address
     why: NoPortError
 
 
 class AddressMap:
-    """`host` is what clients are told, None for the address at which the client came in; `shift` is added to ports."""
+    """The nodes of one virtual cluster, with their listeners.
+
+    `host` is advertised for every node; None advertises the address to which the client connected. `shift` is added to
+    advertised ports.
+    """
 
     def __init__(self, ports: PortStrategy, bind: Bind, host: str | None, shift: int = 0) -> None:
         self._ports = ports
@@ -81,12 +88,12 @@ class AddressMap:
 
     @property
     def retired(self) -> Sequence[Listening]:
-        """The listeners of nodes that the topology no longer has, as long as they are open."""
+        """The open listeners of nodes that have left the topology."""
         return tuple(self._retired.values())
 
     @property
     def unmapped(self) -> Mapping[int, Unmapped]:
-        """The nodes that have no port, until they have one or the cluster ceases to name them."""
+        """The nodes without a port; a node leaves when it gets one or the cluster stops reporting it."""
         return MappingProxyType(self._unmapped)
 
     def bind_known(self) -> None:
@@ -95,9 +102,9 @@ class AddressMap:
             self._node(node_id)
 
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
-        """What a client that came in at `local_host` is told for a node that is at host:port.
+        """Return the address to advertise for a node at host:port, to a client that connected to `local_host`.
 
-        The node's port is bound on return. Raises `NoPortError` when there is none for it.
+        The node's port is bound on return. Raises `NoPortError` when the node can have no port.
         """
         try:
             node = self._node(node_id)
@@ -109,13 +116,13 @@ class AddressMap:
         return self.advertised(node, local_host)
 
     def advertised(self, node: NodeAddress, local_host: str) -> tuple[str, int]:
-        """What a client that came in at `local_host` is told for a node."""
+        """Return the address of a node that is advertised to a client that connected to `local_host`."""
         return self._host or local_host, node.port + self._shift
 
     def learn(self, nodes: Iterable[UpstreamNode]) -> None:
-        """Where all nodes of the cluster are now.
+        """Take over the current addresses of all nodes of the cluster.
 
-        Raises `NoPortError`, which names each node that has no port, once the others have theirs.
+        Gives every node a port that can have one, then raises one `NoPortError` that names all nodes without a port.
         """
         named: dict[int, Address] = {node_id: (host, port) for node_id, host, port in nodes}
         for node_id in self._unmapped.keys() - named.keys():
@@ -123,22 +130,22 @@ class AddressMap:
         self._place(named)
 
     def miss(self, node_ids: Iterable[int], now: float) -> None:
-        """Nodes that the cluster does not name at the moment; they keep their listeners."""
+        """Note that the cluster does not report these nodes at the moment; they keep their listeners."""
         for node_id in node_ids:
             node = self._nodes.get(node_id)
             if node is not None and node.gone_since is None:
                 node.gone_since = now
 
     def renew(self, nodes: Sequence[UpstreamNode], now: float) -> None:
-        """A new topology: the listeners of all nodes that it does not have are retired; otherwise as `learn`."""
+        """Take over a new topology: retire the listeners of all nodes that it does not have, then do as `learn`."""
         for node_id in self._nodes.keys() - {node_id for node_id, _, _ in nodes}:
             self._retire(node_id, now)
         self.learn(nodes)
 
     def remap(self, ports: PortStrategy, host: str | None, shift: int, now: float) -> None:
-        """Another mapping: listeners at other ports than it gives are retired, and their nodes get new ones.
+        """Change the mapping: retire the listeners at ports that it does not allow, and give their nodes new ones.
 
-        Raises `NoPortError`, which names each node that has no port in it, once the others have theirs.
+        Gives every node a port that can have one, then raises one `NoPortError` that names all nodes without a port.
         """
         self._ports, self._host, self._shift = ports, host, shift
         moved = [node for node in self._nodes.values() if not ports.allows(node.node_id, node.port)]
@@ -146,16 +153,16 @@ class AddressMap:
             self._retire(node.node_id, now)
         named = {node.node_id: node.upstream for node in moved if node.upstream and node.gone_since is None}
         for node in moved:
-            if node.node_id not in named:  # nobody hears of it at the moment: it needs no port
+            if node.node_id not in named:  # it is advertised to nobody at the moment: it can do without a port
                 with suppress(NoPortError):
                     again = self._node(node.node_id)
                     again.upstream, again.gone_since = node.upstream, node.gone_since
         self._place(named | {node_id: node.upstream for node_id, node in self._unmapped.items()})
 
     def reserve(self, node_ids: Iterable[int], ports: PortStrategy | None = None) -> Sequence[NoPortError]:
-        """Listen for the nodes of a topology to be, by the mapping to be; returns those that can have no port.
+        """Listen for the nodes of a future topology, by the future mapping; return an error for each that gets no port.
 
-        Nodes take what is reserved for them when they come; `release` gives up the rest.
+        A node takes its reserved listener when the topology reports it; `release` closes the others.
         """
         problems = []
         for node_id in node_ids:
@@ -166,13 +173,13 @@ class AddressMap:
         return problems
 
     def release(self) -> None:
-        """Listen no more at what was reserved, and has been taken by no node."""
+        """Close the reserved listeners that no node has taken."""
         for listener in self._reserved.values():
             listener.close()
         self._reserved.clear()
 
     def retry(self, named: Container[int] | None) -> None:
-        """Look again for ports for the nodes without one; those that are not `named` (None: all are) are forgotten."""
+        """Look again for ports for the nodes without one; forget those that are not in `named` (None: forget none)."""
         for node_id, node in list(self._unmapped.items()):
             if named is not None and node_id not in named:
                 del self._unmapped[node_id]
@@ -181,7 +188,7 @@ class AddressMap:
                     self._place({node_id: node.upstream})
 
     def expire(self, before: float) -> list[Listening]:
-        """Close, and return, the listeners of nodes that were retired, or last named, at `before` or earlier."""
+        """Close and return the listeners that are retired, or have a gone node, since `before` or earlier."""
         for node in [node for node in self._nodes.values() if _past(node.gone_since, before)]:
             self._retire(node.node_id, before)
         closed = [listener for listener in self._retired.values() if _past(listener.retired, before)]
@@ -191,7 +198,7 @@ class AddressMap:
         return closed
 
     def upstream(self, node_id: int) -> Address | None:
-        """Where a node's broker is, if a broker has said so."""
+        """Return the address of a node's broker; None when no broker has reported it."""
         node = self._nodes.get(node_id)
         return None if node is None else node.upstream
 
@@ -201,7 +208,7 @@ class AddressMap:
         self._retired[listener.port] = listener
 
     def _place(self, nodes: Mapping[int, Address]) -> None:
-        """Each has a port then, or is noted as one that has none: the error names all of these."""
+        """Give each node a port, or note it as unmapped; raise one error that names all unmapped ones."""
         problems = []
         for node_id, upstream in nodes.items():
             try:
@@ -217,20 +224,21 @@ class AddressMap:
     def _node(self, node_id: int) -> NodeAddress:
         node = self._nodes.get(node_id)
         if node is None:
-            node = self._nodes[node_id] = NodeAddress(node_id, self._taken(self._door(node_id, self._ports), node_id))
+            listener = self._assigned(self._listener_for(node_id, self._ports), node_id)
+            node = self._nodes[node_id] = NodeAddress(node_id, listener)
             self._unmapped.pop(node_id, None)
         return node
 
     def _reserve(self, node_id: int, ports: PortStrategy) -> None:
         known = self._listeners()
-        listener = self._door(node_id, ports)
+        listener = self._listener_for(node_id, ports)
         if listener.port not in known:
             self._reserved[listener.port] = listener
 
-    def _door(self, node_id: int, ports: PortStrategy) -> Listening:
-        """The node's own if it has one, also from before it was retired; else a new one, bound.
+    def _listener_for(self, node_id: int, ports: PortStrategy) -> Listening:
+        """Return the node's own listener, which may be retired; else bind a new one.
 
-        With one port to each node, whatever stands there from an earlier mapping becomes the node's.
+        Where a node has only one possible port, an open listener there from an earlier mapping becomes the node's.
         """
         known = self._listeners()
         for listener in known.values():
@@ -245,11 +253,11 @@ class AddressMap:
         raise NoPortError(Reason.NO_FREE_PORT, ports.exhausted(node_id))
 
     def _listeners(self) -> dict[int, Listening]:
-        """Every open one by its port."""
+        """Return every open listener by its port."""
         return {node.port: node.listener for node in self._nodes.values()} | self._retired | self._reserved
 
-    def _taken(self, listener: Listening, node_id: int) -> Listening:
-        """The listener, which stands for the node from now on and is nothing else any more."""
+    def _assigned(self, listener: Listening, node_id: int) -> Listening:
+        """Make the listener this node's: it is no longer retired, reserved or another node's."""
         self._retired.pop(listener.port, None)
         self._reserved.pop(listener.port, None)
         listener.node_id, listener.retired = node_id, None

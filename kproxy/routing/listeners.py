@@ -1,4 +1,4 @@
-"""Listening sockets: bound at once, so that a client can be told of them; accepted from by tasks."""
+"""Listening sockets. They are bound at once, so that they can be advertised to clients; tasks accept from them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _PAUSE_SECONDS: Final = 0.1
 
 Admit = Callable[[socket.socket], Awaitable[None]]
 AdmitBy = Callable[["Listener", socket.socket], Awaitable[None]]
-"""Takes the listener by which a client came, as it is at that moment, and the client's socket."""
+"""Takes the listener to which a client connected, in its state at that moment, and the client's socket."""
 
 log = structlog.get_logger("kproxy.routing")
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A non-blocking listening socket; OSError when the address cannot be had. `::` takes IPv4 clients too."""
+    """Return a non-blocking listening socket; OSError when the address cannot be bound. `::` takes IPv4 clients too."""
     family, address = _resolve(host, port)
     both = family == socket.AF_INET6 and address[0] == "::" and socket.has_dualstack_ipv6()
     listener = socket.create_server(address, family=family, backlog=BACKLOG, dualstack_ipv6=both)
@@ -32,16 +32,16 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _resolve(host: str, port: int) -> tuple[int, tuple[Any, ...]]:
-    """Address family and socket address to listen on; OSError when the host is none of this machine's names."""
+    """Return the address family and the socket address to listen on; OSError when the host does not resolve."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     family, _, _, _, address = found[0]
     return family, address
 
 
 async def accept(listener: socket.socket, nursery: trio.Nursery, admit: Admit) -> None:
-    """Hand every client to `admit` in a task of its own, until cancelled; then close the listener.
+    """Run `admit` for every client in a task of its own, until cancelled; then close the listener.
 
-    No client's failure ends it, nor does a shortage of descriptors: it waits until some are free.
+    A client that fails does not end it. When file descriptors run out, it waits until some are free.
     """
     short = False
     with listener:
@@ -56,16 +56,16 @@ async def accept(listener: socket.socket, nursery: trio.Nursery, admit: Admit) -
                 pass
             except OSError as error:
                 if error.errno in OUT_OF_RESOURCES:
-                    if not short:  # a line for each shortage, not for each attempt
+                    if not short:  # one line for each shortage, not for each attempt
                         log.error("cannot accept", reason=error.strerror, hint="raise the limit on open files")
                     short = True
                     await trio.sleep(_PAUSE_SECONDS)
 
 
 class Listener:
-    """Where clients come in: for a node, or to bootstrap (`node_id` None).
+    """A port to which clients connect: a node's, or the bootstrap port (`node_id` None).
 
-    `retired` is when (seconds, Trio's clock) its node left the topology; None while the listener stands for it.
+    `retired` is when (seconds, Trio's clock) its node left the topology; None while it is the node's listener.
     """
 
     __slots__ = ("_listener", "_scope", "_serving", "node_id", "port", "retired")
@@ -80,7 +80,7 @@ class Listener:
 
     @property
     def closed(self) -> bool:
-        """Whether nobody is let in any more."""
+        """True when `close` has been called: it accepts no more clients."""
         return self._scope.cancel_called
 
     async def serve(self, work: trio.Nursery, admit: AdmitBy) -> None:
@@ -90,7 +90,7 @@ class Listener:
             await accept(self._listener, work, partial(admit, self))
 
     def close(self) -> None:
-        """Let nobody in any more; the port is free at the scheduler's next turn."""
+        """Accept no more clients; the port is free at the scheduler's next turn."""
         self._scope.cancel()
         if not self._serving:
             self._listener.close()

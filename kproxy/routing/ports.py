@@ -1,5 +1,5 @@
 # This module is pure.
-"""Which port a node gets: by its id alone (offset), or the next free one (automatic). Pure."""
+"""Choose a node's port: by its id alone (offset), or the next free one (automatic)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Span = tuple[int, int]
 
 
 class NoPortError(KproxyError):
-    """A node for which there is no port: the configuration does not foresee it, or none is free."""
+    """A node can have no port: the configuration has none for its id, or none is free."""
 
     def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(detail)
@@ -30,25 +30,25 @@ class NoPortError(KproxyError):
 
     @classmethod
     def of_all(cls, problems: Iterable[NoPortError]) -> NoPortError:
-        """Several nodes in one line, at least one; the reason is the first one's."""
+        """Join the errors of one or more nodes in one line, with the reason of the first."""
         found = list(problems)
         return cls(found[0].reason, "; ".join(map(str, found)))
 
 
 @dataclass(frozen=True, slots=True)
 class OffsetPorts:
-    """`first_port` + the node's place among the ranges (first and last id, inclusive), or + its id without ranges.
+    """The port is `first_port` + the node's place among `ranges` (first and last id, inclusive); without them + its id.
 
-    A pure function of the configuration, so that every replica answers alike.
+    It follows from the configuration alone, so that every replica answers alike.
     """
 
     first_port: int
     ranges: Sequence[tuple[int, int]] = ()
     chooses: ClassVar[bool] = False
-    """Whether a node may have another port when one is taken."""
+    """True when a node may have another port because one is taken."""
 
     def candidates(self, node_id: int) -> Iterable[int]:
-        """The one port that the node has; raises `NoPortError` when it has none."""
+        """Return the node's only port; raise `NoPortError` when it has none."""
         port = self.first_port + self._place(node_id)
         if not 0 < port <= MAX_PORT:
             detail = f"node {node_id} would get port {port}, {MAX_PORT} is the highest: give nodes.ranges"
@@ -56,7 +56,7 @@ class OffsetPorts:
         return (port,)
 
     def allows(self, node_id: int, port: int) -> bool:
-        """Whether the port is one that the node may have."""
+        """Return True when the node may have this port."""
         try:
             return port in self.candidates(node_id)
         except NoPortError:
@@ -73,19 +73,19 @@ class OffsetPorts:
         raise NoPortError(Reason.UNMAPPED_NODE, f"node {node_id} is in none of nodes.ranges")
 
     def known(self) -> Sequence[int]:
-        """The nodes whose ports are known before any broker was asked."""
+        """Return the nodes that have ports before any broker is asked."""
         return [node_id for first, last in self.ranges for node_id in range(first, last + 1)]
 
     def exhausted(self, node_id: int) -> str:
-        """Why none of the candidates could be had."""
+        """Say why no candidate could be bound."""
         return f"port {next(iter(self.candidates(node_id)))} of node {node_id} is taken by another process"
 
 
 @dataclass(frozen=True, slots=True)
 class AutomaticPorts:
-    """The next port from `first_port` on that can be bound, in the order in which nodes are seen; 0: any free one.
+    """Each new node gets the next port from `first_port` up that can be bound; with `first_port` 0 any free one.
 
-    Ports in `claimed`, which the configuration gives to others, are passed over even while nobody listens there.
+    Ports in `claimed` belong to other settings; they are skipped even while nothing listens there.
     """
 
     first_port: int
@@ -93,14 +93,14 @@ class AutomaticPorts:
     chooses: ClassVar[bool] = True
 
     def candidates(self, node_id: int) -> Iterable[int]:
-        """The ports to try, in order; a port that is taken is passed over."""
+        """Return the ports to try, in order; the caller skips those that are taken."""
         del node_id
         if not self.first_port:
             return (0,)
         return (port for port in range(self.first_port, MAX_PORT + 1) if not self._is_claimed(port))
 
     def allows(self, node_id: int, port: int) -> bool:
-        """Whether the port is one that any node may have."""
+        """Return True when any node may have this port."""
         del node_id
         return not self.first_port or (port >= self.first_port and not self._is_claimed(port))
 
@@ -108,11 +108,11 @@ class AutomaticPorts:
         return any(first <= port <= last for first, last in self.claimed)
 
     def known(self) -> Sequence[int]:
-        """None: nodes are seen before they have ports."""
+        """Return no nodes: a node gets its port when it is first seen."""
         return ()
 
     def exhausted(self, node_id: int) -> str:
-        """Why none of the candidates could be had."""
+        """Say why no candidate could be bound."""
         if not self.first_port:
             return f"no port is free for node {node_id}"
         others = " that no other setting claims" if self.claimed else ""
@@ -123,7 +123,7 @@ PortStrategy = OffsetPorts | AutomaticPorts
 
 
 def unmapped(ports: PortStrategy, node_ids: Iterable[int]) -> Iterator[NoPortError]:
-    """The nodes of a cluster for which there is no port, even where every port that they may have is free."""
+    """Yield an error for each node that would have no port even if all its possible ports were free."""
     given: set[int] = set()
     for node_id in node_ids:
         try:
@@ -138,7 +138,7 @@ def unmapped(ports: PortStrategy, node_ids: Iterable[int]) -> Iterator[NoPortErr
 
 
 def claimed_by_others(config: Config, index: int) -> tuple[Span, ...]:
-    """The ports on the interface of virtual cluster `index` that are not for its nodes."""
+    """Return the ports on the interface of virtual cluster `index` that are not for its nodes."""
     return tuple(sorted(_others(config, index)))
 
 
@@ -153,7 +153,7 @@ def _others(config: Config, index: int) -> Iterator[Span]:
 
 
 def _last(config: Config, claim: Claim) -> int:
-    """The last port that must be left to a claim: all above for port = first_port + node id, which has no choice."""
+    """Return the last port to leave to a claim: for port = first_port + node id, which has no choice, the highest."""
     if claim.last is not None:
         return claim.last
     other = config.clusters[int(claim.path[1])]
@@ -161,7 +161,10 @@ def _last(config: Config, claim: Claim) -> int:
 
 
 def port_strategy(settings: VirtualCluster, first_port: int, claimed: tuple[Span, ...]) -> PortStrategy:
-    """`first_port` is the lowest port for nodes, `claimed` are ports that the configuration gives to others."""
+    """Return the strategy that the settings name.
+
+    `first_port` is the lowest port for nodes; `claimed` are ports that other settings of the configuration use.
+    """
     nodes = settings.nodes
     if nodes.strategy == "offset":
         return OffsetPorts(first_port, tuple((span.first, span.last) for span in nodes.ranges))

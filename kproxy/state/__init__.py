@@ -1,1 +1,1 @@
-"""What must survive a restart: values by table and key, in memory or in an SQLite file."""
+"""The state that must survive a restart: values by table and key, in memory or in an SQLite file."""

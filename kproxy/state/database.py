@@ -1,4 +1,4 @@
-"""The SQLite file: opening it, its schema, and what its errors mean to a person. Blocking: for threads."""
+"""Open the SQLite file, bring its schema up to date, and explain its errors. Everything here blocks: use a thread."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from kproxy.state.store import StateError, StateLockedError
 
 APPLICATION_ID: Final = int.from_bytes(b"kprx")
 
-# Each takes the schema from its index to the next number, which is what `user_version` holds. What has been released
-# stays as it is: a change is a new entry. Each is one statement, for executescript would commit.
+# Each entry takes the schema from its index to the next number, which is stored in `user_version`. Released entries
+# never change: a change is a new entry. Each entry is one statement, because executescript would commit.
 MIGRATIONS: Final = (
     "CREATE TABLE entries (collection TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,"
     " PRIMARY KEY (collection, key))",
@@ -19,9 +19,9 @@ MIGRATIONS: Final = (
 
 _ELSEWHERE: Final = "or name another file in state.path"
 _NEW: Final = "move it and its -wal file away, and kproxy starts with an empty one"
-# By the whole code first, then by its low byte, the kind of error.
+# Looked up by the whole code first, then by its low byte, the kind of error.
 _REASONS: Final = {
-    # What a file gives that may be read only, before anything is written.
+    # The error of a read-only file, before anything is written.
     sqlite3.SQLITE_IOERR_LOCK: "cannot be locked for writing; check its permissions, and that its file system has "
     f"locks, {_ELSEWHERE}",
     sqlite3.SQLITE_NOTADB: f"is no SQLite database; {_NEW}, {_ELSEWHERE}",
@@ -36,12 +36,12 @@ _REASONS: Final = {
 
 
 def connect(path: str) -> sqlite3.Connection:
-    """A connection that owns the file, with the newest schema; any thread may use it, one at a time.
+    """Return a connection that owns the file, with the newest schema; any thread may use it, one at a time.
 
-    StateLockedError at once when another has the file, StateError for every other reason.
+    Raises StateLockedError at once when another process has the file, StateError for every other reason.
     """
     try:
-        # Absolute: ":memory:" and "" are files like any other. No transactions but those that are begun here.
+        # Absolute, so that ":memory:" and "" are files like any other. isolation_level None: no implicit transactions.
         connection = sqlite3.connect(os.path.abspath(path), timeout=0, isolation_level=None, check_same_thread=False)
     except sqlite3.Error as error:
         raise fault(path, error) from error
@@ -57,7 +57,7 @@ def connect(path: str) -> sqlite3.Connection:
 
 
 def fault(path: str, error: Exception) -> StateError:
-    """The error of a person: the file, what is wrong with it, what to do."""
+    """Return an error for people: the file, what is wrong with it, what to do."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     kind = code & 0xFF
     if kind in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
@@ -69,16 +69,16 @@ def fault(path: str, error: Exception) -> StateError:
 
 
 def _prepare(connection: sqlite3.Connection, path: str) -> None:
-    # One process has the file: two would not see each other's changes in what they hold in memory. It also spares
-    # the shared memory of a WAL, which network file systems lack.
+    # Only one process may have the file: two would not see each other's changes in what they hold in memory. The lock
+    # also makes the WAL's shared memory unnecessary, which network file systems lack.
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
     with connection:
         connection.execute("BEGIN EXCLUSIVE")
         _check(connection, path)
-    # From here on the file is kproxy's, or empty.
+    # From here on the file is known to be kproxy's, or empty.
     connection.execute("PRAGMA journal_mode = WAL")
-    # NORMAL would not sync the WAL at a commit: what was said to be kept could be lost with the power. Group commit
-    # shares the cost of it.
+    # NORMAL would not sync the WAL at a commit: a power failure could lose acknowledged changes. Group commit shares
+    # the cost of the sync.
     connection.execute("PRAGMA synchronous = FULL")
     _migrate(connection)
 
@@ -93,13 +93,13 @@ def _check(connection: sqlite3.Connection, path: str) -> None:
             f"{path} is of a newer kproxy (schema {version}, this one knows {len(MIGRATIONS)}); "
             f"start that version, {_ELSEWHERE}"
         )
-    # Damage is found now, when somebody watches, and not by the first client that needs the page: 1 ms a MiB.
+    # Find damage now, at start, and not when a client first needs the page. It takes 1 ms a MiB.
     if (found := _pragma(connection, "quick_check(1)")) != "ok":
         raise StateError(f"{path} {_REASONS[sqlite3.SQLITE_CORRUPT]} ({' '.join(found.split())})")
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
-    # Nothing is written to a file that is up to date: a proxy starts on a full disk, too.
+    # Write nothing to a file that is up to date, so that a proxy can start on a full disk.
     if not (missing := MIGRATIONS[_pragma(connection, "user_version") :]):
         return
     with connection:

@@ -1,4 +1,4 @@
-"""The store that survives: an SQLite file with one writer thread; calls that wait at the same time share a commit."""
+"""The persistent store: an SQLite file with one writer thread; calls that wait at the same time share a commit."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ CLOSE_SECONDS: Final = 10.0
 
 
 class SqliteStore:
-    """A `Store` in a file that belongs to this process until `close`. Used from the Trio thread that opened it.
+    """A `Store` in a file that belongs to this process until `close`. Use it from the Trio thread that opened it.
 
-    At most `max_calls` wait for the disk; further ones wait for room, and have not been accepted when cancelled there.
-    No call has a deadline of its own: a disk that hangs is the caller's to time out.
+    At most `max_calls` calls wait for the disk. Further calls wait for room; cancelled there, they have no effect.
+    No call has a deadline of its own: the caller must set one against a disk that hangs.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: str, *, max_calls: int, close_seconds: float) -> None:
@@ -50,9 +50,9 @@ class SqliteStore:
         lock_seconds: float = LOCK_SECONDS,
         close_seconds: float = CLOSE_SECONDS,
     ) -> Self:
-        """Opens or creates the file, in a directory that is there. `lock_seconds` are for another process that ends.
+        """Open or create the file in an existing directory; wait up to `lock_seconds` for another process's lock.
 
-        StateError when the file is locked, damaged, another program's, a newer kproxy's, or cannot be written.
+        Raises StateError when the file is locked, damaged, another program's, a newer kproxy's, or cannot be written.
         """
         path = os.fspath(path)
         deadline = trio.current_time() + lock_seconds
@@ -62,47 +62,47 @@ class SqliteStore:
             except StateLockedError:
                 if trio.current_time() >= deadline:
                     raise
-                # At random, for two that start together each lock the other out until one of them lets go.
+                # A random delay: two processes that start together lock each other out until one of them lets go.
                 await trio.sleep(random.uniform(0.02, 0.1))
             else:
                 return cls(connection, path, max_calls=max_calls, close_seconds=close_seconds)
 
     @property
     def counters(self) -> WriterCounters:
-        """What the writer did."""
+        """The writer's counters."""
         return self._writer.counters
 
     @property
     def waiting(self) -> int:
-        """Calls that were accepted and are not done yet."""
+        """The number of calls that were accepted and are not done yet."""
         return len(self._waiting)
 
     async def get(self, table: str, key: str) -> bytes | None:
-        """The value, or None."""
+        """Return the value, or None."""
         check_text(table, key)
         return await self._done(partial(_get, table, key))
 
     async def put(self, table: str, key: str, value: bytes) -> None:
-        """Adds or replaces; when it returns, the value is on the disk."""
+        """Add or replace a value; it is on the disk on return."""
         check_text(table, key)
         await self._done(partial(_put, table, key, bytes(value)))
 
     async def delete(self, table: str, key: str) -> None:
-        """Takes the key away, if it is there; when it returns, so it is on the disk."""
+        """Remove the key if it exists; the removal is on the disk on return."""
         check_text(table, key)
         await self._done(partial(_delete, table, key))
 
     async def items(self, table: str) -> Sequence[tuple[str, bytes]]:
-        """All keys and values of a table, in the order of the keys."""
+        """Return all keys and values of a table, in the order of the keys."""
         check_text(table)
         return await self._done(partial(_items, table))
 
     async def close(self) -> None:
-        """Does what was accepted and closes the file, also when cancelled; StateError when the disk hangs meanwhile."""
+        """Finish the accepted calls and close the file, even when cancelled; StateError when that takes too long."""
         if not self._closing:
             self._closing = True
             self._writer.stop()
-        # Shielded: it closes in the `finally` of what is cancelled, and what is flushed has a bound.
+        # Shielded, because callers close in the `finally` of a cancelled scope; the timeout bounds the wait.
         with trio.move_on_after(self._close_seconds, shield=True):
             await self._closed.wait()
         if not self._closed.is_set():
@@ -128,7 +128,7 @@ class SqliteStore:
         try:
             self._trio.run_sync_soon(self._settled, batch)
         except trio.RunFinishedError:
-            pass  # nobody waits any more
+            pass  # no caller waits any more
 
     def _settled(self, batch: Sequence[Call]) -> None:
         for call in batch:

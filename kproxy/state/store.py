@@ -1,4 +1,4 @@
-"""What must survive a restart, by table and key: the interface, a store in memory, writes that nobody waits for."""
+"""The interface of a store, the store in memory, and `keep`, which writes without raising."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from kproxy.errors import KproxyError
 
 
 class StateError(KproxyError):
-    """State that cannot be read or kept: where, why, and what to do, fit for one line."""
+    """State cannot be read or kept: where, why, and what to do, fit for one line."""
 
 
 class StateLockedError(StateError):
-    """Another process has the state; it may be about to end."""
+    """Another process has locked the state; it may be about to end."""
 
 
 class Store(Protocol):
-    """Tables of bytes by key; a table is there once it has a key. Every method raises StateError, and no other error.
+    """Tables of bytes by key; a table exists once it has a key. Every method raises StateError, and no other error.
 
-    Calls are done in the order in which they were made, so each sees those before it. A call that is cancelled while
-    it waits for its answer is done all the same.
+    Calls take effect in the order in which they are made, so each sees those before it. A call that is cancelled while
+    it waits for its answer still takes effect.
     """
 
     async def get(self, table: str, key: str) -> bytes | None:
-        """The value, or None."""
+        """Return the value, or None."""
 
     async def put(self, table: str, key: str, value: bytes) -> None:
-        """Adds or replaces; when it returns, the value is kept."""
+        """Add or replace a value; it is kept on return."""
 
     async def delete(self, table: str, key: str) -> None:
-        """Takes the key away, if it is there; when it returns, it stays away."""
+        """Remove the key if it exists; the removal is kept on return."""
 
     async def items(self, table: str) -> Sequence[tuple[str, bytes]]:
-        """All keys and values of a table, in the order of the keys' code points; for tables that fit into memory."""
+        """Return all keys and values of a table that fits into memory, in the order of the keys' code points."""
 
     async def close(self) -> None:
-        """Keeps what was accepted and lets go of the state; later calls, but not later closes, raise StateError."""
+        """Keep what was accepted and release the state; later calls, but not later closes, raise StateError."""
 
 
 def check_text(*names: str) -> None:
-    """StateError for a table or a key that has no UTF-8 form: a lone surrogate could be kept by some stores only."""
+    """Raise StateError for a table or a key without a UTF-8 form: only some stores could keep a lone surrogate."""
     for name in names:
         try:
             name.encode()
@@ -59,23 +59,23 @@ class MemoryStore:
         self._closed = False
 
     async def get(self, table: str, key: str) -> bytes | None:
-        """The value, or None."""
+        """Return the value, or None."""
         return self._table(table, key).get(key)
 
     async def put(self, table: str, key: str, value: bytes) -> None:
-        """Adds or replaces."""
+        """Add or replace a value."""
         self._table(table, key)[key] = bytes(value)
 
     async def delete(self, table: str, key: str) -> None:
-        """Takes the key away, if it is there."""
+        """Remove the key if it exists."""
         self._table(table, key).pop(key, None)
 
     async def items(self, table: str) -> Sequence[tuple[str, bytes]]:
-        """All keys and values of a table, in the order of the keys."""
+        """Return all keys and values of a table, in the order of the keys."""
         return sorted(self._table(table).items())
 
     async def close(self) -> None:
-        """Forgets."""
+        """Forget everything."""
         self._closed = True
         self._tables.clear()
 
@@ -90,7 +90,7 @@ log = structlog.get_logger("kproxy.state")
 
 
 async def keep(store: Store, table: str, key: str, value: bytes | None) -> None:
-    """Keep a value, None to forget it; a restart will not know of what could not be written."""
+    """Keep a value, or forget it when it is None. A failure is logged, not raised: a restart loses the change then."""
     try:
         if value is None:
             await store.delete(table, key)

@@ -1,4 +1,4 @@
-"""The one thread that uses the connection: it does what waits in one transaction, and reports that to Trio's thread."""
+"""The only thread that uses the connection. It runs all waiting calls in one transaction and reports them to Trio."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from kproxy.state.store import StateError
 
 @dataclass(slots=True)
 class WriterCounters:
-    """Written by the writer's thread; read at a scrape."""
+    """The writer's counters: its thread writes them, a scrape reads them."""
 
     commits: int = 0
-    """Transactions that changed something: each is a sync of the disk."""
+    """Transactions that changed something; each syncs the disk once."""
     changes: int = 0
-    """Rows that were written or deleted."""
+    """Rows written or deleted."""
     failures: int = 0
     """Calls that raised."""
 
 
 class Call:
-    """Work for the connection, then what came of it: `result`, or `error`."""
+    """Work for the connection; once it is done, `result` or `error` is set."""
 
     __slots__ = ("error", "result", "work")
 
@@ -37,29 +37,29 @@ class Call:
 
 
 class Writer:
-    """Takes calls from any thread, without blocking it, and does them in their order."""
+    """Takes calls from any thread without blocking it, and runs them in their order."""
 
     def __init__(self, connection: sqlite3.Connection, path: str, report: Callable[[Sequence[Call]], None]) -> None:
-        """`report` is called in the writer's thread with what is done, and at last with nothing: the file is closed."""
+        """`report` is called in the writer's thread with each batch that is done; after the close with an empty one."""
         self.counters = WriterCounters()
         self._connection = connection
         self._path = path
         self._report = report
         self._queue: SimpleQueue[Call | None] = SimpleQueue()
         self._stopped = False
-        # A daemon: a process that ends without closing must not wait for calls that never come.
+        # A daemon thread: a process that ends without closing must not wait for calls that never come.
         self._thread = threading.Thread(target=self._run, name="state writer", daemon=True)
 
     def start(self) -> None:
-        """Once."""
+        """Start the thread; call it once."""
         self._thread.start()
 
     def submit(self, call: Call) -> None:
-        """Its turn comes; the caller bounds how many wait."""
+        """Queue a call; the caller bounds how many wait."""
         self._queue.put(call)
 
     def stop(self) -> None:
-        """No call is submitted after this one; those before it are done, then the file is closed."""
+        """Finish the calls that were submitted, then close the file. No call may be submitted after this."""
         self._queue.put(None)
 
     def _run(self) -> None:
@@ -71,7 +71,7 @@ class Writer:
         self._report(())
 
     def _take(self) -> list[Call]:
-        """All that waits: the longer a sync takes, the more calls share the next one."""
+        """Return all waiting calls: the longer a sync takes, the more calls share the next one."""
         batch: list[Call] = []
         while (call := self._queue.get()) is not None:
             batch.append(call)
@@ -83,12 +83,12 @@ class Writer:
     def _settle(self, batch: Sequence[Call]) -> None:
         try:
             self._commit(batch)
-        except Exception as error:  # the thread goes on whatever a call does: others wait for it
+        except Exception as error:  # no call may end the thread: others wait for it
             if len(batch) == 1:
                 batch[0].error = fault(self._path, error)
                 self.counters.failures += 1
                 return
-            # A value that does not fit must not take the others with it: each on its own.
+            # A value that does not fit must not fail the others: run each call on its own.
             for call in batch:
                 self._settle([call])
 

@@ -1,2 +1,2 @@
 # This module is pure.
-"""Bytes to messages and back, nothing else; malformed bytes raise `kproxy.errors.MalformedMessageError`."""
+"""Convert bytes to messages and back, nothing else; malformed bytes raise `kproxy.errors.MalformedMessageError`."""

@@ -1,5 +1,5 @@
 # This module is pure.
-"""Addresses found in a response, and the response with others in their place."""
+"""The broker addresses in a response, and `replace_addresses`, which puts others in their place."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ CONTROLLER: Final = 1
 
 
 class Address(NamedTuple):
-    """One node's address, and where it stands.
+    """One node's address, and its position in the response.
 
-    An error leaves Kafka's placeholders in it: FindCoordinator that found none has node -1, host "", port -1.
+    After an error it has Kafka's placeholders: FindCoordinator without a coordinator has node -1, host "", port -1.
     """
 
     node_id: int
     host: str
     port: int
     start: int
-    """Of the host's length prefix."""
+    """The position of the host's length prefix."""
     end: int
-    """Behind the port, which follows its host in all of Kafka's schemas."""
+    """The position behind the port, which follows the host in all of Kafka's schemas."""
     layout: int
-    """How both are written: STRING_INT32, COMPACT_INT32 or COMPACT_UINT16."""
+    """The encoding of host and port: STRING_INT32, COMPACT_INT32 or COMPACT_UINT16."""
     size_at: tuple[int, int] | None
-    """Span of the size of the tagged field around it, if there is one."""
+    """The span of the size of the tagged field around the address, if there is one."""
     kind: int = BROKER
-    """Whose it is: BROKER or CONTROLLER."""
+    """The kind of node: BROKER or CONTROLLER."""
 
 
 def replace_addresses(
     buf: Buffer, pos: int, end: int, addresses: Sequence[Address], replacements: Sequence[tuple[str, int]]
 ) -> list[bytes | memoryview]:
-    """The body from `pos` to `end` in chunks, with the (host, port) of `replacements` at `addresses`.
+    """Return the body from `pos` to `end` in chunks, with the (host, port) of `replacements` at `addresses`.
 
-    Untouched spans refer to `buf`. Addresses are in the order in which the skim found them.
-    ValueError for a host or port that the layout cannot hold.
+    Unchanged chunks are views of `buf`. Addresses must be in the order in which the skim found them. Raises ValueError
+    for a host or port that the layout cannot hold.
     """
     view = memoryview(buf)
     chunks: list[bytes | memoryview] = []
@@ -59,7 +59,7 @@ def replace_addresses(
 def _edits(
     buf: Buffer, addresses: Sequence[Address], replacements: Sequence[tuple[str, int]]
 ) -> Iterator[tuple[int, int, bytes]]:
-    """(start, end, new bytes) by position: each address, and before it the size around it when that changes."""
+    """Yield (start, end, new bytes) by position: each address, preceded by the size around it when that changes."""
     written = [_written(address.layout, *new) for address, new in zip(addresses, replacements, strict=True)]
     growth: dict[tuple[int, int], int] = {}
     for address, new in zip(addresses, written, strict=True):

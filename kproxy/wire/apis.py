@@ -1,5 +1,5 @@
 # This module is pure.
-"""Which APIs there are, in which versions, and which header versions their requests and responses begin with."""
+"""Kafka's APIs: their versions, and the header versions of their requests and responses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kproxy.wire.generated.api_table import TABLE
 
 
 class ApiSpec(NamedTuple):
-    """One API. `max_version` is the newest stable one; `flexible_from` is 32767 when no version is flexible."""
+    """One API. `max_version` is the newest stable version; `flexible_from` is 32767 when no version is flexible."""
 
     key: int
     name: str
@@ -21,24 +21,24 @@ class ApiSpec(NamedTuple):
     max_version: int
     flexible_from: int
     broker: bool
-    """Whether brokers serve it to clients; False is for controllers among themselves."""
+    """True when brokers serve it to clients; False for an API that only controllers use among themselves."""
 
 
 APIS: Final[Mapping[int, ApiSpec]] = MappingProxyType({row[0]: ApiSpec(*row) for row in TABLE})
 
 
 def request_header_version(key: int, version: int) -> int:
-    """1, or 2 (with tagged fields) for a flexible request, also for versions above the newest known.
+    """Return 1, or 2 (with tagged fields) for a flexible request, also for versions above the newest known.
 
-    UnsupportedApiError for an unknown key.
+    Raises UnsupportedApiError for an unknown key.
     """
     return 2 if version >= _spec(key).flexible_from else 1
 
 
 def response_header_version(key: int, version: int) -> int:
-    """0, or 1 (with tagged fields) for a flexible response.
+    """Return 0, or 1 (with tagged fields) for a flexible response.
 
-    ApiVersions is always 0: a client must be able to read it before it knows any version (KIP-511).
+    ApiVersions has always 0: a client must be able to read it before it knows any version (KIP-511).
     """
     return 1 if version >= _spec(key).flexible_from and key != ApiKey.API_VERSIONS else 0
 

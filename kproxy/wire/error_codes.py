@@ -1,5 +1,5 @@
 # This module is pure.
-"""Error codes as they stand on the wire: their names and classes, also of codes that this version does not know."""
+"""Names and classes of the error codes on the wire, also for codes that this version does not know."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ ERROR_CODES: Final[Mapping[int, ErrorCode]] = MappingProxyType({error.value: err
 
 
 def error_name(code: int) -> str:
-    """Kafka's name of an error code; the number of one that is not known."""
+    """Return Kafka's name of an error code; the number of an unknown one."""
     error = ERROR_CODES.get(code)
     return str(code) if error is None else error.name
 
 
 def classify(code: int, api_key: int | None = None) -> ErrorClass:
-    """The KIP-1050 class of an error code; unknown codes are application-recoverable.
+    """Return the KIP-1050 class of an error code; unknown codes are application-recoverable.
 
-    48 INVALID_TXN_STATE is the only code whose class depends on the API: abortable from Produce.
+    48 INVALID_TXN_STATE is the only code with a class that depends on the API: abortable from Produce.
     """
     error = ERROR_CODES.get(code)
     if error is ErrorCode.INVALID_TXN_STATE and api_key == ApiKey.PRODUCE:

@@ -1,5 +1,5 @@
 # This module is pure and compiled.
-"""Request and response headers: what stands between a frame's size and its body."""
+"""Request and response headers, which lie between a frame's size and its body."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_TAGS: Final = b"\0"
 
 
 class RequestHeader(NamedTuple):
-    """What every request begins with. `tags` are the tagged fields of header version 2, all unknown so far."""
+    """The header of a request. `tags` are the tagged fields of header version 2; Kafka defines none so far."""
 
     api_key: int
     api_version: int
@@ -30,10 +30,10 @@ class RequestHeader(NamedTuple):
 
 
 def decode_request_header(buf: Buffer, pos: int, end: int) -> tuple[RequestHeader, int]:
-    """The header that begins at `pos` (behind the frame's size), and where the body begins; `end` ends the frame.
+    """Return the header that begins at `pos` (behind the frame's size), and the body's position; `end` ends the frame.
 
-    The client id is for people to read: as in Kafka, bytes that are no UTF-8 are replaced, not refused. An unknown api
-    key is read as header version 1, so that it can be named when it is refused.
+    Bytes of the client id that are not UTF-8 are replaced, not refused, as in Kafka: the text is for people. An unknown
+    api key is read as header version 1, so that the refusal can name it.
     """
     try:
         key, version, correlation_id, length = _FIXED.unpack_from(buf, pos)
@@ -50,10 +50,10 @@ def decode_request_header(buf: Buffer, pos: int, end: int) -> tuple[RequestHeade
 
 
 def client_id_in(frame: Buffer, limit: int) -> tuple[str | None, int]:
-    """The client id in a request's frame, its size first, and how many bytes of the frame it takes to know.
+    """Return the client id in a request's frame (from its size on), and how many bytes of the frame that takes.
 
-    None as long as there are fewer. None too where the request has none, is larger than `limit`, or is not what it
-    should be: that is for those to judge who decode it.
+    The id is None as long as `frame` has fewer bytes. It is also None for a request without a client id, one larger
+    than `limit`, and a malformed one, which the decoder refuses later.
     """
     if len(frame) < _SIZE_BYTES:
         return None, _SIZE_BYTES
@@ -71,14 +71,14 @@ def client_id_in(frame: Buffer, limit: int) -> tuple[str | None, int]:
 
 
 def request_body(buf: Buffer, pos: int, key: int, version: int) -> int:
-    """Where the body begins of a request whose header begins at `pos` (behind the frame's size) and is there whole."""
+    """Return the position of a request's body; its complete header begins at `pos`, behind the frame's size."""
     (length,) = int16_at(buf, pos + _FIXED.size - _LENGTH_BYTES)
     pos += _FIXED.size + max(length, 0)
     return _tags(buf, pos, len(buf))[1] if request_header_version(key, version) == 2 else pos
 
 
 def encode_request_header(header: RequestHeader) -> bytes:
-    """The header's bytes. ValueError for a number that does not fit, UnsupportedApiError for an unknown api key."""
+    """Return the header's bytes. ValueError for a number that does not fit, UnsupportedApiError for an unknown key."""
     writer = Writer()
     try:
         writer.int16(header.api_key)
@@ -95,7 +95,7 @@ def encode_request_header(header: RequestHeader) -> bytes:
 
 
 def decode_response_header(buf: Buffer, pos: int, end: int, key: int, version: int) -> tuple[int, int]:
-    """The correlation id and where the body begins; `pos` is behind the frame's size."""
+    """Return the correlation id and the body's position; `pos` is behind the frame's size."""
     try:
         (correlation_id,) = INT32.unpack_from(buf, pos)
         pos += INT32.size
@@ -109,7 +109,7 @@ def decode_response_header(buf: Buffer, pos: int, end: int, key: int, version: i
 
 
 def encode_response_header(correlation_id: int, key: int, version: int) -> bytes:
-    """The header's bytes, without tagged fields: there are none so far."""
+    """Return the header's bytes without tagged fields: Kafka defines none so far."""
     return INT32.pack(correlation_id) + (_NO_TAGS if response_header_version(key, version) else b"")
 
 

@@ -1,5 +1,5 @@
 # This module is pure.
-"""What every generated struct and message can do: be read, be written, be decoded whole, be encoded whole."""
+"""The base classes of generated structs and messages: they are read, written, decoded and encoded."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class WireStruct(ABC):
     @classmethod
     @abstractmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """The struct that begins where `reader` stands."""
+        """Return the struct that begins at the reader's position."""
 
     @abstractmethod
     def write(self, writer: Writer, version: int) -> None:
-        """Append the struct; ValueError for a field that the version cannot carry."""
+        """Append the struct; ValueError for a field that the version does not have."""
 
 
 class WireMessage(WireStruct):
-    """A request's or a response's body."""
+    """The body of a request or of a response."""
 
     __slots__ = ()
 
@@ -38,9 +38,9 @@ class WireMessage(WireStruct):
 
     @classmethod
     def decode(cls, data: Buffer, version: int, *, exact: bool = True) -> Self:
-        """Exactly one body. MalformedMessageError for any other bytes, UnsupportedApiError for an unknown version.
+        """Decode one body. MalformedMessageError for any other bytes, UnsupportedApiError for an unknown version.
 
-        Not `exact`: bytes behind the last field do not matter, as they do not to Kafka's own clients.
+        With `exact=False`, bytes behind the last field are ignored, as Kafka's own clients do.
         """
         cls._check(version)
         reader = Reader(data)
@@ -55,7 +55,7 @@ class WireMessage(WireStruct):
         return message
 
     def encode(self, version: int) -> bytes:
-        """The body. ValueError for what the version cannot carry, UnsupportedApiError for an unknown version."""
+        """Return the body. ValueError for what the version cannot hold, UnsupportedApiError for an unknown version."""
         self._check(version)
         writer = Writer()
         try:
@@ -72,5 +72,5 @@ class WireMessage(WireStruct):
 
 
 def absent(name: str, version: int) -> ValueError:
-    """The error for a field that is set, unknown to the version, and not one that Kafka calls ignorable."""
+    """Return the error for a field that is set although the version lacks it, unless Kafka calls it ignorable."""
     return ValueError(f"{name} is set, but version {version} has no such field")

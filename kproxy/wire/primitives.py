@@ -1,5 +1,5 @@
 # This module is pure and compiled.
-"""Kafka's primitive types at a position of a buffer, and their limits."""
+"""Read Kafka's primitive types at a position of a buffer; their limits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UINT32: Final = Struct(">I")
 INT64: Final = Struct(">q")
 FLOAT64: Final = Struct(">d")
 
-# Typed, so that what they return is no `Any`.
+# Annotated, so that their results are not `Any`.
 int8_at: Final[Callable[[Buffer, int], tuple[int]]] = INT8.unpack_from
 int16_at: Final[Callable[[Buffer, int], tuple[int]]] = INT16.unpack_from
 uint16_at: Final[Callable[[Buffer, int], tuple[int]]] = UINT16.unpack_from
@@ -39,7 +39,7 @@ _MORE: Final = 0x80
 
 
 def uvarint(value: int) -> bytes:
-    """An unsigned varint of a non-negative int32, in as few bytes as it takes."""
+    """Return a non-negative int32 as an unsigned varint, in the fewest bytes."""
     out = bytearray()
     while value >= _MORE:
         out.append(value & 0x7F | _MORE)
@@ -49,7 +49,7 @@ def uvarint(value: int) -> bytes:
 
 
 def read_uvarint(buf: Buffer, pos: int) -> tuple[int, int]:
-    """An unsigned varint and the position behind it; IndexError when the bytes end before it does."""
+    """Return an unsigned varint and the position behind it; IndexError when the bytes end too early."""
     value = 0
     for shift in range(0, 7 * _UVARINT_BYTES, 7):
         byte = buf[pos]
@@ -63,5 +63,5 @@ def read_uvarint(buf: Buffer, pos: int) -> tuple[int, int]:
 
 
 def frame(*chunks: Buffer) -> bytes:
-    """The chunks as one frame, with their size in front."""
+    """Return the chunks as one frame, with their size in front."""
     return b"".join((INT32.pack(sum(map(len, chunks))), *chunks))

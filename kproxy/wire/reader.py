@@ -1,5 +1,5 @@
 # This module is pure and compiled.
-"""Reads a message's values in order, bounds-checked: nothing is allocated for a length before its bytes are there."""
+"""Reads a message's values in order. It checks bounds: it allocates nothing for a length without enough bytes."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class Readable(Protocol):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """The struct that begins where `reader` stands."""
+        """Return the struct that begins at the reader's position."""
 
 
 class Reader:
-    """Reads one value after another out of a message.
+    """Reads one value after another from a message.
 
-    Where bytes are missing it raises `IndexError` or `struct.error`, which `WireStruct.decode` turns into
-    `MalformedMessageError`: so the many small reads pay for no check of their own.
+    When bytes are missing it raises `IndexError` or `struct.error`, which `WireMessage.decode` turns into
+    `MalformedMessageError`: so the many small reads need no checks of their own.
     """
 
     __slots__ = ("_buf", "_pos")
@@ -49,11 +49,11 @@ class Reader:
         self._pos = 0
 
     def remaining(self) -> int:
-        """Bytes not read so far."""
+        """Return the number of bytes not read so far."""
         return len(self._buf) - self._pos
 
     def finish(self) -> None:
-        """Refuse bytes behind the last field."""
+        """Raise MalformedMessageError when there are bytes behind the last field."""
         if self.remaining():
             raise MalformedMessageError(f"{self.remaining()} bytes behind the last field")
 
@@ -103,7 +103,7 @@ class Reader:
         return self._buf[start : self._pos]
 
     def _length(self, fixed: Callable[[], int], flexible: bool) -> int:
-        """A length or a count; -1 is null. No other negative number is one."""
+        """Return a length or a count; -1 means null. Raise MalformedMessageError for other negative numbers."""
         length = self.uvarint() - 1 if flexible else fixed()
         if length < NULL_LENGTH:
             raise MalformedMessageError(f"length {length}")
@@ -135,7 +135,7 @@ class Reader:
         return _present(self.nullable_array(item, flexible))
 
     def nullable_struct(self, kind: type[S], version: int) -> S | None:
-        """Behind a byte of its own: negative is null."""
+        """Return the struct behind a byte that says whether there is one: negative means null."""
         return None if self.int8() < 0 else kind.read(self, version)
 
     def nullable_structs(self, kind: type[S], version: int, flexible: bool) -> list[S] | None:
@@ -145,7 +145,7 @@ class Reader:
         return _present(self.nullable_structs(kind, version, flexible))
 
     def tagged_fields(self) -> Tags:
-        """(tag, bytes) by ascending tag: Kafka reads them in any order, but no tag may come twice."""
+        """Return (tag, bytes) by ascending tag. As in Kafka, they may come in any order, but no tag twice."""
         count = self.uvarint()
         if not count:
             return ()

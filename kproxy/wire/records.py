@@ -1,5 +1,5 @@
 # This module is pure.
-"""Record batches (magic 2) as a producer writes them, the id of their producer, and the partition of a key."""
+"""Record batches (magic 2): encode them, read or replace their producer id; choose the partition of a key."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import google_crc32c
 from kproxy.wire.primitives import Buffer, uvarint
 
 _POLYNOMIAL: Final = 0x82F63B78
-"""Castagnoli's, reflected."""
+"""The Castagnoli polynomial, reflected."""
 _NIBBLES: Final = 8
 _LENGTH_BITS: Final = 32
 
 Step: TypeAlias = tuple[tuple[int, ...], ...]
-"""What each nibble of a CRC becomes, from the lowest on."""
+"""For each nibble of a CRC, from the lowest up: what each of its 16 values becomes."""
 
 
 @lru_cache(4096)  # producers of small records send batches of few sizes
 def crc32c_difference(bits: int, behind: int) -> int:
-    """What to XOR a CRC-32C with when eight bytes, big-endian, are XORed with `bits`; so many bytes follow them."""
+    """Return what to XOR a CRC-32C with when 8 bytes are XORed with `bits` (big-endian) and `behind` bytes follow."""
     crc, steps, place = _of_bits(bits), _steps(), 0
     while behind:
         if behind & 1:
@@ -52,7 +52,7 @@ def _taken(step: Step, crc: int) -> int:
 
 @cache
 def _steps() -> tuple[Step, ...]:
-    """For 1, 2, 4 … 2**31 zeros; 5 ms, once."""
+    """Return the steps over 1, 2, 4 … 2**31 zero bytes; the first call takes 5 ms."""
     bits = [_zero_byte(1 << bit) for bit in range(32)]
     steps = []
     for _ in range(_LENGTH_BITS):
@@ -62,7 +62,7 @@ def _steps() -> tuple[Step, ...]:
 
 
 def _nibble(bits: list[int]) -> tuple[int, ...]:
-    """What each value of four bits becomes, from what each bit does."""
+    """Return what each value of four bits becomes, from what each single bit becomes."""
     values = [0]
     for bit in bits:
         values = list(chain(values, (value ^ bit for value in values)))
@@ -87,7 +87,7 @@ _BODY: Final = Struct(">hiqqqhii")  # attributes … number of records
 
 
 HEAD_BYTES: Final = 51
-"""Of a batch, up to and with its producer's id."""
+"""The bytes of a batch from its start to the end of its producer id."""
 _PRODUCER_HEAD: Final = Struct(">8xi4xbIH20xq")  # length of what follows, magic, CRC, attributes, producer id
 _LENGTH_BYTES: Final = _LENGTH.size
 _CRC_AT: Final = 17
@@ -112,9 +112,9 @@ class Record(NamedTuple):
 def encode_batch(
     records: Sequence[Record], *, codec: int = NO_COMPRESSION, compress: Callable[[bytes], Buffer] | None = None
 ) -> bytes:
-    """One batch of at least one record, as a partition's part of a Produce request holds it.
+    """Return a batch of at least one record, for one partition of a Produce request.
 
-    `compress` is that of the codec, which the batch names; gzip and zstd take the records as they are.
+    `compress` is the codec's function; the batch names the codec. gzip and zstd compress the records as they are.
     """
     first = records[0].timestamp
     encoded: list[bytes] = []
@@ -130,9 +130,10 @@ def encode_batch(
 
 
 def producer_of(head: Buffer, size: int) -> tuple[int, bool]:
-    """The producer's id in a batch of `size` bytes that begins with `head`, and whether it is of a transaction.
+    """Return the producer id of a batch of `size` bytes, and whether the batch is part of a transaction.
 
-    `head` are `HEAD_BYTES`. The id is -1 for none, and for what is no batch of this size: its broker will say so.
+    `head` has the batch's first `HEAD_BYTES`. The id is -1 for none, and for bytes that are not a batch of this size:
+    the broker will refuse those.
     """
     length, magic, _, attributes, producer_id = _PRODUCER_HEAD.unpack_from(head)
     if magic != _MAGIC or length + _LENGTH_BYTES != size:
@@ -141,10 +142,10 @@ def producer_of(head: Buffer, size: int) -> tuple[int, bool]:
 
 
 def with_producer(head: Buffer, size: int, producer_id: int) -> bytes:
-    """The head of the same batch with another producer's id, and the checksum that the whole batch then has.
+    """Return the batch's head with another producer id, and with the checksum that matches it.
 
-    A CRC is linear: what it changes by depends on the bits that differ and on how many bytes follow them, not on what
-    those bytes are. So a batch that was damaged before still is.
+    A CRC is linear: its change depends on the bits that differ and on how many bytes follow them, not on the values of
+    those bytes. So a batch that was damaged before is still detected as damaged.
     """
     _, _, crc, _, before = _PRODUCER_HEAD.unpack_from(head)
     changed = bytearray(head[:HEAD_BYTES])
@@ -155,12 +156,12 @@ def with_producer(head: Buffer, size: int, producer_id: int) -> bytes:
 
 @lru_cache(16_384)
 def partition_of(key: bytes, partitions: int) -> int:
-    """Where Java's producers, and those that follow them, send a key: consumers see all of a key in one partition."""
+    """Return the partition that Java's producers, and those compatible with them, choose for a key."""
     return (murmur2(key) & 0x7FFFFFFF) % partitions
 
 
 def murmur2(data: bytes) -> int:
-    """The 32 bits of Java's org.apache.kafka.common.utils.Utils.murmur2, unsigned."""
+    """Return the unsigned 32 bits of Java's org.apache.kafka.common.utils.Utils.murmur2."""
     h = 0x9747B28C ^ len(data)
     whole = len(data) & ~3
     for position in range(0, whole, 4):
@@ -178,7 +179,7 @@ _MASK: Final = 0xFFFFFFFF
 
 
 def _fields(record: Record, offset: int, later: int) -> tuple[bytes, ...]:
-    """In their order, behind the record's length."""
+    """Return a record's fields behind its length, in order."""
     key, value, _, headers = record
     return (_NO_ATTRIBUTES, _varint(later), _varint(offset), _short(key), *_long(value), _headers(headers))
 
@@ -187,7 +188,7 @@ def _long(data: bytes | None) -> tuple[bytes, ...]:
     return (_NULL,) if data is None else (_varint(len(data)), data)
 
 
-# Keys and headers come again and again: each client's are encoded once.
+# A client's keys and headers repeat: they are encoded once.
 @lru_cache(16_384)
 def _short(data: bytes | None) -> bytes:
     return b"".join(_long(data))
@@ -203,9 +204,9 @@ def _headers(headers: Headers) -> bytes:
 
 @lru_cache(16_384)
 def _varint(value: int) -> bytes:
-    """Zigzag: small negative numbers are short too. Takes what an int64 holds."""
+    """Return an int64 as a zigzag varint: small negative numbers are short too."""
     return uvarint(value << 1 ^ value >> 63)
 
 
-_NO_ATTRIBUTES: Final = b"\x00"  # there are none yet
+_NO_ATTRIBUTES: Final = b"\x00"  # Kafka defines none yet
 _NULL: Final = _varint(-1)

@@ -1,5 +1,5 @@
 # This module is pure and compiled.
-"""Where broker addresses, error codes and `acks` lie in messages that are not decoded."""
+"""Find broker addresses, error codes and `acks` in messages without decoding them."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ __all__ = [
 ]
 
 _REQUEST_HEADER: Final = struct.Struct(">2xh4xh")
-"""Api version and length of the client id, of a request whose key is known."""
+"""The api version and the client id's length in a request header."""
 _INT16: Final = struct.Struct(">h")
 _UNKNOWN_END: Final = 1 << 62
 _PRODUCE_FLEXIBLE: Final = APIS[ApiKey.PRODUCE].flexible_from
 _USUAL: Final = 14
-"""Bytes before and of `acks`, at the least."""
+"""The least number of bytes up to the end of `acks`."""
 _MOST_USUAL: Final = _USUAL + 0xFF
 
 
 class Skimmed:
-    """What a skim found: the addresses by position, and the error codes other than zero on the way to them.
+    """What a skim found: the addresses by position, and the non-zero error codes on the way to them.
 
-    `end` is the position up to which it went: for most responses the one behind the last field that holds addresses.
+    `end` is the position that it reached: for most responses the one behind the last field that holds addresses.
     """
 
     __slots__ = ("addresses", "end", "errors")
@@ -75,9 +75,9 @@ Skim: TypeAlias = Callable[[Buffer, int, int], Skimmed]
 
 
 def response_skim(api_key: int, version: int) -> Skim | None:
-    """The skim of a response; None when it has no broker address.
+    """Return the skim of a response; None when it has no broker address.
 
-    UnsupportedApiError for an unknown version of an API whose responses carry addresses: it might leak one.
+    Raises UnsupportedApiError for an unknown version of an API with addresses in its responses: it might leak one.
     """
     skim = _SKIMS.get((api_key, version))
     if skim is None and api_key in _CARRIERS:
@@ -88,7 +88,7 @@ def response_skim(api_key: int, version: int) -> Skim | None:
 
 
 class Glance:
-    """Tells of one API's responses, in one version, whether they are worth a skim; hardly any is."""
+    """Checks quickly whether a response of one API and version needs a skim; hardly any does."""
 
     __slots__ = ("_addresses", "_errors", "_flexible", "_in_bytes", "_walk")
 
@@ -96,14 +96,17 @@ class Glance:
         self._walk = walk
         self._in_bytes = in_bytes
         self._flexible = flexible
-        self._addresses: list[Address] = []  # empty between two glances, as the other
+        self._addresses: list[Address] = []  # empty between two glances, as is _errors
         self._errors: list[int] = []
 
     def nothing(self, buf: Buffer, pos: int, end: int) -> bool:
-        """Whether the frame, whose header begins at `pos`, is sound and holds neither address nor error code."""
+        """Return True when the frame is well-formed and has neither an address nor an error code.
+
+        Its header begins at `pos`.
+        """
         body = pos + 4
         if self._flexible:
-            if end <= body or buf[body]:  # tagged fields, which no broker sends there
+            if end <= body or buf[body]:  # it has tagged fields, which no broker sends there
                 return False
             body += 1
         in_bytes = self._in_bytes
@@ -122,7 +125,7 @@ class Glance:
 
 
 def response_glance(api_key: int, version: int) -> Glance | None:
-    """The glance at a response; None when it has no broker address, or is of a version that is not known."""
+    """Return the glance for a response; None when it has no broker address, or its version is unknown."""
     where = (api_key, version)
     walk = SKIMS.get(where)
     if walk is None:
@@ -131,7 +134,7 @@ def response_glance(api_key: int, version: int) -> Glance | None:
 
 
 def error_offset(api_key: int, version: int) -> int | None:
-    """Bytes from the body's start to the top-level error code; None when there is none at a fixed place."""
+    """Return the offset of the top-level error code in the body; None when there is none at a fixed place."""
     for first, last, offset in ERROR_OFFSETS.get(api_key, ()):
         if first <= version <= last:
             return offset
@@ -139,13 +142,13 @@ def error_offset(api_key: int, version: int) -> int | None:
 
 
 def acks(buf: Buffer, pos: int, end: int) -> int | None:
-    """`acks` of a Produce request whose header begins at `pos`; None when more bytes are needed to tell."""
+    """Return `acks` of a Produce request with its header at `pos`; None when more bytes are needed."""
     if isinstance(buf, bytes):
         head, at, stop = buf, pos, end
     else:
         head, at = bytes(buf[pos : min(end, pos + _MOST_USUAL)]), 0
         stop = len(head)
-    # The shape that clients send: a short client id, no tagged fields, no transactional id.
+    # The usual shape: a short client id, no tagged fields, no transactional id.
     if stop - at > _USUAL and head[at + 3] >= _PRODUCE_FLEXIBLE and not head[at + 8]:
         at += 10 + head[at + 9]
         if at + 4 <= stop and not head[at] and not head[at + 1]:
@@ -158,7 +161,7 @@ def acks(buf: Buffer, pos: int, end: int) -> int | None:
 
 
 def is_transactional(buf: Buffer, pos: int, end: int) -> bool:
-    """Whether a Produce request, whose header begins at `pos` and whose `acks` are there, has a transactional id."""
+    """Return True when a Produce request has a transactional id; it must be complete from `pos` up to `acks`."""
     if isinstance(buf, bytes) and end - pos > _USUAL and buf[pos + 3] >= _PRODUCE_FLEXIBLE and not buf[pos + 8]:
         at = pos + 10 + buf[pos + 9]
         if at + 4 <= end and not buf[at] and not buf[at + 1]:  # as in `acks`
@@ -173,7 +176,7 @@ def _acks(view: memoryview) -> int:
 
 
 def _transaction(view: memoryview) -> tuple[bool, int]:
-    """Whether there is a transactional id, and the position behind it."""
+    """Return whether there is a transactional id, and the position behind it."""
     version, length = _REQUEST_HEADER.unpack_from(view)
     pos = _REQUEST_HEADER.size + _text(length)
     if version < APIS[ApiKey.PRODUCE].flexible_from:
@@ -188,7 +191,7 @@ def _transaction(view: memoryview) -> tuple[bool, int]:
 
 
 def _text(length: int) -> int:
-    """Bytes of a nullable string behind its length."""
+    """Return the number of bytes of a nullable string behind its length."""
     if length < -1 or length > MAX_STRING:
         raise no_length(length)
     return max(length, 0)

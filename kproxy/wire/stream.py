@@ -1,5 +1,5 @@
 # This module is pure.
-"""Messages that are forwarded as they arrive: where their records lie, and where the section with addresses begins."""
+"""Walk messages that are forwarded as they arrive: find their records and the section with addresses."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _UNKNOWN_END: Final = 1 << 62
 
 
 def response_stream(api_key: int, version: int) -> ResponseStream | None:
-    """The state of one response under way; None for a response that is not walked as it arrives."""
+    """Return the state for a new response; None for a response that is not walked as it arrives."""
     layout = STREAMS.get((api_key, version))
     return None if layout is None else ResponseStream(layout)
 
 
 def request_stream(api_key: int, version: int) -> RecordsWalk | None:
-    """The state of one request under way; None for a request that is not walked as it arrives."""
+    """Return the state for a new request; None for a request that is not walked as it arrives."""
     plan = REQUEST_STREAMS.get((api_key, version))
     return None if plan is None else RecordsWalk(plan)
 
@@ -29,8 +29,8 @@ def request_stream(api_key: int, version: int) -> RecordsWalk | None:
 class RecordsWalk:
     """A walk over one frame's body, from its first byte, that stops at each blob of records.
 
-    `blob` is the size of the blob that begins at the position which `to_blob` returned; 0 where it has not come to one.
-    `errors` are the error codes other than zero so far.
+    `blob` is the size of the blob at the position that `to_blob` returned; 0 when it has not reached one. `errors` are
+    the non-zero error codes so far.
     """
 
     __slots__ = ("_levels", "blob", "errors")
@@ -42,13 +42,13 @@ class RecordsWalk:
 
     @property
     def at_end(self) -> bool:
-        """Whether all that is walked has been: what is left of the frame needs no look."""
+        """True when the walk is complete: the rest of the frame needs no look."""
         return not self._levels
 
     def to_blob(self, view: Buffer, at: int) -> int:
-        """Walk on from `at`, which is behind the last blob; returns up to where it is understood and may be forwarded.
+        """Walk on from `at`, which is behind the last blob; return the position up to which the bytes may be forwarded.
 
-        What lies between there and the view's end must come again at the front of the next one, with more behind it.
+        The caller must pass the bytes behind that position again, at the start of the next view, with more behind them.
         """
         errors = self.errors
         self.blob = 0
@@ -74,7 +74,7 @@ class RecordsWalk:
         return at
 
     def _end_element(self) -> None:
-        """Begin the next element, of the innermost array that is not at its end."""
+        """Begin the next element of the innermost array that is not at its end."""
         while self._levels:
             level = self._levels[-1]
             if level.index < len(level.plan):
@@ -87,9 +87,9 @@ class RecordsWalk:
 
 
 class ResponseStream(RecordsWalk):
-    """One response frame's body, up to the section with its node endpoints.
+    """A walk over one response frame's body, up to the section with its node endpoints.
 
-    `skip` bytes of records lie directly behind the position that `feed` returned, and need no look.
+    The `skip` bytes behind the position that `feed` returned are records and need no look.
     """
 
     __slots__ = ("_layout", "skip")
@@ -101,13 +101,13 @@ class ResponseStream(RecordsWalk):
 
     @property
     def at_tail(self) -> bool:
-        """Whether the section with the node endpoints comes next: gather what is left of the frame for `neutralise`."""
+        """True when the section with the node endpoints comes next: gather the rest of the frame for `neutralise`."""
         return self.at_end
 
     def feed(self, buf: Buffer, pos: int, end: int) -> int:
-        """Walk what is there; returns up to where it is understood and may be forwarded.
+        """Walk the bytes; return the position up to which they may be forwarded.
 
-        What lies between there and `end` must come again at the front of the next call, with more behind it.
+        The caller must pass the bytes from there to `end` again in the next call, with more behind them.
         """
         view = memoryview(buf)[pos:end]
         at = self.to_blob(view, 0)
@@ -121,15 +121,15 @@ class ResponseStream(RecordsWalk):
         return pos + at + here
 
     def neutralise(self, tail: bytes, advertise: Advertise) -> bytes:
-        """The last section, of the same length, with addresses for the client, or without any when they are longer.
+        """Return the last section at the same length, with the client's addresses, or without any if they do not fit.
 
-        What is left over is filled by a tagged field of zeros that no client knows (KIP-482).
+        A tagged field of zeros that no client knows fills the space left over (KIP-482).
         """
         return neutralised(self._layout, tail, advertise)
 
 
 class _Level:
-    """How far the walk has come in one array: the step that is next, and the elements left with the current one."""
+    """The walk's position in one array: the next step, and the number of elements left, including the current one."""
 
     __slots__ = ("index", "left", "plan")
 

@@ -1,8 +1,8 @@
 # This module is pure.
-"""No broker address in the last section of a response that streams, and not one byte more or less.
+"""Replace broker addresses in the last section of a streamed response without changing its length.
 
-NodeEndpoints (KIP-951) stand at the very end of a response, when the frame's length is out already. What is left over
-when they get shorter is filled by a tagged field of zeros that no client knows, and so skips (KIP-482).
+NodeEndpoints (KIP-951) are at the very end of a response, when the frame's length has already been sent. When they
+get shorter, a tagged field of zeros fills the space; clients skip it, because they do not know its tag (KIP-482).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Advertise: TypeAlias = Callable[[int, str, int], tuple[str, int]]
 """(node id, host, port of the broker) -> host and port for the client."""
 
 _EMPTY_ARRAY: Final = b"\x01"
-_LAST_PADDING_TAG: Final = 0x7F  # far from the tags that Kafka gives out, and still one byte
-_MOST_TAGS: Final = 100  # so that a free tag is left, and their number is one byte
+_LAST_PADDING_TAG: Final = 0x7F  # far above the tags that Kafka assigns, and still one byte
+_MOST_TAGS: Final = 100  # so that a tag is free, and the number of tags takes one byte
 
 
 def neutralised(layout: StreamLayout, tail: bytes, advertise: Advertise) -> bytes:
-    """The section of the same length, its endpoints with other addresses; without endpoints when those are longer."""
+    """Return the section at the same length, with other addresses; without endpoints when those do not fit."""
     try:
         endpoints, tags, behind = _split(layout, tail)
         if endpoints is None:
@@ -42,7 +42,7 @@ def neutralised(layout: StreamLayout, tail: bytes, advertise: Advertise) -> byte
 
 
 def _split(layout: StreamLayout, tail: bytes) -> tuple[bytes | None, Tags, bytes]:
-    """The array of endpoints, None when there is none; the other tagged fields; bytes behind, which clients ignore."""
+    """Return the array of endpoints or None, the other tagged fields, and the bytes behind, which clients ignore."""
     if layout.tag is None:
         pos = layout.endpoints(tail, 0, len(tail), [], [])
         return tail[:pos], *_tags(tail[pos:])
@@ -67,7 +67,7 @@ def _rewritten(layout: StreamLayout, endpoints: bytes, advertise: Advertise) -> 
 
 
 def _section(layout: StreamLayout, endpoints: bytes | None, tags: Tags) -> tuple[bytes, Tags]:
-    """What stands before the tagged fields, and these."""
+    """Return the bytes before the tagged fields, and the tagged fields."""
     if layout.tag is None:
         return endpoints or _EMPTY_ARRAY, tags
     return b"", tags if endpoints is None else ((layout.tag, endpoints), *tags)
@@ -78,7 +78,7 @@ def _encoded(tags: Tags) -> bytes:
 
 
 def _fitted(tags: Tags, size: int) -> bytes:
-    """The section in exactly `size` bytes, which are enough for it."""
+    """Return the tagged section in exactly `size` bytes, which must be enough."""
     encoded = _encoded(tags)
     spare = size - len(encoded)
     if spare == 0:
@@ -89,7 +89,7 @@ def _fitted(tags: Tags, size: int) -> bytes:
 
 
 def _padded(tags: Tags, spare: int) -> bytes:
-    """The section with one more field, of `spare` bytes: a tag, a size, zeros."""
+    """Return the section with one more field of `spare` bytes: a tag, a size, zeros."""
     used = dict(tags)
     tag = next(number for number in range(_LAST_PADDING_TAG, 0, -1) if number not in used)
     width = 1
@@ -109,7 +109,7 @@ def _padded(tags: Tags, spare: int) -> bytes:
 
 
 def _stretched(number: int, width: int) -> bytes:
-    """A varint in exactly `width` bytes, if need be more than it takes, which all readers accept."""
+    """Return a varint in exactly `width` bytes; all readers accept one that is longer than needed."""
     raw = uvarint(number)
     if len(raw) == width:
         return raw

@@ -1,5 +1,5 @@
 # This module is pure and compiled.
-"""What generated skims are made of: reads at a position, and the types of their tables."""
+"""The building blocks of generated skims: functions that read at a position, and the types of their tables."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kproxy.wire.primitives import Buffer, read_uvarint
 WalkFunction: TypeAlias = Callable[[Buffer, int, int, list[Address], list[int]], int]
 """(buf, pos, end, addresses, errors) -> position behind what was walked; appends to both lists."""
 BytesWalk: TypeAlias = Callable[[bytes, int, int, list[Address], list[int]], int]
-"""The same of plain bytes, which compiled code reads without making an object of each."""
+"""The same for plain bytes: compiled code reads them without making an object of each byte."""
 StepFunction: TypeAlias = Callable[[Buffer, int, int, list[int]], tuple[int, int, int]]
-"""(buf, pos, end, errors) -> (position reached, the count or size that stands before it, index of the step it ends).
+"""(buf, pos, end, errors) -> (position reached, the count or size read before it, index of the step that ended).
 
-It goes on over empty arrays, so that step may be a later one than its own. A count or size of -1 is null.
+The function continues over empty arrays, so a later step than its own may have ended. A count or size of -1 is null.
 """
 
 RUN: Final = 0
@@ -26,7 +26,7 @@ BLOB: Final = 2
 
 
 class Step(NamedTuple):
-    """A stretch of a streamed response."""
+    """A part of a streamed message."""
 
     walk: StepFunction
     kind: int
@@ -35,7 +35,7 @@ class Step(NamedTuple):
 
 
 class StreamLayout(NamedTuple):
-    """How a response is walked as it arrives, up to the section with its node endpoints."""
+    """The plan for walking a response as it arrives, up to the section with its node endpoints."""
 
     plan: tuple[Step, ...]
     endpoints: WalkFunction
@@ -45,7 +45,7 @@ class StreamLayout(NamedTuple):
 
 
 def uvarint_at(buf: Buffer, pos: int) -> tuple[int, int]:
-    """`read_uvarint`, quick for the one to three bytes that sizes of records take."""
+    """Do the same as `read_uvarint`, but fast for up to three bytes, which suffice for most sizes of records."""
     first = buf[pos]
     if first < 0x80:
         return first, pos + 1
@@ -59,7 +59,7 @@ def uvarint_at(buf: Buffer, pos: int) -> tuple[int, int]:
 
 
 def skip_tags(buf: Buffer, pos: int, end: int) -> int:
-    """The position behind a section of tagged fields."""
+    """Return the position behind a section of tagged fields."""
     count, pos = read_uvarint(buf, pos)
     for _ in range(count):
         _, pos = read_uvarint(buf, pos)
@@ -71,10 +71,10 @@ def skip_tags(buf: Buffer, pos: int, end: int) -> int:
 
 
 def no_length(length: int) -> MalformedMessageError:
-    """The error for a length or count that cannot be."""
+    """Return the error for an impossible length or count."""
     return MalformedMessageError(f"a length of {length}")
 
 
 def not_at_end() -> MalformedMessageError:
-    """The error for a message whose fields end elsewhere than itself."""
+    """Return the error for a message with fields that do not end at its end."""
     return MalformedMessageError("the fields do not end where the message does")

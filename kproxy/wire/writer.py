@@ -29,11 +29,11 @@ class Writable(Protocol):
     """A struct within a message."""
 
     def write(self, writer: Writer, version: int) -> None:
-        """Append the struct; ValueError for a field that the version cannot carry."""
+        """Append the struct; ValueError for a field that the version does not have."""
 
 
 class Writer:
-    """Appends values; ValueError for one that its type cannot hold."""
+    """Appends values; ValueError for a value that its type cannot hold."""
 
     __slots__ = ("_out",)
 
@@ -41,7 +41,7 @@ class Writer:
         self._out = bytearray()
 
     def value(self) -> bytes:
-        """What was written so far."""
+        """Return the bytes written so far."""
         return bytes(self._out)
 
     def boolean(self, value: bool) -> None:
@@ -112,7 +112,7 @@ class Writer:
             item(value)
 
     def nullable_struct(self, value: Writable | None, version: int) -> None:
-        """Behind a byte of its own, as Kafka writes it: 1, or -1 for null."""
+        """Append the byte 1 and the struct, or the byte -1 for null, as Kafka does."""
         self.int8(NULL_LENGTH if value is None else 1)
         if value is not None:
             value.write(self, version)
@@ -124,7 +124,7 @@ class Writer:
         self.array(items, lambda value: value.write(self, version), flexible)
 
     def tagged_fields(self, fields: Iterable[tuple[int, bytes]]) -> None:
-        """Known and unknown ones together, by ascending tag."""
+        """Append known and unknown tagged fields by ascending tag; ValueError for a duplicate tag."""
         ordered = sorted(fields)
         if len({tag for tag, _ in ordered}) < len(ordered):
             raise ValueError("a tag stands twice in one section")
@@ -134,7 +134,7 @@ class Writer:
 
 
 def not_null(value: T | None, name: str, version: int) -> T:
-    """The value of a field that may not be null in this version; ValueError when it is."""
+    """Return the value of a field that may not be null in this version; ValueError when it is."""
     if value is None:
         raise ValueError(f"{name} may not be null in version {version}")
     return value

@@ -1,4 +1,4 @@
-"""No address of a broker passes unnoticed, of this Kafka or a later one."""
+"""codegen.addresses: every broker address in Kafka's schemas is handled, in this Kafka and in later ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MESSAGES = SCHEMAS.of_kind("request") + SCHEMAS.of_kind("response")
 
 
 def _skimmed(message: Message, path: str) -> bool:
-    """Whether skims cover a field: they do so for all of a response's Host and Port pairs and what is around these."""
+    """Return True when skims cover a field: a Host and Port pair of a response, or a field around one."""
     pairs = [p for p, field in paths(message) if field.name in ("Host", "Port") and not left_alone(p)]
     is_response = message.kind == "response" and any(
         (message.api_key, version) in SKIMS for version in message.versions
@@ -36,7 +36,7 @@ def test_every_address_is_skimmed_or_left_alone_for_a_reason(message: Message) -
 
 @pytest.mark.parametrize("message", SCHEMAS.of_kind("response"), ids=lambda message: message.name)
 def test_every_version_with_an_address_has_a_skim(message: Message) -> None:
-    """No version in between is forgotten."""
+    """No version is forgotten."""
     for version in message.versions:
         pairs = [
             path
@@ -49,13 +49,13 @@ def test_every_version_with_an_address_has_a_skim(message: Message) -> None:
 
 
 def test_what_is_glanced_at_can_be_walked_as_plain_bytes() -> None:
-    """Each version of these responses, and of no other: a walk that nobody takes is only there to be compiled."""
+    """Each version of these responses has such a walk, and no other response: unused walks only cost compile time."""
     glanced = {key for key, offer in POLICIES.items() if offer.glances}
     assert set(IN_BYTES) == {where for where in SKIMS if where[0] in glanced}
 
 
 def test_the_list_has_nothing_that_is_gone() -> None:
-    """Each entry is a field that exists and that looks like an address."""
+    """Each entry is an existing field that looks like an address."""
     known = {path: field for message in MESSAGES for path, field in paths(message)}
     assert [path for path in LEFT_ALONE if path not in known or not looks_like_address(known[path])] == []
 
@@ -64,18 +64,18 @@ def test_the_list_has_nothing_that_is_gone() -> None:
     "name", ["Host", "BrokerHost", "HostName", "Port", "Listeners", "LeaderEndpoint", "ClientAddress"]
 )
 def test_names_that_look_like_addresses(name: str) -> None:
-    """By the words in them."""
+    """The words in the name decide."""
     assert looks_like_address(Field(name, "string", Versions(0, 1)))
 
 
 @pytest.mark.parametrize("name", ["SupportedFeatures", "MinSupportedVersion", "Report", "NodeId"])
 def test_names_that_do_not(name: str) -> None:
-    """A port within a word is none."""
+    """A `port` within a word does not count."""
     assert not looks_like_address(Field(name, "string", Versions(0, 1)))
 
 
 def test_port_stands_behind_host_everywhere() -> None:
-    """Which skims rely on."""
+    """Skims rely on this order."""
     for message in SCHEMAS.of_kind("response"):
         for struct in (message.struct, *message.structs):
             hosts = [field for field in struct.fields if field.name == "Host" and field.type == "string"]

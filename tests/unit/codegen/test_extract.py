@@ -1,4 +1,4 @@
-"""From the jar's JSON to the committed extraction."""
+"""codegen.extract: from the jar's JSON to the committed extraction."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from codegen.schema import SCHEMAS, Field, load
 
 
 def test_comments() -> None:
-    """They go; two slashes in a string stay."""
+    """Comments are removed; two slashes in a string stay."""
     assert parse_json('{ // no "comment"\n "a": "b//c", // more\n "d": "\\"//" }') == {"a": "b//c", "d": '"//'}
 
 
 def test_only_messages_of_a_jar(tmp_path: Path) -> None:
-    """Other files in it are left alone."""
+    """Other files in the jar are ignored."""
     with zipfile.ZipFile(tmp_path / "x.jar", "w") as jar:
         jar.writestr("common/message/B.json", '{"name": "B"}')
         jar.writestr("common/message/A.json", '{"name": "A"}')
@@ -28,7 +28,7 @@ def test_only_messages_of_a_jar(tmp_path: Path) -> None:
 
 
 def test_prose_stays_behind() -> None:
-    """What the generator does not read is not kept, at any depth."""
+    """Keys that the generator does not read are dropped, at any depth."""
     field = {"name": "F", "type": "[]S", "versions": "0+", "about": "prose", "mapKey": True}
     inner = {"name": "G", "type": "int8", "versions": "0+", "about": "prose"}
     raw = {"name": "X", "type": "request", "about": "prose", "fields": [field | {"fields": [inner]}]}
@@ -38,7 +38,7 @@ def test_prose_stays_behind() -> None:
 
 
 def test_flexible_versions_of_a_single_field() -> None:
-    """No body has such a field so far; the generator would encode it wrongly."""
+    """They are refused: no body has such a field so far, and the generator would encode it wrongly."""
     with pytest.raises(ValueError, match="flexible versions of its own"):
         slim({"name": "X", "type": "request", "fields": [{"name": "F", "type": "string", "flexibleVersions": "none"}]})
 

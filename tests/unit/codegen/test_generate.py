@@ -1,4 +1,4 @@
-"""Generated files: up to date, and only from schemas that the generator understands."""
+"""codegen.generate: files are up to date, and only made from schemas that the generator understands."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ ROOT = Path(generate.__file__).parent.parent
 
 
 def message(*fields: dict[str, Any], name: str = "MetadataResponse") -> Message:
-    """A response with the given fields."""
+    """Return a response with the given fields."""
     raw = {"name": name, "type": "response", "apiKey": 3, "validVersions": "0-3", "flexibleVersions": "1+"}
     return parse_message({**raw, "fields": list(fields)})
 
 
 def test_generated_files_are_up_to_date() -> None:
-    """What `make check` asks for."""
+    """`make check` requires this."""
     assert generate.stale() == []
 
 
 def test_check_fails_on_drift(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A file that was changed, one that is missing, one too many: each is named; writing mends all."""
+    """A changed, a missing and a superfluous file are each reported; writing repairs all."""
     monkeypatch.setattr(generate, "GENERATED", tmp_path)
     generate.write()
     (tmp_path / "metadata_request.py").write_text("# changed")
@@ -68,7 +68,7 @@ def test_command_line() -> None:
     ],
 )
 def test_condition(versions: Versions, within: Versions, expected: str) -> None:
-    """The shortest that says it."""
+    """The shortest condition is returned."""
     assert condition(versions, within) == expected
 
 
@@ -87,7 +87,7 @@ PORT = {"name": "Port", "type": "int32", "versions": "0+"}
     ],
 )
 def test_walks_refuse_what_they_do_not_know(fields: list[dict[str, Any]], reason: str) -> None:
-    """A new schema stops the generator; it never makes a walk that is wrong."""
+    """A schema that the generator does not know stops it; it never makes a wrong walk."""
     with pytest.raises(ValueError, match=reason):
         skims(Schemas("0", "0", {"MetadataResponse": message(*fields)}, ()))
 

@@ -1,4 +1,4 @@
-"""Names."""
+"""codegen.names: Kafka's names in Python's spelling."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from codegen.names import snake, words
     ],
 )
 def test_snake(kafka: str, python: str) -> None:
-    """Words by their capitals; never a keyword."""
+    """Capitals separate words; the result is never a keyword."""
     assert snake(kafka) == python
 
 
 def test_words() -> None:
-    """The unit in which a name is searched for host and port."""
+    """The search for host and port in a name looks at these words."""
     assert words("MinSupportedVersion") == ["Min", "Supported", "Version"]

@@ -1,4 +1,4 @@
-"""Reading schemas."""
+"""codegen.schema: reading schemas."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ RAW = {
     ],
 )
 def test_versions(text: str | None, versions: Versions) -> None:
-    """Every form that Kafka writes."""
+    """Every form that Kafka uses is parsed."""
     assert Versions.parse(text) == versions
 
 
 def test_versions_are_a_range() -> None:
-    """Membership, intersection, emptiness, iteration."""
+    """Versions support membership, intersection, emptiness and iteration."""
     assert 2 in Versions(1, 3)
     assert "2" not in Versions(1, 3)
     assert Versions(1, 3) & Versions(3, OPEN) == Versions(3, 3)
@@ -49,7 +49,7 @@ def test_versions_are_a_range() -> None:
 
 
 def test_message() -> None:
-    """Structs of its own and common ones, the unstable version, what stands where in a version."""
+    """A message has its own and common structs, an unstable version, and the fields of each version."""
     message = parse_message(RAW)
     assert (message.name, message.valid, message.versions) == ("XRequest", Versions(0, 4), Versions(0, 3))
     assert [struct.name for struct in message.structs] == ["Common", "Own"]
@@ -59,13 +59,13 @@ def test_message() -> None:
 
 
 def test_unknown_struct() -> None:
-    """A type that is nowhere defined is named."""
+    """The error for an undefined type has its name."""
     with pytest.raises(ValueError, match="B: no struct Common"):
         parse_message({**RAW, "commonStructs": []})
 
 
 def test_committed_extraction_is_of_the_pinned_jar() -> None:
-    """Whoever moves the pin must extract anew."""
+    """A change of the pin needs a new extraction."""
     schemas = load()
     assert (schemas.kafka_version, schemas.jar_sha256) == (VERSION, SHA256)
     assert len(schemas.of_kind("request")) == len(schemas.of_kind("response")) > 80

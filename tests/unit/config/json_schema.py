@@ -1,4 +1,4 @@
-"""As much of JSON Schema as kproxy's schema uses, so that the examples are checked as an editor checks them."""
+"""Checks values as an editor does; implements the part of JSON Schema that kproxy's schema uses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _APPLICATORS: Final = {"$ref", "type", "anyOf", "properties", "required", "addit
 
 
 def flaws(schema: dict[str, Any], value: Any, root: dict[str, Any], path: str = "$") -> Iterator[str]:
-    """Where `value` is not as the schema says; AssertionError for a keyword that is not implemented here."""
+    """Yield the violations of the schema in `value`; AssertionError for a keyword that is not implemented here."""
     assert schema.keys() <= _ANNOTATIONS | _APPLICATORS | _BOUNDS.keys(), schema
     if "$ref" in schema:
         yield from flaws(root["$defs"][schema["$ref"].rpartition("/")[2]], value, root, path)

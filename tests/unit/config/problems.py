@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, as lines."""
+"""The problems of a configuration as lines."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from pydantic import BaseModel, ValidationError
 
 from kproxy.config import ConfigProblems, load
 from kproxy.config.base import dotted
-from kproxy.config.reasons import reason, worth_telling
+from kproxy.config.reasons import reason, worth_reporting
 
 
 def problems_of(model: type[BaseModel], data: Any) -> list[str]:
-    """`key: reason` for each problem of `data`; fails when there is none."""
+    """Return `key: reason` for each problem of `data`; fail when there is none."""
     with pytest.raises(ValidationError) as caught:
         model.model_validate(data)
-    return [f"{dotted(e['loc'])}: {reason(e, model)}" for e in worth_telling(caught.value.errors())]
+    return [f"{dotted(e['loc'])}: {reason(e, model)}" for e in worth_reporting(caught.value.errors())]
 
 
 def lines_of(file: Path | None, overrides: Mapping[str, Any] | None = None, **environ: str) -> list[str]:
-    """The lines with which `load` refuses; fails when it does not."""
+    """Return the lines of the error that `load` raises; fail when it raises none."""
     with pytest.raises(ConfigProblems) as caught:
         load(file, overrides, environ)
     return str(caught.value).splitlines()

@@ -25,13 +25,13 @@ from tests.unit.config.problems import problems_of
     ],
 )
 def test_parses_and_writes_back(text: str, host: str, port: int) -> None:
-    """Names, IPv4 and IPv6 come apart and together again."""
+    """Names, IPv4 and IPv6 addresses are parsed and written back."""
     address = HostPort.parse(text)
     assert (address.host, address.port, str(address)) == (host, port, text)
 
 
 def test_white_space_around_is_not_part_of_it() -> None:
-    """A list with commas may have blanks."""
+    """A list with commas may have spaces."""
     assert HostPort.parse(" a:1\n") == HostPort(host="a", port=1)
 
 
@@ -63,7 +63,7 @@ def test_white_space_around_is_not_part_of_it() -> None:
     ],
 )
 def test_refuses_with_a_reason(text: str, why: str) -> None:
-    """What is no address is refused in one sentence."""
+    """Text that is not an address is refused, in one sentence."""
     with pytest.raises(ValueError, match=r"\A[^\n]+\Z") as caught:
         split_host_port(text)
     assert why in str(caught.value)
@@ -71,7 +71,7 @@ def test_refuses_with_a_reason(text: str, why: str) -> None:
 
 @pytest.mark.parametrize("value", [9092, True, None, 1.5, ["a:1"]])
 def test_refuses_what_is_no_text(value: object) -> None:
-    """YAML may yield anything; the answer shows the right form."""
+    """YAML may yield any type; the error shows the right form."""
     (problem,) = problems_of(HostPort, value)
     assert "is not an address; write host:port" in problem
 
@@ -110,13 +110,13 @@ def test_is_frozen_and_hashable() -> None:
 
 @pytest.mark.parametrize(("host", "wild"), [("0.0.0.0", True), ("::", True), ("::1", False), ("any", False)])
 def test_wildcards(host: str, wild: bool) -> None:
-    """0.0.0.0 and :: stand for every address, a name never does."""
+    """0.0.0.0 and :: mean every address, a name never does."""
     assert is_wildcard(host) is wild
 
 
 @given(st.text())
 def test_any_text_is_an_address_or_a_value_error(text: str) -> None:
-    """No text raises anything but ValueError; what is taken is written back as it was."""
+    """No text raises anything but ValueError; an accepted text is written back unchanged."""
     try:
         address = HostPort.parse(text)
     except ValueError:

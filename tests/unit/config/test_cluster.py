@@ -17,7 +17,7 @@ UPSTREAMS: list[dict[str, Any]] = [
 
 
 def cluster(**changes: Any) -> VirtualCluster:
-    """A small virtual cluster with changes."""
+    """Return a small virtual cluster with these changes."""
     return VirtualCluster.model_validate(MINIMAL | changes)
 
 
@@ -34,7 +34,7 @@ def cluster(**changes: Any) -> VirtualCluster:
     ],
 )
 def test_node_ports(changes: dict[str, Any], first: int, last: int | None) -> None:
-    """Nodes follow the bootstrap port unless said otherwise; ranges are compact whatever the ids."""
+    """Nodes follow the bootstrap port by default; ranges take compact ports for any ids."""
     assert (cluster(**changes).first_port, cluster(**changes).last_port) == (first, last)
 
 
@@ -93,8 +93,8 @@ def test_what_is_required(key: str) -> None:
     assert problems_of(VirtualCluster, data) == [f"{key}: {reason}"]
 
 
-def test_all_that_is_missing_is_told_at_once() -> None:
-    """The backend too, though it may be given in two ways."""
+def test_all_that_is_missing_is_reported_at_once() -> None:
+    """One error lists all required settings, the backend too, although it may be given in two ways."""
     lines = problems_of(VirtualCluster, {"listn": "a:1"})
     assert [line.partition(":")[0] for line in lines] == ["name", "bootstrap_servers", "listen", "listn"]
 
@@ -119,7 +119,7 @@ def test_several_backends_keep_their_order() -> None:
 
 
 def test_topic_ids_are_hidden_only_where_others_can_be() -> None:
-    """One cluster has one id for each topic: with a single upstream nobody pays the price."""
+    """A cluster has one id for each topic: with a single upstream nothing is hidden."""
     failover = {"failover": {"hide_topic_ids_from": "kgo,own"}}
     listed = {key: value for key, value in MINIMAL.items() if key != "bootstrap_servers"} | failover
     several = VirtualCluster.model_validate(listed | {"upstreams": UPSTREAMS})
@@ -129,7 +129,7 @@ def test_topic_ids_are_hidden_only_where_others_can_be() -> None:
 
 
 def test_servers_with_commas() -> None:
-    """One string, as Kafka's clients take it, also with a comma at the end."""
+    """One string, as Kafka's clients accept it, even with a comma at the end."""
     servers = cluster(bootstrap_servers="a:1, [::1]:2,").bootstrap_servers
     assert servers == (HostPort(host="a", port=1), HostPort(host="::1", port=2))
 
@@ -148,7 +148,7 @@ def test_advertised_host_may_be_an_address() -> None:
     ],
 )
 def test_producer_ids_are_kept_apart_where_they_can_meet(written: dict[str, bool], one: bool, several: bool) -> None:
-    """Where there are several upstreams, unless the settings say otherwise."""
+    """Producer ids are separated when there are several upstreams, unless the settings say otherwise."""
     listed = {key: value for key, value in MINIMAL.items() if key != "bootstrap_servers"} | {"failover": written}
     assert VirtualCluster.model_validate(listed | {"upstreams": UPSTREAMS}).separates_producer_ids is several
     assert VirtualCluster.model_validate(listed | {"upstreams": UPSTREAMS[:1]}).separates_producer_ids is one

@@ -1,4 +1,4 @@
-"""Settings of what is delivered to files."""
+"""kproxy.config.delivery: settings for delivery to files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kproxy.config.delivery import check_prefix
 
 @pytest.mark.parametrize("prefix", ["", "_x", ".x", "a/b", "a*", "x" * 65])
 def test_prefixes(prefix: str) -> None:
-    """What Spark passes over, or no file can be called, is refused."""
+    """A prefix is refused when Spark would skip the files, or when no file can have such a name."""
     check_prefix("client-telemetry_1")
     with pytest.raises(ValueError, match="no prefix of files"):
         check_prefix(prefix)

@@ -1,4 +1,4 @@
-"""kproxy.config.document: configuration files, and what can be wrong with one as a file."""
+"""kproxy.config.document: configuration files, and errors of the file itself."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from kproxy.errors import ConfigError
 
 
 def test_empty_file(tmp_path: Path) -> None:
-    """No settings are no mistake of YAML."""
+    """A file without settings is valid YAML."""
     file = tmp_path / "empty.yaml"
     file.write_text("# nothing\n")
     assert read_document(file) == Document(str(file))
 
 
 def test_byte_order_mark(tmp_path: Path) -> None:
-    """Some editors write one."""
+    """Some editors write a byte order mark; it is ignored."""
     file = tmp_path / "bom.yaml"
     file.write_bytes(b"\xef\xbb\xbfadmin: a:1\n")
     assert read_document(file).data == {"admin": "a:1"}
@@ -34,7 +34,7 @@ def test_byte_order_mark(tmp_path: Path) -> None:
     ],
 )
 def test_bad_files(tmp_path: Path, content: bytes | None, why: str) -> None:
-    """The file is named, with the reason."""
+    """The error has the file's name and the reason."""
     file = tmp_path / "bad.yaml"
     if content is not None:
         file.write_bytes(content)
@@ -44,6 +44,6 @@ def test_bad_files(tmp_path: Path, content: bytes | None, why: str) -> None:
 
 
 def test_directory(tmp_path: Path) -> None:
-    """A directory is no file."""
+    """A directory cannot be read as a file."""
     with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
         read_document(tmp_path)

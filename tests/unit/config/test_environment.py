@@ -1,4 +1,4 @@
-"""kproxy.config.environment: flags, KPROXY_ variables, and what else is called KPROXY_."""
+"""kproxy.config.environment: flags, KPROXY_ variables, and other variables with that prefix."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import pytest
 from kproxy.config.environment import FLAGS, Setting, flag, from_environment, from_flags, variables
 from tests.unit.config.problems import lines_of
 
-# What the kubelet sets for a Service "kproxy" with the ports kafka (9092) and admin (9190), taken from a pod, and for a
-# Service "kproxy-admin" beside it.
+# The kubelet's variables for a Service "kproxy" with the ports kafka (9092) and admin (9190), copied from a pod, and
+# for a Service "kproxy-admin" beside it.
 SERVICE_LINKS = {
     "KPROXY_SERVICE_HOST": "10.96.12.7",
     "KPROXY_SERVICE_PORT": "9092",
@@ -28,7 +28,7 @@ SERVICE_LINKS = {
 
 
 def test_every_setting_has_a_variable() -> None:
-    """Groups are joined by two underscores; a virtual cluster's have no prefix; flags have their own spelling."""
+    """Two underscores join groups; a virtual cluster's settings have no prefix; flags have their own spelling."""
     names = variables()
     assert names["KPROXY_LISTEN"] == ("listen",)
     assert names["KPROXY_NODES__FIRST_PORT"] == ("nodes", "first_port")
@@ -57,7 +57,7 @@ def test_no_setting_looks_like_a_service_link() -> None:
 
 
 def test_documented_exceptions() -> None:
-    """Where tools, the file and a running kproxy are, is no setting; nor is an empty variable, or one not ours."""
+    """Tools, file and URL of a running kproxy are not settings; empty and foreign variables are ignored."""
     environ = {
         "KPROXY_TOOLS": "/x",
         "KPROXY_ADMIN_URL": "http://127.0.0.1:9190",
@@ -87,7 +87,7 @@ def test_unknown_variables_are_refused(name: str, value: str, hint: str) -> None
 
 
 def test_two_spellings() -> None:
-    """They may agree, not differ."""
+    """Both spellings may be given with the same value, not with different ones."""
     both = {"KPROXY_LOG_LEVEL": "debug", "KPROXY_LOG__LEVEL": "debug"}
     assert from_environment(both) == ([Setting(("log", "level"), "debug", "KPROXY_LOG_LEVEL")], [])
     assert lines_of(None, {"listen": "a:1", "bootstrap_servers": "b:1"}, **(both | {"KPROXY_LOG_LEVEL": "info"})) == [
@@ -96,7 +96,7 @@ def test_two_spellings() -> None:
 
 
 def test_flags() -> None:
-    """None means not given; a name that is no flag is a bug of the caller."""
+    """None means not given; a name without a flag is a bug of the caller."""
     assert from_flags({"admin": "a:1", "log.level": None}) == [Setting(("admin", "listen"), "a:1", "--admin")]
     with pytest.raises(KeyError):
         from_flags({"limits.max_connections": 1})

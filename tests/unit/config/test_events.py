@@ -1,4 +1,4 @@
-"""kproxy.config.events: destinations, and which cluster has the topic."""
+"""kproxy.config.events: destinations, and the clusters of their topics."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ FLAGS = {"bootstrap_servers": "a:1", "listen": "h:1"}
 
 
 def config(*destinations: Any, clusters: int = 1, **events: Any) -> dict[str, Any]:
-    """A configuration with an event stream, as YAML yields it."""
+    """Return a configuration with an event stream, as YAML yields it."""
     return {"clusters": CLUSTERS[:clusters], "events": {"destinations": list(destinations), **events}}
 
 
 def test_what_it_is_without() -> None:
-    """No destination; and when there is one, the name of the host, every five minutes."""
+    """The defaults: no destination, the host's name, every five minutes."""
     events = Config.model_validate({"clusters": CLUSTERS[:1]}).events
     assert (events.destinations, events.interval, events.instance) == ((), 300.0, None)
 
 
 def test_types() -> None:
-    """`type` says which; what is made loads again; a topic is the only virtual cluster's when nothing is said."""
+    """`type` selects the model; a dump loads again; a topic without a cluster is the only virtual cluster's."""
     made = Config.model_validate(config(FILES, TOPIC, interval="1m", instance="one")).events
     assert [type(each) for each in made.destinations] == [EventFiles, EventTopic]
     assert Config.model_validate(config(*made.destinations, interval="1m", instance="one")).events == made
@@ -48,7 +48,7 @@ def test_types() -> None:
     ],
 )
 def test_options_are_those_of_delivery(model: type[BaseModel], made: type, own: set[str], instead: set[str]) -> None:
-    """The same names and the same defaults."""
+    """Settings have the same names and defaults as the parameters of the destination."""
     signature = inspect.signature(made).parameters
     parameters = {name.replace("max_items", "max_events"): each for name, each in signature.items()}
     options = set(parameters) - {"rand"} - own - instead
@@ -76,13 +76,13 @@ def test_options_are_those_of_delivery(model: type[BaseModel], made: type, own: 
     ],
 )
 def test_bad_values(given: Any, line: str) -> None:
-    """Each at its key, in the words of the type that was meant."""
+    """Each problem is reported at its key, as one of the type that was meant."""
     (found,) = problems_of(Config, config(given))
     assert found.startswith(line)
 
 
 def test_which_cluster_has_the_topic() -> None:
-    """With several virtual clusters it must be said."""
+    """With several virtual clusters, the topic's cluster is required."""
     (line,) = problems_of(Config, config(TOPIC, clusters=2))
     expected = (
         "events.destinations.0.cluster: is required, or bootstrap_servers, since there are several: orders, audit"
@@ -93,13 +93,13 @@ def test_which_cluster_has_the_topic() -> None:
 
 
 def test_names_are_given_once() -> None:
-    """They are labels of metrics."""
+    """Names must be unique, because they are labels of metrics."""
     (line,) = problems_of(Config, config(FILES, TOPIC | {"name": "f"}))
     assert line == "events.destinations.1.name: 'f' is also the name of events.destinations.0"
 
 
 def test_by_variable() -> None:
-    """Destinations as YAML, the others one by one; a mistake is told at its place."""
+    """One variable holds the destinations as YAML, others the other settings; a problem is reported at its place."""
     given = {"KPROXY_EVENTS__DESTINATIONS": "[{name: f, type: files, directory: d}]", "KPROXY_EVENTS__INTERVAL": "10s"}
     events = load(None, FLAGS, given).events
     assert (len(events.destinations), events.interval) == (1, 10.0)

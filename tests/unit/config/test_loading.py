@@ -1,4 +1,4 @@
-"""kproxy.config.loading: which source wins, and from where each problem comes."""
+"""kproxy.config.loading: the precedence of the sources, and the origin of each problem."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ clusters:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A file with one virtual cluster."""
+    """Return a file with one virtual cluster."""
     return write(tmp_path, ONE)
 
 
 def write(directory: Path, text: str) -> Path:
-    """A configuration file with this text."""
+    """Write a configuration file with this text."""
     path = directory / "kproxy.yaml"
     path.write_text(text)
     return path
@@ -85,7 +85,7 @@ def test_the_real_environment_is_the_default(monkeypatch: pytest.MonkeyPatch, fi
 
 
 def test_precedence(file: Path) -> None:
-    """Flags before variables before the file before defaults, setting by setting."""
+    """For each setting, a flag wins over a variable, that over the file, and that over the default."""
     environ = {
         "KPROXY_LISTEN": "h:2",
         "KPROXY_ADMIN": "h:3",
@@ -107,7 +107,7 @@ def test_clusters_by_variable(tmp_path: Path) -> None:
 
 
 def test_upstreams_by_variable() -> None:
-    """KPROXY_UPSTREAMS holds them as YAML or JSON, for the single cluster; the rest of failover has plain variables."""
+    """KPROXY_UPSTREAMS holds the single cluster's upstreams as YAML or JSON; failover has plain variables."""
     environ = {
         "KPROXY_UPSTREAMS": '[{"name": "east", "bootstrap_servers": "e:1,e:2"}, {name: west, bootstrap_servers: w:1}]',
         "KPROXY_FAILOVER__AUTOMATIC": "true",
@@ -122,7 +122,7 @@ def test_upstreams_by_variable() -> None:
 
 
 def test_short_forms_need_a_single_cluster(tmp_path: Path) -> None:
-    """Nobody guesses which of two clusters a flag is for."""
+    """With two clusters, a flag for a cluster is ambiguous and refused."""
     why = "is for a single virtual cluster, but 2 are configured: set it in the file"
     assert lines_of(write(tmp_path, TWO), {"listen": "h:1"}) == [f"--listen: {why}"]
     assert lines_of(write(tmp_path, TWO), KPROXY_NAME="x", KPROXY_ZZ="1") == [
@@ -132,7 +132,7 @@ def test_short_forms_need_a_single_cluster(tmp_path: Path) -> None:
 
 
 def test_problems_of_the_file_name_key_and_line(tmp_path: Path) -> None:
-    """All at once; the exception itself is the first."""
+    """All problems are reported at once; the exception itself is the first."""
     path = write(tmp_path, ONE.replace("name: orders", "nmae: orders") + "drain: {deadline: soon}\n")
     with pytest.raises(ConfigError) as caught:
         load(path, {}, {})
@@ -202,21 +202,21 @@ def test_problems_of_the_file_name_key_and_line(tmp_path: Path) -> None:
 def test_problems_name_the_flag_or_variable(
     overrides: dict[str, str], environ: dict[str, str], problems: list[str]
 ) -> None:
-    """Whoever gave the value is told by the name they used."""
+    """A problem names the flag or variable that gave the value."""
     lines = lines_of(None, overrides, **environ)
     assert len(lines) == len(problems)
     assert all(line.startswith(problem) for line, problem in zip(lines, problems, strict=True)), lines
 
 
 def test_an_unknown_variable_spoils_a_good_file(file: Path) -> None:
-    """It would otherwise silently do nothing."""
+    """An unknown variable is refused: it would otherwise silently do nothing."""
     assert lines_of(file, {}, KPROXY_LOG_LEVLE="debug") == [
         "KPROXY_LOG_LEVLE: is no setting of kproxy; did you mean KPROXY_LOG_LEVEL?"
     ]
 
 
 def test_a_variable_beside_a_wrong_file(tmp_path: Path) -> None:
-    """A group that is no mapping in the file is replaced, a list of clusters that is none is reported."""
+    """A variable replaces a group that is not a mapping in the file; clusters that are not a list are reported."""
     path = write(tmp_path, "clusters: [orders]\nlog: loud\n")
     assert lines_of(path, {}, KPROXY_LOG__LEVEL="info", KPROXY_LISTEN="h:1") == [
         f"{path}: clusters.0: must be a mapping, not 'orders' (line 1)"
@@ -224,7 +224,7 @@ def test_a_variable_beside_a_wrong_file(tmp_path: Path) -> None:
 
 
 def test_without_clusters_the_file_is_named(tmp_path: Path) -> None:
-    """An empty file is a mistake of that file."""
+    """The error for an empty file has the file's name."""
     path = write(tmp_path, "")
     assert lines_of(path) == [
         f"{path}: clusters: is required: give them in a --config file, or --bootstrap-servers and --listen"
@@ -232,13 +232,13 @@ def test_without_clusters_the_file_is_named(tmp_path: Path) -> None:
 
 
 def test_what_the_file_lacks_a_flag_may_give(tmp_path: Path) -> None:
-    """The file may hold only what is common to several places."""
+    """The file may hold only settings that are common to several places."""
     config = load(write(tmp_path, "drain: {deadline: 5s}\n"), {"listen": "h:1", "bootstrap_servers": "a:1"}, {})
     assert (config.drain.deadline, config.clusters[0].name) == (5, "default")
 
 
 def test_what_yaml_merges_has_no_line(tmp_path: Path) -> None:
-    """The key is told all the same."""
+    """The problem still has the key."""
     path = write(tmp_path, ONE.replace("log:", "<<: {drain: {deadline: x}}\nlog:"))
     (line,) = lines_of(path)
     assert line.startswith(f"{path}: drain.deadline: 'x' is not a duration")

@@ -1,4 +1,4 @@
-"""kproxy.config.models: what must hold across virtual clusters, and what every model has."""
+"""kproxy.config.models: checks across virtual clusters, and properties of every model."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.unit.config.problems import problems_of
 
 
 def cluster(name: str, listen: str, **nodes: Any) -> dict[str, Any]:
-    """A virtual cluster as YAML yields it."""
+    """Return a virtual cluster as YAML yields it."""
     return {"name": name, "bootstrap_servers": ["b:1"], "listen": listen, "nodes": nodes}
 
 
 def models(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """The model and all models inside it."""
+    """Yield the model and all models inside it."""
     yield model
     for field in model.model_fields.values():
         for kind in _kinds(field.annotation):
@@ -36,7 +36,7 @@ def _kinds(annotation: Any) -> Iterator[Any]:
 
 
 def test_the_models_are_all_found() -> None:
-    """Otherwise the tests below would prove nothing."""
+    """The tests below need all of them."""
     names = {model.__name__ for model in models(Config)}
     assert names >= {"Upstream", "Failover"}
     assert names >= {"Config", "VirtualCluster", "Nodes", "NodeRange", "HostPort", "Admin", "Limits", "Timeouts", "Log"}
@@ -80,14 +80,14 @@ def test_a_config_made_in_code_reads_no_environment(monkeypatch: pytest.MonkeyPa
 
 
 def test_frozen() -> None:
-    """Nobody changes a configuration under another's feet."""
+    """No code can change a configuration that other code uses."""
     config = Config.model_validate({"clusters": [cluster("a", "a:9092")]})
     with pytest.raises(ValidationError):
         config.admin = None
 
 
 def test_what_is_dumped_loads_again() -> None:
-    """`config show` prints something that kproxy reads."""
+    """kproxy can read the output of `config show`."""
     data = {"clusters": [cluster("a", "[::1]:9092", strategy="offset", ranges=["0-2", 7])], "admin": "a:1"}
     config = Config.model_validate(data)
     assert Config.model_validate(config.model_dump(mode="json")) == config
@@ -131,7 +131,7 @@ def test_what_is_dumped_loads_again() -> None:
     ],
 )
 def test_what_must_hold_together(clusters: Any, admin: str | None, problems: list[str]) -> None:
-    """Names and ports are each given once; every problem is told."""
+    """Names and ports must be unique; every problem is reported."""
     assert problems_of(Config, {"clusters": clusters, "admin": admin}) == problems
 
 

@@ -1,4 +1,4 @@
-"""kproxy.config.nodes: ids of nodes, and the ports that follow from them."""
+"""kproxy.config.nodes: node ids and the ports that follow from them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_range_forms(written: object, first: int, last: int) -> None:
     ],
 )
 def test_bad_ranges(written: object, problem: str) -> None:
-    """What is no range of node ids is refused."""
+    """Anything that is not a range of node ids is refused."""
     (line,) = problems_of(NodeRange, written)
     assert problem in line
 
@@ -68,6 +68,6 @@ def test_ranges_in_one_string() -> None:
     ],
 )
 def test_bad_nodes(data: object, problem: str) -> None:
-    """Settings of nodes that contradict each other are refused at their key."""
+    """Contradictory settings of nodes are refused at their key."""
     (line,) = problems_of(Nodes, data)
     assert line.startswith(problem)

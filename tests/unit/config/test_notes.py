@@ -1,4 +1,4 @@
-"""kproxy.config.plan: what is allowed and yet may not be meant."""
+"""kproxy.config.plan: notes on settings that are allowed but may not be intended."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PROMETHEUS = {"name": "p", "type": "prometheus"}
     ],
 )
 def test_notes(telemetry: Any, receivers: list[Any], admin: str | None, lines: list[str]) -> None:
-    """A line for each, with what comes of it."""
+    """There is a line for each, with its effect."""
     cluster = {"name": "orders", "bootstrap_servers": "a:1", "listen": "h:1", "telemetry": telemetry}
     config = Config.model_validate({"clusters": [cluster], "receivers": receivers, "admin": admin})
     assert list(notes(config)) == lines
@@ -48,7 +48,7 @@ def test_notes(telemetry: Any, receivers: list[Any], admin: str | None, lines: l
 )
 @pytest.mark.parametrize("upstreams", [["east"], ["east", "west"]])
 def test_which_nodes_several_upstreams_may_have(nodes: dict[str, Any], ids: str | None, upstreams: list[str]) -> None:
-    """Where ports follow from node ids there is a limit that only a failover would show."""
+    """When ports follow from node ids, the ids are limited, which would otherwise only show at a failover."""
     servers = [{"name": name, "bootstrap_servers": "a:1"} for name in upstreams]
     cluster = {"name": "orders", "upstreams": servers, "listen": "h:9092", "nodes": nodes}
     found = list(notes(Config.model_validate({"clusters": [cluster]})))

@@ -1,4 +1,4 @@
-"""kproxy.config.plan: what would listen where and what clients are told."""
+"""kproxy.config.plan: the listeners and the advertised addresses."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ REACHED = "<address the client reached>"
 
 
 def lines(admin: str | None = None, listen: str = "0.0.0.0:9092", **cluster: Any) -> list[Line]:
-    """The plan of one virtual cluster."""
+    """Return the plan of one virtual cluster."""
     data = {"name": "a", "bootstrap_servers": "b:1,b:2", "listen": listen} | cluster
     return list(plan(Config.model_validate({"clusters": [data], "admin": admin})))
 
 
 @pytest.mark.parametrize(
-    ("cluster", "listens", "told"),
+    ("cluster", "listens", "advertised"),
     [
         ({}, "0.0.0.0:9093 and up", f"{REACHED}:9093 and up"),
         ({"advertised_host": "fd00::1"}, "0.0.0.0:9093 and up", "[fd00::1]:9093 and up"),
@@ -29,13 +29,13 @@ def lines(admin: str | None = None, listen: str = "0.0.0.0:9092", **cluster: Any
         ({"admin": "127.0.0.1:9190"}, "0.0.0.0:9093 and up (below 9190)", f"{REACHED}:9093 and up"),
     ],
 )
-def test_nodes_whose_number_is_not_known(cluster: dict[str, Any], listens: str, told: str) -> None:
-    """Upwards from the first port, up to what stands in the way."""
-    assert lines(**cluster)[1] == Line("a", "nodes", listens, told)
+def test_nodes_whose_number_is_not_known(cluster: dict[str, Any], listens: str, advertised: str) -> None:
+    """Their ports go from the first one up to the next claim."""
+    assert lines(**cluster)[1] == Line("a", "nodes", listens, advertised)
 
 
 def test_ranges_admin_and_bootstrap() -> None:
-    """A line for each range with its ports, compact, on both sides; the admin listener last."""
+    """Each range has a line with its compact ports, real and advertised; the admin listener is last."""
     nodes = {"strategy": "offset", "ranges": ["0-2", "7", "100-101"], "advertised_first_port": 30000}
     assert lines(admin="[::1]:0", listen="[::]:9092", advertised_host="k", nodes=nodes) == [
         Line("a", "bootstrap", "[::]:9092", "", "b:1, b:2"),
@@ -47,7 +47,7 @@ def test_ranges_admin_and_bootstrap() -> None:
 
 
 def test_every_upstream() -> None:
-    """A line for each, with its name; the first beside the listener."""
+    """Each upstream has a line with its name; the first is in the listener's line."""
     upstreams = [
         {"name": "east", "bootstrap_servers": "e:1,e:2"},
         {"name": "west", "bootstrap_servers": "w:1"},

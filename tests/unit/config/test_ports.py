@@ -1,4 +1,4 @@
-"""kproxy.config.nodes: which claims on ports collide."""
+"""kproxy.config.nodes: collisions of claims on ports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from kproxy.config.nodes import Claim, conflicts, overlapping, room, same_interf
     ],
 )
 def test_same_interface(one: str, other: str, meet: bool) -> None:
-    """A wildcard meets every address of its family, and localhost both loopback addresses."""
+    """A wildcard collides with every address of its family, and localhost with both loopback addresses."""
     assert same_interface(one, other) is same_interface(other, one) is meet
 
 
@@ -49,7 +49,7 @@ def test_same_interface(one: str, other: str, meet: bool) -> None:
     ],
 )
 def test_spans(one: tuple[int, int | None], other: tuple[int, int | None], collide: bool) -> None:
-    """Only what is certain collides: of an open claim its first port, of port 0 nothing."""
+    """Only certain ports collide: the first port of an open claim, and never port 0."""
     a, b = Claim(("a",), "0.0.0.0", *one), Claim(("b",), "0.0.0.0", *other)
     assert a.collides(b) is b.collides(a) is collide
 
@@ -60,7 +60,7 @@ def test_other_addresses_never_collide() -> None:
 
 
 def test_conflicts_name_both_and_the_port() -> None:
-    """The later one is at fault, with the first port that both want."""
+    """The problem is at the later claim, with the first port of both."""
     claims = [Claim(("admin", "listen"), "::", 9095, 9095), Claim(("clusters", 0, "nodes"), "::1", 9093, 9096)]
     assert conflicts(claims) == [(("clusters", 0, "nodes"), "port 9095 is also that of admin.listen")]
 

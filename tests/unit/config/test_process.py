@@ -13,7 +13,7 @@ from tests.unit.config.problems import problems_of
 
 @pytest.mark.parametrize("written", ["[::1]:9190", {"listen": "[::1]:9190"}])
 def test_admin_forms(written: object) -> None:
-    """Just the address, or with its key."""
+    """The admin listener is given as an address alone, or with its key."""
     assert Admin.model_validate(written).listen == HostPort(host="::1", port=9190)
 
 

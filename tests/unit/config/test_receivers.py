@@ -1,4 +1,4 @@
-"""kproxy.config.receivers: each type with its own settings, plug-ins, and what must not be shown."""
+"""kproxy.config.receivers: the settings of each type, plug-ins, and secrets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FLAGS = {"bootstrap_servers": "a:1", "listen": "h:1"}
 
 
 def config(*receivers: Any, **cluster: Any) -> dict[str, Any]:
-    """A configuration with receivers, as YAML yields it."""
+    """Return a configuration with receivers, as YAML yields it."""
     return {"clusters": [CLUSTER | cluster], "receivers": list(receivers)}
 
 
@@ -33,7 +33,7 @@ def config(*receivers: Any, **cluster: Any) -> dict[str, Any]:
     ],
 )
 def test_types(given: dict[str, Any], model: type[BaseModel]) -> None:
-    """`type` alone says which; what is made loads again."""
+    """`type` alone selects the model; a dump loads again."""
     (receiver,) = Config.model_validate(config(given)).receivers
     assert type(receiver) is model
     assert Config.model_validate(config(receiver)).receivers == (receiver,)
@@ -51,7 +51,7 @@ def test_types(given: dict[str, Any], model: type[BaseModel]) -> None:
 def test_options_are_those_of_the_receiver(
     model: type[BaseModel], made: type, own: set[str], instead: set[str]
 ) -> None:
-    """The same names and the same defaults, but for those that have a form of their `own`, `instead` of others."""
+    """Settings have the names and defaults of the receiver's parameters; `own` ones are there `instead` of others."""
     parameters = {
         name.replace("max_items", "max_pushes"): each for name, each in inspect.signature(made).parameters.items()
     }
@@ -90,14 +90,14 @@ def test_options_are_those_of_the_receiver(
     ],
 )
 def test_bad_values(given: Any, lines: list[str]) -> None:
-    """Each at its key, in the words of the type that was meant."""
+    """Each problem is reported at its key, as one of the type that was meant."""
     found = problems_of(Config, config(given))
     assert len(found) == len(lines)
     assert all(line.startswith(start) for line, start in zip(found, lines, strict=True))
 
 
 def test_names_are_given_once() -> None:
-    """They are labels of metrics, and what virtual clusters name."""
+    """Names must be unique: they are labels of metrics, and virtual clusters refer to them."""
     twice = config(OTLP, {"name": "o", "type": "prometheus"})
     assert problems_of(Config, twice) == ["receivers.1.name: 'o' is also the name of receivers.0"]
 
@@ -120,7 +120,7 @@ SAME = "receivers.1.constant: does not tell its series of orders from those of r
     ],
 )
 def test_series_of_a_page_differ(first: dict[str, Any], second: dict[str, Any], alike: bool) -> None:
-    """Of two prometheus receivers of a virtual cluster: a label that may have no value tells nothing apart."""
+    """Two prometheus receivers of a virtual cluster must differ in a label that always has a value."""
     given = [{"name": name, "type": "prometheus"} | one for name, one in (("p", first), ("q", second))]
     data = config(*given, telemetry={})
     if alike:
@@ -133,7 +133,7 @@ def test_series_of_a_page_differ(first: dict[str, Any], second: dict[str, Any], 
 
 
 def test_secrets_are_not_shown() -> None:
-    """Neither in what `config show` prints, nor in a repr, nor in a problem; whoever sends them gets them."""
+    """Secrets are neither in the output of `config show`, nor in a repr, nor in a problem; the sender can read them."""
     given = config(
         OTLP | {"headers": {"Authorization": "hunter2"}}, {"name": "m", "type": "mine", "options": {"p": "hunter2"}}
     )
@@ -149,7 +149,7 @@ def test_secrets_are_not_shown() -> None:
 
 
 def test_by_variable() -> None:
-    """All of them as YAML, so that a Secret can hold them; a mistake is told at its place in it."""
+    """One variable holds all receivers as YAML, so that a Secret can hold it; a problem is reported at its place."""
     made = load(None, FLAGS, {"KPROXY_RECEIVERS": "[{name: p, type: prometheus, labels: 'client_id, group_id'}]"})
     assert [type(receiver) for receiver in made.receivers] == [Prometheus]
     assert isinstance(made.receivers[0], Prometheus)
@@ -159,13 +159,13 @@ def test_by_variable() -> None:
 
 
 def test_plug_ins_are_what_is_not_built_in() -> None:
-    """The schema says so as well."""
+    """Types that are not built in are plug-ins, in the JSON Schema as well."""
     excluded = PlugIn.model_json_schema()["properties"]["type"]["not"]["enum"]
     assert excluded == sorted(BUILT_IN)
 
 
 def test_which_receivers_a_cluster_has() -> None:
-    """Without telemetry none; without names all; otherwise those it names."""
+    """Without telemetry it has none; without names all; otherwise those with these names."""
     receivers = [{"name": name, "type": "prometheus", "constant": {"r": name}} for name in ("a", "b")]
 
     def names(telemetry: Any) -> list[str]:

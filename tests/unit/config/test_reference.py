@@ -1,4 +1,4 @@
-"""kproxy.config.reference and what it writes: the JSON Schema, the tables of the docs; and the examples in config/."""
+"""kproxy.config.reference, the JSON Schema and the docs' tables that it writes, and the examples in config/."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ EVENTS = {"name": "f", "type": "files", "directory": "d"}
 
 
 def keys() -> Iterator[tuple[str, Any]]:
-    """Every setting as the docs name it, with its default."""
+    """Yield every setting by its name in the docs, with its default."""
     groups: dict[str, type[BaseModel]] = {
         "clusters[]": VirtualCluster,
         "clusters[].upstreams[]": Upstream,
@@ -79,20 +79,20 @@ def keys() -> Iterator[tuple[str, Any]]:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_examples_load(example: Path) -> None:
-    """Each example is what kproxy takes, without any variable."""
+    """kproxy accepts each example without any variable."""
     assert load(example, {}, {}).clusters
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_examples_please_an_editor(example: Path) -> None:
-    """Each names the schema in its first line and fits it, short forms included."""
+    """Each example refers to the schema in its first line and fits it, short forms included."""
     text = example.read_text()
     assert text.startswith("# yaml-language-server: $schema=kproxy.schema.json\n# ")
     assert list(flaws(SCHEMA, yaml.safe_load(text), SCHEMA)) == []
 
 
 def test_the_schema_fits_every_form() -> None:
-    """Long and short forms of each setting, and what `config show` prints."""
+    """The schema fits long and short forms of each setting, and the output of `config show`."""
     nodes = {"strategy": "offset", "ranges": ["0-2", 5, {"first": 7, "last": 9}], "first_port": 9093}
     cluster = CLUSTER | {"bootstrap_servers": ["a:1", {"host": "::1", "port": 2}], "nodes": nodes}
     data = {"clusters": [cluster], "admin": {"listen": "[::1]:2"}, "timeouts": {"connect": 1, "stalled_frame": "5m"}}
@@ -105,7 +105,7 @@ def test_the_schema_fits_every_form() -> None:
 
 
 def test_the_schema_fits_events() -> None:
-    """Both types of destination, and what `config show` prints of them."""
+    """The schema fits both types of destination, also as `config show` prints them."""
     topic = {"name": "k", "type": "kafka", "topic": "t", "bootstrap_servers": "a:1,b:1", "linger": "1s"}
     data = {"clusters": [CLUSTER], "events": {"destinations": [EVENTS, topic], "interval": "1m", "instance": "one"}}
     assert list(flaws(SCHEMA, data, SCHEMA)) == []
@@ -113,7 +113,7 @@ def test_the_schema_fits_events() -> None:
 
 
 def test_the_schema_fits_telemetry() -> None:
-    """Every type of receiver, with lists as text, and what `config show` prints of them."""
+    """The schema fits every type of receiver, with lists as text, also as `config show` prints them."""
     subscriptions = [{"name": "a", "metrics": "*", "match": {"client_id": "x.*"}}]
     data = {
         "clusters": [CLUSTER | {"telemetry": {"interval": "1m", "subscriptions": subscriptions, "receivers": "p,o"}}],
@@ -169,12 +169,12 @@ def test_the_schema_fits_telemetry() -> None:
     ],
 )
 def test_the_schema_marks_mistakes(data: dict[str, Any]) -> None:
-    """What kproxy refuses by form, an editor marks."""
+    """An editor marks mistakes of form that kproxy refuses."""
     assert list(flaws(SCHEMA, data, SCHEMA))
 
 
 def test_everything_in_the_schema_is_described() -> None:
-    """Editors show it on hover."""
+    """Every setting has a description, which editors show on hover."""
     for name, model in SCHEMA["$defs"].items():
         assert model["description"], name
         assert model["title"], name
@@ -183,7 +183,7 @@ def test_everything_in_the_schema_is_described() -> None:
 
 
 def test_all_settings_names_every_setting_with_its_default() -> None:
-    """config/all-settings.yaml says of itself that it is complete and changes nothing."""
+    """config/all-settings.yaml promises to be complete and to change nothing."""
     data = yaml.safe_load((ROOT / "config" / "all-settings.yaml").read_text())
     written = load(ROOT / "config" / "all-settings.yaml", {}, {})
     plain = Config.model_validate(
@@ -209,7 +209,7 @@ def _model(group: str) -> type[BaseModel]:
 
 
 def test_the_docs_list_every_setting_with_default_and_variable() -> None:
-    """Independently of how the table is made: a row for each key."""
+    """Each key has a row; this does not use the code that makes the table."""
     rows = dict(re.findall(r"^\| `([^`]+)` \| (.*) \|$", PAGE.read_text(), re.MULTILINE))
     for key, field in keys():
         default, names, meaning = rows.pop(key).split(" | ")
@@ -229,7 +229,7 @@ def _default(field: FieldInfo) -> str:
 
 
 def test_the_docs_name_every_example() -> None:
-    """Somebody looks for an example by its purpose."""
+    """Readers look for an example by its purpose."""
     assert all(f"`config/{example.name}`" in PAGE.read_text() for example in EXAMPLES)
 
 
@@ -241,7 +241,7 @@ def test_what_is_written_is_up_to_date() -> None:
 
 
 def test_both_are_written(tmp_path: Path) -> None:
-    """Into a tree whose page has lost its tables."""
+    """Both are written into a tree with a page that has lost its tables."""
     for directory in ("config", "docs"):
         (tmp_path / directory).mkdir()
     page = tmp_path / "docs" / "configuration.md"

@@ -1,4 +1,4 @@
-"""kproxy.config.reload: what differs, and what of it can be applied while running."""
+"""kproxy.config.reload: the differences, and those that can be applied while running."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ APPLIED = {
 
 
 def cluster(name: str = "orders", **changed: Any) -> dict[str, Any]:
-    """A virtual cluster as YAML yields it."""
+    """Return a virtual cluster as YAML yields it."""
     return {"name": name, "bootstrap_servers": "a:1", "listen": f"h:{9000 + 100 * (ord(name[0]) - 97)}"} | changed
 
 
 def config(*clusters: dict[str, Any], **settings: Any) -> Config:
-    """A configuration."""
+    """Return a configuration."""
     return Config.model_validate({"clusters": clusters or [cluster()]} | settings)
 
 
 def keys(model: type[BaseModel], *path: str) -> set[str]:
-    """Every setting, dotted."""
+    """Return every setting, dotted."""
     found: set[str] = set()
     for name, info in model.model_fields.items():
         kind = info.annotation
@@ -54,7 +54,7 @@ def keys(model: type[BaseModel], *path: str) -> set[str]:
 
 
 def test_every_setting_is_sorted() -> None:
-    """A new setting must be put on one side or the other, here and there."""
+    """A new setting must be added to one side or the other, here and in kproxy.config.reload."""
     optional = {"admin.listen"} | keys(Telemetry, "telemetry")
     everything = (keys(Config) | keys(VirtualCluster)) - {"clusters", "admin", "telemetry"} | optional
     assert everything == RESTART | APPLIED
@@ -63,7 +63,7 @@ def test_every_setting_is_sorted() -> None:
 
 
 def test_the_docs_list_what_applies() -> None:
-    """Both lists, and nothing else in them."""
+    """The docs have both lists, with nothing else in them."""
     page = (Path(__file__).parents[3] / "docs" / "configuration.md").read_text()
     section = page.partition("\n## What can change while kproxy runs\n")[2].partition("\n## ")[0]
     [cluster, process] = [set(re.findall("`([a-z_.]+)`", line)) for line in section.splitlines() if line[:2] == "- "]
@@ -81,7 +81,7 @@ def test_the_docs_list_what_applies() -> None:
     ],
 )
 def test_of_the_process_what_can_be_applied(settings: dict[str, Any], key: str) -> None:
-    """By its dotted name, alone."""
+    """The setting is listed alone, by its dotted name."""
     assert changes(config(), config(**settings)) == Changes(process=frozenset({key}))
 
 
@@ -98,12 +98,12 @@ def test_of_the_process_what_can_be_applied(settings: dict[str, Any], key: str) 
     ],
 )
 def test_of_the_process_what_takes_a_restart(settings: dict[str, Any], key: str) -> None:
-    """Both ways round."""
+    """A change takes a restart in both directions."""
     assert changes(config(), config(**settings)) == changes(config(**settings), config()) == Changes(restart=(key,))
 
 
 def test_the_address_of_the_admin_port() -> None:
-    """It is one value, not a host and a port."""
+    """It counts as one value, not as a host and a port."""
     assert changes(config(admin="h:1"), config(admin="h:2")).restart == ("admin.listen",)
 
 
@@ -118,21 +118,21 @@ def test_the_address_of_the_admin_port() -> None:
     ],
 )
 def test_of_a_cluster_what_can_be_applied(changed: dict[str, Any], can: set[str]) -> None:
-    """Under its name, and nothing under the other's."""
+    """The change is listed under the cluster's name, and nothing under the other's."""
     old = config(cluster(), cluster("audit"))
     new = config(cluster("audit"), cluster(**changed))
     assert changes(old, new) == Changes(clusters={"orders": frozenset(can)})
 
 
 def test_topic_ids_are_hidden_from_the_start_or_not_at_all() -> None:
-    """Who has heard of them cannot forget them; the rest of failover can be applied."""
+    """Clients that know topic ids cannot forget them; the rest of failover can be applied."""
     found = changes(config(), config(cluster(failover={"hide_topic_ids_from": "", "after": 1})))
     restart = ("clusters.orders.failover.hide_topic_ids_from",)
     assert found == Changes(restart, {"orders": frozenset({"failover.after"})})
 
 
 def test_of_a_cluster_what_takes_a_restart() -> None:
-    """Its listener; what can be applied is told beside it."""
+    """Its listener takes a restart; changes that can be applied are listed beside it."""
     found = changes(config(), config(cluster(listen="h:5", advertised_host="k")))
     assert found == Changes(("clusters.orders.listen",), {"orders": frozenset({"advertised_host"})})
 
@@ -151,20 +151,20 @@ SUBSCRIPTION = {"name": "all", "metrics": "*"}
     ],
 )
 def test_of_telemetry(changed: dict[str, Any] | None, can: list[str], cannot: list[str]) -> None:
-    """Subscriptions, interval and who may alter them; on, off and where to take a restart, both ways round."""
+    """Subscriptions, interval and admin can be applied; other changes take a restart; in both directions."""
     with_it, other = config(cluster(telemetry={})), config(cluster(telemetry=changed))
     expected = Changes(tuple(f"clusters.orders.{key}" for key in cannot), {"orders": frozenset(can)} if can else {})
     assert changes(with_it, other) == changes(other, with_it) == expected
 
 
 def test_clusters_that_come_and_go_take_a_restart() -> None:
-    """So does another name."""
+    """A new, a removed and a renamed cluster take a restart."""
     found = changes(config(cluster(), cluster("audit")), config(cluster(), cluster("billing")))
     assert found == Changes(restart=("clusters.audit", "clusters.billing"))
 
 
 def test_the_same_in_other_words_is_no_change() -> None:
-    """Order of clusters, and the long form of a single backend."""
+    """Neither the order of clusters nor the long form of a single backend counts."""
     old = config(cluster(), cluster("audit"), log={"level": "info"})
     long = cluster(bootstrap_servers=[], upstreams=[{"name": "main", "bootstrap_servers": ["a:1"]}])
     assert not changes(old, config(cluster("audit"), long))
@@ -173,6 +173,6 @@ def test_the_same_in_other_words_is_no_change() -> None:
 
 
 def test_the_order_of_upstreams_is_a_change() -> None:
-    """It says where to go next."""
+    """The order is significant: it is the order of failover."""
     old, new = (config(cluster(bootstrap_servers="", upstreams=order)) for order in ([EAST, WEST], [WEST, EAST]))
     assert changes(old, new).clusters == {"orders": frozenset({"upstreams"})}

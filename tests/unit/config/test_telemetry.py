@@ -1,4 +1,4 @@
-"""kproxy.config.telemetry: subscriptions, intervals, and which receivers."""
+"""kproxy.config.telemetry: subscriptions, intervals and receivers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ FLAGS = {"bootstrap_servers": "a:1", "listen": "h:1"}
 
 
 def one(**changed: Any) -> dict[str, Any]:
-    """Telemetry with one subscription."""
+    """Return telemetry with one subscription."""
     return {"subscriptions": [{"name": "a", "metrics": "*"} | changed]}
 
 
 def test_defaults_are_kafkas() -> None:
-    """The same as where the rules are."""
+    """The defaults equal those of the code that applies the rules."""
     telemetry = Telemetry()
     assert telemetry.interval * 1000 == subscription.DEFAULT_INTERVAL_MS
     assert telemetry.max_bytes == MAX_BYTES
@@ -29,7 +29,7 @@ def test_defaults_are_kafkas() -> None:
 
 @pytest.mark.parametrize("seconds", [subscription.MIN_INTERVAL_MS / 1000, subscription.MAX_INTERVAL_MS / 1000])
 def test_intervals_as_kafka_takes_them(seconds: float) -> None:
-    """Both bounds, and nothing beyond."""
+    """Both bounds are accepted, and nothing beyond."""
     assert Telemetry.model_validate({"interval": seconds}).interval == seconds
     beyond = seconds * (0.9 if seconds < 1 else 1.1)
     assert problems_of(Telemetry, {"interval": beyond})[0].startswith("interval: must be at ")
@@ -40,7 +40,7 @@ def test_intervals_as_kafka_takes_them(seconds: float) -> None:
     [("*", ("*",)), ([""], ("*",)), ("a.b, c.", ("a.b", "c.")), (["a.", "b."], ("a.", "b."))],
 )
 def test_metrics(written: Any, metrics: tuple[str, ...]) -> None:
-    """A list, or text with commas; the empty prefix is all, which `*` says too."""
+    """A list, or text with commas; the empty prefix means all, as `*` does."""
     assert Telemetry.model_validate(one(metrics=written)).subscriptions[0].metrics == metrics
 
 
@@ -63,13 +63,13 @@ def test_metrics(written: Any, metrics: tuple[str, ...]) -> None:
     ],
 )
 def test_bad_values(given: dict[str, Any], line: str) -> None:
-    """Each at its key."""
+    """Each problem is reported at its key."""
     (found,) = problems_of(Telemetry, given)
     assert found.startswith(line)
 
 
 def test_receivers_that_are_not_there() -> None:
-    """With the names there are."""
+    """An unknown receiver is refused, with the names of the known ones."""
     cluster = {"name": "orders", "bootstrap_servers": "a:1", "listen": "h:1", "telemetry": {"receivers": "a,b"}}
     data = {"clusters": [cluster], "receivers": [{"name": "a", "type": "prometheus"}]}
     assert problems_of(Config, data) == ["clusters.0.telemetry.receivers.1: 'b' is no receiver; there are: a"]
@@ -80,7 +80,7 @@ def test_receivers_that_are_not_there() -> None:
 
 
 def test_by_variable() -> None:
-    """One is enough to switch it on; subscriptions are YAML."""
+    """One variable is enough to switch telemetry on; subscriptions are YAML."""
     assert load(None, FLAGS, {}).clusters[0].telemetry is None
     on = load(None, FLAGS, {"KPROXY_TELEMETRY__INTERVAL": "1m"}).clusters[0].telemetry
     assert on == Telemetry(interval=60)

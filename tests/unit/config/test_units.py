@@ -50,14 +50,14 @@ def test_bytes(written: object, size: int) -> None:
 
 @pytest.mark.parametrize("written", ["", "s", "10 seconds", "1m30s", "-1s", "1e3", "10S", "inf", "nan", "1,5s", True])
 def test_no_durations(written: object) -> None:
-    """Anything else is refused with an example of what is meant."""
+    """Anything else is refused with an example of the right form."""
     with pytest.raises(ValueError, match="is not a duration; write seconds, or for instance 500ms"):
         parse_seconds(written)
 
 
 @pytest.mark.parametrize("written", ["", "MiB", "1TiB", "-1", "1 k b", "0x10", False])
 def test_no_sizes(written: object) -> None:
-    """Anything else is refused with an example of what is meant."""
+    """Anything else is refused with an example of the right form."""
     with pytest.raises(ValueError, match="is not a size; write bytes, or for instance 64KiB"):
         parse_bytes(written)
 
@@ -69,18 +69,18 @@ def test_part_of_a_byte_is_no_size() -> None:
 
 
 def test_what_is_no_text_passes_on() -> None:
-    """Types are pydantic's business; only what it would take wrongly is refused before."""
+    """pydantic checks the types; only values that it would misread are refused before."""
     assert parse_seconds([1]) == parse_bytes([1]) == parse_whole([1]) == [1]
 
 
 @given(st.from_regex(DURATION_PATTERN))
 def test_every_duration_that_the_schema_allows_is_read(text: str) -> None:
-    """The pattern that editors check is no wider than what kproxy takes."""
+    """kproxy accepts every duration that fits the pattern of the schema, which editors check."""
     assert parse_seconds(text) >= 0
 
 
 @given(st.from_regex(r"^\s*[0-9]{1,18} *([kKmMgG][iI]?)?[bB]\s*$"))
 def test_every_size_that_the_schema_allows_is_read(text: str) -> None:
-    """The pattern that editors check is no wider than what kproxy takes, fractions of a byte apart."""
+    """kproxy accepts every size that fits the pattern of the schema, except fractions of a byte."""
     assert re.search(SIZE_PATTERN, text)
     assert parse_bytes(text) >= 0

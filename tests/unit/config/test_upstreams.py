@@ -1,4 +1,4 @@
-"""kproxy.config.cluster: the clusters behind a virtual cluster, and when it fails over."""
+"""kproxy.config.upstreams: the clusters behind a virtual cluster, and its failover."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.unit.config.problems import problems_of
 
 
 def upstream(name: str) -> Upstream:
-    """An upstream with a server."""
+    """Return an upstream with a server."""
     return Upstream.model_validate({"name": name, "bootstrap_servers": "a:1"})
 
 
@@ -42,20 +42,20 @@ def test_bad_values(model: type[BaseModel], data: Any, problem: str) -> None:
 
 
 def test_failover_is_off() -> None:
-    """Nobody's clients go to another cluster by default."""
+    """By default, kproxy switches no clients to another cluster."""
     switching = {"automatic": False, "after": 60, "floor": 600}
     defaults = {**switching, "hide_topic_ids_from": ("kgo",), "separate_producer_ids": None}
     assert Failover().model_dump() == defaults
 
 
 @pytest.mark.parametrize(("written", "names"), [("", ()), ([], ()), ("kgo, own", ("kgo", "own")), (["kgo"], ("kgo",))])
-def test_software_that_is_told_no_topic_ids(written: Any, names: tuple[str, ...]) -> None:
-    """A list, or one string with commas as a variable holds it; none switches it off."""
+def test_software_from_which_topic_ids_are_hidden(written: Any, names: tuple[str, ...]) -> None:
+    """A list, or one string with commas, as in a variable; an empty one switches it off."""
     assert Failover.model_validate({"hide_topic_ids_from": written}).hide_topic_ids_from == names
 
 
 def test_names_are_given_once() -> None:
-    """Each further one is told, with the first that has the name."""
+    """Each duplicate name is reported, with the first upstream that has it."""
     found = list(problems([upstream(name) for name in ("a", "b", "a", "a")], Failover()))
     assert found == [
         (("upstreams", 2, "name"), "'a' is also the name of upstreams.0"),
@@ -64,7 +64,7 @@ def test_names_are_given_once() -> None:
 
 
 def test_automatic_failover_needs_somewhere_to_go() -> None:
-    """Two upstreams at least."""
+    """Automatic failover needs at least two upstreams."""
     automatic = Failover(automatic=True)
     assert [path for path, _ in problems([upstream("a")], automatic)] == [("failover", "automatic")]
     assert list(problems([upstream("a"), upstream("b")], automatic)) == []

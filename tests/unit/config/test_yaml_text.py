@@ -1,4 +1,4 @@
-"""kproxy.config.document: data with its lines, and mistakes with line and column."""
+"""kproxy.config.document: data with its lines, and errors with line and column."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ again: *second
 
 
 def test_lines() -> None:
-    """Each setting knows its line, an item of a list that of its content, what is absent that of what is around it."""
+    """A setting has its line, a list's item its content's, an absent setting that of the nearest one around it."""
     value, lines = parse_yaml(TEXT, "x")
     assert value["again"] == {"name": "b"}
     document = Document("x", value, lines)
@@ -57,7 +57,7 @@ def test_lines() -> None:
     ],
 )
 def test_mistakes(text: str, why: str) -> None:
-    """Each on one line with its place; the name comes first."""
+    """Each error is one line with its place; the name comes first."""
     with pytest.raises(ConfigError) as caught:
         parse_yaml(text, "FILE")
     assert caught.value.key == "FILE"
@@ -66,13 +66,13 @@ def test_mistakes(text: str, why: str) -> None:
 
 
 def test_merge_keys_are_no_duplicates() -> None:
-    """YAML's own way to share settings between clusters works, and what is written beside it wins."""
+    """YAML's merge keys, which share settings between clusters, work; keys written beside them win."""
     text = "a: &a {x: 1, y: 2}\nb: &b\n  <<: *a\n  y: 3\nc:\n  <<: *b\n  x: 4\n"
     assert parse_yaml(text, "x")[0] == {"a": {"x": 1, "y": 2}, "b": {"x": 1, "y": 3}, "c": {"x": 4, "y": 3}}
 
 
 def test_aliases_of_aliases_stay_small() -> None:
-    """Nine levels of nine aliases each name 387 million values; each is visited once."""
+    """Nine levels of nine aliases each make 387 million values; each node is visited once."""
     levels = [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]" for n in range(1, 10)]
     value, lines = parse_yaml("\n".join(["l0: &l0 x", *levels]), "x")
     assert len(lines) == 10 + 9 * 9

@@ -1,4 +1,4 @@
-"""Things to deliver: numbers."""
+"""Items to deliver: numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ AT_MS = 1_700_000_000_500
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """Its payload is the number, or the number many times over."""
+    """An item; its payload is the number, or the number repeated."""
 
     number: int
     times: int = 1
@@ -23,7 +23,7 @@ class Number:
 
 
 def lines(item: Number) -> Iterator[bytes | None]:
-    """A line of JSON, after a step; none for a negative number."""
+    """Yield a None, then a line of JSON; ValueError for a negative number."""
     if item.number < 0:
         raise ValueError(f"{item.number} is negative")
     yield None
@@ -31,5 +31,5 @@ def lines(item: Number) -> Iterator[bytes | None]:
 
 
 def record(item: Number) -> Record:
-    """The number is the key."""
+    """Return a record with the number as its key."""
     return Record(b"%d" % item.number, item.payload, AT_MS, (("unit", b"one"),))

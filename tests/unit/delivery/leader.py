@@ -1,4 +1,4 @@
-"""A broker that takes Produce and answers as told: errors that no real one can be asked for."""
+"""A broker that answers Produce from a script, with errors that a real broker cannot be made to return."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Leader(ScriptedBroker):
         super().__init__()
         self.verdict: Callable[[int, bytes], int | None] = lambda _partition, _batch: 0
         self.batches: list[tuple[int, bytes]] = []
-        """Of which it said that it took them."""
+        """The batches that it accepted: partition and bytes."""
         self.lead([1, 1])
 
     def lead(self, leaders: list[int], error_code: int = 0) -> None:
-        """The topic's partitions from now on."""
+        """Set the leaders of the topic's partitions from now on."""
         partitions = [MetadataResponsePartition(partition_index=i, leader_id=node) for i, node in enumerate(leaders)]
         self.answer.topics = [MetadataResponseTopic(error_code=error_code, name="t", partitions=partitions)]
 

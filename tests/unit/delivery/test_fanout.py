@@ -1,4 +1,4 @@
-"""kproxy.delivery.destinations: several destinations, and what the faults of one cost."""
+"""kproxy.delivery.destinations: several destinations, and the effect of a fault of one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.unit.delivery.items import Number
 
 
 class Good(Queued[Number]):
-    """Delivers whatever it gets, while it runs."""
+    """Delivers every item while it runs."""
 
     runs = 0
 
@@ -23,7 +23,7 @@ class Good(Queued[Number]):
 
 
 class Faulty(Queued[Number]):
-    """Raises wherever it is called."""
+    """Raises in every method."""
 
     runs = 0
 
@@ -44,7 +44,7 @@ class Faulty(Queued[Number]):
 async def test_faults_cost_themselves_only(
     nursery: trio.Nursery, autojump_clock: trio.testing.MockClock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The others get every item; the faulty one is run again, whether it raised or ended."""
+    """The others get every item; the faulty one is started again, whether it raised or ended."""
     faulty, good = Faulty("faulty"), Good("good")
     fanout = Fanout[Number]([faulty, good], rand=lambda: 1.0)
     await nursery.start(fanout.run)
@@ -60,7 +60,7 @@ async def test_faults_cost_themselves_only(
 
 
 async def test_flush_has_an_end(autojump_clock: trio.testing.MockClock) -> None:
-    """A destination that cannot deliver does not hold up the end for longer than it may."""
+    """A destination that cannot deliver delays the end no longer than the limit."""
     fanout = Fanout([Good("stuck")])
     fanout.offer(Number(1))
     began = trio.current_time()
@@ -68,8 +68,8 @@ async def test_flush_has_an_end(autojump_clock: trio.testing.MockClock) -> None:
     assert trio.current_time() - began == 3
 
 
-async def test_it_begins_anew_when_told(nursery: trio.Nursery, autojump_clock: trio.testing.MockClock) -> None:
-    """At once, and with what it has queued; one that does not run yet is not meant."""
+async def test_it_restarts_on_request(nursery: trio.Nursery, autojump_clock: trio.testing.MockClock) -> None:
+    """A restart is immediate and keeps the queue; for a destination that does not run yet it does nothing."""
     one, other = Good("one"), Good("other")
     fanout = Fanout([one, other])
     fanout.again(one)

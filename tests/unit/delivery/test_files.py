@@ -1,4 +1,4 @@
-"""kproxy.delivery.files: what is on the disk, and when."""
+"""kproxy.delivery.files: the files on the disk, and when they appear."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Start = Callable[..., Awaitable[Files[Number]]]
 
 
 def rows(directory: Path) -> list[dict[str, Any]]:
-    """All lines of the finished files."""
+    """Return all lines of the finished files."""
     files = sorted(path for path in directory.iterdir() if not path.name.startswith("."))
     return [json.loads(line) for file in files for line in gzip.decompress(file.read_bytes()).splitlines()]
 
 
 def parts(directory: Path) -> list[Path]:
-    """The files under construction."""
+    """Return the unfinished files."""
     return [path for path in directory.iterdir() if path.name.startswith(".")]
 
 
 @pytest.fixture
 def start(nursery: trio.Nursery, tmp_path: Path) -> Start:
-    """Starts a destination that writes to the test's directory."""
+    """Return a function that starts a destination which writes to the test's directory."""
 
     async def start(**settings: Any) -> Files[Number]:
         destination = Files("files", tmp_path / "out", "numbers", lines, **({"linger": 0.0} | settings))
@@ -42,7 +42,7 @@ def start(nursery: trio.Nursery, tmp_path: Path) -> Start:
 
 
 async def flushed(destination: Files[Number], *items: Number) -> None:
-    """Offers items and waits until they are settled."""
+    """Offer items and wait until they are settled."""
     for each in items:
         assert destination.offer(each)
     with trio.fail_after(10):
@@ -50,14 +50,14 @@ async def flushed(destination: Files[Number], *items: Number) -> None:
 
 
 async def eventually(true: Callable[[], bool]) -> None:
-    """Polls with a deadline."""
+    """Poll until it is true, with a deadline."""
     with trio.fail_after(10):
         while not true():  # noqa: ASYNC110  (a file appears without an event)
             await trio.sleep(0.01)
 
 
 async def test_finished_by_age(start: Start, tmp_path: Path) -> None:
-    """Lines appear, all together, when the file is old enough."""
+    """All lines appear together when the file is old enough."""
     destination = await start(file_age=0.3)
     await flushed(destination, *[Number(each) for each in range(10)])
     assert rows(tmp_path / "out") == []
@@ -80,7 +80,7 @@ async def test_finished_by_size(start: Start, tmp_path: Path) -> None:
 
 
 async def test_an_end_finishes_the_file(tmp_path: Path) -> None:
-    """Cancelled, the destination leaves a whole file; run again, it makes another one."""
+    """A cancelled destination leaves a complete file; when it runs again, it makes another one."""
     destination = Files("files", tmp_path, "numbers", lines, linger=0.0)
     for each in range(2):
         async with trio.open_nursery() as nursery:
@@ -92,7 +92,7 @@ async def test_an_end_finishes_the_file(tmp_path: Path) -> None:
 
 
 async def test_what_a_killed_process_left(start: Start, tmp_path: Path) -> None:
-    """It is there after the start."""
+    """The start finishes the file of a killed process."""
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / ".numbers-2026-x.json.gz.part").write_bytes(gzip.compress(b'{"a":1}\n') + b"\x1f")
     await start()
@@ -100,7 +100,7 @@ async def test_what_a_killed_process_left(start: Start, tmp_path: Path) -> None:
 
 
 async def test_a_disk_that_cannot_be_written(start: Start, tmp_path: Path) -> None:
-    """Items wait, the reason is told; when the disk works again nothing is lost."""
+    """Items wait and the reason is reported; when the disk works again, nothing is lost."""
     (tmp_path / "out").write_text("in the way")
     destination = await start(rand=lambda: 0.01, file_bytes=1)
     destination.offer(Number(1))
@@ -125,7 +125,7 @@ async def test_an_end_without_a_disk(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 async def test_a_file_that_somebody_deleted(start: Start, tmp_path: Path) -> None:
-    """What was in it is lost, the error says so, and the next file is written."""
+    """Its content is lost, the error says so, and the next file is written."""
     destination = await start(file_age=0.3, rand=lambda: 0.0)
     await flushed(destination, Number(1))
     [part] = parts(tmp_path / "out")
@@ -137,7 +137,7 @@ async def test_a_file_that_somebody_deleted(start: Start, tmp_path: Path) -> Non
 
 
 async def test_malformed_items_cost_themselves_only(start: Start, tmp_path: Path) -> None:
-    """What has no lines is dropped, and the error says why."""
+    """An item without lines is dropped, and the error says why."""
     destination = await start(linger=0.05, file_age=0.1)
     await flushed(destination, Number(-1), Number(1), Number(-2))
     assert (destination.counters.dropped, destination.counters.delivered) == ({"malformed": 2}, 1)

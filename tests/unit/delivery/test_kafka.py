@@ -25,7 +25,7 @@ Start = Callable[..., Awaitable[Numbers]]
 
 @pytest.fixture(scope="module")
 def mock_cluster() -> Iterator[list[Address]]:
-    """Three brokers of librdkafka's mock cluster, which lives as long as this producer."""
+    """Yield the addresses of a mock cluster of three brokers, which lives as long as its librdkafka producer."""
     producer = Producer({"test.mock.num.brokers": 3, "bootstrap.servers": "replaced by the mock's"})
     yield [(broker.host, broker.port) for broker in producer.list_topics(timeout=10).brokers.values()]
     producer.flush(0)
@@ -33,7 +33,7 @@ def mock_cluster() -> Iterator[list[Address]]:
 
 @pytest.fixture
 async def leader(nursery: trio.Nursery) -> Leader:
-    """A broker that leads both partitions of topic t, and takes everything until told otherwise."""
+    """Return a broker that leads both partitions of topic t and by default accepts everything."""
     leader = Leader()
     await nursery.start(leader.run)
     leader.name_nodes({1: leader.address})
@@ -42,7 +42,7 @@ async def leader(nursery: trio.Nursery) -> Leader:
 
 @pytest.fixture
 def start(nursery: trio.Nursery) -> Start:
-    """Starts a destination that writes to topic t; no waiting for others, shortest backoff, gzip for kafka-python."""
+    """Return a function that starts a destination for topic t: no linger, shortest backoff, gzip for kafka-python."""
 
     async def start(
         *addresses: Address, topic: str = "t", request_timeout: float = 10.0, **settings: Any
@@ -59,7 +59,7 @@ def start(nursery: trio.Nursery) -> Start:
 
 
 async def delivered(destination: Kafka[Number], *items: Number) -> None:
-    """Offers items and waits until all are settled."""
+    """Offer items and wait until all are settled."""
     for each in items:
         assert destination.offer(each)
     with trio.fail_after(20):
@@ -67,7 +67,7 @@ async def delivered(destination: Kafka[Number], *items: Number) -> None:
 
 
 def consumed(addresses: list[Address], topic: str, count: int) -> list[Any]:
-    """`count` messages, and no more, as librdkafka's consumer reads them with checksums checked."""
+    """Return `count` messages, and no more, as librdkafka's consumer reads them; it checks checksums."""
     servers = ",".join(f"{host}:{port}" for host, port in addresses)
     settings = {"bootstrap.servers": servers, "group.id": topic, "check.crcs": True, "auto.offset.reset": "earliest"}
     consumer = Consumer(settings)
@@ -86,7 +86,7 @@ def consumed(addresses: list[Address], topic: str, count: int) -> list[Any]:
 
 
 def values(leader: Leader) -> list[int]:
-    """The numbers in the batches that the leader took, in the order of the partition's log."""
+    """Return the numbers in the batches that the leader accepted, in the order of the partition's log."""
     found = []
     for _, data in leader.batches:
         batch = MemoryRecords(data).next_batch()
@@ -98,7 +98,7 @@ def values(leader: Leader) -> list[int]:
 
 @pytest.mark.parametrize("compression", Compression)
 async def test_read_back_by_librdkafka(mock_cluster: list[Address], start: Start, compression: Compression) -> None:
-    """Key, value, time, headers and partition of each item, once, through leaders on several brokers."""
+    """Each item is read once, with key, value, time, headers and partition, through leaders on several brokers."""
     topic = f"numbers-{compression}"
     destination = await start(*mock_cluster, topic=topic, compression=compression, linger=0.02, rand=lambda: 0.5)
     await delivered(destination, *map(Number, range(50)))
@@ -122,7 +122,7 @@ async def test_partitions_are_java_s(leader: Leader, start: Start) -> None:
 
 @pytest.mark.parametrize("code", [3, 6, 7, 19, 20])
 async def test_errors_that_pass(leader: Leader, start: Start, code: int) -> None:
-    """Metadata is asked for again and the records are sent again, in their order, without those that were taken."""
+    """The destination requests metadata again and resends the records in order, except the accepted ones."""
     errors = [code, code]
     leader.verdict = lambda partition, _batch: errors.pop() if errors and partition == 0 else 0
     destination = await start(leader.address, linger=0.05)
@@ -133,7 +133,7 @@ async def test_errors_that_pass(leader: Leader, start: Start, code: int) -> None
 
 
 async def test_errors_that_do_not_pass(leader: Leader, start: Start) -> None:
-    """Dropped at once, with Kafka's name of the error; other partitions are not concerned."""
+    """The items are dropped at once, with Kafka's name of the error; other partitions are not affected."""
     leader.verdict = lambda partition, _batch: 29 if partition == 0 else 0
     destination = await start(leader.address, linger=0.05)
     await delivered(destination, *map(Number, range(20)))
@@ -142,7 +142,7 @@ async def test_errors_that_do_not_pass(leader: Leader, start: Start) -> None:
 
 
 async def test_too_large(leader: Leader, start: Start) -> None:
-    """Batches are halved until they are taken, in their order; a record that is too large alone is dropped."""
+    """Batches are halved until they are accepted, in order; a record that is too large alone is dropped."""
     leader.lead([1])
     limit = 700
     leader.verdict = lambda _partition, batch: 10 if len(batch) > limit else 0
@@ -154,7 +154,7 @@ async def test_too_large(leader: Leader, start: Start) -> None:
 
 
 async def test_the_leader_moves(nursery: trio.Nursery, leader: Leader, start: Start) -> None:
-    """What the old leader refuses goes to the new one."""
+    """Records that the old leader refuses go to the new one."""
     other = Leader()
     await nursery.start(other.run)
     nodes = {1: leader.address, 2: other.address}
@@ -189,7 +189,7 @@ async def test_no_leader_for_a_while(leader: Leader, start: Start) -> None:
 
 
 async def test_a_topic_that_is_not_there(leader: Leader, start: Start) -> None:
-    """Dropped once it is late; the error says what to do."""
+    """Items are dropped as late; the error says what to do."""
     leader.lead([], error_code=3)
     destination = await start(leader.address, retry_for=0.05, rand=lambda: 0.5)
     await delivered(destination, Number(1))
@@ -208,7 +208,7 @@ async def test_a_broker_that_does_not_answer(leader: Leader, start: Start) -> No
 
 
 async def test_cancelled_and_run_again(leader: Leader) -> None:
-    """As on a failover: what was under way goes to the cluster that `connect` then finds."""
+    """As after a failover: items that were under way go to the cluster of the new `connect`."""
     leader.verdict = lambda _partition, _batch: 7
     destination = Kafka(
         "kafka",
@@ -237,7 +237,7 @@ async def test_cancelled_and_run_again(leader: Leader) -> None:
 
 
 async def test_new_partitions_are_found(leader: Leader, start: Start, autojump_clock: trio.testing.MockClock) -> None:
-    """The leaders are asked for again after a while, though nothing went wrong."""
+    """The leaders are looked up again after a while, even without an error."""
     from kproxy.delivery.kafka import MAX_AGE, Topic
 
     client = UpstreamClient([leader.address])
@@ -254,6 +254,6 @@ async def test_new_partitions_are_found(leader: Leader, start: Start, autojump_c
 
 @pytest.mark.parametrize("topic", ["", ".", "..", "a b", "ä", "x" * 250])
 def test_no_topics(topic: str) -> None:
-    """What Kafka would refuse is refused at the start."""
+    """A name that Kafka would refuse is refused at the start."""
     with pytest.raises(ValueError, match="is no topic"):
         Kafka("kafka", lambda: UpstreamClient([("127.0.0.1", 1)]), topic, record)

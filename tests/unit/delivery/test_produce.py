@@ -1,4 +1,4 @@
-"""kproxy.delivery.batches: the request for a topic in every version, and what answers say."""
+"""kproxy.delivery.batches: the Produce request in every version, and its answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VERSIONS = range(ProduceRequest.min_version, ProduceRequest.max_version + 1)
 
 @pytest.mark.parametrize("version", [version for version in VERSIONS if version <= 12])
 def test_by_name(version: int) -> None:
-    """An independent decoder reads all of it; acks=all, no transaction."""
+    """An independent decoder reads every field; acks=all, no transaction."""
     schema = __import__(f"kio.schema.produce.v{version}.request", fromlist=["ProduceRequest"])
     encoded = produce("t", TOPIC_ID, BATCHES, 20_000).encode(version)
     decoded, size = entity_reader(schema.ProduceRequest)(encoded, 0)
@@ -30,13 +30,13 @@ def test_by_name(version: int) -> None:
 
 
 def test_by_id() -> None:
-    """From v13 on (KIP-516) the topic's id stands for its name."""
+    """From v13 on (KIP-516) the request has the topic's id instead of its name."""
     [topic] = ProduceRequest.decode(produce("t", TOPIC_ID, BATCHES, 1).encode(13), 13).topic_data
     assert (topic.name, topic.topic_id) == ("", TOPIC_ID)
 
 
 def test_answers() -> None:
-    """By partition: the code, and words where there are some."""
+    """Each partition has its code, and a message if the broker sent one."""
     partitions = [
         PartitionProduceResponse(index=0, error_code=0),
         PartitionProduceResponse(index=5, error_code=10, error_message="too large"),

@@ -1,4 +1,4 @@
-"""kproxy.delivery.queued: bounds, counts, and who waits for what."""
+"""kproxy.delivery.queued: bounds, counts and waiting."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIZE = len(ITEM.payload)
 
 
 def test_bounded_by_items() -> None:
-    """What finds no room is dropped and counted, and the caller is told."""
+    """An item without room is dropped and counted, and `offer` returns False."""
     queue = Queued[Number]("q", max_items=2)
     assert [queue.offer(ITEM) for _ in range(3)] == [True, True, False]
     counters = queue.counters
@@ -24,7 +24,7 @@ def test_bounded_by_items() -> None:
 
 
 def test_bounded_by_bytes() -> None:
-    """By payloads; one that is larger than all room gets its chance when the queue is empty."""
+    """Payloads are bounded; an item larger than the bound is accepted when the queue is empty."""
     queue = Queued[Number]("q", max_bytes=2 * SIZE)
     assert [queue.offer(ITEM) for _ in range(3)] == [True, True, False]
     queue = Queued[Number]("q", max_bytes=SIZE - 1)
@@ -32,7 +32,7 @@ def test_bounded_by_bytes() -> None:
 
 
 async def test_what_is_under_way_counts() -> None:
-    """Memory is bounded with what was taken and is not settled; settled, it makes room."""
+    """Items that were taken but not settled count towards the bound; settling them makes room."""
     queue = Queued[Number]("q", max_items=1)
     queue.offer(ITEM)
     taken = await queue.take()
@@ -46,7 +46,7 @@ async def test_what_is_under_way_counts() -> None:
 
 
 async def test_taken_in_batches() -> None:
-    """As many as are there, up to a number and to a size, but one at least; the oldest first."""
+    """A batch has the oldest items up to a number and a size, but at least one."""
     queue = Queued[Number]("q")
     items = [Number(each) for each in range(6)]
     for each in items:
@@ -58,7 +58,7 @@ async def test_taken_in_batches() -> None:
 
 
 async def test_given_back() -> None:
-    """What is under way and not settled comes first again, in its order."""
+    """Items under way come first again, in order."""
     queue = Queued[Number]("q")
     items = [Number(each) for each in range(4)]
     for each in items:
@@ -71,7 +71,7 @@ async def test_given_back() -> None:
 
 
 async def test_lingering(autojump_clock: trio.testing.MockClock) -> None:
-    """An item waits for others, unless what is there fills a batch; whoever comes too late waits on."""
+    """An item waits for others, unless the queue fills a batch; an item that comes too late waits on."""
     queue = Queued[Number]("q")
     batches = []
 
@@ -98,10 +98,10 @@ async def test_lingering(autojump_clock: trio.testing.MockClock) -> None:
 
 
 @pytest.mark.parametrize(("every", "size", "apart"), [(0.1001, 10, 1.0), (0.01001, 25, 0.15)])
-async def test_who_comes_meanwhile_waits_for_others_too(
+async def test_items_that_come_meanwhile_wait_for_others_too(
     every: float, size: int, apart: float, autojump_clock: trio.testing.MockClock
 ) -> None:
-    """Beside deliveries that take a moment, batches are still what comes in `linger`, or full ones."""
+    """Even when deliveries take time, a batch has the items of `linger`, or is full."""
     queue = Queued[Number]("q")
     batches = []
 
@@ -150,7 +150,7 @@ async def test_nothing_lingers_while_it_is_flushed(autojump_clock: trio.testing.
 
 
 def test_failures_in_a_row(caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]) -> None:
-    """The log has the first of them and the recovery, not each one."""
+    """The log has the first failure and the recovery, not every failure."""
     queue = Queued[Number]("q")
     queue.recovered()
     for error in ("one", "two"):

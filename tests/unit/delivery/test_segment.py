@@ -1,4 +1,4 @@
-"""kproxy.delivery.files: whole files or none, also after a process that was killed."""
+"""kproxy.delivery.files: files are complete or absent, even after their process was killed."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ while True:
 
 
 def visible(directory: Path) -> list[Path]:
-    """What readers see, the oldest first."""
+    """Return the files that readers see, the oldest first."""
     return sorted(path for path in directory.iterdir() if not path.name.startswith("."))
 
 
 def test_a_file_appears_when_it_is_finished(tmp_path: Path) -> None:
-    """Until then its name begins with a dot; all members together are its content."""
+    """Until then its name begins with a dot; its content is that of all members together."""
     directory = tmp_path / "made" / "here"
     segment = Segment(directory, "t", 0.0)
     segment.append(b"a\n")
@@ -46,13 +46,13 @@ def test_a_file_appears_when_it_is_finished(tmp_path: Path) -> None:
 
 
 def test_an_empty_file_goes(tmp_path: Path) -> None:
-    """Nobody wants to read it."""
+    """A file without content is removed."""
     Segment(tmp_path, "t", 0.0).finish()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_process_killed_in_the_middle(tmp_path: Path) -> None:
-    """All lines of whole members are there afterwards, in order, and the file can be read to its end."""
+    """The recovered file has all lines of whole members, in order, and can be read to its end."""
     with subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
         while int(writer.stdout.readline()) < 50_000:
@@ -72,7 +72,7 @@ def test_a_process_killed_in_the_middle(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"\x1f\x8b\x08", b"garbage" * 1000])
 def test_nothing_to_recover(tmp_path: Path, content: bytes) -> None:
-    """A file without a whole member goes; other prefixes are left alone."""
+    """A file without a whole member is removed; other prefixes are left alone."""
     (tmp_path / ".t-2026-x.json.gz.part").write_bytes(content)
     (tmp_path / ".t-other-2026-x.json.gz.part").write_bytes(content)
     assert recover(tmp_path, "t") == 0
@@ -80,7 +80,7 @@ def test_nothing_to_recover(tmp_path: Path, content: bytes) -> None:
 
 
 def test_recovery_of_what_a_power_cut_left(tmp_path: Path) -> None:
-    """Whole members stay, zeros behind them go, though they are longer than what is read at a time."""
+    """Whole members stay; zeros behind them are cut off, even more than one read returns."""
     whole = gzip.compress(os.urandom(200_000)) + gzip.compress(b"end\n")
     (tmp_path / ".t-2026-x.json.gz.part").write_bytes(whole + bytes(100_000))
     assert recover(tmp_path, "t") == 1
@@ -88,7 +88,7 @@ def test_recovery_of_what_a_power_cut_left(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_no_trace(tmp_path: Path) -> None:
-    """A member that could not be written whole is taken back, and the next one follows the one before."""
+    """An incomplete member is removed, and the next one follows the one before."""
     segment = Segment(tmp_path, "t", 0.0)
     segment.append(b"a\n")
     import resource
@@ -108,7 +108,7 @@ def test_a_full_disk_leaves_no_trace(tmp_path: Path) -> None:
 
 
 def test_the_oldest_are_deleted(tmp_path: Path) -> None:
-    """Until the others fit."""
+    """The oldest files are deleted until the others fit."""
     for now in range(5):
         segment = Segment(tmp_path, "t", float(now))
         segment.append(b"x\n")

@@ -1,4 +1,4 @@
-"""kproxy.delivery.batches: what a broker's answer means."""
+"""kproxy.delivery.batches: the meaning of a broker's answer."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ from kproxy.delivery.batches import Verdict, verdict_on_code
     ],
 )
 def test_error_codes(codes: tuple[int, ...], expected: Verdict) -> None:
-    """What may pass by itself or with fresh metadata is tried again; what is too large, in parts."""
+    """Errors that may pass, by themselves or with fresh metadata, are retried; too large batches are split."""
     assert {verdict_on_code(code) for code in codes} == {expected}

@@ -1,1 +1,1 @@
-"""Tests of the demo's pure parts, and of what needs no Kafka."""
+"""Tests of kproxy.demo, as far as it needs no Kafka."""

@@ -1,4 +1,4 @@
-"""A board as it is in the middle and at the end of a run."""
+"""Boards of a run at its start and at its end."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ VERDICT = {
 
 
 def scrape(requests: float = 0) -> Scrape:
-    """Totals after so many requests, each of 10 µs to 100 µs and 1 ms of CPU."""
+    """Return the totals after some requests, each of 10 µs to 100 µs and 1 ms of CPU."""
     buckets = {0.00001: 0.0, 0.0001: requests, float("inf"): requests}
     return Scrape({"Produce": requests}, {}, buckets, requests / 1000, 50e6, requests * 1000)
 
 
 def sample(at: float, acknowledged: int, received: tuple[int, int], p50_ms: float | None = 3.0) -> dict[str, Any]:
-    """A line of the workload."""
+    """Return a line of the workload."""
     return {"at": at, "acknowledged": acknowledged, "received": received, "p50_ms": p50_ms, "p99_ms": 12.0}
 
 
 def started() -> Board:
-    """Clients are connected, and no record has gone."""
+    """Return a board with connected clients, before the first record."""
     board = Board("a Kafka", "127.0.0.1:7000", "127.0.0.1:7009", OWN, Pace((100, 200), 10))
     board.begin(scrape())
     board.see_connections(NODES, CONNECTIONS)
@@ -46,7 +46,7 @@ def started() -> Board:
 
 
 def ended() -> Board:
-    """200 records in two seconds."""
+    """Return a board after 200 records in two seconds."""
     board = started()
     board.see_sample(sample(1.0, 110, (50, 50)), scrape(400))
     board.see_sample(sample(2.0, 200, (100, 100), None), scrape(1000))

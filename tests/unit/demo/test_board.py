@@ -1,4 +1,4 @@
-"""Rates and latencies between two samples."""
+"""kproxy.demo.board: rates and latencies between two samples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.unit.demo.boards import OWN, TOLD, ended, sample, scrape, started
 
 
 def test_rates_between_two_samples() -> None:
-    """Each is the difference, over the time between."""
+    """Each is the difference divided by the time between."""
     first, second = ended().moments
     assert asdict(first) == {
         "at": 1.0,
@@ -30,14 +30,14 @@ def test_rates_between_two_samples() -> None:
 
 
 def test_too_short_is_no_moment() -> None:
-    """The rest that is received right after the end would look like a burst."""
+    """The records that are received right after the end would look like a burst."""
     board = ended()
     board.see_sample(sample(2.1, 230, (130, 100)), scrape(1010))
     assert len(board.moments) == 2
 
 
 def test_without_requests_no_latency() -> None:
-    """None, not zero."""
+    """The latency is None, not zero."""
     board = started()
     board.see_sample(sample(1.0, 0, (0, 0), None), scrape(0))
     assert board.moments[0].in_kproxy_p99_ms is None
@@ -45,7 +45,7 @@ def test_without_requests_no_latency() -> None:
 
 
 def test_connections_by_node() -> None:
-    """Those at the bootstrap port belong to none."""
+    """Connections to the bootstrap port belong to no node."""
     board = started()
     assert board.connections == 4
     assert board.nodes == [Node(1, TOLD[1], OWN[1], 2), Node(2, TOLD[2], OWN[2], 1)]

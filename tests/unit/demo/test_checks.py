@@ -1,4 +1,4 @@
-"""Each thing that may be wrong turns its own check, and only that, red."""
+"""kproxy.demo.checks: each kind of fault fails its own check, and only that."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from tests.unit.demo.boards import OWN, TOLD, VERDICT, ended, started
 PROXY = {7000, 7001, 7002}
 
 
-def failed(peers: set[int] = PROXY, told: dict[int, str] | None = None, **verdict: Any) -> list[str]:
-    """What the red checks say, when this is different from a good run."""
+def failed(peers: set[int] = PROXY, addresses: dict[int, str] | None = None, **verdict: Any) -> list[str]:
+    """Return the lines of the failed checks of a run that differs from a good one in this."""
     board = ended()
     board.verdict = VERDICT | verdict
-    board.told = TOLD if told is None else told
+    board.told = TOLD if addresses is None else addresses
     return [one.found for one in check(board, peers, len(peers)) if not one.ok]
 
 
 def test_a_good_run() -> None:
-    """All green."""
+    """All checks pass."""
     assert failed() == []
 
 
@@ -51,19 +51,19 @@ def test_no_verdict_is_no_success() -> None:
     ],
 )
 def test_records(verdict: dict[str, Any], lines: list[str]) -> None:
-    """Unacknowledged, lost, duplicate, none at all; the sums may agree and two records be wrong."""
+    """Records may be unacknowledged, lost, duplicate or absent; two faults may cancel out in the sums."""
     assert failed(**verdict) == lines
 
 
-@pytest.mark.parametrize("told", [{}, {1: TOLD[1]}, OWN, {1: TOLD[1], 2: OWN[2]}, {1: TOLD[1], 2: "127.0.0.1:1"}])
-def test_addresses(told: dict[int, str]) -> None:
-    """A node that is missing, a broker's own address, anything but what kproxy advertises."""
-    (line,) = failed(told=told)
+@pytest.mark.parametrize("addresses", [{}, {1: TOLD[1]}, OWN, {1: TOLD[1], 2: OWN[2]}, {1: TOLD[1], 2: "127.0.0.1:1"}])
+def test_addresses(addresses: dict[int, str]) -> None:
+    """The check fails for a missing node, a broker's own address, and any address that kproxy does not advertise."""
+    (line,) = failed(addresses=addresses)
     assert line.startswith("clients were told {")
 
 
 def test_an_advertised_address_that_is_the_brokers_own() -> None:
-    """Agreement is not enough."""
+    """The check fails even if clients and kproxy agree."""
     board = ended()
     board.own = TOLD
     assert not check(board, {7000}, 1)[3].ok
@@ -78,5 +78,5 @@ def test_an_advertised_address_that_is_the_brokers_own() -> None:
     ],
 )
 def test_sockets(peers: set[int], line: str) -> None:
-    """A broker's port, no socket seen at all, a port of nobody's."""
+    """The check fails for a broker's port, for no socket at all, and for an unknown port."""
     assert failed(peers=peers) == [line]

@@ -1,4 +1,4 @@
-"""The demo's children: read as they write, noticed when they end, gone at the end."""
+"""kproxy.demo.children: children are read as they write, noticed when they end, and killed at the end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STAYS = 'import signal; print(\'{"kind": "up"}\', flush=True); signal.pause()'
 
 
 def ended(program: str, log: Path) -> str:
-    """What is said of a child whose program ended."""
+    """Return the error about a child after its program ended."""
     with Child("the part", ("-c", program), log) as child:
 
         def complaint() -> str:
@@ -28,7 +28,7 @@ def ended(program: str, log: Path) -> str:
 
 
 def test_lines_are_read_once(tmp_path: Path) -> None:
-    """Whole JSON lines, in order; what people read is left in the log."""
+    """Whole JSON lines are yielded in order; lines for people are left in the log."""
     program = "print('hello'); print('{\"n\": 1}'); print('{\"n\": 2}'); print('{\"n\":', end='')"
     with Child("the part", ("-c", program), tmp_path / "log") as child:
         assert child.wait(20) == 0
@@ -37,14 +37,14 @@ def test_lines_are_read_once(tmp_path: Path) -> None:
 
 
 def test_gone_at_the_end(tmp_path: Path) -> None:
-    """Also when the block fails."""
+    """The process is gone even when the block fails."""
     with pytest.raises(RuntimeError, match="on the way"), Child("x", ("-c", STAYS), tmp_path / "log") as child:
         raise RuntimeError("on the way")
     assert not Path(f"/proc/{child.pid}").exists()
 
 
 def test_an_early_end_says_why(tmp_path: Path) -> None:
-    """The exit code, the last line for people, and where the rest is."""
+    """The error has the exit code, the last line for people, and the log's path."""
     program = "print('{}'); print('%7|log'); raise SystemExit('no space left')"
     assert ended(program, tmp_path / "log") == (
         f"the part ended early, with exit code 1: no space left (see {tmp_path}/log)"
@@ -54,7 +54,7 @@ def test_an_early_end_says_why(tmp_path: Path) -> None:
 
 
 def test_sigterm(tmp_path: Path) -> None:
-    """`end` waits for the exit code, and not for ever."""
+    """`end` waits for the exit code, with a limit."""
     deaf = "import signal; signal.signal(15, signal.SIG_IGN); " + STAYS.replace("import signal; ", "")
     with Child("the part", ("-c", deaf), tmp_path / "log") as child:
         child.wait_until(lambda: list(child.lines()) != [], "not up", 20)
@@ -63,7 +63,7 @@ def test_sigterm(tmp_path: Path) -> None:
 
 
 def test_settings_of_the_shell_are_not_the_demos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """KPROXY_ variables stay behind, others do not."""
+    """KPROXY_ variables are removed, others are kept."""
     monkeypatch.setenv("KPROXY_LISTEN", "0.0.0.0:1")
     monkeypatch.setenv("OTHER", "x")
     program = "import json, os; print(json.dumps([sorted(n for n in os.environ if n in ('KPROXY_LISTEN', 'OTHER'))]))"

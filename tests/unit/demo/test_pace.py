@@ -1,4 +1,4 @@
-"""How many records are due."""
+"""kproxy.demo.pace: the number of records that are due."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from kproxy.demo.pace import STAIRS, Pace
     ("elapsed", "due"), [(0, 0), (1, 100), (2, 200), (3, 400), (4, 600), (5, 1000), (6, 1400), (7, 1400), (10**9, 1400)]
 )
 def test_stairs(elapsed: float, due: int) -> None:
-    """Each rate for its share of the time, nothing after the end."""
+    """Each rate applies for its share of the time, and nothing is due after the end."""
     assert Pace((100, 200, 400), 6).due(elapsed) == due
 
 
 def test_it_never_falls() -> None:
-    """Across every edge."""
+    """The number never falls, not even at a change of rate."""
     pace = Pace(STAIRS, 20)
     due = [pace.due(step / 100) for step in range(2_100)]
     assert due == sorted(due)
@@ -24,5 +24,5 @@ def test_it_never_falls() -> None:
 
 
 def test_one_rate_for_ever() -> None:
-    """What runs while the demo stays up."""
+    """The trickle while the demo stays up."""
     assert Pace((50,), 10**8).due(3600) == 180_000

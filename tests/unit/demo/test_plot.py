@@ -1,4 +1,4 @@
-"""The picture is written, whatever the run was like."""
+"""kproxy.demo.plot: the picture is written for every kind of run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.unit.demo.boards import VERDICT, ended, started
 
 
 def unlucky() -> Board:
-    """A run in which no record arrived."""
+    """Return a run in which no record arrived."""
     board = started()
     board.verdict = VERDICT | {"received": 0, "lost": 200, "p50_ms": None, "p99_ms": None}
     return board
@@ -21,7 +21,7 @@ def unlucky() -> Board:
 
 @pytest.mark.parametrize(("board", "passed"), [(ended(), True), (unlucky(), False)], ids=["good", "nothing"])
 def test_a_picture(board: Board, passed: bool, tmp_path: Path) -> None:
-    """A PNG that can be read, with something drawn on it."""
+    """The picture is a readable PNG, and not blank."""
     plot(board, passed, tmp_path / "run.png")
     picture = imread(tmp_path / "run.png")
     assert picture.shape[:2] == (1196, 1300)

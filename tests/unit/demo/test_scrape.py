@@ -1,4 +1,4 @@
-"""What the demo reads from a page of metrics that kproxy's own collector made."""
+"""kproxy.demo.scrape: reading a page of metrics made by kproxy's own collector."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tests.unit.observe.everything import everything
 
 
 def scraped(counters: Counters) -> Scrape:
-    """What the demo reads of these counters' page."""
+    """Return the scrape of these counters' page."""
     return read(render(registry_for(counters))[1].decode())
 
 
 def test_the_names_are_kproxys() -> None:
-    """Every metric that the demo looks for is there, under the name that it looks for."""
+    """kproxy exports every metric that the demo reads, under the same name."""
     scrape = scraped(everything())
     assert scrape.requests
     assert scrape.errors
@@ -27,18 +27,18 @@ def test_the_names_are_kproxys() -> None:
 
 
 def test_nothing_happened_between_two_scrapes() -> None:
-    """Then there is no quantile."""
+    """Without requests there is no quantile."""
     scrape = scraped(everything())
     assert in_proxy_quantile(scrape, scrape, 0.99) is None
 
 
 def test_a_kproxy_without_a_client() -> None:
-    """No request, no error, no latency."""
+    """It has no requests, errors or latencies."""
     scrape = scraped(Counters(0.0))
     assert (scrape.requests, scrape.errors, scrape.in_proxy, scrape.moved_bytes) == ({}, {}, {}, 0)
 
 
 def test_garbage() -> None:
-    """A page that is none of Prometheus'."""
+    """A page that is not in Prometheus' format is refused."""
     with pytest.raises(ValueError, match="html"):
         read("<html>{</html>")

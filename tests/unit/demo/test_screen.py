@@ -1,4 +1,4 @@
-"""The live screen fits a small terminal; without a terminal there are lines without control codes."""
+"""kproxy.demo.screen: the live screen fits a small terminal; elsewhere there are lines without control codes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.unit.demo.boards import TOLD, ended, started
 
 
 def paper(width: int = 80, terminal: bool = False) -> Console:
-    """A console that writes into memory."""
+    """Return a console that writes into memory."""
     return Console(file=io.StringIO(), width=width, height=24, force_terminal=terminal, markup=False, highlight=False)
 
 
 def written(console: Console) -> str:
-    """What it has got."""
+    """Return the console's output."""
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -28,7 +28,7 @@ def written(console: Console) -> str:
 @pytest.mark.parametrize("board", [started(), ended()], ids=["started", "ended"])
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_it_fits(board: Board, width: int) -> None:
-    """24 lines with the cursor's, however wide the terminal is."""
+    """It has 24 lines, including the cursor's, at any width of the terminal."""
     console = paper(width)
     console.print(draw(board, width))
     lines = written(console).splitlines()
@@ -36,8 +36,8 @@ def test_it_fits(board: Board, width: int) -> None:
     assert max(map(len, lines)) <= width
 
 
-def test_it_shows_what_clients_are_told() -> None:
-    """The addresses, the group, and the rates."""
+def test_it_shows_the_advertised_addresses() -> None:
+    """The screen has the addresses, the group and the rates."""
     console = paper()
     console.print(draw(ended(), 80))
     for text in (*TOLD.values(), "demo-member-1 0, 1; demo-member-2 2", "90 rec/s", "100 rec/s", "60 % of a core"):
@@ -45,7 +45,7 @@ def test_it_shows_what_clients_are_told() -> None:
 
 
 def test_which_screen() -> None:
-    """Live on a terminal, plain elsewhere."""
+    """The screen is live on a terminal, plain elsewhere."""
     assert isinstance(screen(paper(terminal=True)), Lively)
     assert isinstance(screen(paper()), Plain)
 
@@ -60,7 +60,7 @@ def test_the_live_screen_leaves_nothing() -> None:
 
 
 def test_plain_lines() -> None:
-    """The addresses once, then a line every two seconds; no control codes."""
+    """It prints the addresses once, then a line every two seconds, without control codes."""
     console = paper(160)
     with screen(console) as view:
         view.show(started())
@@ -75,7 +75,7 @@ def test_plain_lines() -> None:
 
 
 def test_the_summary() -> None:
-    """A table, a mark for each check, the files."""
+    """The summary has a table, a mark for each check, and the files."""
     console, board = paper(140), ended()
     summary.show(console, board, [*check(board, {7000}, 1), Check(False, "something else")], [])
     said = written(console)

@@ -1,4 +1,4 @@
-"""A signal ends what runs, once, and the handlers of before come back."""
+"""kproxy.demo.children: the first signal raises, and the former handlers are restored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kproxy.demo.children import Stopped, stopped_by_signals
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_first_raises_and_the_second_does_not(number: signal.Signals) -> None:
-    """What puts things away is not disturbed; afterwards all is as before."""
+    """The cleanup is not disturbed; afterwards the former handlers are back."""
     before, put_away = signal.getsignal(number), []
 
     def play() -> None:
@@ -32,5 +32,5 @@ def test_the_first_raises_and_the_second_does_not(number: signal.Signals) -> Non
 
 
 def test_it_is_no_failure() -> None:
-    """`except Exception` on the way does not swallow it."""
+    """`except Exception` does not catch it."""
     assert not issubclass(Stopped, Exception)

@@ -1,4 +1,4 @@
-"""What to try while the demo stays up."""
+"""kproxy.demo.summary: the commands to try while the demo stays up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.unit.demo.boards import OWN, ended
 
 @pytest.mark.parametrize("console", [(), ("java", "-cp", "/a b/*")])
 def test_every_command_goes_to_kproxy(console: tuple[str, ...]) -> None:
-    """To its ports, never to a broker's own; each is a line that a shell can read."""
+    """Commands use kproxy's ports, never a broker's own; each is a valid line of shell."""
     commands = dict(tries(ended(), "demo", console))
     assert any("/readyz" in command for command in commands.values())
     assert any(command.startswith("java -cp '/a b/*'") for command in commands.values()) is bool(console)

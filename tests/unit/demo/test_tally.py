@@ -1,4 +1,4 @@
-"""Lost and duplicate records are found, wherever they are."""
+"""kproxy.demo.tally: lost and duplicate records are found."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kproxy.demo.tally import Tally, Verdict, compare
 
 
 def tally(numbers: Iterable[int]) -> Tally:
-    """A tally of these numbers."""
+    """Return a tally of these numbers."""
     made = Tally()
     for number in numbers:
         made.see(number)
@@ -16,32 +16,32 @@ def tally(numbers: Iterable[int]) -> Tally:
 
 
 def test_all_arrived_once() -> None:
-    """Spread over two members, out of order."""
+    """The records are spread over two members, out of order."""
     assert compare(tally(range(5)), [tally([4, 0]), tally([3, 1, 2])]) == Verdict(5, 5, lost=0, duplicates=0)
 
 
 def test_nothing_at_all() -> None:
-    """No record, no member."""
+    """There are no records and no members."""
     assert compare(Tally(), []) == Verdict(0, 0, lost=0, duplicates=0)
 
 
 def test_a_lost_record() -> None:
-    """Only what was acknowledged can be lost: number 3 was not."""
+    """Only acknowledged records can be lost: number 3 was not acknowledged."""
     assert compare(tally([0, 1, 2]), [tally([0, 2])]) == Verdict(3, 2, lost=1, duplicates=0)
 
 
 def test_duplicates_within_and_across_members() -> None:
-    """0 came to both, 1 came three times to one."""
+    """Record 0 came to both members, record 1 came three times to one."""
     assert compare(tally([0, 1]), [tally([0, 1, 1, 1]), tally([0])]) == Verdict(2, 5, lost=0, duplicates=3)
 
 
 def test_a_record_beyond_the_first_chunk() -> None:
-    """Numbers grow without an end; what was never seen is zero."""
+    """Numbers have no upper limit; the count of an unseen number is zero."""
     seen = tally([200_000])
     assert (seen.count(200_000), seen.count(199_999), seen.count(10**9)) == (1, 0, 0)
 
 
 def test_a_count_stops_at_255() -> None:
-    """One byte a record; the total goes on."""
+    """A count takes one byte; the total continues."""
     often = tally([0] * 300)
     assert (often.count(0), often.total) == (255, 300)

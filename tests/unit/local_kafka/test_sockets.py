@@ -1,4 +1,4 @@
-"""The socket watch sees where a process connects."""
+"""kproxy.local_kafka.ports: the socket watch sees the remote ports of a process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.wait import until
 
 
 def test_it_sees_a_connection_of_this_process() -> None:
-    """The remote port of a client's socket; a listener alone has none. Closing does not make it unseen."""
+    """A client's socket has a remote port, a listener has none. A port stays in the list after its socket is closed."""
     with socket.create_server(("127.0.0.1", 0)) as server, SocketWatch(os.getpid()) as watch:
         port = server.getsockname()[1]
         with closing(socket.create_connection(("127.0.0.1", port))):
@@ -21,7 +21,7 @@ def test_it_sees_a_connection_of_this_process() -> None:
 
 
 def test_a_process_that_is_gone() -> None:
-    """Nothing to see is no error."""
+    """A process that has ended raises no error."""
     watch = SocketWatch(2**22 + 1)
     watch.sample()
     assert (watch.peers, watch.sockets) == (set(), 0)

@@ -1,4 +1,4 @@
-"""Nodes and their addresses, with ports that a test gives and takes."""
+"""kproxy.routing.address_map: nodes and their addresses, with simulated ports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kproxy.routing.ports import AutomaticPorts, NoPortError, OffsetPorts, PortS
 
 @dataclass
 class Listener:
-    """A listener that is none."""
+    """A listener without a socket."""
 
     ports: Ports
     node_id: int | None
@@ -26,7 +26,7 @@ class Listener:
 
 
 class Ports:
-    """The machine's ports: those in `taken` cannot be bound, neither can one twice."""
+    """The machine's ports: a port in `taken` cannot be bound, and no port twice."""
 
     def __init__(self, *taken: int) -> None:
         self.taken = set(taken)
@@ -50,8 +50,8 @@ def mapped(strategy: PortStrategy, *taken: int, host: str | None = None, shift: 
     return AddressMap(strategy, ports.bind, host, shift), ports
 
 
-def test_a_node_is_bound_before_anyone_hears_of_it() -> None:
-    """What advertise returns has been bound by then, once, whatever the id is."""
+def test_a_node_is_bound_before_it_is_advertised() -> None:
+    """`advertise` returns a port after binding it, once, for any id."""
     addresses, ports = mapped(AutomaticPorts(9093))
     assert addresses.advertise(2147483646, "b", 9092, "10.0.0.9") == ("10.0.0.9", 9093)
     assert ports.bound == [(2147483646, 9093)]
@@ -60,8 +60,8 @@ def test_a_node_is_bound_before_anyone_hears_of_it() -> None:
     assert ports.bound == [(2147483646, 9093), (0, 9094)]
 
 
-def test_the_first_address_told_holds_until_the_cluster_says_otherwise() -> None:
-    """Advertise fills in an unknown upstream only; learn replaces it."""
+def test_the_first_address_holds_until_the_cluster_reports_another() -> None:
+    """`advertise` sets only an unknown upstream address; `learn` replaces it."""
     addresses, _ = mapped(AutomaticPorts(9093))
     assert addresses.upstream(1) is None
     addresses.advertise(1, "b", 9092, "p")
@@ -74,14 +74,14 @@ def test_the_first_address_told_holds_until_the_cluster_says_otherwise() -> None
 
 
 def test_host_and_shift() -> None:
-    """Where ports are mapped on the way, clients are told the other host and port."""
+    """Where ports are mapped on the way, the mapped host and port are advertised."""
     addresses, ports = mapped(OffsetPorts(9093), host="kafka.example", shift=20_000)
     assert addresses.advertise(3, "b", 9092, "10.0.0.9") == ("kafka.example", 29_096)
     assert ports.bound == [(3, 9096)]
 
 
 def test_automatic_passes_over_taken_ports() -> None:
-    """Another process' ports, and one's own, are no obstacle."""
+    """Ports of another process, and ports already in use by kproxy, are skipped."""
     addresses, _ = mapped(AutomaticPorts(9093, ((9096, 9096),)), 9093, 9095)
     assert [addresses.advertise(node_id, "b", 1, "p")[1] for node_id in (5, 6, 7)] == [9094, 9097, 9098]
 
@@ -93,7 +93,7 @@ def test_any_free_port() -> None:
 
 
 def test_offset_with_a_taken_port() -> None:
-    """The one port that a node has is taken: nobody hears of the node, and it is tried again the next time."""
+    """When a node's only port is taken, the node is not advertised, and the port is tried again the next time."""
     addresses, ports = mapped(OffsetPorts(9093), 9094)
     with pytest.raises(NoPortError, match="port 9094 of node 1 is taken by another process") as caught:
         addresses.advertise(1, "b", 9092, "p")
@@ -104,7 +104,7 @@ def test_offset_with_a_taken_port() -> None:
 
 
 def test_known_nodes_are_bound_at_once() -> None:
-    """Ranges tell which nodes there are: all listen before a broker is asked, none has an upstream yet."""
+    """Ranges list the nodes: all get listeners before a broker is asked, and none has an upstream address yet."""
     addresses, ports = mapped(OffsetPorts(9093, ((1001, 1002),)))
     addresses.bind_known()
     assert ports.bound == [(1001, 9093), (1002, 9094)]
@@ -115,7 +115,7 @@ def test_known_nodes_are_bound_at_once() -> None:
 
 
 def test_no_port_is_left() -> None:
-    """When all are taken it says so, and keeps nothing of the node."""
+    """When all ports are taken, the error says so, and the node is not kept."""
     addresses, _ = mapped(AutomaticPorts(65534), 65534, 65535)
     with pytest.raises(NoPortError, match="no port from 65534 on is free for node 1"):
         addresses.learn([(1, "b", 9092)])
@@ -123,7 +123,7 @@ def test_no_port_is_left() -> None:
 
 
 def test_the_nodes_seen_cannot_be_changed() -> None:
-    """They are a view, and who has it is not the map."""
+    """`nodes` is a read-only view."""
     addresses, _ = mapped(AutomaticPorts(9093))
     with pytest.raises(TypeError):
         addresses.nodes[1] = None  # type: ignore[index]
@@ -132,8 +132,8 @@ def test_the_nodes_seen_cannot_be_changed() -> None:
 A, B, C = (1, "a", 9092), (2, "b", 9092), (3, "c", 9092)
 
 
-def test_a_new_topology_retires_the_doors_of_nodes_that_it_does_not_have() -> None:
-    """They stay open, and stand for nobody; nodes that are in both keep theirs and are where the new one says."""
+def test_a_new_topology_retires_the_listeners_of_nodes_that_it_does_not_have() -> None:
+    """Retired listeners stay open; nodes in both topologies keep theirs and get the new topology's addresses."""
     addresses, ports = mapped(AutomaticPorts(9093))
     addresses.learn([A, B])
     addresses.renew([(2, "elsewhere", 1), C], now=10.0)
@@ -143,8 +143,8 @@ def test_a_new_topology_retires_the_doors_of_nodes_that_it_does_not_have() -> No
     assert ports.closed == []
 
 
-def test_a_retired_node_that_comes_back_has_its_door_again() -> None:
-    """As after a failover and the way back within the grace: nobody is told another port."""
+def test_a_retired_node_that_comes_back_has_its_listener_again() -> None:
+    """As after a failover and the way back within the grace: its advertised port stays the same."""
     addresses, ports = mapped(AutomaticPorts(9093))
     addresses.learn([A, B])
     addresses.renew([C], now=10.0)
@@ -154,8 +154,8 @@ def test_a_retired_node_that_comes_back_has_its_door_again() -> None:
     assert len(ports.bound) == 3
 
 
-def test_a_retired_door_closes_when_its_grace_is_over() -> None:
-    """Not before; its port is free then, for any node."""
+def test_a_retired_listener_closes_when_its_grace_is_over() -> None:
+    """It does not close earlier; then its port is free for any node."""
     addresses, ports = mapped(AutomaticPorts(9093))
     addresses.learn([A, B])
     addresses.renew([B], now=10.0)
@@ -166,15 +166,15 @@ def test_a_retired_door_closes_when_its_grace_is_over() -> None:
 
 
 def test_an_automatic_port_of_a_retired_node_is_nobody_elses_meanwhile() -> None:
-    """Its clients would believe that they have reached the node that is gone."""
+    """No other node gets it: clients would take that node for the one that is gone."""
     addresses, _ = mapped(AutomaticPorts(9093))
     addresses.learn([A])
     addresses.renew([B], now=1.0)
     assert addresses.nodes[2].port == 9094
 
 
-def test_a_node_that_is_missed_keeps_its_door_for_the_grace() -> None:
-    """A broker that restarts is not named for a moment; one that does not come back is forgotten."""
+def test_a_node_that_is_missed_keeps_its_listener_for_the_grace() -> None:
+    """A broker that restarts is unreported for a moment; one that does not come back is forgotten."""
     addresses, ports = mapped(AutomaticPorts(9093))
     addresses.learn([A, B])
     addresses.miss([1, 2, 99], now=10.0)
@@ -187,7 +187,7 @@ def test_a_node_that_is_missed_keeps_its_door_for_the_grace() -> None:
 
 
 def test_another_mapping_moves_only_what_it_must() -> None:
-    """A port that it allows stays; one that it does not is retired, and its node has a new one."""
+    """A port that the new mapping allows stays; another is retired, and its node gets a new one."""
     addresses, ports = mapped(AutomaticPorts(9093))
     addresses.learn([A, B, C])
     addresses.remap(AutomaticPorts(9095), "kafka.example", 0, now=5.0)
@@ -198,8 +198,8 @@ def test_another_mapping_moves_only_what_it_must() -> None:
     assert ports.closed == []
 
 
-def test_nodes_that_change_places_share_their_doors() -> None:
-    """With an offset a node has one port, so a listener that stood for another node stands for it from now on."""
+def test_nodes_that_change_places_share_their_listeners() -> None:
+    """With an offset a node has only one port, so it takes over a listener that was another node's."""
     addresses, ports = mapped(OffsetPorts(9093, ((1, 1), (2, 2))))
     addresses.learn([A, B])
     addresses.remap(OffsetPorts(9093, ((2, 2), (1, 1))), None, 0, now=5.0)
@@ -211,7 +211,7 @@ def test_nodes_that_change_places_share_their_doors() -> None:
 
 
 def test_a_mapping_that_has_no_port_for_a_node() -> None:
-    """Its listener is retired, the others have theirs, and the reason is told."""
+    """The node's listener is retired, the others get theirs, and the error has the reason."""
     addresses, _ = mapped(OffsetPorts(9093))
     addresses.learn([A, B, C])
     with pytest.raises(NoPortError, match=r"node 2 is in none of nodes\.ranges"):
@@ -221,7 +221,7 @@ def test_a_mapping_that_has_no_port_for_a_node() -> None:
 
 
 def test_any_free_port_stays_through_a_new_mapping() -> None:
-    """With first port 0 no port is wrong."""
+    """With first port 0 every port is allowed."""
     addresses, _ = mapped(AutomaticPorts(0))
     addresses.learn([A])
     addresses.remap(AutomaticPorts(0), "h", 0, now=5.0)
@@ -229,12 +229,12 @@ def test_any_free_port_stays_through_a_new_mapping() -> None:
 
 
 def whys(addresses: AddressMap) -> dict[int, str]:
-    """The nodes without a port, and why."""
+    """Return the nodes without a port, with the reasons."""
     return {node_id: str(node.why) for node_id, node in addresses.unmapped.items()}
 
 
 def test_a_node_without_a_port_does_not_keep_others_from_theirs() -> None:
-    """Wherever it stands among them; the error names all that have none, and they are remembered."""
+    """This holds for any position among them; the error lists all nodes without a port, and they are remembered."""
     addresses, _ = mapped(OffsetPorts(9093, ((1, 1), (3, 3))))
     both = r"^node 2 is in none of nodes\.ranges; node 9 is in none of nodes\.ranges$"
     with pytest.raises(NoPortError, match=both):
@@ -246,7 +246,7 @@ def test_a_node_without_a_port_does_not_keep_others_from_theirs() -> None:
 
 
 def test_a_node_that_one_answer_names_is_remembered_too() -> None:
-    """As the coordinator of a group; it is forgotten once it has a port."""
+    """An example is the coordinator of a group; the node is forgotten once it has a port."""
     addresses, ports = mapped(OffsetPorts(9093), 9094)
     with pytest.raises(NoPortError):
         addresses.advertise(1, "a", 9092, "p")
@@ -257,7 +257,7 @@ def test_a_node_that_one_answer_names_is_remembered_too() -> None:
 
 
 def test_another_try_for_a_node_without_a_port() -> None:
-    """When its port is free it has it, and leads where the node is; while it is not, nothing changes."""
+    """When its port is free, the node gets it, with the node's address; until then nothing changes."""
     addresses, ports = mapped(OffsetPorts(9093), 9094)
     with pytest.raises(NoPortError):
         addresses.learn([A])
@@ -269,7 +269,7 @@ def test_another_try_for_a_node_without_a_port() -> None:
 
 
 def test_a_node_without_a_port_that_is_gone() -> None:
-    """It is forgotten when the topology does not have it, by whatever it became known."""
+    """It is forgotten when the topology does not have it, however it became known."""
     addresses, _ = mapped(OffsetPorts(9093), 9094)
     with pytest.raises(NoPortError):
         addresses.learn([A])
@@ -278,7 +278,7 @@ def test_a_node_without_a_port_that_is_gone() -> None:
 
 
 def test_another_mapping_gives_a_port_to_a_node_without_one() -> None:
-    """And takes it from one that it does not have: that is remembered."""
+    """A mapping that lacks another node takes that one's port away, and the node is remembered."""
     addresses, _ = mapped(OffsetPorts(9093, ((1, 1),)))
     with pytest.raises(NoPortError):
         addresses.learn([A, B])
@@ -288,8 +288,8 @@ def test_another_mapping_gives_a_port_to_a_node_without_one() -> None:
     assert addresses.upstream(2) == ("b", 9092)
 
 
-def test_nodes_that_nobody_hears_of_need_no_port() -> None:
-    """One that only the old ranges named, and one that is missed: another mapping without them is no fault."""
+def test_nodes_that_are_not_advertised_need_no_port() -> None:
+    """A node known only from old ranges and a missed node may lack a port in the new mapping without an error."""
     addresses, _ = mapped(OffsetPorts(9093, ((1, 3),)))
     addresses.bind_known()
     addresses.learn([A, B])
@@ -301,7 +301,7 @@ def test_nodes_that_nobody_hears_of_need_no_port() -> None:
 
 
 def test_a_missed_node_stays_missed_by_another_mapping() -> None:
-    """Its new listener is closed when its grace is over, as its old one would be."""
+    """Its new listener closes when its grace is over, as the old one would."""
     addresses, _ = mapped(OffsetPorts(9093))
     addresses.learn([A])
     addresses.miss([1], now=4.0)
@@ -314,7 +314,7 @@ def test_a_missed_node_stays_missed_by_another_mapping() -> None:
     [(OffsetPorts(9093), {1: 9094, 3: 9096}), (AutomaticPorts(9093), {1: 9093, 3: 9095})],
 )
 def test_what_is_reserved_is_taken_by_its_nodes(strategy: PortStrategy, ports: dict[int, int]) -> None:
-    """A topology that comes binds nothing more, and what it does not take is given up."""
+    """The new topology binds nothing more, and listeners that it does not take are closed."""
     addresses, machine = mapped(strategy)
     assert addresses.reserve([1, 2, 3]) == []
     assert addresses.nodes == {}
@@ -326,7 +326,7 @@ def test_what_is_reserved_is_taken_by_its_nodes(strategy: PortStrategy, ports: d
 
 
 def test_a_reservation_that_is_given_up_leaves_nothing() -> None:
-    """All that have no port are told; the listeners of nodes that are there, or were, stay as they are."""
+    """All nodes without a port are reported; listeners of present and retired nodes are unchanged."""
     addresses, machine = mapped(OffsetPorts(9093, ((1, 4),)), 9096)
     addresses.learn([A, B])
     addresses.renew([B], now=1.0)
@@ -345,7 +345,7 @@ def test_a_reservation_that_is_given_up_leaves_nothing() -> None:
 
 
 def test_a_reservation_for_another_mapping() -> None:
-    """With one port to each node, a listener that stands there for another one will do; ports that moved are new."""
+    """With one port for each node, an open listener of another node suffices; other ports are bound."""
     addresses, machine = mapped(OffsetPorts(9093, ((1, 2),)))
     addresses.learn([A, B])
     ranges = OffsetPorts(9093, ((2, 3), (1, 1)))
@@ -359,7 +359,7 @@ def test_a_reservation_for_another_mapping() -> None:
 
 
 def test_automatic_reserves_no_port_of_another_node() -> None:
-    """Neither of one that is there, nor of a retired one."""
+    """It reserves the port of neither a present nor a retired node."""
     addresses, machine = mapped(AutomaticPorts(65_533))
     addresses.learn([A, B])
     addresses.renew([B], now=1.0)

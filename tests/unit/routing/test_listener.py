@@ -1,4 +1,4 @@
-"""Listeners on real sockets: who comes in, and what closing does."""
+"""kproxy.routing.listeners: `Listener` on real sockets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HOST = "127.0.0.1"
 
 
 class Porter:
-    """Notes by which listener clients came, and lets them go."""
+    """Records the listener of each client, and closes the connection."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[int | None, float | None]] = []
@@ -25,8 +25,8 @@ class Porter:
         client.close()
 
 
-async def test_a_door_is_what_it_is_when_a_client_comes() -> None:
-    """It may be retired, or stand for another node, while it is open."""
+async def test_a_client_is_admitted_with_the_listener_s_current_state() -> None:
+    """An open listener may be retired, or become another node's."""
     porter, listener = Porter(), Listener(listen(HOST, 0), 1)
     async with trio.open_nursery() as work:
         work.start_soon(listener.serve, work, porter.admit)
@@ -37,8 +37,8 @@ async def test_a_door_is_what_it_is_when_a_client_comes() -> None:
         work.cancel_scope.cancel()
 
 
-async def test_a_closed_door_refuses_and_its_port_is_free() -> None:
-    """Clients are refused at once, and another listener can be at the same port."""
+async def test_a_closed_listener_refuses_and_its_port_is_free() -> None:
+    """Clients are refused at once, and another listener can bind the same port."""
     before = open_files()
     porter, listener = Porter(), Listener(listen(HOST, 0), 1)
     async with trio.open_nursery() as work:
@@ -55,16 +55,16 @@ async def test_a_closed_door_refuses_and_its_port_is_free() -> None:
     await eventually(lambda: open_files() <= before, "descriptors are closed")
 
 
-async def test_a_door_knows_that_it_is_closed() -> None:
-    """So that whoever is to serve it need not begin."""
+async def test_a_listener_knows_that_it_is_closed() -> None:
+    """So a task that is about to serve it need not begin."""
     listener = Listener(listen(HOST, 0), 1)
     assert not listener.closed
     listener.close()
     assert listener.closed
 
 
-async def test_a_door_that_never_served_is_closed_too() -> None:
-    """A node that is learnt while kproxy ends has a port, and nobody listens there."""
+async def test_a_listener_that_never_served_is_closed_too() -> None:
+    """A node that becomes known while kproxy ends has a port that no task serves."""
     before = open_files()
     Listener(listen(HOST, 0), None).close()
     assert open_files() <= before

@@ -1,4 +1,4 @@
-"""Listening and accepting, on real sockets."""
+"""kproxy.routing.listeners: listening and accepting on real sockets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kproxy.routing.listeners import accept, listen
 
 
 def test_a_port_is_bound_before_listen_returns() -> None:
-    """A client that is told of it connects at once, before anybody accepts."""
+    """A client can connect at once, before any task accepts."""
     with listen("127.0.0.1", 0) as listener:
         assert not listener.getblocking()
         with socket.create_connection(listener.getsockname(), timeout=5) as client:
@@ -21,13 +21,13 @@ def test_a_port_is_bound_before_listen_returns() -> None:
 
 
 def test_a_taken_port_is_an_error() -> None:
-    """The kernel's reason comes through."""
+    """The error has the kernel's reason."""
     with listen("127.0.0.1", 0) as listener, pytest.raises(OSError, match="in use"):
         listen("127.0.0.1", listener.getsockname()[1])
 
 
 def test_a_port_is_free_again_at_once() -> None:
-    """A restart does not have to wait for connections of the process before."""
+    """A restart need not wait for the former process's connections to expire."""
     with listen("127.0.0.1", 0) as listener:
         address = listener.getsockname()
         client = socket.create_connection(address, timeout=5)
@@ -38,7 +38,7 @@ def test_a_port_is_free_again_at_once() -> None:
 
 
 def test_a_name_that_is_none_of_this_machine() -> None:
-    """Neither an unknown name nor another machine's address can be listened on."""
+    """It is impossible to listen on an unknown name or another machine's address."""
     with pytest.raises(OSError, match=r".+"):
         listen("no-such-host.invalid", 0)
     with pytest.raises(OSError, match=r".+"):
@@ -46,14 +46,14 @@ def test_a_name_that_is_none_of_this_machine() -> None:
 
 
 def test_ipv6() -> None:
-    """`::1` is reached over IPv6."""
+    """`::1` is reachable over IPv6."""
     with listen("::1", 0) as listener:
         assert listener.family == socket.AF_INET6
         socket.create_connection(("::1", listener.getsockname()[1]), timeout=5).close()
 
 
 def test_every_address_of_the_machine() -> None:
-    """`::` takes clients of both families, `0.0.0.0` those of IPv4."""
+    """`::` accepts clients of both families, `0.0.0.0` those of IPv4."""
     with listen("::", 0) as both, listen("0.0.0.0", 0) as old:
         for host in ("::1", "127.0.0.1"):
             socket.create_connection((host, both.getsockname()[1]), timeout=5).close()
@@ -63,7 +63,7 @@ def test_every_address_of_the_machine() -> None:
 
 
 async def test_every_client_is_admitted_in_a_task_of_its_own() -> None:
-    """Many at once, while none is finished; the end closes the listener and admits nobody more."""
+    """Many clients are admitted while none is finished; cancelling closes the listener and admits no more."""
     listener = listen("127.0.0.1", 0)
     address = listener.getsockname()
     admitted: list[socket.socket] = []
@@ -129,7 +129,7 @@ trio.run(main)
 
 
 def test_accept_survives_a_shortage_of_descriptors() -> None:
-    """While there are none nobody gets in and no CPU is used; afterwards all do; the log has one line."""
+    """While there are none, no client is accepted and no CPU is used; afterwards all are; the log has one line."""
     done = subprocess.run(
         [sys.executable, "-c", SHORT_OF_DESCRIPTORS], capture_output=True, text=True, timeout=60, check=False
     )

@@ -1,4 +1,4 @@
-"""Which port a node gets."""
+"""kproxy.routing.ports: the port of a node."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_offset_without_ranges_is_first_port_and_node_id() -> None:
 
 
 def test_offset_with_ranges_is_compact() -> None:
-    """Each range follows on the one before, whatever its ids are, and all nodes are known beforehand."""
+    """Each range's ports follow the range before, for any ids, and all nodes are known beforehand."""
     ports = OffsetPorts(9100, ((1001, 1003), (0, 1), (2147483646, 2147483646)))
     assert ports.known() == [1001, 1002, 1003, 0, 1, 2147483646]
     assert [next(iter(ports.candidates(node_id))) for node_id in ports.known()] == [*range(9100, 9106)]
@@ -26,7 +26,7 @@ def test_offset_with_ranges_is_compact() -> None:
 
 @pytest.mark.parametrize("node_id", [999, 1004, 2, 2147483645, -1])
 def test_offset_with_ranges_has_no_port_for_others(node_id: int) -> None:
-    """A node outside of all ranges is named, with the setting that would give it a port."""
+    """The error for a node outside of all ranges has its id and the setting that would give it a port."""
     ports = OffsetPorts(9100, ((1001, 1003), (0, 1), (2147483646, 2147483646)))
     with pytest.raises(NoPortError, match=rf"^node {node_id} is in none of nodes.ranges$") as caught:
         ports.candidates(node_id)
@@ -35,7 +35,7 @@ def test_offset_with_ranges_has_no_port_for_others(node_id: int) -> None:
 
 @pytest.mark.parametrize(("first", "node_id"), [(9093, 2147483646), (1, 65535), (65535, 1), (9093, -9093)])
 def test_offset_never_leaves_the_ports_there_are(first: int, node_id: int) -> None:
-    """A port that does not exist is refused in words that tell what to do."""
+    """A port that does not exist is refused, and the error says what to do."""
     with pytest.raises(NoPortError, match=r"give nodes\.ranges") as caught:
         OffsetPorts(first).candidates(node_id)
     assert str(first + node_id) in str(caught.value)
@@ -43,12 +43,12 @@ def test_offset_never_leaves_the_ports_there_are(first: int, node_id: int) -> No
 
 
 def test_offset_reaches_the_highest_port() -> None:
-    """65535 is one."""
+    """65535 is a valid port."""
     assert list(OffsetPorts(9093).candidates(MAX_PORT - 9093)) == [MAX_PORT]
 
 
 def test_automatic_tries_upwards_and_leaves_claimed_ports() -> None:
-    """What the configuration gives to others is passed over, single ports and runs, up to the highest port."""
+    """Claimed ports are skipped, single ones and runs, up to the highest port."""
     ports = AutomaticPorts(9093, ((9095, 9095), (9097, 9100), (9102, MAX_PORT)))
     assert list(ports.candidates(2147483646)) == [9093, 9094, 9096, 9101]
     assert list(AutomaticPorts(65533).candidates(0)) == [65533, 65534, 65535]
@@ -71,7 +71,7 @@ def test_automatic_from_zero_takes_any_free_port() -> None:
     ],
 )
 def test_exhausted_says_what_was_tried(ports: OffsetPorts | AutomaticPorts, says: str) -> None:
-    """One line for people, for each strategy."""
+    """Each strategy has one line for people."""
     assert ports.exhausted(5) == says
 
 
@@ -99,7 +99,7 @@ def test_exhausted_says_what_was_tried(ports: OffsetPorts | AutomaticPorts, says
     ],
 )
 def test_nodes_without_a_port(ports: PortStrategy, node_ids: list[int], says: list[str]) -> None:
-    """All of them are named, and it is known before any port is bound."""
+    """All of them are reported before any port is bound."""
     assert [str(problem) for problem in unmapped(ports, node_ids)] == says
 
 

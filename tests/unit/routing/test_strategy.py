@@ -1,4 +1,4 @@
-"""The port strategy that settings mean."""
+"""kproxy.routing.ports: the port strategy of settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kproxy.routing.ports import AutomaticPorts, OffsetPorts, PortStrategy, port
     ],
 )
 def test_what_the_settings_mean(nodes: dict[str, Any], ports: PortStrategy) -> None:
-    """Only automatic ports have a choice, so only these leave ports to others."""
+    """Only automatic ports can be chosen, so only these leave ports to others."""
     cluster = {"name": "c", "bootstrap_servers": "a:1", "listen": "h:9092", "nodes": nodes}
     settings = Config.model_validate({"clusters": [cluster]}).clusters[0]
     assert port_strategy(settings, 9093, ((9190, 9190),)) == ports

@@ -1,4 +1,4 @@
-"""Processes of their own at a state file: to be killed, to hold the lock, to meet a limit."""
+"""Child processes that use a state file: they are killed, hold the lock, or reach a limit."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ LIMIT = 2**20
 
 
 def value_of(key: str) -> bytes:
-    """What belongs to a key: some bytes to some pages."""
+    """Return the value of a key: from some bytes to some pages."""
     digest = hashlib.sha256(key.encode()).digest()
     return digest * (1 + digest[0])
 
 
 async def write(path: str, prefix: str) -> None:
-    """Eight tasks put until somebody kills them; each tells its key when `put` has returned."""
+    """Put in eight tasks until the process is killed; print each key when its `put` has returned."""
 
     async def task(number: int) -> None:
         for n in range(10**9):
@@ -42,7 +42,7 @@ async def write(path: str, prefix: str) -> None:
 
 
 async def hold(path: str) -> None:
-    """Has the file until its standard input ends."""
+    """Hold the file open until standard input ends."""
     store = await SqliteStore.open(path)
     await store.put(TABLE, "holder", b"was here")
     os.write(1, b"open\n")
@@ -51,7 +51,7 @@ async def hold(path: str) -> None:
 
 
 async def fill(path: str, free: Callable[[], None]) -> None:
-    """Puts until the disk refuses, then with free space; tells what it was told and what is there after reopening."""
+    """Put until the disk refuses, then with free space; print the error and the content after reopening."""
     store = await SqliteStore.open(path)
     kept, refusal = 0, ""
     while not refusal:
@@ -70,21 +70,21 @@ async def fill(path: str, free: Callable[[], None]) -> None:
 
 
 def limit(path: str) -> None:
-    """A limit of the process stands for the end of the disk; freeing is to lift it."""
+    """Fill a disk that is simulated by a limit of the process; to free space is to lift the limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, hard))
     trio.run(fill, path, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard)))
 
 
 def full(path: str) -> None:
-    """The disk is as small as its mount; freeing is to delete a file beside."""
+    """Fill a small mounted disk; to free space is to delete another file on it."""
     ballast = Path(path).with_name("ballast")
     ballast.write_bytes(bytes(200_000))
     trio.run(fill, path, ballast.unlink)
 
 
 def denied(path: str) -> None:
-    """Opens as a user who is not root, for whom permissions hold; tells the error."""
+    """Open as a user that is not root, so that permissions apply; print the error."""
     if os.geteuid() == 0:
         os.seteuid(65534)
     try:

@@ -1,4 +1,4 @@
-"""kproxy.state.database: files that cannot be used, and what the error says about each."""
+"""kproxy.state.database: files that cannot be used, and their errors."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from kproxy.state.store import StateError, StateLockedError
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A file that is not there yet."""
+    """Return the path of a file that does not exist yet."""
     return tmp_path / "state.db"
 
 
 def execute(path: Path, *statements: str) -> None:
-    """With a connection of somebody else."""
+    """Execute statements on a connection that is not kproxy's."""
     connection = sqlite3.connect(path, isolation_level=None)
     for statement in statements:
         connection.execute(statement)
@@ -26,7 +26,7 @@ def execute(path: Path, *statements: str) -> None:
 
 
 def filled(path: Path) -> None:
-    """A file of kproxy with some pages."""
+    """Make a file of kproxy with some pages."""
     connection = database.connect(str(path))
     rows = [("table", f"{number:04}", bytes(1000)) for number in range(200)]
     with connection:
@@ -36,7 +36,7 @@ def filled(path: Path) -> None:
 
 
 def refusal(path: Path | str) -> str:
-    """What is said of a file that cannot be used: one line that names it."""
+    """Return the error for a file that cannot be used: one line with its path."""
     with pytest.raises(StateError) as caught:
         database.connect(str(path))
     said = str(caught.value)
@@ -46,7 +46,7 @@ def refusal(path: Path | str) -> str:
 
 
 def test_a_new_file_has_the_schema_and_kproxy_s_mark(path: Path) -> None:
-    """application_id and user_version tell whose file it is, and of which version."""
+    """application_id marks the file as kproxy's, and user_version is its schema's version."""
     database.connect(str(path)).close()
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA application_id").fetchone() == (0x6B707278,)
@@ -55,14 +55,14 @@ def test_a_new_file_has_the_schema_and_kproxy_s_mark(path: Path) -> None:
 
 
 def test_an_empty_file_is_a_new_one(path: Path) -> None:
-    """What a crash in the first moment, or `touch`, leaves behind is taken."""
+    """An empty file, which an early crash or `touch` leaves, is accepted."""
     path.touch()
     database.connect(str(path)).close()
     filled(path)
 
 
 def test_the_names_that_sqlite_takes_for_memory_are_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`:memory:` is a file in the working directory: nothing is lost by a name."""
+    """`:memory:` is a file in the working directory, so its name loses no data."""
     monkeypatch.chdir(tmp_path)
     database.connect(":memory:").close()
     assert (tmp_path / ":memory:").stat().st_size > 0
@@ -71,7 +71,7 @@ def test_the_names_that_sqlite_takes_for_memory_are_files(tmp_path: Path, monkey
 
 @pytest.mark.parametrize("content", [b"bootstrap_servers: [a:9092]\n" * 100, b"SQLite format 3\0" + bytes(5000)])
 def test_a_file_that_is_no_database(path: Path, content: bytes) -> None:
-    """Any other file is named, left as it is, and the way out is told."""
+    """Any other file is left unchanged; the error has its path and says what to do."""
     path.write_bytes(content)
     assert "is no SQLite database; move it and its -wal file away" in refusal(path)
     assert path.read_bytes() == content
@@ -97,7 +97,7 @@ def test_a_file_that_lost_its_middle(path: Path) -> None:
 
 @pytest.mark.parametrize("size", [2, 99, 100, 512, 4095, 4096, 8192, 50_000])
 def test_a_file_that_was_cut_off(path: Path, size: int) -> None:
-    """Wherever a copy ended, it is not taken for a whole one."""
+    """An incomplete copy is refused, wherever it ends."""
     filled(path)
     path.write_bytes(path.read_bytes()[:size])
     said = refusal(path)
@@ -105,7 +105,7 @@ def test_a_file_that_was_cut_off(path: Path, size: int) -> None:
 
 
 def test_every_damaged_byte_of_the_header_is_survived(path: Path) -> None:
-    """A wrong byte anywhere in the header: StateError or a file that works, and no other exception."""
+    """With a wrong byte anywhere in the header, the file works or raises StateError, and nothing else."""
     filled(path)
     good = path.read_bytes()
     refused = 0
@@ -119,7 +119,7 @@ def test_every_damaged_byte_of_the_header_is_survived(path: Path) -> None:
 
 
 def test_an_older_schema_is_brought_up_and_a_newer_one_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A new kproxy migrates and keeps the rows; the old one then says who wrote the file."""
+    """A new kproxy migrates and keeps the rows; an old one then says that a newer kproxy wrote the file."""
     filled(path)
     with monkeypatch.context() as patch:
         patch.setattr(database, "MIGRATIONS", (*database.MIGRATIONS, "CREATE TABLE more (a)"))
@@ -131,7 +131,7 @@ def test_an_older_schema_is_brought_up_and_a_newer_one_refused(path: Path, monke
 
 
 def test_a_migration_is_whole_or_not_at_all(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When a later step fails, the file is as it was, and the old version works on it."""
+    """When a later step fails, the file is unchanged, and the old version works with it."""
     filled(path)
     with monkeypatch.context() as patch:
         patch.setattr(database, "MIGRATIONS", (*database.MIGRATIONS, "CREATE TABLE more (a)", "CREATE TABLE more (a)"))
@@ -142,14 +142,14 @@ def test_a_migration_is_whole_or_not_at_all(path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_directory_and_a_path_that_leads_nowhere(tmp_path: Path) -> None:
-    """Neither can be a file of state; both are named."""
+    """Neither can be a state file; the errors have both paths."""
     assert "cannot be opened; its directory must be there" in refusal(tmp_path)
     assert "cannot be opened; its directory must be there" in refusal(tmp_path / "none" / "state.db")
     assert not (tmp_path / "none").exists()
 
 
 def test_two_at_one_file(path: Path) -> None:
-    """The second is refused as long as the first has it, and with an error of its own that can be waited out."""
+    """The second is refused while the first has the file, with an error of its own, so that the caller can wait."""
     first = database.connect(str(path))
     with pytest.raises(StateLockedError, match=r"state\.db is in use already; stop the process that has it"):
         database.connect(str(path))

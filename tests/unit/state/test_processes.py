@@ -1,4 +1,4 @@
-"""kproxy.state.sqlite beside real processes: killed while they write, two at one file, disks that refuse."""
+"""kproxy.state.sqlite in real processes: killed while they write, two with one file, disks that refuse."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount")
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A file that is not there yet."""
+    """Return the path of a file that does not exist yet."""
     return tmp_path / "state.db"
 
 
 @contextmanager
 def child(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A process at the file, gone at the end."""
+    """Start a child process, and kill it at the end."""
     with subprocess.Popen((*CHILD, *arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process
@@ -39,13 +39,13 @@ def child(*arguments: str) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-def told(*command: str) -> Any:
-    """What a process printed, as JSON."""
+def printed_by(*command: str) -> Any:
+    """Run a process and return its output, parsed as JSON."""
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=60).stdout)
 
 
 def killed_after(path: Path, prefix: str, puts: int) -> set[str]:
-    """The keys of all puts that had returned in a process that was killed in the middle of further ones."""
+    """Return the keys of all puts that had returned when their process was killed in the middle of others."""
     with child("write", str(path), prefix) as process:
         assert process.stdout is not None
         confirmed = [process.stdout.readline() for _ in range(puts)]
@@ -56,7 +56,7 @@ def killed_after(path: Path, prefix: str, puts: int) -> set[str]:
 
 
 async def test_what_returned_survives_kill_9(path: Path) -> None:
-    """Killed in mid-write again and again: every put that returned is there, and nothing is there by half."""
+    """After repeated kills in mid-write, every put that returned is there, and no value is incomplete."""
     confirmed: set[str] = set()
     for round_, puts in enumerate((1, 40, 301)):
         confirmed |= killed_after(path, str(round_), puts)
@@ -69,7 +69,7 @@ async def test_what_returned_survives_kill_9(path: Path) -> None:
 
 
 async def test_a_second_process_waits_for_the_first(path: Path) -> None:
-    """Refused while the first has the file; with patience it gets it when the first lets go, and sees its rows."""
+    """It is refused while the first has the file; if it waits, it gets the file with all rows after the close."""
     with child("hold", str(path)) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -84,7 +84,7 @@ async def test_a_second_process_waits_for_the_first(path: Path) -> None:
 
 
 async def test_a_killed_process_leaves_no_lock(path: Path) -> None:
-    """After kill -9 of the one that has the file the next opens it at once."""
+    """After kill -9 of the process with the file, the next one opens it at once."""
     with child("hold", str(path)) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "open\n"
@@ -96,7 +96,7 @@ async def test_a_killed_process_leaves_no_lock(path: Path) -> None:
 
 
 def check_filled(found: dict[str, Any], reason: str) -> None:
-    """Refused with the reason; what was kept stayed readable; with space it went on; all is there afterwards."""
+    """Check that a put was refused with the reason, that reads went on, and that all was kept once there was space."""
     assert reason in found["refusal"]
     assert "state.db" in found["refusal"]
     assert found["kept"] >= 3
@@ -105,8 +105,8 @@ def check_filled(found: dict[str, Any], reason: str) -> None:
 
 
 def test_a_disk_that_takes_no_more(path: Path) -> None:
-    """The kernel refuses a write (a limit of the process): clear error, nothing lost, goes on when it can."""
-    check_filled(told(*CHILD, "limit", str(path)), "cannot be read or written; check the disk, its free space")
+    """The kernel refuses a write (a limit of the process): the error is clear, nothing is lost, and puts work later."""
+    check_filled(printed_by(*CHILD, "limit", str(path)), "cannot be read or written; check the disk, its free space")
     assert path.stat().st_size < 2 * LIMIT
 
 
@@ -115,26 +115,26 @@ def test_a_disk_that_takes_no_more(path: Path) -> None:
     reason="a small disk is mounted in a user namespace, which this machine does not allow",
 )
 def test_a_disk_that_is_full(path: Path) -> None:
-    """ENOSPC of a real small disk: says that it is full, nothing lost, goes on when there is space again."""
+    """ENOSPC of a real small disk: the error says that it is full, nothing is lost, and puts work with new space."""
     mount = f"mount -t tmpfs -o size=1m tmpfs {path.parent} && exec {' '.join(CHILD)} full {path}"
-    check_filled(told(*NAMESPACE, "sh", "-c", mount), "cannot grow, the disk is full; free some space")
+    check_filled(printed_by(*NAMESPACE, "sh", "-c", mount), "cannot grow, the disk is full; free some space")
 
 
 @pytest.fixture
 def open_directory() -> Iterator[Path]:
-    """A directory that every user can reach, unlike pytest's own."""
+    """Yield a directory that every user can reach, unlike pytest's own."""
     with tempfile.TemporaryDirectory() as directory:
         Path(directory).chmod(0o755)
         yield Path(directory)
 
 
 def denied(path: Path) -> str:
-    """What a user who is not root is told about the file."""
+    """Return the error about the file for a user that is not root."""
     return subprocess.run((*CHILD, "denied", str(path)), stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
 def test_a_directory_that_cannot_be_written(open_directory: Path) -> None:
-    """No file can be made in it: the error names the file and the directory's part in it."""
+    """No file can be created in it: the error has the file's path and mentions the directory."""
     open_directory.chmod(0o555)
     path = open_directory / "state.db"
     assert denied(path).startswith(f"{path} cannot be opened; its directory must be there and kproxy must be able to")
@@ -142,7 +142,7 @@ def test_a_directory_that_cannot_be_written(open_directory: Path) -> None:
 
 
 def test_a_file_that_cannot_be_written(open_directory: Path) -> None:
-    """Neither a file for reading only, nor a file of one's own in a directory for reading only, is opened."""
+    """Neither a read-only file nor a writable file in a read-only directory can be opened."""
     path = open_directory / "state.db"
     connect(str(path)).close()
     path.chmod(0o444)
@@ -155,6 +155,6 @@ def test_a_file_that_cannot_be_written(open_directory: Path) -> None:
 
 
 async def test_a_place_that_not_even_root_can_write() -> None:
-    """The kernel's own file system takes no files: StateError through `open`, too."""
+    """The kernel's own file system accepts no files: `open` raises StateError, too."""
     with pytest.raises(StateError, match=r"^/proc/state\.db cannot be opened"):
         await SqliteStore.open("/proc/state.db")

@@ -18,13 +18,13 @@ from tests.support.wait import until
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A file that is not there yet."""
+    """Return the path of a file that does not exist yet."""
     return tmp_path / "state.db"
 
 
 @pytest.fixture
 async def store(path: Path) -> AsyncIterator[SqliteStore]:
-    """A store with room for four calls."""
+    """Yield a store with room for four calls."""
     store = await SqliteStore.open(path, max_calls=4)
     yield store
     await store.close()
@@ -32,14 +32,14 @@ async def store(path: Path) -> AsyncIterator[SqliteStore]:
 
 @pytest.fixture
 def gate() -> Iterator[threading.Event]:
-    """Holds the writer up until it is set; the test's end sets it."""
+    """Yield an event that holds up the writer until it is set; the end of the test sets it."""
     gate = threading.Event()
     yield gate
     gate.set()
 
 
 async def hold_up(store: SqliteStore, gate: threading.Event, nursery: trio.Nursery) -> None:
-    """The writer is busy in its own thread from here until the gate is open."""
+    """Keep the writer busy, in its own thread, until the gate is open."""
     reached = threading.Event()
 
     def wait(_: sqlite3.Connection) -> None:
@@ -52,14 +52,14 @@ async def hold_up(store: SqliteStore, gate: threading.Event, nursery: trio.Nurse
 
 
 async def put_all(store: SqliteStore, keys: range) -> None:
-    """Puts each in a task of its own."""
+    """Put each key in a task of its own."""
     async with trio.open_nursery() as nursery:
         for key in keys:
             nursery.start_soon(store.put, "table", f"{key:04}", str(key).encode())
 
 
 def commits_on_disk(path: Path) -> int:
-    """Commits in the WAL: frames that say how large the database is after them."""
+    """Count the commits in the WAL: frames with the size of the database after them."""
     wal = path.with_name(f"{path.name}-wal").read_bytes()
     page = int.from_bytes(wal[8:12])
     return sum(wal[frame + 4 : frame + 8] != bytes(4) for frame in range(32, len(wal), 24 + page))
@@ -81,7 +81,7 @@ async def test_what_was_put_is_there_after_reopening(path: Path) -> None:
 
 
 async def test_a_commit_is_synced_to_a_wal(store: SqliteStore) -> None:
-    """synchronous is FULL (2) and the journal a WAL: what returned survives the power, too."""
+    """synchronous is FULL (2) and the journal a WAL: a put that returned survives a power failure."""
     pragmas = ("synchronous", "journal_mode", "locking_mode")
 
     def read(connection: sqlite3.Connection) -> list[object]:
@@ -137,7 +137,7 @@ async def test_calls_are_done_in_their_order(store: SqliteStore, gate: threading
 async def test_trio_goes_on_while_the_disk_is_busy(
     store: SqliteStore, gate: threading.Event, nursery: trio.Nursery
 ) -> None:
-    """A put that waits can be given up at any time, and is done all the same."""
+    """A waiting put can be cancelled at any time, and still takes effect."""
     await hold_up(store, gate, nursery)
     with trio.fail_after(10), trio.move_on_after(0.01) as given_up:
         await store.put("table", "key", b"value")
@@ -150,7 +150,7 @@ async def test_trio_goes_on_while_the_disk_is_busy(
 async def test_only_so_many_calls_wait_for_the_disk(
     store: SqliteStore, gate: threading.Event, nursery: trio.Nursery
 ) -> None:
-    """Further puts wait for room; one that is cancelled there is not done."""
+    """Further puts wait for room; a put that is cancelled there has no effect."""
     await hold_up(store, gate, nursery)
     nursery.start_soon(put_all, store, range(10))
     await trio.testing.wait_all_tasks_blocked()
@@ -168,7 +168,7 @@ async def test_only_so_many_calls_wait_for_the_disk(
 async def test_what_was_accepted_is_kept_when_closing(
     path: Path, store: SqliteStore, gate: threading.Event, nursery: trio.Nursery
 ) -> None:
-    """Accepted puts are flushed by a cancelled close; what waited for room is told that the store is closed."""
+    """A cancelled close flushes accepted puts; a put that waited for room gets the error that the store is closed."""
     await hold_up(store, gate, nursery)
     for number in range(3):
         nursery.start_soon(store.put, "table", str(number), b"")
@@ -195,7 +195,7 @@ async def test_what_was_accepted_is_kept_when_closing(
 
 
 async def test_closing_leaves_one_file(path: Path) -> None:
-    """The WAL is folded in: the file alone can be copied."""
+    """Closing merges the WAL into the file: the file alone can be copied."""
     store = await SqliteStore.open(path)
     await store.put("table", "key", b"value")
     await store.close()
@@ -246,7 +246,7 @@ async def test_a_call_that_breaks_does_not_end_the_writer(store: SqliteStore) ->
 
 
 def test_a_run_that_ends_without_closing_breaks_nothing(path: Path, gate: threading.Event) -> None:
-    """What was accepted is done though nobody waits; the thread raises nothing and would not hold up the process."""
+    """Accepted calls are done although no task waits; the thread raises nothing and does not delay the exit."""
 
     async def main() -> SqliteStore:
         store = await SqliteStore.open(path)
@@ -269,8 +269,8 @@ def test_a_run_that_ends_without_closing_breaks_nothing(path: Path, gate: thread
     assert found == [("table", "key", b"value")]
 
 
-async def test_those_who_open_at_once_take_turns(path: Path) -> None:
-    """Eight that start together on a new file: each gets it, one after the other."""
+async def test_concurrent_opens_take_turns(path: Path) -> None:
+    """Eight tasks open a new file together: each gets it, one after the other."""
     had = []
 
     async def turn(number: int) -> None:

@@ -1,1 +1,1 @@
-"""The wire by itself, byte by byte."""
+"""Tests of kproxy.wire."""

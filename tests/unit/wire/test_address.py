@@ -1,4 +1,4 @@
-"""Putting other addresses in place."""
+"""kproxy.wire.address: replacing addresses."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ADDRESS = Address(1, "b1", 9092, 4, 12, STRING_INT32, None)
 
 
 def test_untouched_spans_are_not_copied() -> None:
-    """They refer to the buffer."""
+    """Unchanged chunks are views of the buffer."""
     chunks = replace_addresses(BODY, 0, len(BODY), [ADDRESS], [("kproxy", 19092)])
     assert b"".join(chunks) == b"head" + b"\x00\x06kproxy\x00\x00\x4a\x94" + b"tail"
     assert all(chunk.obj is BODY for chunk in chunks if isinstance(chunk, memoryview))
 
 
 def test_nothing_to_replace() -> None:
-    """The body as it is, from where it begins to where it ends."""
+    """Without addresses, the result is the unchanged body."""
     assert [bytes(chunk) for chunk in replace_addresses(BODY, 4, 12, [], [])] == [BODY[4:12]]
 
 
@@ -37,13 +37,13 @@ def test_nothing_to_replace() -> None:
     ],
 )
 def test_layouts(layout: int, expected: bytes) -> None:
-    """The three ways in which Kafka writes an address."""
+    """Kafka encodes addresses in three ways."""
     chunks = replace_addresses(BODY, 4, 12, [ADDRESS._replace(layout=layout)], [("k", 80)])
     assert b"".join(chunks) == expected
 
 
 def test_size_of_the_tagged_field_around() -> None:
-    """It grows with what is in it, also by a byte of its own, and is corrected once for all addresses within."""
+    """The size grows with its content, even by a byte of its own, and is updated once for all addresses within."""
     body = b"\x0c" + b"\x02a\x00\x00\x00\x01" + b"\x02b\x00\x00\x00\x02" + b"tail"
     first = Address(1, "a", 1, 1, 7, COMPACT_INT32, (0, 1))
     second = Address(2, "b", 2, 7, 13, COMPACT_INT32, (0, 1))
@@ -54,12 +54,12 @@ def test_size_of_the_tagged_field_around() -> None:
 
 @pytest.mark.parametrize(("host", "port"), [("k", 65536), ("k", -1)])
 def test_port_that_does_not_fit(host: str, port: int) -> None:
-    """The caller hears which address it was."""
+    """The error has the address."""
     with pytest.raises(ValueError, match=f"{host}:{port}"):
         replace_addresses(BODY, 4, 12, [ADDRESS._replace(layout=COMPACT_UINT16)], [(host, port)])
 
 
 def test_as_many_replacements_as_addresses() -> None:
-    """One too few would shift all that follow."""
+    """A missing replacement is refused: it would shift all that follow."""
     with pytest.raises(ValueError, match="argument"):
         replace_addresses(BODY, 0, len(BODY), [ADDRESS], [])

@@ -1,4 +1,4 @@
-"""How a CRC-32C changes, beside a library that reads every byte."""
+"""kproxy.wire.records: changes of a CRC-32C, compared with a library that reads every byte."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BITS = st.integers(0, (1 << 64) - 1)
 
 @given(st.binary(max_size=100), BITS, st.binary(max_size=5000))
 def test_eight_bytes_differ(before: bytes, bits: int, behind: bytes) -> None:
-    """Whatever stands around them."""
+    """The change is right for any bytes around them."""
     changed = before + bits.to_bytes(8, "big") + behind
     expected = google_crc32c.value(changed) ^ google_crc32c.value(before + bytes(8) + behind)
     assert crc32c_difference(bits, len(behind)) == expected
@@ -22,12 +22,12 @@ def test_eight_bytes_differ(before: bytes, bits: int, behind: bytes) -> None:
 
 @pytest.mark.parametrize("behind", [0, 1, (1 << 20) - 1, 1 << 20, 3 << 20])
 def test_far_from_the_end(behind: int) -> None:
-    """As many bytes as a large batch has."""
+    """The change is right for as many bytes as a large batch has."""
     zeros = bytes(behind)
     expected = google_crc32c.value(b"\x40" + bytes(7) + zeros) ^ google_crc32c.value(bytes(8) + zeros)
     assert crc32c_difference(1 << 62, behind) == expected
 
 
 def test_nothing_differs() -> None:
-    """Nor does the checksum."""
+    """Without a difference, the checksum does not change."""
     assert crc32c_difference(0, 1000) == 0

@@ -1,4 +1,4 @@
-"""kproxy.wire.error_codes: every code by its name, as a list made apart from it has it, and in its KIP-1050 class."""
+"""kproxy.wire.error_codes: every code has the name of an independent list, and its KIP-1050 class."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ TABLE = {
     ErrorClass.INVALID_CONFIGURATION: "17 18 21 29 30 31 33 34 35 38 40 43 53 58 65 87",
     ErrorClass.IDEMPOTENCE: "45 59",
 }
-"""The table of the reference page on errors, as it stands there."""
+"""The table of the reference page on errors, word for word."""
 
 
 @pytest.mark.parametrize(
     ("code", "expected"), [(int(code), of) for of, codes in TABLE.items() for code in codes.split()]
 )
 def test_each_code_has_one_class(code: int, expected: ErrorClass) -> None:
-    """A code is of the class that the table gives it, whatever the API."""
+    """A code has the class in the table, for every API."""
     assert classify(code) is expected
     assert classify(code, api_key=0) is expected
     assert classify(code, api_key=26) is expected
@@ -40,7 +40,7 @@ def test_invalid_txn_state_depends_on_the_api() -> None:
 
 @pytest.mark.parametrize("code", [-1, 1, 32767])
 def test_unknown_codes_are_application_recoverable(code: int) -> None:
-    """What nobody has classified makes an application start anew."""
+    """An unclassified error makes an application recover by a new start."""
     assert classify(code) is ErrorClass.APPLICATION_RECOVERABLE
 
 
@@ -52,13 +52,13 @@ def test_names_are_kafkas() -> None:
 
 
 def test_codes_have_no_gap() -> None:
-    """Kafka numbers its errors without holes, from -1; two names of one code would be one member."""
+    """Kafka's codes have no gaps from -1 up; two names with one code would be one member."""
     assert [error.value for error in ErrorCode] == list(range(-1, len(ErrorCode) - 1))
     assert len(ErrorCode.__members__) == len(ErrorCode)
 
 
 def test_a_code_that_is_not_known_is_its_number() -> None:
-    """A newer broker may send one."""
+    """A newer broker may send such a code."""
     assert [error_name(code) for code in (6, -1, 32767, -2)] == [
         "NOT_LEADER_OR_FOLLOWER",
         "UNKNOWN_SERVER_ERROR",

@@ -1,4 +1,4 @@
-"""Frames."""
+"""kproxy.wire.primitives: frames."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from kproxy.wire.primitives import frame
 
 
 def test_frame() -> None:
-    """The size in front counts all chunks, and not itself."""
+    """The size in front counts all chunks, but not itself."""
     assert frame(b"ab", memoryview(b"cde"), bytearray()) == b"\x00\x00\x00\x05abcde"
     assert frame() == b"\x00\x00\x00\x00"

@@ -1,4 +1,4 @@
-"""Headers."""
+"""kproxy.wire.header: request and response headers."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ FLEXIBLE = RequestHeader(3, 9, 7, None, ((1, b"x"), (5, b"")))
     ],
 )
 def test_request_header(header: RequestHeader, raw: bytes) -> None:
-    """Both versions, both ways, at any place."""
+    """Both versions are decoded and encoded, at any position."""
     assert encode_request_header(header) == raw
     assert decode_request_header(b"." + raw + b"body", 1, len(raw) + 5) == (header, 1 + len(raw))
 
 
 def test_request_header_of_an_unknown_key() -> None:
-    """It can be read, so that it can be named when it is refused, but not written."""
+    """It can be decoded, so that the refusal can name the key, but not encoded."""
     header = RequestHeader(999, 1, 7, "me")
     raw = b"\x03\xe7\x00\x01\x00\x00\x00\x07\x00\x02me"
     assert decode_request_header(raw, 0, len(raw)) == (header, len(raw))
@@ -59,7 +59,7 @@ def test_client_id_that_is_no_text() -> None:
     ids=["cut", "client id beyond the end", "client id below null", "no tags", "tag beyond the end"],
 )
 def test_malformed_request_header(raw: bytes) -> None:
-    """Whole it would have been a header; bytes behind the frame's end do not make it one."""
+    """A header that is cut short is malformed, even if the buffer has more bytes behind the frame."""
     with pytest.raises(MalformedMessageError):
         decode_request_header(raw + bytes(20), 0, len(raw))
 
@@ -69,7 +69,7 @@ _LIMIT = 1000
 
 @pytest.mark.parametrize("client_id", [None, "", "me", "\u043a\u043b", "k" * 900])
 def test_client_id_of_a_request_that_arrives(client_id: str | None) -> None:
-    """How much of the frame it takes is said with what is there; more is never needed, and nothing is guessed."""
+    """The reported number of bytes is enough for the next step, and no id is returned too early."""
     header = encode_request_header(PLAIN._replace(client_id=client_id))
     frame = len(header + b"body").to_bytes(4, "big") + header + b"body"
     for size in range(len(frame) + 1):
@@ -81,7 +81,7 @@ def test_client_id_of_a_request_that_arrives(client_id: str | None) -> None:
 
 
 def test_client_id_in_a_request_that_arrives_is_no_text() -> None:
-    """Replaced, as in a whole header."""
+    """Invalid bytes are replaced, as in a whole header."""
     assert client_id_in(b"\0\0\0\x0b\x00\x03\x00\x08\x00\x00\x00\x07\x00\x01\xff", _LIMIT) == ("\ufffd", 15)
 
 
@@ -98,12 +98,12 @@ def test_client_id_in_a_request_that_arrives_is_no_text() -> None:
     ids=["negative", "too small for one", "too large", "no Kafka", "beyond its request", "below null"],
 )
 def test_no_client_id_where_there_can_be_none(frame: bytes, needed: int) -> None:
-    """Nobody waits for it then."""
+    """Then the result asks for no more bytes."""
     assert client_id_in(frame, _LIMIT) == (None, needed)
 
 
 def test_request_header_that_cannot_be_written() -> None:
-    """Numbers that do not fit, and tagged fields where version 1 has none."""
+    """Numbers that do not fit are refused, and tagged fields in version 1."""
     with pytest.raises(ValueError, match="request header"):
         encode_request_header(PLAIN._replace(correlation_id=2**31))
     with pytest.raises(ValueError, match="no tagged fields"):
@@ -114,19 +114,19 @@ def test_request_header_that_cannot_be_written() -> None:
     ("version", "raw"), [(8, b"\x00\x00\x00\x07"), (9, b"\x00\x00\x00\x07\x00")], ids=["plain", "flexible"]
 )
 def test_response_header(version: int, raw: bytes) -> None:
-    """Both versions, both ways."""
+    """Both versions are decoded and encoded."""
     assert encode_response_header(7, 3, version) == raw
     assert decode_response_header(b"." + raw + b"body", 1, len(raw) + 5, 3, version) == (7, 1 + len(raw))
 
 
 def test_response_header_with_tags() -> None:
-    """They are skipped."""
+    """Tagged fields are skipped."""
     assert decode_response_header(b"\x00\x00\x00\x07\x01\x05\x01xbody", 0, 12, 3, 9) == (7, 8)
 
 
 @pytest.mark.parametrize(("raw", "version"), [(b"\x00\x00", 8), (b"\x00\x00\x00\x07", 9), (b"\x00\x00\x00\x07\x01", 9)])
 def test_malformed_response_header(raw: bytes, version: int) -> None:
-    """Cut short, with more in the buffer behind it or nothing."""
+    """A header that is cut short is refused, with and without more bytes in the buffer."""
     for buf in (raw, raw + bytes(20)):
         with pytest.raises(MalformedMessageError):
             decode_response_header(buf, 0, len(raw), 3, version)

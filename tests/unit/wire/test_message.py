@@ -1,4 +1,4 @@
-"""Whole messages: which versions, which bytes, which values."""
+"""kproxy.wire.message: versions, bytes and values of whole messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kproxy.wire.generated.sasl_handshake_request import SaslHandshakeRequest
 
 
 def test_known_bytes() -> None:
-    """A request as a client sends it."""
+    """A request has the bytes that a client sends."""
     body = MetadataRequest(topics=[MetadataRequestTopic(name="t")], allow_auto_topic_creation=False).encode(9)
     assert body == b"\x02\x02t\x00\x00\x00\x00\x00"
     assert MetadataRequest.decode(body, 9).topics == [MetadataRequestTopic(name="t")]
@@ -25,7 +25,7 @@ def test_null_and_empty_differ() -> None:
 
 @pytest.mark.parametrize("version", [-1, 14])
 def test_unknown_version(version: int) -> None:
-    """Neither decoded nor encoded."""
+    """It is neither decoded nor encoded."""
     with pytest.raises(UnsupportedApiError, match="MetadataRequest has versions 0-13"):
         MetadataRequest.decode(b"", version)
     with pytest.raises(UnsupportedApiError, match="MetadataRequest has versions 0-13"):
@@ -38,31 +38,31 @@ def test_unknown_version(version: int) -> None:
     ids=["nothing", "cut", "no UTF-8", "bytes behind", "null where none may be"],
 )
 def test_malformed(body: bytes) -> None:
-    """One exception for all, naming the message and the version."""
+    """All raise the same exception, with the message's name and version."""
     with pytest.raises(MalformedMessageError, match="MetadataRequest v9: "):
         MetadataRequest.decode(body, 9)
 
 
 def test_field_that_a_version_lacks() -> None:
-    """Set to other than its default it is refused, as Kafka does; at its default it is left out."""
+    """As in Kafka, a value other than the default is refused; the default is left out."""
     with pytest.raises(ValueError, match=r"MetadataRequest\.allow_auto_topic_creation is set, but version 3"):
         MetadataRequest(allow_auto_topic_creation=False).encode(3)
     assert MetadataRequest().encode(3) == b"\x00\x00\x00\x00"
 
 
 def test_ignorable_field_that_a_version_lacks() -> None:
-    """What Kafka calls ignorable is dropped without a word."""
+    """A field that Kafka calls ignorable is dropped silently."""
     assert ApiVersionsResponse(throttle_time_ms=5).encode(0) == b"\x00\x00\x00\x00\x00\x00"
 
 
 def test_unknown_tags_need_a_flexible_version() -> None:
-    """They cannot be written where there is no room for them."""
+    """They cannot be encoded in a version without tagged fields."""
     with pytest.raises(ValueError, match="unknown_tags is set, but version 2"):
         ApiVersionsResponse(unknown_tags=((9, b""),)).encode(2)
 
 
 def test_known_and_unknown_tags_together() -> None:
-    """All in ascending order, whatever is known; the unknown ones survive."""
+    """All are in ascending order, known or not; the unknown ones survive."""
     body = ApiVersionsResponse(
         finalized_features_epoch=7, zk_migration_ready=True, unknown_tags=((2**20, b"x"),)
     ).encode(3)
@@ -72,7 +72,7 @@ def test_known_and_unknown_tags_together() -> None:
 
 @pytest.mark.parametrize("behind", [b"", b"\0", b"\xff" * 9])
 def test_bytes_behind_that_do_not_matter(behind: bytes) -> None:
-    """Where the caller says so, and only there: librdkafka's mock cluster ends Metadata with a byte too many."""
+    """They are ignored only with `exact=False`: librdkafka's mock cluster ends Metadata with a byte too many."""
     request = MetadataRequest(topics=None)
     assert MetadataRequest.decode(request.encode(12) + behind, 12, exact=False) == request
 
@@ -90,12 +90,12 @@ def test_number_out_of_range() -> None:
 
 
 def test_null_where_none_may_be() -> None:
-    """A null that a version does not allow is named."""
+    """The error for a null that a version forbids has the field's name."""
     with pytest.raises(ValueError, match=r"MetadataRequest\.topics may not be null in version 0"):
         MetadataRequest(topics=None).encode(0)
 
 
 def test_message_without_flexible_versions() -> None:
-    """It has no unknown tags to carry."""
+    """It has no field for unknown tags."""
     assert SaslHandshakeRequest(mechanism="PLAIN").encode(1) == b"\x00\x05PLAIN"
     assert not hasattr(SaslHandshakeRequest(), "unknown_tags")

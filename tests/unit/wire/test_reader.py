@@ -1,4 +1,4 @@
-"""Reading values, and refusing lengths that cannot be."""
+"""kproxy.wire.reader: reading values, and refusing impossible lengths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kproxy.wire.reader import Reader
 
 
 def test_numbers() -> None:
-    """Every width, signed and unsigned, big-endian, one behind the other."""
+    """Every width is read, signed and unsigned, big-endian, one after the other."""
     reader = Reader(bytes.fromhex("01 ff fffe fffe fffffffd fffffffd fffffffffffffffc 3ff8000000000000"))
     read = [reader.boolean(), reader.int8(), reader.int16(), reader.uint16(), reader.int32(), reader.uint32()]
     assert read == [True, -1, -2, 65534, -3, 4294967293]
@@ -23,20 +23,20 @@ def test_numbers() -> None:
 
 
 def test_uuid() -> None:
-    """Sixteen bytes."""
+    """A UUID has sixteen bytes."""
     assert Reader(bytes(range(16))).uuid() == UUID(bytes=bytes(range(16)))
 
 
 @pytest.mark.parametrize(("flexible", "raw"), [(False, b"\x00\x02\xc3\xa9"), (True, b"\x03\xc3\xa9")])
 def test_string(flexible: bool, raw: bytes) -> None:
-    """Both forms; any buffer type."""
+    """Both forms are read, from any buffer type."""
     assert Reader(bytearray(raw)).string(flexible) == "é"
     assert Reader(memoryview(raw)).nullable_string(flexible) == "é"
 
 
 @pytest.mark.parametrize(("flexible", "raw"), [(False, b"\xff\xff"), (True, b"\x00")])
 def test_null_string(flexible: bool, raw: bytes) -> None:
-    """Null where it may be, an error where it may not."""
+    """Null is returned where it is allowed, and refused where it is not."""
     assert Reader(raw).nullable_string(flexible) is None
     with pytest.raises(MalformedMessageError, match="null"):
         Reader(raw).string(flexible)
@@ -44,17 +44,17 @@ def test_null_string(flexible: bool, raw: bytes) -> None:
 
 @pytest.mark.parametrize(("flexible", "raw"), [(False, b"\0\0\0\2hi"), (True, b"\3hi")])
 def test_blob(flexible: bool, raw: bytes) -> None:
-    """Bytes, in both forms."""
+    """Bytes are read in both forms."""
     assert Reader(raw).blob(flexible) == b"hi"
 
 
 def test_null_blob() -> None:
-    """Null bytes."""
+    """Null bytes are read as None."""
     assert Reader(b"\0").nullable_blob(True) is None
 
 
 def test_arrays() -> None:
-    """Of primitives, empty, null."""
+    """Arrays of primitives are read, also empty and null ones."""
     reader = Reader(b"\0\0\0\2\1\2\0\0\0\0\xff\xff\xff\xff")
     assert reader.array(reader.int8, False) == [1, 2]
     assert reader.array(reader.int8, False) == []
@@ -62,7 +62,7 @@ def test_arrays() -> None:
 
 
 def test_nullable_struct() -> None:
-    """Behind a byte of its own; any negative one is null, as to Kafka's own clients."""
+    """A byte in front says whether there is one; any negative byte means null, as in Kafka's own clients."""
     reader = Reader(b"\1" + bytes(15) + b"\1" + b"\2\0\0\0\7" + b"\0" + b"\xff\x80")
     assert reader.nullable_struct(TopicPartitions, 0) == TopicPartitions(UUID(int=1), [7])
     assert reader.nullable_struct(TopicPartitions, 0) is reader.nullable_struct(TopicPartitions, 0) is None
@@ -82,20 +82,20 @@ def test_nullable_struct() -> None:
     ids=["below null", "above 32767", "cut string", "cut bytes", "cut array", "cut tags", "a tag twice"],
 )
 def test_refused(raw: bytes, read: object) -> None:
-    """Lengths that are none, or that reach beyond the bytes."""
+    """Impossible lengths, and lengths beyond the bytes, are refused."""
     assert callable(read)
     with pytest.raises(MalformedMessageError):
         read(Reader(raw))
 
 
 def test_tagged_fields_are_sorted() -> None:
-    """Kafka reads them in any order; they are written in ascending one."""
+    """Kafka reads them in any order; they are written in ascending order."""
     assert Reader(b"\x02\x07\x01b\x03\x01a").tagged_fields() == ((3, b"a"), (7, b"b"))
     assert Reader(b"\x00").tagged_fields() == ()
 
 
 def test_bytes_behind_the_last_field() -> None:
-    """What is left over is named."""
+    """The error has the number of bytes left over."""
     with pytest.raises(MalformedMessageError, match="2 bytes"):
         Reader(b"ab").finish()
 

@@ -1,4 +1,4 @@
-"""kproxy.wire.records beside kafka-python's reader, and Java's own values of murmur2."""
+"""kproxy.wire.records, compared with kafka-python's reader and with Java's own values of murmur2."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ RECORDS = st.lists(
 
 
 def read_back(data: bytes) -> list[Record]:
-    """The records of one batch as kafka-python reads it, its checksum verified."""
+    """Return the records of one batch as kafka-python reads them; verify the checksum."""
     batches = MemoryRecords(data)
     batch = batches.next_batch()
     assert batch is not None
@@ -51,12 +51,12 @@ def read_back(data: bytes) -> list[Record]:
 
 @given(RECORDS)
 def test_read_back(records: list[Record]) -> None:
-    """Keys, values, times and headers, null or empty ones too."""
+    """Keys, values, times and headers are read back, null or empty ones too."""
     assert read_back(encode_batch(records)) == records
 
 
 def test_compressed() -> None:
-    """gzip, as any reader inflates it; the batch names the codec, and zstd by its number."""
+    """Any reader inflates gzip; the batch names the codec, also zstd by its number."""
     records = [Record(b"k", b"value" * 100, 1000 + each, (("h", b"x"),)) for each in range(50)]
     packed = encode_batch(records, codec=GZIP, compress=gzip.compress)
     assert read_back(packed) == records
@@ -80,27 +80,27 @@ def test_compressed() -> None:
     ],
 )
 def test_murmur2_of_java(data: bytes, signed: int) -> None:
-    """The values in the tests of Kafka's own implementation."""
+    """The values are from the tests of Kafka's own implementation."""
     assert murmur2(data) == signed & 0xFFFFFFFF
 
 
 @given(st.binary(max_size=100), st.integers(1, 1000))
 def test_partitions(key: bytes, partitions: int) -> None:
-    """As another client puts them."""
+    """Keys get the same partitions as in another client."""
     assert partition_of(key, partitions) == (kafka_python_murmur2(key) & 0x7FFFFFFF) % partitions
 
 
 @pytest.mark.parametrize("size", [1, 1000, 1 << 20, 3 << 20])
 def test_another_producer(size: int) -> None:
-    """Only the id differs, and the checksum, which a reader finds right."""
+    """Only the id and the checksum differ, and a reader accepts the checksum."""
     before = batches.batch(7, [b"x" * size])
     head = with_producer(before, len(before), 1 << 62 | 9)
     assert len(head) == HEAD_BYTES
     assert batches.read(head + before[HEAD_BYTES:]) == batches.read(before)._replace(producer_id=1 << 62 | 9)
 
 
-def test_whose_a_batch_is() -> None:
-    """The id, and whether it is of a transaction; none for what is not one batch of that size."""
+def test_the_producer_of_a_batch() -> None:
+    """The id and the transactional flag are found; there is no id in bytes that are not one batch of that size."""
     sound = batches.batch(7)
     assert producer_of(sound, len(sound)) == (7, False)
     assert producer_of(memoryview(sound)[:HEAD_BYTES], len(sound)) == (7, False)

@@ -1,4 +1,4 @@
-"""Skims: what they find, what they refuse, and what they cost."""
+"""kproxy.wire.skim: what skims find and what they refuse."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from kproxy.wire.skim import (
 
 
 def skimmed(key: int, version: int, body: bytes) -> Skimmed:
-    """What the skim of a response finds."""
+    """Return what the skim of a response finds."""
     skim = response_skim(key, version)
     assert skim is not None
     return skim(body, 0, len(body))
@@ -38,28 +38,28 @@ def skimmed(key: int, version: int, body: bytes) -> Skimmed:
 
 @pytest.mark.parametrize(("version", "layout", "at"), [(0, STRING_INT32, 8), (9, COMPACT_INT32, 9)])
 def test_metadata(version: int, layout: int, at: int) -> None:
-    """Host, port and place of a broker in both forms."""
+    """The skim finds host, port and position of a broker in both forms."""
     body = MetadataResponse(brokers=[MetadataResponseBroker(node_id=7, host="b7", port=9092)]).encode(version)
     length = len(b"..b7....") if layout == STRING_INT32 else len(b".b7....")
     assert skimmed(3, version, body).addresses == [Address(7, "b7", 9092, at, at + length, layout, None, BROKER)]
 
 
 def test_metadata_looks_at_nothing_behind_the_brokers() -> None:
-    """Thousands of topics cost nothing: what stands there may even be nonsense."""
+    """Thousands of topics cost nothing: their bytes may even be malformed."""
     topics = [MetadataResponseTopic(name="t")]
     body = MetadataResponse(brokers=[MetadataResponseBroker(node_id=7, host="b7", port=9092)], topics=topics).encode(12)
     assert len(skimmed(3, 12, body[:-4] + b"\xff\xff\xff\xff").addresses) == 1
 
 
 def test_find_coordinator_that_found_none() -> None:
-    """Kafka's placeholders and the error code are told as they are."""
+    """Kafka's placeholders and the error code are returned unchanged."""
     body = FindCoordinatorResponse(coordinators=[Coordinator(node_id=-1, port=-1, error_code=15)]).encode(4)
     found = skimmed(10, 4, body)
     assert (found.addresses[0][:3], found.errors) == ((-1, "", -1), [15])
 
 
 def test_produce_with_endpoints() -> None:
-    """KIP-951: the endpoint's place, and the place of the size around it."""
+    """KIP-951: the skim finds the endpoint's position, and that of the size around it."""
     partition = (
         struct.pack(">ihqqq", 0, 6, -1, -1, -1) + b"\x01\x00" + b"\x01\x00\x09\x00\x00\x00\x02\x00\x00\x00\x05\x00"
     )
@@ -74,7 +74,7 @@ def test_produce_with_endpoints() -> None:
 
 
 def test_describe_quorum_marks_controllers() -> None:
-    """Its listeners are controllers', with the node id of the struct around them."""
+    """Its listeners belong to controllers, with the node id of the struct around them."""
     listener = b"\x04CTL" + b"\x03c1" + b"\x23\x85" + b"\x00"
     body = b"\x00\x00" + b"\x00" + b"\x01" + b"\x02" + b"\x00\x00\x00\x09" + b"\x02" + listener + b"\x00" + b"\x00"
     (address,) = skimmed(55, 2, body).addresses
@@ -83,13 +83,13 @@ def test_describe_quorum_marks_controllers() -> None:
 
 @pytest.mark.parametrize(("key", "version"), [(2, 5), (0, 9), (1, 15), (999, 0)])
 def test_no_skim_for_responses_without_addresses(key: int, version: int) -> None:
-    """Other APIs, older versions, unknown keys."""
+    """Other APIs, older versions and unknown keys have none."""
     assert response_skim(key, version) is None
 
 
 @pytest.mark.parametrize(("key", "version"), [(3, 14), (78, 0), (1, -1)])
 def test_unknown_version_of_a_response_with_addresses(key: int, version: int) -> None:
-    """To let it pass would leak them."""
+    """It is refused, because it might leak addresses."""
     with pytest.raises(UnsupportedApiError, match="addresses cannot be found"):
         response_skim(key, version)
 
@@ -108,7 +108,7 @@ def test_unknown_version_of_a_response_with_addresses(key: int, version: int) ->
     ids=["nothing", "no UTF-8", "null host", "too many", "negative count", "cut", "cut behind a number"],
 )
 def test_malformed(key: int, version: int, body: bytes) -> None:
-    """One exception, and what lies in the buffer behind the message does not mend it."""
+    """All raise the same exception, whatever the buffer has behind the message."""
     skim = response_skim(key, version)
     assert skim is not None
     for buf in (body, body + bytes(50)):
@@ -117,12 +117,12 @@ def test_malformed(key: int, version: int, body: bytes) -> None:
 
 
 def test_bytes_behind_the_last_field() -> None:
-    """They do no harm, as to Kafka's own clients; librdkafka's mock cluster sends one."""
+    """They are ignored, as by Kafka's own clients; librdkafka's mock cluster sends one."""
     assert skimmed(0, 13, b"\x01\x00\x00\x00\x00\x00.").addresses == []
 
 
 def test_error_offset() -> None:
-    """By version; None where no code stands, or none at a fixed place."""
+    """The offset is by version; None when there is no code, or none at a fixed place."""
     assert error_offset(10, 0) == 0
     assert error_offset(10, 3) == 4
     assert error_offset(10, 4) is None
@@ -136,7 +136,7 @@ def test_error_offset() -> None:
 @pytest.mark.parametrize("client_id", [None, "me", "c" * 300])
 @pytest.mark.parametrize("tagged", [False, True])
 def test_acks(version: int, wanted: int, transactional_id: str | None, client_id: str | None, tagged: bool) -> None:
-    """Found in every version and shape, and with any byte missing: more are needed."""
+    """`acks` is found in every version and shape; with any byte missing, the result asks for more."""
     tags = ((4, b"xy"),) if version >= 9 and tagged else ()
     header = encode_request_header(RequestHeader(0, version, 7, client_id, tags))
     raw = (transactional_id or "").encode()
@@ -151,7 +151,7 @@ def test_acks(version: int, wanted: int, transactional_id: str | None, client_id
 
 
 def test_acks_of_a_malformed_request() -> None:
-    """A length that is none is no reason to wait for more."""
+    """An impossible length is refused at once, without waiting for more."""
     with pytest.raises(MalformedMessageError):
         acks(b"\x00\x00\x00\x08\x00\x00\x00\x07\xff\xfe\x00\x00", 0, 12)
     with pytest.raises(MalformedMessageError):
@@ -159,7 +159,7 @@ def test_acks_of_a_malformed_request() -> None:
 
 
 def test_a_response_without_addresses_has_no_glance() -> None:
-    """Nor has a version that is not known: its skim says so where it is asked for."""
+    """Nor has an unknown version: its skim raises the error."""
     assert response_glance(12, 4) is None
     assert response_glance(0, 99) is None
     assert response_glance(0, 13) is not None

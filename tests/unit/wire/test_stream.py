@@ -1,4 +1,4 @@
-"""Walking a response as it arrives."""
+"""kproxy.wire.stream: walking a response as it arrives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RECORDS = b"r" * 1000
 
 
 def partition(index: int, records: bytes | None, *, aborted: int = 0, error: int = 0) -> bytes:
-    """One of Fetch version 17."""
+    """Return a partition of Fetch version 17."""
     head = struct.pack(">ihqqq", index, error, 5, 5, 0)
     transactions = uvarint(aborted + 1) + (bytes(16) + b"\x00") * aborted
     size = uvarint(0 if records is None else len(records) + 1)
@@ -22,17 +22,17 @@ def partition(index: int, records: bytes | None, *, aborted: int = 0, error: int
 
 
 def topic(*partitions: bytes) -> bytes:
-    """One of Fetch version 17."""
+    """Return a topic of Fetch version 17."""
     return bytes(16) + uvarint(len(partitions) + 1) + b"".join(partitions) + b"\x00"
 
 
 def response(*topics: bytes, error: int = 0) -> bytes:
-    """Fetch version 17 up to its tail."""
+    """Return a Fetch response of version 17 up to its tail."""
     return struct.pack(">ihi", 0, error, 0) + uvarint(len(topics) + 1) + b"".join(topics)
 
 
 def opened(key: int = 1, version: int = 17) -> ResponseStream:
-    """A stream at its first byte."""
+    """Return a stream at its first byte."""
     stream = response_stream(key, version)
     assert stream is not None
     return stream
@@ -40,18 +40,18 @@ def opened(key: int = 1, version: int = 17) -> ResponseStream:
 
 @pytest.mark.parametrize(("key", "version"), [(1, 15), (0, 13), (59, 1), (999, 0)])
 def test_only_fetch_and_share_fetch_with_endpoints(key: int, version: int) -> None:
-    """All else is small enough to be held, or has nothing to find."""
+    """All others are small enough to be held, or have nothing to find."""
     assert response_stream(key, version) is None
 
 
 @pytest.mark.parametrize(("key", "version"), [(0, 2), (0, 14), (1, 12), (22, 4)])
 def test_only_produce_among_requests(key: int, version: int) -> None:
-    """In the versions that Kafka 4 takes."""
+    """Produce is walked in the versions that Kafka 4 accepts."""
     assert request_stream(key, version) is None
 
 
 def test_a_request_without_records() -> None:
-    """Produce v9 of an empty topic and of a partition with null: the walk comes to its end."""
+    """The walk over Produce v9 with an empty topic and a partition with null comes to its end."""
     empty, null = b"\x02a\x01\x00", b"\x02b\x02" + bytes(4) + b"\x00\x00\x00"
     body = b"\x00" + struct.pack(">hi", -1, 1000) + uvarint(3) + empty + null
     walk = request_stream(0, 9)
@@ -60,7 +60,7 @@ def test_a_request_without_records() -> None:
 
 
 def test_whole_body_at_once() -> None:
-    """Null, empty and other records, aborted transactions, several topics: the tail is found, and every error."""
+    """Tail and errors are found behind null, empty and other records, aborted transactions and several topics."""
     body = response(
         topic(partition(0, None, error=3), partition(1, b"")),
         topic(),
@@ -79,8 +79,8 @@ def test_response_without_topics() -> None:
     assert stream.at_tail
 
 
-def test_records_beyond_the_buffer_are_skipped_unseen() -> None:
-    """The rest of the records is counted, not waited for; the walk goes on behind them."""
+def test_records_beyond_the_buffer_are_skipped_without_a_look() -> None:
+    """The stream only counts the rest of the records; the walk goes on behind them."""
     body = response(topic(partition(0, RECORDS)))
     records_at = body.index(RECORDS)
     stream = opened()
@@ -102,7 +102,7 @@ def test_incomplete_element_is_asked_for_again() -> None:
 
 
 def test_bytes_behind_the_end_are_not_looked_at() -> None:
-    """A buffer is shared: what stands behind `end` is of another time."""
+    """The buffer is shared: bytes behind `end` are not part of the message."""
     body = response(topic(partition(0, b"", error=6)))
     stream = opened()
     for end in range(len(body)):
@@ -111,6 +111,6 @@ def test_bytes_behind_the_end_are_not_looked_at() -> None:
 
 
 def test_malformed() -> None:
-    """A length that cannot be is known before the frame is whole."""
+    """An impossible length is refused before the frame is complete."""
     with pytest.raises(MalformedMessageError):
         opened().feed(struct.pack(">ihi", 0, 0, 0) + b"\xff\xff\xff\xff\xff", 0, 15)

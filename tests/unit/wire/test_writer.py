@@ -1,4 +1,4 @@
-"""Writing values."""
+"""kproxy.wire.writer: writing values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kproxy.wire.writer import Writer, not_null
 
 
 def test_numbers() -> None:
-    """Every width, signed and unsigned, big-endian."""
+    """Every width is written, signed and unsigned, big-endian."""
     writer = Writer()
     writer.boolean(True)
     writer.int8(-1)
@@ -35,7 +35,7 @@ def test_numbers() -> None:
     ],
 )
 def test_lengths(flexible: bool, expected: bytes) -> None:
-    """Strings, bytes and arrays, null and not, in both forms."""
+    """Strings, bytes and arrays are written in both forms, null or not."""
     writer = Writer()
     writer.nullable_string("a", flexible)
     writer.nullable_string(None, flexible)
@@ -47,7 +47,7 @@ def test_lengths(flexible: bool, expected: bytes) -> None:
 
 
 def test_nullable_struct() -> None:
-    """Behind a byte of its own: 1, or -1 for null."""
+    """A byte is written in front: 1, or -1 for null."""
     writer = Writer()
     writer.nullable_struct(TopicPartitions(UUID(int=1), [7]), 0)
     writer.nullable_struct(None, 0)
@@ -55,13 +55,13 @@ def test_nullable_struct() -> None:
 
 
 def test_string_above_the_limit() -> None:
-    """Kafka takes none above 32767 bytes, in the compact form neither."""
+    """Kafka accepts none above 32767 bytes, not even in the compact form."""
     with pytest.raises(ValueError, match="32768 bytes"):
         Writer().string("x" * 32768, True)
 
 
 def test_tagged_fields() -> None:
-    """By ascending tag; none twice."""
+    """Fields are written by ascending tag; a duplicate is refused."""
     writer = Writer()
     writer.tagged_fields([(7, b"b"), (3, b"a")])
     assert writer.value() == b"\x02\x03\x01a\x07\x01b"
@@ -70,7 +70,7 @@ def test_tagged_fields() -> None:
 
 
 def test_not_null() -> None:
-    """A value passes; null is refused with the field's name and the version."""
+    """A value is returned; null is refused, with the field's name and the version."""
     assert not_null("x", "Request.name", 3) == "x"
     with pytest.raises(ValueError, match=r"Request\.name may not be null in version 3"):
         not_null(None, "Request.name", 3)
