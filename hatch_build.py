@@ -57,7 +57,7 @@ def _marked(package: Path) -> list[str]:
     markers = runpy.run_path(str(package / "markers.py"))
     modules: list[str] = markers["marked"](markers["COMPILED"], package)
     if not modules:
-        raise RuntimeError("no module is marked `# This module is compiled.`")
+        raise RuntimeError("no module is marked compiled (kproxy/markers.py)")
     return modules
 
 

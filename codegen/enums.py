@@ -6,7 +6,7 @@ from codegen.error_classes import class_of
 from codegen.names import constant
 from codegen.schema import Schemas
 from codegen.source import HEADER, Source
-from kproxy.markers import PURE
+from kproxy.markers import PURE, first_line
 
 
 def api_keys(schemas: Schemas) -> str:
@@ -63,7 +63,7 @@ def __new__(cls, code: int, error_class: ErrorClass, retriable: bool) -> ErrorCo
 
 def _head(schemas: Schemas, docstring: str) -> Source:
     source = Source()
-    source(f"# This module is {PURE}.")
+    source(first_line(PURE))
     source(f'"""{docstring}"""')
     source(HEADER.format(version=schemas.kafka_version))
     return source

@@ -12,7 +12,7 @@ from codegen.names import snake
 from codegen.schema import load
 from codegen.skims import skims
 from codegen.table import api_table
-from kproxy.markers import PURE
+from kproxy.markers import PURE, first_line
 
 _DOC: Final = "What `python -m codegen` makes of Kafka's message schemas; one module a message."
 GENERATED: Final = Path(__file__).parent.parent / "kproxy" / "wire" / "generated"
@@ -22,7 +22,7 @@ def texts() -> dict[str, str]:
     """Return the content of each file by its name."""
     schemas = load()
     files = {f"{snake(name)}.py": codec(schemas.messages[name], schemas.kafka_version) for name in codec_names()}
-    files["__init__.py"] = f'# This module is {PURE}.\n"""{_DOC}"""\n'
+    files["__init__.py"] = f'{first_line(PURE)}\n"""{_DOC}"""\n'
     files["api_keys.py"] = api_keys(schemas)
     files["api_table.py"] = api_table(schemas)
     files["error_codes.py"] = error_codes(schemas)

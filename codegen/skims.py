@@ -11,7 +11,7 @@ from codegen.schema import Field, Message, Schemas
 from codegen.source import HEADER, Source
 from codegen.streams import request_stream, stream
 from codegen.walks import Walk
-from kproxy.markers import COMPILED
+from kproxy.markers import COMPILED, first_line
 
 _DOC: Final = (
     '"""Walks over responses that carry addresses, offsets of error codes, and the plans of streamed responses."""'
@@ -33,7 +33,7 @@ _OF_BYTES: Final = SIGNATURE.replace("Buffer", "bytes")
 def skims(schemas: Schemas) -> str:
     """Return the module's text."""
     source = Source()
-    source(f"# This module is {COMPILED}.")
+    source(first_line(COMPILED))
     source(_DOC)
     source(HEADER.format(version=schemas.kafka_version))
     source()

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """The classes of Kafka's errors (KIP-1050), and kproxy's own exceptions."""
 
 from __future__ import annotations

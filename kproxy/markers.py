@@ -1,4 +1,4 @@
-"""Find the pure and the compiled modules: each says so in its first line, `# This module is pure and compiled.`
+"""Find the pure and the compiled modules: each says so in its first line, as `first_line` makes it.
 
 A pure module has no input or output, no clock and no randomness: bytes, events and `now` come in, decisions and bytes
 go out. An import contract checks that, and `make coverage` requires that tests reach every branch. mypyc compiles the
@@ -15,7 +15,13 @@ from typing import Final
 PACKAGE: Final = Path(__file__).parent
 PURE: Final = "pure"
 COMPILED: Final = "compiled"
+_MEANINGS: Final = {PURE: "no I/O, no clock", COMPILED: "by mypyc"}
 _MARK: Final = re.compile(r"# This module is ([a-z ]+)\.\n")
+
+
+def first_line(*markers: str) -> str:
+    """Return the first line of a module with these markers, without its newline."""
+    return f"# This module is {' and '.join(f'{marker} ({_MEANINGS[marker]})' for marker in markers)}."
 
 
 def marked(marker: str, package: Path = PACKAGE) -> list[str]:
@@ -26,7 +32,7 @@ def marked(marker: str, package: Path = PACKAGE) -> list[str]:
 def marks(path: Path) -> set[str]:
     """Return the markers in a module's first line; raise ValueError for a word that is not a marker."""
     with path.open(encoding="utf-8") as source:
-        found = _MARK.fullmatch(source.readline())
+        found = _MARK.fullmatch(re.sub(r" \([^)]*\)", "", source.readline()))
     said = set() if found is None else set(found[1].split(" and "))
     if unknown := said - {PURE, COMPILED}:
         raise ValueError(f"{path}: unknown marker {', '.join(sorted(unknown))}; there are {PURE} and {COMPILED}")

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Find the handler of a request in a table of routes; an unknown path is a 404, the wrong method a 405.
 
 The port asks for no password. So a web page of another site may not change anything through a visitor's browser (403).

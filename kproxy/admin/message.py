@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Requests and responses as handlers see them: whole and decoded, with typed parameters, JSON bodies and preferences.
 
 A wrong parameter or body is an `HttpError` that says what was expected.

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Compare the configuration in effect with one read again: what can be applied at once, and what takes a restart."""
 
 from __future__ import annotations

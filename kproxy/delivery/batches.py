@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Writing items to a topic: the batches for each leader, the Produce request, and the meaning of its answer."""
 
 from __future__ import annotations

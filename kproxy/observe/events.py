@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Every event of the stream, defined once: its name, its fields with types and meaning, its log line.
 
 The JSON that is written, the log line, the tables of docs/events.md and the schema for Spark are made from these

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """The reasons for ended connections, refused requests and wrong bytes: one enum for logs, metrics and docs."""
 
 from __future__ import annotations

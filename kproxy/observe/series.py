@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Read each series from the counters: label values and numbers, independent of Prometheus.
 
 This runs in another thread than the one that counts: a dict that may grow is copied first.

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Rewrites the producer ids in requests and responses, behind several upstream clusters.
 
 InitProducerId (22) gives a producer its id. AddPartitionsToTxn (24), AddOffsetsToTxn (25), EndTxn (26) and

@@ -1,5 +1,5 @@
-# This module is pure.
-"""Keeps producer ids apart by the Kafka cluster that issued them. Pure.
+# This module is pure (no I/O, no clock).
+"""Keeps producer ids apart by the Kafka cluster that issued them.
 
 Every Kafka cluster numbers its producers from 0, and a broker that has seen an id, epoch and sequence before takes the
 batch for a duplicate: it acknowledges the batch and does not write it. A producer keeps its id when a failover moves it

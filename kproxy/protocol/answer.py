@@ -1,4 +1,4 @@
-# This module is compiled.
+# This module is compiled (by mypyc).
 """Wraps a room's function that answers requests into the handler of frames that the relay calls."""
 
 from __future__ import annotations

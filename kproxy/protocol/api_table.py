@@ -1,4 +1,4 @@
-# This module is pure and compiled.
+# This module is pure (no I/O, no clock) and compiled (by mypyc).
 """What kproxy does with each API: rooms' policies, and for each virtual cluster a table by api key and version.
 
 A room takes part in an API by an `ApiPolicy`. An API without a policy passes unchanged, if Kafka's schemas know it.

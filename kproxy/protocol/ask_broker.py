@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Lets a room ask the broker before it answers a request: turns the room's messages into the relay's frames.
 
 A room writes a dialogue: a generator that yields requests for the broker of the client's connection. It receives the

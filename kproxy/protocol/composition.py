@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Several rooms' policies for the same APIs, composed in one order into one policy each.
 
 A request goes through the rooms in that order, and so does the broker's response. Each room sees the request as the one

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """The interface through which everything above the relay sees and steers client connections.
 
 No code outside the relay holds a connection: it reads records, and names connections by a selector. So a connection

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """The exception that ends a connection: a reason for the counters, a detail for the log, never a payload."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Reads ApiVersions requests: the first request of a client, which names its software (KIP-511).
 
 Several rooms read them, so equal requests are decoded once.

@@ -1,4 +1,4 @@
-# This module is pure and compiled.
+# This module is pure (no I/O, no clock) and compiled (by mypyc).
 """The outcomes of a request that was held whole: it goes on, or the proxy answers now, later, or after asking."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Answer:
 class Deferred:
     """The proxy's own response, which comes later. The client is still read; responses behind this one wait for it.
 
-    `resolve` must not depend on anything that the client sends next: behind a conversation the client is not read.
+    `resolve` must not depend on anything that the client sends next: behind a dialogue the client is not read.
     """
 
     __slots__ = ("_abandoned", "_on_abandoned", "_on_resolved", "frame")

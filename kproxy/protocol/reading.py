@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Reads of single fields in messages that are not decoded; callers put them inside `well_formed`."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """The terms of a rebootstrap: what a client asked, what it gets, and why the topology's epoch rose."""
 
 from __future__ import annotations

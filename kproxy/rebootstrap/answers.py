@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """REBOOTSTRAP_REQUIRED (129): whether a client gets it, and the Metadata that carries it (KIP-1102, KIP-1242).
 
 The bootstrap listener never answers 129, whatever is decided: clients would loop. The Metadata names the present nodes

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """ApiVersions (18): a client that names another cluster or node than it has reached is sent away (KIP-1242).
 
 v5 of the request names both. Where the node is gone, any id is a mismatch. A plain hello at a node that is gone, or on

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Works out what a client can do when its cluster is gone, from its software's name or its requests."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """A group's requests to its coordinator pass unread until the epoch rises; then each gets NOT_COORDINATOR (16).
 
 So the cluster that is gone gets no commit, which it would confirm, and holds no JoinGroup. A client that gets 16 finds

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Decides which clients are notified that they must bootstrap again, and how: see docs/rebootstrap-table.md.
 
 Exactly one rule fits each combination, so their order does not matter. `kproxy.rebootstrap.docs_table` writes the page.

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """The number of a virtual cluster's topology: what raises it, and how often it may rise."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Removes leader epochs and topic ids from Metadata, for clients that believe none from another cluster.
 
 A client that keeps the highest epoch it has seen of each partition takes a leader with a lower one for outdated. After

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Metadata (3): from v13 on, its response notifies clients that they must rebootstrap (KIP-1102).
 
 A request is held from v13 on, while kproxy decides what its client gets. When the client is to be notified, the request

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Builds the body of a response with NOT_COORDINATOR (16) for each group API, as Kafka's own brokers do.
 
 Version notes: JoinGroup names no protocol, which is "" before v7 and null from there on; LeaveGroup names no member,

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Remembers which clients were notified in the present epoch: none is notified twice, so no loop can begin."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """The api policies of this room: they notify clients, and hide what clients must not see after a switch."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Walks the topics of Metadata v12 and v13 without decoding: finds where they end, and which they are.
 
 A Metadata v13 response is a v12 one with an error code between its topics and its own tagged fields (KIP-1102). Only a

@@ -1,4 +1,4 @@
-# This module is compiled.
+# This module is compiled (by mypyc).
 """One client connection and its broker connection: reads what arrives on their sockets and feeds it to the flows."""
 
 from __future__ import annotations
@@ -296,9 +296,9 @@ class Connection(EndpointOwner):
             assert self.life.reason is not None
             self.close(self.life.reason)
             return
-        conversing, waiting = self.requests.conversing, self.responses.waiting
+        asking_broker, waiting = self.requests.asking_broker, self.responses.waiting
         takes_requests = not client.blocked and not broker.blocked and self.in_flight.count <= MAX_IN_FLIGHT
-        self._read(client, not ending and takes_requests and not conversing, "" if conversing else "upstream")
+        self._read(client, not ending and takes_requests and not asking_broker, "" if asking_broker else "upstream")
         owed = not ending or bool(self.in_flight)
         takes_responses = owed and self.life.state is not _FLUSHING and not client.blocked and not waiting
         self._read(broker, takes_responses, "downstream")
@@ -329,7 +329,7 @@ class Connection(EndpointOwner):
         """The directions that backpressure holds: "upstream" when requests are not read, "downstream" responses."""
         if self.ending:
             return ()
-        upstream = not self.client.reading and not self.requests.conversing
+        upstream = not self.client.reading and not self.requests.asking_broker
         held = (("upstream", upstream), ("downstream", not self.broker.reading))
         return tuple(side for side, is_held in held if is_held)
 
@@ -373,7 +373,7 @@ class Connection(EndpointOwner):
             self._abandon()
 
     def _abandon(self) -> None:
-        """Drop everything in flight: conversations end, and the rooms that parked an answer are notified."""
+        """Drop everything in flight: dialogues end, and the rooms that parked an answer are notified."""
         abandoned = list(self.in_flight)
         self.in_flight.clear()
         for expected in abandoned:

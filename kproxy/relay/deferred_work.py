@@ -1,4 +1,4 @@
-# This module is compiled.
+# This module is compiled (by mypyc).
 """Runs the steps of answers that the proxy works out itself; between two steps the relay moves waiting bytes.
 
 Pure.

@@ -1,4 +1,4 @@
-# This module is compiled.
+# This module is compiled (by mypyc).
 """One non-blocking socket of a relayed connection: what it still has to send, and which events it waits for."""
 
 from __future__ import annotations

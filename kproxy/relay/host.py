@@ -1,4 +1,4 @@
-# This module is compiled.
+# This module is compiled (by mypyc).
 """The interface of the pump, as a connection needs it."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure and compiled.
+# This module is pure (no I/O, no clock) and compiled (by mypyc).
 """Requests that wait for their response, in the order in which the client sent them: Kafka answers in that order."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from kproxy.protocol.api_table import Route
     from kproxy.protocol.outcomes import Deferred
-    from kproxy.relay.conversation import Conversation
+    from kproxy.relay.broker_dialogue import BrokerDialogue
 
 MAX_IN_FLIGHT: Final = 1000
 """The most requests of one connection that may wait; beyond it the client is not read. Clients default to 5."""
@@ -22,12 +22,12 @@ class Expected:
 
     def __init__(self, correlation_id: int, route: Route, received: float) -> None:
         self.correlation_id = correlation_id
-        """In a conversation, that of the request that the broker has."""
+        """In a dialogue, that of the request that the broker has."""
         self.route = route
         self.received = received
         self.sent = received
         self.first_byte = received
-        self.answer: bytes | Deferred | Conversation | None = None
+        self.answer: bytes | Deferred | BrokerDialogue | None = None
         """The proxy's own answer: a whole frame that waits until all earlier responses are out, or its source."""
         self.behind: Expected | None = None
         """The next entry of the queue."""

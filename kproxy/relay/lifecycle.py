@@ -1,4 +1,4 @@
-# This module is pure and compiled.
+# This module is pure (no I/O, no clock) and compiled (by mypyc).
 """The life of a relayed connection: its states, and the events that lead from one to the next.
 
 docs/design.md has the drawing. An event that the table does not have for a state changes nothing.

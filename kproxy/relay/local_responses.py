@@ -1,5 +1,5 @@
-# This module is pure and compiled.
-"""The proxy's own answers on a connection: at once, in their turn, later, or after asking the broker. Pure."""
+# This module is pure (no I/O, no clock) and compiled (by mypyc).
+"""The proxy's own answers on a connection: at once, in their turn, later, or after asking the broker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from kproxy.protocol.context import Context
 from kproxy.protocol.outcomes import Deferred, Forward, Incremental
-from kproxy.relay.conversation import Conversation, Decision
+from kproxy.relay.broker_dialogue import BrokerDialogue, Decision
 from kproxy.relay.flow import Outlet, Owner
 from kproxy.relay.in_flight import Expected, InFlight
 
@@ -35,7 +35,7 @@ class LocalResponses:
         assert expected is not None
         if isinstance(decision, Forward):
             self._broker.send(decision.frame)
-        elif isinstance(decision, Conversation):
+        elif isinstance(decision, BrokerDialogue):
             self.ask(expected, decision)
         elif isinstance(decision, Deferred) and decision.frame is None:
             self.park(expected, decision)
@@ -48,11 +48,11 @@ class LocalResponses:
             if len(self._in_flight) == 1:
                 self.send_due()
 
-    def ask(self, expected: Expected, conversation: Conversation) -> None:
-        """Send a conversation's question; the broker's next response to `expected` answers it."""
-        expected.answer = conversation
-        (expected.correlation_id,) = _CORRELATION_ID.unpack_from(conversation.request)
-        self._broker.send(conversation.request)
+    def ask(self, expected: Expected, dialogue: BrokerDialogue) -> None:
+        """Send a dialogue's question; the broker's next response to `expected` answers it."""
+        expected.answer = dialogue
+        (expected.correlation_id,) = _CORRELATION_ID.unpack_from(dialogue.request)
+        self._broker.send(dialogue.request)
 
     def park(self, expected: Expected, parked: Deferred) -> None:
         """Have the answer come later, from any task."""

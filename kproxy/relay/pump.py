@@ -1,4 +1,4 @@
-# This module is compiled.
+# This module is compiled (by mypyc).
 """All relayed sockets in one epoll, served by one Trio task: a relayed connection needs no task of its own."""
 
 from __future__ import annotations

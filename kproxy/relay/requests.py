@@ -1,4 +1,4 @@
-# This module is pure and compiled.
+# This module is pure (no I/O, no clock) and compiled (by mypyc).
 """The client's bytes: finds the requests in them, expects their responses, and sends them on.
 
 Pure: it owns no socket and no clock.
@@ -16,7 +16,7 @@ from kproxy.protocol.body_rewriter import BodyRewriter
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
 from kproxy.protocol.outcomes import AskBroker, Deferred, Forward
-from kproxy.relay.conversation import Conversation, begun
+from kproxy.relay.broker_dialogue import BrokerDialogue, begun
 from kproxy.relay.flow import UNTIL_RESUMED, Flow, Outlet, Owner
 from kproxy.relay.in_flight import MAX_IN_FLIGHT, Expected, InFlight
 from kproxy.relay.local_responses import LocalResponses
@@ -61,8 +61,8 @@ class RequestFlow(Flow):
         "_routes",
         "_size",
         "_table",
+        "asking_broker",
         "context",
-        "conversing",
         "handling",
         "last",
     )
@@ -96,8 +96,8 @@ class RequestFlow(Flow):
         self._limit = limit
         self._held = bytearray()  # empty, so that the first bytes are searched for the client id
         self.context = context
-        self.conversing = False
-        """A conversation is under way: what comes behind it is held, and the client is not to be read."""
+        self.asking_broker = False
+        """A dialogue is under way: what comes behind it is held, and the client is not to be read."""
         self.handling = False
         """A policy is deciding on a request."""
         self.last: Reason | None = None
@@ -105,7 +105,7 @@ class RequestFlow(Flow):
 
     @property
     def under_way(self) -> bool:
-        """True while a frame is not complete, or is held behind a conversation."""
+        """True while a frame is not complete, or is held behind a dialogue."""
         return bool(self.passing) or bool(self._held) or self._rewrite is not None
 
     def outdate(self) -> None:
@@ -287,13 +287,13 @@ class RequestFlow(Flow):
         if steps is None:
             return False
         self._send(buf, start, pos)
-        question = Conversation(steps, self)
+        question = BrokerDialogue(steps, self)
         question.step(None)
         self.note()
         expected = Expected(0, route, now)
         self._in_flight.append(expected)
         self._own.ask(expected, question)
-        self.conversing = True
+        self.asking_broker = True
         self._owner.unsteady()
         return True
 
@@ -325,29 +325,29 @@ class RequestFlow(Flow):
         try:
             self._found(route, correlation_id, len(frame), now, responds=True)
         except Fault:
-            if isinstance(decision, Conversation | Deferred):
+            if isinstance(decision, BrokerDialogue | Deferred):
                 decision.abandon()
             raise
         self.note()
-        if isinstance(decision, Conversation):
-            self.conversing = True
+        if isinstance(decision, BrokerDialogue):
+            self.asking_broker = True
         elif not isinstance(decision, Deferred):
             self.last = decision.last
-        if self.conversing or self.last is not None:
+        if self.asking_broker or self.last is not None:
             self._owner.unsteady()
         self._own.decided(decision)
         self.handling = False
 
     def _takes_more(self, buf: Chunk, pos: int) -> bool:
-        """Return whether to look at what is behind a request now; in a conversation it is held instead."""
-        if self.conversing:
+        """Return whether to look at what is behind a request now; in a dialogue it is held instead."""
+        if self.asking_broker:
             self._hold(buf, pos, pos, UNTIL_RESUMED)
             return False
         return self.last is None
 
     def go_on(self, now: float) -> None:
-        """Take what was held behind the conversation, which is over."""
-        self.conversing = False
+        """Take what was held behind the dialogue, which is over."""
+        self.asking_broker = False
         self._take_up(now, Reason.MALFORMED_REQUEST)
         self.settle(now)
 

@@ -1,5 +1,5 @@
-# This module is pure and compiled.
-"""The broker's bytes: matches each frame with the request it answers, and rewrites it where a policy says so. Pure."""
+# This module is pure (no I/O, no clock) and compiled (by mypyc).
+"""The broker's bytes: matches each frame with the request it answers, and rewrites it where a policy says so."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kproxy.protocol.api_table import Chunk, OnResponse, Route
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
 from kproxy.protocol.outcomes import Deferred
-from kproxy.relay.conversation import Conversation
+from kproxy.relay.broker_dialogue import BrokerDialogue
 from kproxy.relay.flow import UNTIL_RESUMED, Flow, Outlet, Owner
 from kproxy.relay.in_flight import Expected, InFlight
 from kproxy.relay.local_responses import LocalResponses
@@ -179,16 +179,16 @@ class ResponseFlow(Flow):
 
     def _step(self, expected: Expected, buf: Chunk, pos: int, frame: int, now: float) -> None:
         """Handle a response to the proxy's own question: ask the broker more, or answer the client."""
-        conversation = expected.answer
-        assert isinstance(conversation, Conversation)
+        dialogue = expected.answer
+        assert isinstance(dialogue, BrokerDialogue)
         end = pos + frame
         self._hand_on(buf, pos, end)
-        answer = conversation.step(bytes(buf[pos + 4 : end]))
+        answer = dialogue.step(bytes(buf[pos + 4 : end]))
         if answer is None:
             self._begun = None
             # Count the broker's time as one stretch: the rest is the proxy's.
             expected.sent = now - (expected.first_byte - expected.sent)
-            self._own.ask(expected, conversation)
+            self._own.ask(expected, dialogue)
             return
         if answer.frame == b"":  # it was the proxy's own question, and no client waits for it
             self._begun = None
@@ -201,7 +201,7 @@ class ResponseFlow(Flow):
             assert isinstance(answer, Deferred)
             self._begun = None
             self._own.park(expected, answer)
-        conversation.requests.go_on(now)
+        dialogue.requests.go_on(now)
 
     def _hand_on(self, buf: Chunk, pos: int, end: int) -> None:
         """Send the span before `pos`; the bytes from there to `end` are not sent as they are."""

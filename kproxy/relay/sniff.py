@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Recognizes other protocols that come to a Kafka port by mistake, by a connection's first bytes."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is compiled.
+# This module is compiled (by mypyc).
 """Moves large bodies from socket to socket inside the kernel, through a pooled pipe."""
 
 from __future__ import annotations

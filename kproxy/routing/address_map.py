@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """The nodes of a virtual cluster: each broker's real address, and the address that kproxy advertises for it.
 
 The module is pure, apart from the `bind` that the caller passes in.

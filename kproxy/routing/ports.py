@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Choose a node's port: by its id alone (offset), or the next free one (automatic)."""
 
 from __future__ import annotations

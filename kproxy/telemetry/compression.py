@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Decompress pushes in bounded memory and time: into a buffer of fixed size, whatever the compressed bytes promise.
 
 A zstd frame of 6 kB can inflate to 200 MB, and an attacker may state any size in it. This module never allocates more

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Subscriptions as Kafka's tools see them: config resources of type CLIENT_METRICS (KIP-714, KIP-1106).
 
 If any change of a resource is refused, nothing of the resource changes.

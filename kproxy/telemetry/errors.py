@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """The errors that telemetry answers requests with; each carries Kafka's error code."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """A client's push: OTLP metrics as bytes, and decoded for receivers that read them."""
 
 from __future__ import annotations

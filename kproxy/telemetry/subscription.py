@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """A client metrics subscription: which metrics, how often, of which clients (KIP-714, config resource CLIENT_METRICS).
 
 Patterns are RE2's: matching takes time linear in the text, whatever the pattern. A regex that RE2 refuses, such as one

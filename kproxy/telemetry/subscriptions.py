@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """All client metrics subscriptions of a virtual cluster, and their union for one client."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Believes a change that would send every client away only when two polls show it.
 
 One poll may have met the wrong cluster, or a broker that is alone.

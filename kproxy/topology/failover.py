@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Decides when a virtual cluster switches upstreams by itself: late, seldom, and never back without a reason."""
 
 from __future__ import annotations

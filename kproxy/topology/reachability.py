@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """The reachability of an upstream or node: whether it answers, since when, why not; and when the next poll is due."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """A snapshot is what a cluster looks like at one moment; a change is the difference between two."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Which broker to ask next, and how long to wait before the next attempt."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Cuts a connection's stream into whole response frames, and finds the requests that they answer, in order."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """The first exchange on each connection, ApiVersions: kproxy's request, the answer, and the version that follows."""
 
 from __future__ import annotations

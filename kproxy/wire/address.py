@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """The broker addresses in a response, and `replace_addresses`, which puts others in their place."""
 
 from __future__ import annotations

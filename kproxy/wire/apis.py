@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Kafka's APIs: their versions, and the header versions of their requests and responses."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Names and classes of the error codes on the wire, also for codes that this version does not know."""
 
 from __future__ import annotations

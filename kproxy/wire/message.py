@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """The base classes of generated structs and messages: they are read, written, decoded and encoded."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Record batches (magic 2): encode them, read or replace their producer id; choose the partition of a key."""
 
 from __future__ import annotations

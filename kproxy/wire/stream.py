@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Walk messages that are forwarded as they arrive: find their records and the section with addresses."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Replace broker addresses in the last section of a streamed response without changing its length.
 
 NodeEndpoints (KIP-951) are at the very end of a response, when the frame's length has already been sent. When they

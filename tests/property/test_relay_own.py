@@ -19,8 +19,8 @@ from tests.unit.relay.own import (
     PARK,
     STEP,
     Own,
-    conversation,
-    conversed,
+    asked_broker,
+    dialogue,
     park,
     parked_response,
     step_request,
@@ -52,7 +52,7 @@ def requests(draw: st.DrawFn, number: int, kinds: list[str]) -> Request:
         count, size = draw(st.integers(0, 3)), draw(st.sampled_from([1, 5, 300]))
         asked = tuple(step_request(number, step) for step in range(count))
         answered = tuple(step_response(number, step, size) for step in range(count))
-        return Request(conversation(number, count), asked, answered, conversed(number, count, size))
+        return Request(dialogue(number, count), asked, answered, asked_broker(number, count, size))
     if kind == "work":
         return Request(work(number, draw(st.integers(0, 3))), (), (), parked_response(number), parked=True)
     if kind in {"park", "at once"}:
@@ -121,7 +121,7 @@ class Play:
 
     def moves(self, *, paused: bool) -> Iterator[str]:
         """Yield the sides that can act; with `paused`, as a connection reads, no side that waits for another."""
-        if self.sent < len(self.requests) and not (paused and self.relay.requests.conversing):
+        if self.sent < len(self.requests) and not (paused and self.relay.requests.asking_broker):
             yield "client"
         if self.said < len(self.responses) and not (paused and self.relay.responses.waiting):
             yield "broker"
@@ -166,7 +166,7 @@ def _answered(script: list[Request], paused: bool, data: st.DataObject) -> None:
     assert bytes(relay.client.data) == play.expected
     assert bytes(relay.broker.data) == b"".join(asked for one in script for asked in one.asked)
     assert not relay.deferred_work.waiting
-    assert (list(relay.in_flight), relay.requests.conversing, relay.responses.waiting) == ([], False, False)
+    assert (list(relay.in_flight), relay.requests.asking_broker, relay.responses.waiting) == ([], False, False)
     assert (relay.requests.held_bytes, relay.responses.held_bytes, relay.room.abandoned) == (0, 0, [])
     assert not relay.requests.under_way
     assert not relay.responses.under_way

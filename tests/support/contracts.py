@@ -12,7 +12,7 @@ from kproxy.markers import PURE, marked, module_name
 
 
 class MarkedPureContract(ForbiddenContract):
-    """As import-linter's `forbidden`; its source modules are those marked `# This module is pure.`."""
+    """As import-linter's `forbidden`; its source modules are those marked pure (kproxy/markers.py)."""
 
     type_name = "marked_pure"
 
@@ -29,5 +29,5 @@ class MarkedPureContract(ForbiddenContract):
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:
         """Check the contract; raises ValueError when nothing is marked: a contract about nothing is always kept."""
         if not self.source_modules:
-            raise ValueError("no module is marked `# This module is pure.`")
+            raise ValueError("no module is marked pure (kproxy/markers.py)")
         return super().check(graph, verbose)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kproxy.markers import COMPILED, PURE, marked, marks, module_name
+from kproxy.markers import COMPILED, PURE, first_line, marked, marks, module_name
 from tests.support.pure_coverage import config
 
 
@@ -26,17 +26,19 @@ def test_both_markers_are_found_in_this_package() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first_line", "wanted"),
+    ("line", "wanted"),
     [
+        (first_line(PURE), {PURE}),
+        (first_line(COMPILED), {COMPILED}),
+        (first_line(PURE, COMPILED), {PURE, COMPILED}),
         ("# This module is pure.", {PURE}),
-        ("# This module is pure and compiled.", {PURE, COMPILED}),
         ("# This module is pure", set()),
         ("", set()),
     ],
 )
-def test_a_first_line_says_it(tmp_path: Path, first_line: str, wanted: set[str]) -> None:
+def test_a_first_line_says_it(tmp_path: Path, line: str, wanted: set[str]) -> None:
     """Anything else in the first line is no marker."""
-    assert marks(module(tmp_path, first_line)) == wanted
+    assert marks(module(tmp_path, line)) == wanted
 
 
 def test_an_unknown_word_is_refused(tmp_path: Path) -> None:

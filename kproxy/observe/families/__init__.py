@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """The definition of every metric of kproxy: its name, type, labels, help, and how to read it from the counters."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """The types of a metric family."""
 
 from __future__ import annotations

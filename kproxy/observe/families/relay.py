@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Metrics of the relay: requests, responses, client connections and their software, connections to brokers."""
 
 from __future__ import annotations

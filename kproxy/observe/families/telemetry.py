@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Metrics of client telemetry (KIP-714): requests and pushes, and their delivery by each receiver."""
 
 from __future__ import annotations

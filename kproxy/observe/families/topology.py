@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Metrics of the topology behind a virtual cluster, and of the event stream's destinations."""
 
 from __future__ import annotations

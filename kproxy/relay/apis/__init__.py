@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """The policies by which the relay itself takes part in Kafka's APIs: addresses, common versions, the principal."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Policies of the APIs whose responses name brokers: each address is replaced by the advertised one; all else stays.
 
 - Produce (0): the relay reads only the head of a request; with acks=0 no response is expected. From v10 on responses

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """ApiVersions (18): answers with the versions that both the broker and kproxy serve.
 
 The request goes on to the broker with the client's software name in it (KIP-511), at v4 at most: kproxy.rebootstrap

@@ -1,2 +1,2 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """What telemetry does with each API: one module for each, or for two that are alike."""

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """AlterConfigs (33) and IncrementalAlterConfigs (44): the proxy alters subscriptions, the broker the rest (KIP-714).
 
 Version notes: AlterConfigs (KIP-133) is flexible from v2 on. Configs of a resource that it does not name return to

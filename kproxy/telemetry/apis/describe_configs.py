@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """DescribeConfigs (32): the proxy describes subscriptions, the broker the rest (KIP-133, KIP-714).
 
 Version notes: v3 adds types and documentation; v4 is flexible.

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """The common part of dialogues: ask the broker whether the client's principal may alter or describe subscriptions."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """ListConfigResources (74): the proxy lists its subscriptions, the broker the rest (KIP-714, KIP-1142).
 
 Version notes: v0, once ListClientMetricsResources, lists subscriptions only. v1 adds resource types; no type is all.

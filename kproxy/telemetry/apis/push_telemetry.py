@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """PushTelemetry (72) as clients send it (KIP-714).
 
 Version notes: v0 only. The schema has no null for Metrics, but librdkafka 2.8 sends one when it has nothing to push;

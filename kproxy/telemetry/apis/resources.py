@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Requests that name config resources: those of type CLIENT_METRICS are the proxy's, the rest are the broker's."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Add up clients' metrics: deltas become counters, as Prometheus wants them. Memory is bounded; idle series expire."""
 
 from __future__ import annotations

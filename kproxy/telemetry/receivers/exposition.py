@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Write clients' metrics in Prometheus' text format, from snapshots, so that a thread can do it."""
 
 from __future__ import annotations

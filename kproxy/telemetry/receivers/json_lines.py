@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """A push as lines of JSON: one for each different resource, so that Spark reads columns and not text.
 
 Java's clients repeat their resource for every metric; it is one line all the same.

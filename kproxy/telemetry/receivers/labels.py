@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Names and labels of series, in the exposition format's form; clients' attributes have KIP-714's names."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Read OTLP's metrics as plain values: their kind, how a value relates to the one before it, and their points."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """What an OTLP/HTTP server's answer means for the pushes of the request."""
 
 from __future__ import annotations

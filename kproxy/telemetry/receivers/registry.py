@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """The clients, families and series that are kept: bounded, each name once. What clients counted outlives them."""
 
 from __future__ import annotations

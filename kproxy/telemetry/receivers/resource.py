@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Add a client's labels to its OTLP resource, as attributes, without decoding its metrics.
 
 Protobuf merges a submessage that occurs twice in a message, so a second Resource behind the first one adds attributes.

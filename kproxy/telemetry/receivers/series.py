@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Series of clients' metrics: a number for each client and point, in columns, so that a client costs little."""
 
 from __future__ import annotations

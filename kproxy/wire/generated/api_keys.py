@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Kafka's API keys by name."""
 # Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
 

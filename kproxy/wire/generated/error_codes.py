@@ -1,4 +1,4 @@
-# This module is pure.
+# This module is pure (no I/O, no clock).
 """Kafka's error codes by name, each with its KIP-1050 class."""
 # Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
 

@@ -1,4 +1,4 @@
-# This module is compiled.
+# This module is compiled (by mypyc).
 """Walks over responses that carry addresses, offsets of error codes, and the plans of streamed responses."""
 # Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
 

@@ -12,7 +12,7 @@ from kproxy.protocol.fault import Fault
 from kproxy.protocol.outcomes import Deferred, Incremental
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cut, Script, bytewise, play, whole
-from tests.unit.relay.own import PARK, Own, conversation, conversed, park, parked_response, refused, step_response
+from tests.unit.relay.own import PARK, Own, asked_broker, dialogue, park, parked_response, refused, step_response
 
 ONE, TWO, THREE = (frames.heartbeat(number) for number in (1, 2, 3))
 API_VERSIONS = 18
@@ -206,7 +206,7 @@ def resolved_within(relay: Own, number: int) -> None:
 
 def test_an_answer_that_a_later_request_brings() -> None:
     """Nothing is sent while another request is being handled, and the order is kept."""
-    for late in (park(6, at_once=True), park(6), conversation(6, 0), conversation(6, 1)):
+    for late in (park(6, at_once=True), park(6), dialogue(6, 0), dialogue(6, 1)):
         relay = Own()
         relay.feed("client", park(5) + ONE[0])
         relay.feed("broker", ONE[1])
@@ -214,8 +214,8 @@ def test_an_answer_that_a_later_request_brings() -> None:
         relay.feed("client", late + TWO[0])
         assert sent(relay).startswith(parked_response(5) + ONE[1])
         relay.room.parked.get(6, Deferred()).resolve(parked_response(6))
-        relay.feed("broker", (step_response(6, 0) if late == conversation(6, 1) else b"") + TWO[1])
-        answer = {conversation(6, 0): conversed(6, 0), conversation(6, 1): conversed(6, 1)}
+        relay.feed("broker", (step_response(6, 0) if late == dialogue(6, 1) else b"") + TWO[1])
+        answer = {dialogue(6, 0): asked_broker(6, 0), dialogue(6, 1): asked_broker(6, 1)}
         assert sent(relay) == parked_response(5) + ONE[1] + answer.get(late, parked_response(6)) + TWO[1]
         assert relay.reason is None
 

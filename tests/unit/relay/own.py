@@ -1,4 +1,4 @@
-"""A room whose requests the proxy answers itself: after a conversation with the broker, later, or in steps."""
+"""A room whose requests the proxy answers itself: after a dialogue with the broker, later, or in steps."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tests.unit.relay.flows import Relay, Side
 from tests.unit.relay.sockets import Stage, stage
 
 CONVERSE, PARK, STEP, WORK = 44, 71, 60, 72
-"""Api keys of requests: one begins a conversation, one is answered later, one goes to the broker, one takes steps."""
+"""Api keys of requests: one begins a dialogue, one is answered later, one goes to the broker, one takes steps."""
 ENDS_PARKED = 0x40
-"""Added to a conversation's number of steps: its answer comes later; with the next too, it is there at once."""
+"""Added to a dialogue's number of steps: its answer comes later; with the next too, it is there at once."""
 AT_ONCE = 0x20
 _ID = Struct(">4xi")
 
 
 class Room:
-    """Records what it answers: `parked` answers, `abandoned` ones, and conversations that are `over`, by id.
+    """Records what it answers: `parked` answers, `abandoned` ones, and dialogues that are `over`, by id.
 
     `within` is called while a request is handled, and at each step of one that is answered in steps; `steps` are all of
     these steps that were taken, as (id, number).
@@ -40,7 +40,7 @@ class Room:
         self.steps: list[tuple[int, int]] = []
         self.within: Callable[[int], None] = lambda number: None
         self.fault: Exception | None = None
-        """What a conversation, or an answer in steps, raises at its last step."""
+        """What a dialogue, or an answer in steps, raises at its last step."""
 
     @property
     def policies(self) -> Mapping[int, ApiPolicy]:
@@ -100,8 +100,8 @@ class Room:
         return parked
 
 
-def conversation(number: int, steps: int) -> bytes:
-    """A request for a conversation of so many steps."""
+def dialogue(number: int, steps: int) -> bytes:
+    """A request for a dialogue of so many steps."""
     return frames.raw_request(CONVERSE, 1, number, bytes((steps,)))
 
 
@@ -115,7 +115,7 @@ def step_response(number: int, step: int, size: int = 5) -> bytes:
     return framed(INT32.pack(number if step == 0 else -100 * number - step), bytes((step,)) * size)
 
 
-def conversed(number: int, steps: int, size: int = 5) -> bytes:
+def asked_broker(number: int, steps: int, size: int = 5) -> bytes:
     """The client's response in the end: all that the broker answered."""
     return framed(INT32.pack(number), *(step_response(number, step, size)[4:] for step in range(steps)))
 

@@ -11,7 +11,7 @@ import trio
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
-from tests.unit.relay.own import conversation, conversed, park, parked_response, step_response, talking, work
+from tests.unit.relay.own import asked_broker, dialogue, park, parked_response, step_response, talking, work
 from tests.unit.relay.sockets import Relayed, eventually, request, response
 
 
@@ -81,7 +81,7 @@ async def test_a_client_has_one_waiting_at_most() -> None:
 
 
 async def test_one_that_comes_with_the_last_step_of_another() -> None:
-    """The client's next request is held behind a conversation that ends when the last step's answer is out."""
+    """The client's next request is held behind a dialogue that ends when the last step's answer is out."""
     async with talking() as (running, room):
         relayed = running.relay()
 
@@ -90,8 +90,8 @@ async def test_one_that_comes_with_the_last_step_of_another() -> None:
                 relayed.broker.sock.send(response(1) + step_response(3, 0))
 
         room.within = within
-        await relayed.client.send(request(1) + work(2, 9) + conversation(3, 1) + work(4, 2))
-        expected = response(1) + parked_response(2) + conversed(3, 1) + parked_response(4)
+        await relayed.client.send(request(1) + work(2, 9) + dialogue(3, 1) + work(4, 2))
+        expected = response(1) + parked_response(2) + asked_broker(3, 1) + parked_response(4)
         assert await relayed.client.receive(len(expected)) == expected
         assert not running.pump.deferred_work.waiting
 
@@ -108,7 +108,7 @@ async def test_one_that_fails_with_the_last_step_of_another() -> None:
                 relayed.broker.sock.send(response(1) + step_response(3, 0))
 
         room.within = within
-        await relayed.client.send(request(1) + work(2, 9) + conversation(3, 1) + work(4, 2) + work(5, 2))
+        await relayed.client.send(request(1) + work(2, 9) + dialogue(3, 1) + work(4, 2) + work(5, 2))
         await relayed.ended(Reason.MALFORMED_REQUEST)
         await other.client.send(work(6, 2))
         await answered(other, 6)

@@ -7,7 +7,7 @@ import pytest
 from kproxy.relay.flow import UNTIL_RESUMED, Flow
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, Side, Wire, by
-from tests.unit.relay.own import Own, conversation, park, parked_response, step_response
+from tests.unit.relay.own import Own, dialogue, park, parked_response, step_response
 
 METADATA, VERSION = 3, 13
 SIDES: tuple[Side, ...] = ("client", "broker")
@@ -47,10 +47,10 @@ def test_what_is_behind_a_held_frame(side: Side, at: int) -> None:
 
 
 def test_requests_that_wait_for_a_word() -> None:
-    """Everything behind a conversation, until it is over; then an incomplete frame is held for its rest."""
+    """Everything behind a dialogue, until it is over; then an incomplete frame is held for its rest."""
     relay = Own()
     behind = frames.heartbeat(1)[0] + REQUESTS[1][:-1]
-    relay.feed("client", conversation(5, 1))
+    relay.feed("client", dialogue(5, 1))
     before = bytes(relay.broker.data)
     for piece in by(7)(behind):
         relay.feed("client", piece)
@@ -76,7 +76,7 @@ def test_responses_that_wait_for_a_word() -> None:
 def test_nothing_has_waited() -> None:
     """`go_on` finds nothing to look at."""
     relay = Own()
-    relay.feed("client", conversation(5, 1))
+    relay.feed("client", dialogue(5, 1))
     relay.feed("broker", step_response(5, 0))
     assert (relay.requests.held_bytes, relay.requests.under_way, relay.reason) == (0, False, None)
 

@@ -14,8 +14,8 @@ from tests.unit.relay.own import (
     AT_ONCE,
     ENDS_PARKED,
     Room,
-    conversation,
-    conversed,
+    asked_broker,
+    dialogue,
     park,
     parked_response,
     step_request,
@@ -56,17 +56,17 @@ async def waiting(running: Stage, room: Room, behind: bytes) -> Relayed:
     return relayed
 
 
-async def conversing(relayed: Relayed, number: int = 5, steps: int = 2) -> None:
-    """Begin a conversation, up to its first question to the broker."""
-    await relayed.client.send(conversation(number, steps))
+async def asking_broker(relayed: Relayed, number: int = 5, steps: int = 2) -> None:
+    """Begin a dialogue, up to its first question to the broker."""
+    await relayed.client.send(dialogue(number, steps))
     assert await relayed.broker.receive(len(step_request(number, 0))) == step_request(number, 0)
 
 
-async def test_a_conversation_and_what_is_pipelined_behind_it() -> None:
+async def test_a_dialogue_and_what_is_pipelined_behind_it() -> None:
     """Each step takes its own round trip; then what waited goes on, in order."""
     async with talking() as (running, room):
         relayed = running.relay()
-        await relayed.client.send(request(1) + conversation(5, 2) + request(2) + conversation(6, 1))
+        await relayed.client.send(request(1) + dialogue(5, 2) + request(2) + dialogue(6, 1))
         assert await relayed.broker.receive(len(request(1))) == request(1)
         for step in range(2):
             asked = step_request(5, step)
@@ -75,7 +75,7 @@ async def test_a_conversation_and_what_is_pipelined_behind_it() -> None:
         assert await relayed.broker.receive(len(request(2))) == request(2)
         assert await relayed.broker.receive(len(step_request(6, 0))) == step_request(6, 0)
         await relayed.broker.send(response(2) + step_response(6, 0))
-        expected = response(1) + conversed(5, 2) + response(2) + conversed(6, 1)
+        expected = response(1) + asked_broker(5, 2) + response(2) + asked_broker(6, 1)
         assert await relayed.client.receive(len(expected)) == expected
         assert room.over == [5, 6]
         await relayed.exchange(7)
@@ -84,11 +84,11 @@ async def test_a_conversation_and_what_is_pipelined_behind_it() -> None:
 
 
 @pytest.mark.parametrize("steps", [0, 2])
-async def test_a_conversation_whose_answer_comes_later(steps: int) -> None:
+async def test_a_dialogue_whose_answer_comes_later(steps: int) -> None:
     """The client is read again once the broker was asked everything; the broker's responses wait for the answer."""
     async with talking() as (running, room):
         relayed = running.relay()
-        await relayed.client.send(conversation(5, steps + ENDS_PARKED) + request(2))
+        await relayed.client.send(dialogue(5, steps + ENDS_PARKED) + request(2))
         for step in range(steps):
             assert await relayed.broker.receive(len(step_request(5, step))) == step_request(5, step)
             await relayed.broker.send(step_response(5, step))
@@ -104,25 +104,25 @@ async def test_a_conversation_whose_answer_comes_later(steps: int) -> None:
 
 
 @pytest.mark.parametrize("steps", [0, 1])
-async def test_a_conversation_that_ends_with_an_answer_that_is_there(steps: int) -> None:
+async def test_a_dialogue_that_ends_with_an_answer_that_is_there(steps: int) -> None:
     """It is sent like any other answer."""
     async with talking() as (running, _):
         relayed = running.relay()
-        await relayed.client.send(conversation(5, steps + ENDS_PARKED + AT_ONCE) + request(2))
+        await relayed.client.send(dialogue(5, steps + ENDS_PARKED + AT_ONCE) + request(2))
         for step in range(steps):
             assert await relayed.broker.receive(len(step_request(5, step))) == step_request(5, step)
             await relayed.broker.send(step_response(5, step))
         assert await relayed.broker.receive(len(request(2))) == request(2)
         await relayed.broker.send(response(2))
-        expected = conversed(5, steps) + response(2)
+        expected = asked_broker(5, steps) + response(2)
         assert await relayed.client.receive(len(expected)) == expected
 
 
-async def test_the_client_goes_before_the_answer_of_a_conversation() -> None:
+async def test_the_client_goes_before_the_answer_of_a_dialogue() -> None:
     """The room that parked the answer is notified."""
     async with talking() as (running, room):
         relayed = running.relay()
-        await relayed.client.send(conversation(5, ENDS_PARKED))
+        await relayed.client.send(dialogue(5, ENDS_PARKED))
         await eventually(lambda: 5 in room.parked, "a parked answer")
         await relayed.client.close()
         await relayed.broker.close()
@@ -130,10 +130,10 @@ async def test_the_client_goes_before_the_answer_of_a_conversation() -> None:
 
 
 async def test_the_client_is_not_read_while_the_proxy_converses() -> None:
-    """Bytes behind a conversation stay in the socket; that is no backpressure, and is not counted as such."""
+    """Bytes behind a dialogue stay in the socket; that is no backpressure, and is not counted as such."""
     async with talking() as (running, _):
         relayed, beside = running.relay(buffer=SMALL), running.relay()
-        await conversing(relayed)
+        await asking_broker(relayed)
         big = request(1, noise(4 * MIB))
         async with trio.open_nursery() as nursery:
             nursery.start_soon(relayed.client.send, big)
@@ -146,7 +146,7 @@ async def test_the_client_is_not_read_while_the_proxy_converses() -> None:
             await relayed.broker.receive(len(step_request(5, 1)))
             await relayed.broker.send(step_response(5, 1))
             assert await relayed.broker.receive(len(big)) == big
-        assert await relayed.client.receive(len(conversed(5, 2))) == conversed(5, 2)
+        assert await relayed.client.receive(len(asked_broker(5, 2))) == asked_broker(5, 2)
         assert relayed.connection.held_bytes == 0
 
 
@@ -236,11 +236,11 @@ async def test_a_later_request_brings_the_answer_while_the_connection_drains() -
         relayed = running.relay()
         await parked(relayed, room)
         room.within = lambda number: room.parked[5].resolve(parked_response(5))
-        relayed.client.sock.send(conversation(6, 1))
+        relayed.client.sock.send(dialogue(6, 1))
         running.pump.drain_one(relayed.connection)
         assert await relayed.broker.receive(len(step_request(6, 0))) == step_request(6, 0)
         await relayed.broker.send(step_response(6, 0))
-        assert await relayed.client.receive_all() == parked_response(5) + conversed(6, 1)
+        assert await relayed.client.receive_all() == parked_response(5) + asked_broker(6, 1)
         await relayed.ended(Reason.DRAINED)
 
 
@@ -261,10 +261,10 @@ def over(relayed: Relayed) -> bool:
 
 @pytest.mark.parametrize("reset", [False, True])
 async def test_the_broker_dies(reset: bool) -> None:
-    """The connection closes as any: conversations end, rooms with parked answers are notified; late ones go nowhere."""
+    """The connection closes as any: dialogues end, rooms with parked answers are notified; late ones go nowhere."""
     async with talking() as (running, room):
         talks, waits = running.relay(), running.relay()
-        await conversing(talks)
+        await asking_broker(talks)
         await parked(waits, room, 6)
         for relayed in (talks, waits):
             await (relayed.broker.reset() if reset else relayed.broker.close())
@@ -276,10 +276,10 @@ async def test_the_broker_dies(reset: bool) -> None:
 
 
 async def test_the_broker_dies_in_mid_answer() -> None:
-    """A conversation's response that is cut short has its own reason, as any."""
+    """A dialogue's response that is cut short has its own reason, as any."""
     async with talking() as (running, room):
         relayed = running.relay()
-        await conversing(relayed)
+        await asking_broker(relayed)
         await relayed.broker.send(step_response(5, 0)[:-1])
         await eventually(lambda: relayed.connection.responses.under_way, "half a response")
         await relayed.broker.close()
@@ -291,7 +291,7 @@ async def test_the_client_goes() -> None:
     """A reset ends the connection at once, though the client is not read; its answer is dropped."""
     async with talking() as (running, room):
         talks, waits = running.relay(), running.relay()
-        await conversing(talks)
+        await asking_broker(talks)
         await parked(waits, room, 6)
         await talks.client.reset()
         await waits.client.reset()
@@ -305,7 +305,7 @@ async def test_half_close_by_the_client() -> None:
     """Its earlier requests are answered, then its connection is closed."""
     async with talking() as (running, room):
         talks, waits = running.relay(), running.relay()
-        await conversing(talks, steps=1)
+        await asking_broker(talks, steps=1)
         await parked(waits, room, 6)
         talks.client.half_close()
         waits.client.half_close()
@@ -313,16 +313,16 @@ async def test_half_close_by_the_client() -> None:
         assert running.quiet()
         await talks.broker.send(step_response(5, 0))
         room.parked[6].resolve(parked_response(6))
-        assert await talks.client.receive_all() == conversed(5, 1)
+        assert await talks.client.receive_all() == asked_broker(5, 1)
         assert await waits.client.receive_all() == parked_response(6)
         assert running.backend.ended == {Reason.CLIENT_CLOSED: 2}
 
 
 async def test_a_drain_waits() -> None:
-    """It waits for parked answers, for conversations, and for what was received behind these."""
+    """It waits for parked answers, for dialogues, and for what was received behind these."""
     async with talking() as (running, room):
         talks, waits = running.relay(), running.relay()
-        await talks.client.send(conversation(5, 1) + request(1))
+        await talks.client.send(dialogue(5, 1) + request(1))
         await talks.broker.receive(len(step_request(5, 0)))
         await parked(waits, room, 6)
         running.pump.drain()
@@ -332,7 +332,7 @@ async def test_a_drain_waits() -> None:
         assert await talks.broker.receive(len(request(1))) == request(1)
         await talks.broker.send(response(1))
         room.parked[6].resolve(parked_response(6))
-        assert await talks.client.receive_all() == conversed(5, 1) + response(1)
+        assert await talks.client.receive_all() == asked_broker(5, 1) + response(1)
         assert await waits.client.receive_all() == parked_response(6)
         assert await waits.broker.receive_all() == b""
         assert running.backend.ended == {Reason.DRAINED: 2}
@@ -342,7 +342,7 @@ async def test_a_drain_that_does_not_wait_longer() -> None:
     """At its deadline everything ends, and every room is notified."""
     async with talking() as (running, room):
         talks, waits = running.relay(), running.relay()
-        await conversing(talks)
+        await asking_broker(talks)
         await parked(waits, room, 6)
         running.pump.drain()
         running.pump.close_all(Reason.DRAIN_DEADLINE)
@@ -351,12 +351,12 @@ async def test_a_drain_that_does_not_wait_longer() -> None:
         assert await waits.client.receive_all() == b""
 
 
-async def test_a_stalled_conversation() -> None:
+async def test_a_stalled_dialogue() -> None:
     """A broker that does not end its response is given up; one that has not begun may take its time, as always."""
     async with talking(stalled_frame=0.3) as (running, room):
         silent, stalls = running.relay(), running.relay()
-        await conversing(silent)
-        await conversing(stalls, 6)
+        await asking_broker(silent)
+        await asking_broker(stalls, 6)
         await stalls.broker.send(step_response(6, 0)[:-1])
         await stalls.ended(Reason.STALLED_FRAME)
         assert (silent.connection.closed, room.over) == (False, [6])
@@ -420,11 +420,11 @@ async def test_an_answer_that_the_end_brings() -> None:
         assert await relayed.client.receive_all() == b""
 
 
-async def test_a_conversation_that_fails() -> None:
+async def test_a_dialogue_that_fails() -> None:
     """A bug in kproxy itself is logged, its connection is closed, and the others are served."""
     async with talking() as (running, room):
         relayed, beside = running.relay(), running.relay()
-        await conversing(relayed, steps=1)
+        await asking_broker(relayed, steps=1)
         room.fault = RuntimeError("a bug")
         with structlog.testing.capture_logs() as logs:
             await relayed.broker.send(step_response(5, 0))

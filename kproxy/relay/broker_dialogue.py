@@ -1,5 +1,5 @@
-# This module is pure.
-"""A request in flight that the proxy answers after it has asked the broker. Pure."""
+# This module is pure (no I/O, no clock).
+"""A request in flight that the proxy answers after it has asked the broker."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from kproxy.relay.flow import Flow
 
 
-class Conversation:
+class BrokerDialogue:
     """Runs the `steps` of an `AskBroker` for one request in flight."""
 
     __slots__ = ("_steps", "request", "requests")
 
     def __init__(self, steps: Steps, requests: Flow) -> None:
         self._steps = steps
-        """The flow that waits for the conversation's end."""
+        """The flow that waits for the dialogue's end."""
         self.requests = requests
         """The frame of the question that the broker gets next."""
         self.request = b""
@@ -37,12 +37,12 @@ class Conversation:
         self._steps.close()
 
 
-Decision = Forward | Answer | Deferred | Conversation
+Decision = Forward | Answer | Deferred | BrokerDialogue
 """What becomes of a request, once it is known whether the broker must be asked."""
 
 
-def begun(converse: AskBroker, requests: Flow) -> Decision:
-    """Begin a conversation; return it with its first question, or the client's answer where it asks nothing."""
-    conversation = Conversation(converse.steps, requests)
-    answer = conversation.step(None)
-    return conversation if answer is None else answer
+def begun(ask: AskBroker, requests: Flow) -> Decision:
+    """Begin a dialogue; return it with its first question, or the client's answer where it asks nothing."""
+    dialogue = BrokerDialogue(ask.steps, requests)
+    answer = dialogue.step(None)
+    return dialogue if answer is None else answer
