@@ -1,7 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""Find the handler of a request in a table of routes; an unknown path is a 404, the wrong method a 405.
+"""Find the handler of an HTTP request to the admin port: an unknown path is a 404, the wrong method a 405.
 
-The port asks for no password. So a web page of another site may not change anything through a visitor's browser (403).
+The admin port asks for no password. A page of another site could make a visitor's browser send commands to it, so
+requests that change something are refused (403) if they come from such a page.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The process' event stream: writes the events of clients and virtual clusters to files and topics."""
+"""The process' event stream: writes the events of clients and virtual clusters to files and topics.
+
+There is one if `events.destinations` are configured. It collects from the start, and delivers until the drain ends.
+"""
 
 from __future__ import annotations
 

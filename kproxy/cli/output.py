@@ -11,6 +11,7 @@ import click
 from kproxy.errors import KproxyError
 
 REFUSED: Final = 1
+"""The command was understood and not carried out."""
 USAGE: Final = 2
 INTERRUPTED: Final = 130
 _PIPED_WIDTH: Final = 240

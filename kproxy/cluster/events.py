@@ -1,4 +1,7 @@
-"""The events of a virtual cluster: logged, kept for the admin API, and handed to the event stream."""
+"""The topology events of a virtual cluster: logged, kept for the admin API, and handed to the event stream.
+
+The reconciler, the failover controller and the rebootstrap service record them.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ class Events:
         self._cluster = cluster
         self._kept: deque[Happened] = deque(maxlen=KEPT)
         self.publish: Callable[[str, Happened], None] | None = None
-        """Puts an event of the virtual cluster into the event stream; None while there is no stream."""
+        """Puts an event into the process' event stream; None when no destination is configured."""
 
     def record(self, event: TopologyEvent) -> None:
         """Log, keep and publish an event."""

@@ -1,4 +1,7 @@
-"""The listeners of a virtual cluster: one to bootstrap, and one for each node."""
+"""The listeners of a virtual cluster: one to bootstrap, and one for each node.
+
+The virtual cluster starts them. A node's listener is bound when the node is first seen, before any client learns of it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The listeners of a configuration and the addresses that it advertises, as lines of a table for people."""
+"""The table that `kproxy config check` prints: the listeners of a configuration and the addresses that it advertises.
+
+`notes` adds hints about settings that have surprising effects.
+"""
 
 from __future__ import annotations
 

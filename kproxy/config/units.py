@@ -1,4 +1,4 @@
-"""Numbers with bounds, and seconds and bytes as people write them: `10s`, `500ms`, `2m`, `100MiB`."""
+"""Types of settings: bounded numbers, and seconds and bytes as people write them: `10s`, `500ms`, `2m`, `100MiB`."""
 
 from __future__ import annotations
 

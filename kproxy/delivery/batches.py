@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""Writing items to a topic: the batches for each leader, the Produce request, and the meaning of its answer."""
+"""Writing items (pushes or events) to a topic: the batches for each leader, the Produce request, what its answer means.
+
+kproxy.delivery.kafka calls it whenever items wait: `Batches` in a worker thread, the rest in Trio's.
+"""
 
 from __future__ import annotations
 

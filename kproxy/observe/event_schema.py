@@ -1,6 +1,7 @@
-"""Derive the columns of the docs and the Spark schema from the events' definition.
+"""Write the Spark schema and the tables of the docs from the definition of events. A tool for developers.
 
-`python -m kproxy.observe.event_schema` writes kproxy/schemas/events.json and the tables of docs/events.md.
+`make generate` runs it, and a test compares: `python -m kproxy.observe.event_schema` writes kproxy/schemas/events.json
+and the tables of docs/events.md.
 """
 
 from __future__ import annotations

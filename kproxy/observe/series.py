@@ -1,7 +1,7 @@
 # This module is pure (no I/O, no clock).
-"""Read each series from the counters: label values and numbers, independent of Prometheus.
+"""Read the series of /metrics from the counters: label values and numbers, independent of Prometheus.
 
-This runs in another thread than the one that counts: a dict that may grow is copied first.
+A scrape runs these readers in a worker thread, while Trio's thread counts. So a dict that may grow is copied first.
 """
 
 from __future__ import annotations

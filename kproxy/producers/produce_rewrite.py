@@ -30,7 +30,7 @@ class ProduceRewrite(BodyRewriter):
     __slots__ = ("_batch", "_context", "_ids", "_left", "_walk")
 
     def __init__(self, context: Context, ids: ProducerIds, version: int, buf: Buffer, pos: int, size: int) -> None:
-        """`pos` is behind the request's size. Its header must be complete."""
+        """`pos` is the position just after the request's size. Its header must be complete."""
         walk = request_stream(ApiKey.PRODUCE, version)
         assert walk is not None, f"Produce v{version} has no walk"
         super().__init__(request_body(buf, pos, ApiKey.PRODUCE, version))

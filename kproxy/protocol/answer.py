@@ -1,5 +1,8 @@
 # This module is compiled (by mypyc).
-"""Wraps a room's function that answers requests into the handler of frames that the relay calls."""
+"""Makes a handler of frames, as `ApiPolicy` needs it, from a function that answers a decoded request.
+
+A room (a package of kproxy, such as telemetry) makes its handlers at start. The relay calls one for each request.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 # This module is pure (no I/O, no clock).
-"""Lets a room ask the broker before it answers a request: turns the room's messages into the relay's frames.
+"""Makes a handler of frames from a dialogue: the broker is asked before the client is answered.
 
-A room writes a dialogue: a generator that yields requests for the broker of the client's connection. It receives the
-decoded response to each, or None where the response could not be read. `conclude` takes what it returns.
+A room (a package of kproxy, such as telemetry) writes a dialogue: a generator that yields requests for the broker of
+the client's connection. It receives the decoded response to each, or None where the response could not be read. What
+the dialogue returns goes to `conclude`, which makes the client's response of it.
 """
 
 from __future__ import annotations

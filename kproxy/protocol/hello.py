@@ -1,7 +1,8 @@
 # This module is pure (no I/O, no clock).
 """Reads ApiVersions requests: the first request of a client, which names its software (KIP-511).
 
-Several rooms read them, so equal requests are decoded once.
+Two rooms read each one, the relay and rebootstrap, and clients of one kind send the same bytes: equal requests are
+decoded once.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.header import decode_request_header
 
 NEWEST: Final = 5
-"""The highest version of ApiVersions in Kafka's schemas. Its requests name the cluster and node that are meant."""
+"""The highest version of ApiVersions in Kafka's schemas.
+
+Its requests name the cluster and the node that the client means to reach (KIP-1242).
+"""
 
 
 class Hello(NamedTuple):

@@ -1,13 +1,19 @@
 # This module is pure (no I/O, no clock).
-"""A group's requests to its coordinator pass unread until the epoch rises; then each gets NOT_COORDINATOR (16).
+"""A group's requests on connections of an earlier epoch: each is answered NOT_COORDINATOR (16).
 
-So the cluster that is gone gets no commit, which it would confirm, and holds no JoinGroup. A client that gets 16 finds
-its coordinator anew and asks there: Java, librdkafka, kafka-python and aiokafka do, in each of these APIs. OffsetFetch
-ends its connection instead: librdkafka passes a 16 there to its application, and fetches nothing of those partitions
-until they are assigned again; without an answer it asks again.
+A virtual cluster's epoch rises when its clients must bootstrap again, for instance at a failover. Until then these
+requests pass unread.
+
+So the cluster that was left gets no commit, which it would confirm, and no JoinGroup waits there. A client that gets 16
+finds its coordinator anew and asks there: Java, librdkafka, kafka-python and aiokafka do, in each of these APIs.
+OffsetFetch ends its connection instead: librdkafka passes a 16 there to its application, and fetches nothing of those
+partitions until they are assigned again; without an answer it asks again.
 
 A request that the broker has when the epoch rises is answered 16 as well, if its response has one error at the top.
-kproxy waits for a response with an error for each partition: the commit may have been done.
+Where the response has an error for each partition, the broker's own answer is awaited: the commit may have been done.
+
+Groups of KIP-848, share and streams groups also need `readmit`: their members stop for good when the new cluster does
+not know their group.
 """
 
 from __future__ import annotations

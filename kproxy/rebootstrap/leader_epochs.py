@@ -1,5 +1,5 @@
 # This module is pure (no I/O, no clock).
-"""Removes leader epochs and topic ids from Metadata, for clients that believe none from another cluster.
+"""Removes leader epochs and topic ids from Metadata responses, for clients that do not accept another cluster's.
 
 A client that keeps the highest epoch it has seen of each partition takes a leader with a lower one for outdated. After
 a switch to another cluster with nodes of the same ids it would do so for ever. -1 is a leader without an epoch, as
@@ -7,12 +7,12 @@ brokers before Kafka 2.1 name them all: every client takes it, and any epoch aft
 `current_leader_epoch` and does not look for truncated logs (KIP-320).
 
 The `CurrentLeader` of Produce and Fetch (KIP-951) stays as it is: a broker sends it in place of an answer when it is
-not the leader, and a client that has it from a present broker, after -1, has an epoch of the present cluster.
+not the leader. A client that has seen -1 in Metadata takes that epoch, which is the present cluster's.
 
 A client that takes a topic with another id for another topic gets no ids either, from its first Metadata on: zeros, as
-from brokers before Kafka 2.8, so that it asks for everything by name. It must never see an epoch, because after one it
-would take -1 for a partition without leader. So `policies` leaves out the new leaders that a Produce response would
-name.
+from brokers before Kafka 2.8, so that it asks for everything by name. Such a client must never see an epoch: after one,
+it would take -1 for a partition without a leader. So kproxy.rebootstrap.policies also leaves out the new leaders that a
+Produce response names.
 
 10,000 partitions of three replicas: 7 ms; with the ids of 10,000 topics: 20 ms, of which the ids take 0.5 ms.
 """

@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock).
-"""Remembers which clients were notified in the present epoch: none is notified twice, so no loop can begin."""
+"""Remembers which clients were notified in the present epoch: none is notified twice, so no loop can begin.
+
+To notify is to answer 129 (REBOOTSTRAP_REQUIRED). A virtual cluster's epoch rises when its clients must bootstrap
+again, for instance at a failover. `RebootstrapService` asks here at each request that can carry the answer.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,8 @@ CAPACITY: Final = 16_384
 class Client(NamedTuple):
     """What distinguishes one client from another across its connections; the port differs each time.
 
-    Clients that look alike share one 129: the others are closed, and KIP-899 covers them.
+    Of clients that look alike only the first is notified. The connections of the others are closed, and those clients
+    recover by KIP-899.
     """
 
     host: str
@@ -27,7 +32,7 @@ class Client(NamedTuple):
 
     @property
     def share(self) -> float:
-        """A fixed number in [0, 1): the client's moment within the time over which all are sent away."""
+        """A fixed number in [0, 1): where the client stands in the order in which a drain sends clients away."""
         return crc32(repr(self).encode()) / 2**32
 
 
@@ -51,9 +56,10 @@ def identity(connection: Described) -> Client:
 class NotifiedClients:
     """The standing of each client in the present epoch, in bounded memory.
 
-    When it is full, clients that were not notified are forgotten first, oldest first. They then get fresh metadata in
-    place of a 129, or a 129 too late. Notified clients are never forgotten in their epoch. When there are no others,
-    newcomers count as notified: they go without a 129, but no client loops.
+    When it is full, clients that were not notified are forgotten first, oldest first. One that was owed a 129 then gets
+    fresh metadata instead; one that had recovered may get a 129 that it does not need. Notified clients are never
+    forgotten in their epoch. When there are no others, newcomers count as notified: they go without a 129, but no
+    client loops.
     """
 
     __slots__ = ("_capacity", "_notified", "_others")

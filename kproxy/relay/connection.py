@@ -1,5 +1,8 @@
 # This module is compiled (by mypyc).
-"""One client connection and its broker connection: reads what arrives on their sockets and feeds it to the flows."""
+"""One client connection and its broker connection: reads what arrives on their sockets and feeds it to the flows.
+
+The acceptor has the pump make one once the broker is connected. The pump calls it for every epoll event.
+"""
 
 from __future__ import annotations
 
@@ -212,7 +215,7 @@ class Connection(EndpointOwner):
         self.pump.work(self, stepwise)
 
     def failed(self, error: Exception) -> None:
-        """As `Asking`."""
+        """As `Asking` of kproxy.relay.deferred_work."""
         self.pump.failed(self.client, error)
 
     def outdate(self) -> None:

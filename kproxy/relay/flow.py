@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""What both directions of a connection have in common: a frame that must be whole is held until it is."""
+"""One direction of a relayed connection: the part that requests and responses have in common.
+
+The connection feeds a flow whatever it reads from one peer. The subclass finds the frames and looks at them; the rest
+goes on to the other peer at once. A frame that must be seen whole is held until it is complete.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ if TYPE_CHECKING:
     from kproxy.protocol.outcomes import Incremental
 
 UNTIL_RESUMED: Final = 1 << 62
-"""A need of bytes that never come: what is held waits for another event."""
+"""As the `need` of `_hold`: no number of bytes is enough, and the flow stops until `go_on` is called."""
 
 
 class Outlet(Protocol):
@@ -33,16 +37,16 @@ class Owner(Protocol):
     """The connection that both flows belong to."""
 
     def unsteady(self) -> None:
-        """Decide anew, before the next read, whether to read from either side."""
+        """Check before the next read whether each side may still be read: what limits reading may have changed."""
 
     def resolved(self) -> None:
-        """Note that a parked answer is there."""
+        """Note that a deferred answer (`Deferred`) is ready."""
 
     def answered_here(self) -> None:
         """Note that the proxy itself answers a request, at once or in steps."""
 
     def work(self, stepwise: Incremental) -> None:
-        """Take over an answer in steps, none of which is taken yet."""
+        """Run the steps of an `Incremental` answer; none has run yet."""
 
 
 class Flow(metaclass=ABCMeta):
@@ -54,7 +58,7 @@ class Flow(metaclass=ABCMeta):
         self.sink = sink
         """The other peer."""
         self.passing = 0
-        """Bytes of the frame under way that go to the sink unseen, by whichever way."""
+        """Bytes of the present frame still to come that need no look: they are copied, or spliced in the kernel."""
         self.count = 0
         """Frames so far."""
         self._held: bytearray | None = None
@@ -99,8 +103,8 @@ class Flow(metaclass=ABCMeta):
                 self.sink.send(rest)
 
     def _take_up(self, now: float, malformed: Reason) -> None:
-        """Look at what was held for another event; `malformed` is the reason if its bytes are malformed."""
+        """Look at what was held until `go_on`; `malformed` is the reason to close for if those bytes are malformed."""
         try:
             self._scan_held(now)
-        except MalformedMessageError as error:  # bytes of the other peer may have led here
+        except MalformedMessageError as error:  # the caller may be reading from the other peer
             raise Fault(malformed, str(error)) from error

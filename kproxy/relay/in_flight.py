@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""Requests that wait for their response, in the order in which the client sent them: Kafka answers in that order."""
+"""The requests of one connection that wait for their response, in the order in which the client sent them.
+
+Kafka answers in that order. The request flow appends a request once it is read; the response flow takes it out when its
+response goes to the client, whether the broker or the proxy answers.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +26,15 @@ class Expected:
 
     def __init__(self, correlation_id: int, route: Route, received: float) -> None:
         self.correlation_id = correlation_id
-        """In a dialogue, that of the request that the broker has."""
+        """While the proxy asks the broker first, the id of the question that the broker has at present."""
         self.route = route
         self.received = received
         self.sent = received
+        """When the last of it was sent to the broker."""
         self.first_byte = received
+        """When the first byte of the broker's response came."""
         self.answer: bytes | Deferred | BrokerDialogue | None = None
-        """The proxy's own answer: a whole frame that waits until all earlier responses are out, or its source."""
+        """None while the broker is to answer. Otherwise the proxy's own answer, or what will make it."""
         self.behind: Expected | None = None
         """The next entry of the queue."""
 
@@ -39,7 +45,7 @@ class Expected:
 
 
 class InFlight:
-    """A queue, linked through its entries: it mostly holds one, and to compiled code each step is a plain field."""
+    """A queue that is linked through its entries: it mostly holds one, and mypyc makes each link a plain field."""
 
     __slots__ = ("count", "first", "last")
 
@@ -48,7 +54,7 @@ class InFlight:
         self.first: Expected | None = None
         """The one to be answered next."""
         self.last: Expected | None = None
-        """The youngest; it stays set when the queue is empty."""
+        """The one that was added last; meaningless when the queue is empty."""
 
     def __len__(self) -> int:
         return self.count

@@ -1,8 +1,10 @@
 """Client sockets that kproxy closes gently: each is shut down and then read to its end, for a moment.
 
+The pump hands every client socket over when it closes the connection, unless the client has gone.
+
 A socket that is closed while bytes of its peer are unread sends a reset, which can destroy the responses that the
-client has not read yet. An end that arrives together with the last response can do the same: kafka-python discards
-what it has read when it meets the end in the same turn. So the end follows a moment later, unless nothing was sent.
+client has not read yet. A FIN that arrives together with the last response can do the same: kafka-python discards what
+it has read when it finds the FIN in the same poll. So the FIN follows a moment later, unless nothing was sent.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import trio
 
 LINGER_SECONDS: Final = 2.0
 PAUSE_SECONDS: Final = 0.15
-"""Seconds between the last response and the end."""
+"""Seconds between the last response and the FIN."""
 _DISCARD: Final = bytearray(16 << 10)
 
 
@@ -37,12 +39,12 @@ class LingeringSocket:
         self.done = False
         """True when the client has closed too."""
         self.ended = False
-        """True once the client was sent the end."""
+        """True once the FIN was sent."""
         self._epoll = epoll
         epoll.register(self.fd, select.EPOLLIN)
 
     def end(self) -> None:
-        """Send the end, unless the client has gone first."""
+        """Send the FIN, unless the client has gone first."""
         self.ended = True
         if not self.done:
             try:
@@ -63,7 +65,7 @@ class LingeringSocket:
 
     @property
     def undelivered(self) -> bool:
-        """True when the client's kernel has not taken everything yet, or a close would come too soon for the rest."""
+        """True until the client's kernel has everything that was sent, the FIN included."""
         if self.done:
             return False
         if not self.ended:

@@ -1,5 +1,8 @@
 # This module is compiled (by mypyc).
-"""All relayed sockets in one epoll, served by one Trio task: a relayed connection needs no task of its own."""
+"""All relayed sockets in one epoll, served by one Trio task: a relayed connection needs no task of its own.
+
+The process has one pump, which runs as long as it does. The acceptor adds each connection once its broker is connected.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ _PATIENCE: Final = 0.002
 30 µs and four system calls.
 """
 _TURN: Final = 0.05
-"""Seconds after which they get a turn unasked: their event may come behind those of thousands of sockets."""
+"""Seconds after which Trio's tasks get a turn unasked: their event may come behind those of thousands of sockets."""
 _clock: Final = time.monotonic
 # Not Final, as the seconds below are not: tests shorten both, and a compiled module would inline their values.
 _SWEEP_SECONDS: float = 1.0
@@ -102,7 +105,8 @@ class Pump(Host):
     ) -> Connection:
         """Relay between two connected, non-blocking sockets, which belong to the pump from now on.
 
-        Raises OSError or ValueError when they cannot be watched, or the pump has stopped; only the broker's is closed.
+        Raises OSError or ValueError when they cannot be watched, or the pump has stopped; then the broker's socket is
+        closed, and the client's is the caller's again.
         """
         try:
             connection = Connection(self, context, table, limits, client, broker, upstream)
@@ -167,7 +171,10 @@ class Pump(Host):
             self._costly(costly, now)
 
     def _costly(self, events: list[tuple[int, int]], now: float) -> None:
-        """Serve the first, and more of many; epoll reports the others again, behind what has come to be relayed."""
+        """Serve the first of the endpoints that the proxy itself answers, and one more for each `SHARE`.
+
+        Epoll reports the others again, behind the events that have come meanwhile.
+        """
         chosen = events[: 1 + len(events) // SHARE]
         for fd, _ in chosen:
             if (endpoint := self._endpoints.get(fd)) is not None:

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""Recognizes other protocols that come to a Kafka port by mistake, by a connection's first bytes."""
+"""Recognizes clients that do not speak Kafka, by the first bytes of their connection.
+
+The acceptor and the request flow call it when those bytes do not begin with a plausible frame size.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ def foreign_protocol(first: bytes) -> Reason | None:
 
 
 def no_request(first: bytes, size: int, limit: int) -> Fault:
-    """Return the fault for bytes that are no request: Kafka's framing would take them for one of `size` bytes."""
+    """Return the fault for first bytes that give an impossible frame size: over the limit, or too small."""
     reason = foreign_protocol(first)
     if reason is not None:
         return Fault(reason, "the client does not speak Kafka in plaintext")

@@ -41,7 +41,8 @@ def _resolve(host: str, port: int) -> tuple[int, tuple[Any, ...]]:
 async def accept(listener: socket.socket, nursery: trio.Nursery, admit: Admit) -> None:
     """Run `admit` for every client in a task of its own, until cancelled; then close the listener.
 
-    A client that fails does not end it. When file descriptors run out, it waits until some are free.
+    A client that has gone before it is accepted does not end it. When file descriptors run out, it waits until some are
+    free.
     """
     short = False
     with listener:

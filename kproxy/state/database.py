@@ -1,4 +1,7 @@
-"""Open the SQLite file, bring its schema up to date, and explain its errors. Everything here blocks: use a thread."""
+"""Open the SQLite file of `state.path`, bring its schema up to date, and explain its errors.
+
+`connect` runs once at start, `fault` whenever SQLite fails. Everything here blocks: use a thread.
+"""
 
 from __future__ import annotations
 

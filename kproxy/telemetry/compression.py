@@ -1,8 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""Decompress pushes in bounded memory and time: into a buffer of fixed size, whatever the compressed bytes promise.
+"""Decompress the metrics of PushTelemetry requests in bounded memory and time. Runs once for each push.
 
-A zstd frame of 6 kB can inflate to 200 MB, and an attacker may state any size in it. This module never allocates more
-than the limit. It inflates at most the limit, once or twice.
+A zstd frame of 6 kB can inflate to 200 MB, and an attacker may state any size in it. No buffer of this
+module is larger than the limit, whatever the compressed bytes promise.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _STREAMED: Final[dict[int, Into]] = {
     LZ4: cramjam.lz4.decompress_into,
     ZSTD: cramjam.zstd.decompress_into,
 }
-# Shared by all pushes: making one takes longer than a push. Java's clients compress a stream of unknown size, whose
+# One for all pushes: making it takes longer than a push. Java's clients compress a stream of unknown size, whose
 # frame needs a window, of 2 MiB at Kafka's levels.
 _ZSTD: Final = zstandard.ZstdDecompressor(max_window_size=8 << 20)
 _ZSTD_BLOCKS: Final = 64  # of 128 KiB each, except the last one
@@ -82,7 +82,7 @@ def _too_large(limit: int) -> bytes:
 def _one_frame(data: bytes, limit: int) -> bytes | None:
     """Return the content of one usual zstd frame; None for anything else, which the slow path handles."""
     try:
-        # The library would allocate the stated size, and ignore bytes behind the frame.
+        # zstandard would allocate the stated size and ignore bytes behind the frame: `_streamed` does not.
         if zstandard.frame_content_size(data) > limit or _frame_end(data) != len(data):
             return None
         return _ZSTD.decompress(data, max_output_size=_guess(data, limit))

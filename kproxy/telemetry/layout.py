@@ -1,11 +1,14 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""Find the numbers in a payload, so that the next payload like it need not be decoded.
+"""Find the numbers in the payload of a push, so that the next payload like it need not be decoded.
+
+`Telemetry.push` asks `LastPayload.match` at each push; a payload that does not match is decoded, and then `learn` notes
+it.
 
 Java and librdkafka push the same metrics in the same order again and again. Protobuf writes times and values of data
 points at a fixed width, so such a payload differs from the previous one in these bytes only. All other bytes are the
 payload's template: they decide what it says, and whether it is valid. Templates are compared by a hash that Python keys
-anew in each process. A client that finds two templates of the same hash has its own numbers misread, or invalid bytes
-forwarded.
+anew in each process. A client that managed to send two templates of the same hash would only harm itself: its own
+numbers would be misread, or its invalid bytes passed to the receivers.
 """
 
 from __future__ import annotations
@@ -34,7 +37,10 @@ clients push 25 KB when they are asked for everything."""
 
 
 class Layout:
-    """Positions in payloads of one length. Instances with the same metrics and names of the same length share it."""
+    """Positions in payloads of one length.
+
+    Client instances share a layout if they push the same metrics, and their names are of the same length.
+    """
 
     __slots__ = ("_numbers", "_template", "size")
 

@@ -1,6 +1,9 @@
 # This module is pure (no I/O, no clock).
 """A client metrics subscription: which metrics, how often, of which clients (KIP-714, config resource CLIENT_METRICS).
 
+Subscriptions come from the configuration, the admin API and Kafka's tools (AlterConfigs). They are matched against a
+client when it asks for its subscription (GetTelemetrySubscriptions).
+
 Patterns are RE2's: matching takes time linear in the text, whatever the pattern. A regex that RE2 refuses, such as one
 with look-around or back references, is invalid.
 """
@@ -37,7 +40,10 @@ class ClientInfo(NamedTuple):
     source_port: int
 
     def bounded(self) -> ClientInfo:
-        """Return the client with long texts cut, so that thousands can be kept. Matching uses the cut texts, too."""
+        """Return the client with long texts cut to `MAX_TEXT`: kproxy keeps thousands of clients.
+
+        Matching sees the cut texts.
+        """
         _, client_id, name, version, _, _ = self
         if len(client_id or "") <= MAX_TEXT and len(name or "") <= MAX_TEXT and len(version or "") <= MAX_TEXT:
             return self
@@ -80,7 +86,10 @@ def _present(text: str | None) -> Texts:
 
 
 def attribute(info: ClientInfo, key: str) -> Texts:
-    """Return the texts of which one must match. Empty if the client did not send it: then no pattern matches."""
+    """Return the forms of a client's attribute; a pattern must match one.
+
+    Empty if the client did not send the attribute.
+    """
     return _ATTRIBUTES[key](info)
 
 
@@ -88,8 +97,9 @@ def attribute(info: ClientInfo, key: str) -> Texts:
 class Subscription:
     """One subscription; SubscriptionError if it is invalid.
 
-    `metrics` are prefixes of names; `"*"` or an empty prefix is all. All conditions of `match` must hold; none matches
-    every client. `keys` are the configs that were set; the others have their default.
+    `metrics` are prefixes of metric names; `"*"` or an empty prefix means every metric, no prefix means none. All
+    conditions of `match` must hold; an empty `match` matches every client. `keys` names the configs that were set; the
+    others have their default.
     """
 
     name: str

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""A snapshot is what a cluster looks like at one moment; a change is the difference between two."""
+"""A snapshot is what an upstream cluster looks like at one moment; a change is the difference between two.
+
+The watcher makes a snapshot of each Metadata response that it polls.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A connection after its handshake: typed requests, in versions that both sides know."""
+"""A connection of kproxy's own to a broker, after ApiVersions: typed requests, in versions that both sides know.
+
+kproxy.upstream.client opens one when it has none: to poll the topology, and to write telemetry and events to topics.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # This module is pure (no I/O, no clock).
-"""Replace broker addresses in the last section of a streamed response without changing its length.
+"""Replace broker addresses at the end of a response that streams (Fetch, ShareFetch), without changing its length.
 
 NodeEndpoints (KIP-951) are at the very end of a response, when the frame's length has already been sent. When they
 get shorter, a tagged field of zeros fills the space; clients skip it, because they do not know its tag (KIP-482).

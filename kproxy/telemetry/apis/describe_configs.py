@@ -1,6 +1,8 @@
 # This module is pure (no I/O, no clock).
 """DescribeConfigs (32): the proxy describes subscriptions, the broker the rest (KIP-133, KIP-714).
 
+The relay calls `converse` for a request that names subscriptions (config resource type 16, CLIENT_METRICS).
+
 Version notes: v3 adds types and documentation; v4 is flexible.
 """
 
@@ -23,7 +25,10 @@ from kproxy.wire.generated.describe_configs_response import DescribeConfigsRespo
 def converse(
     telemetry: Telemetry, may_alter: MayAlter, request: DescribeConfigsRequest, version: int
 ) -> Dialogue[Altered]:
-    """Ask the broker whether the client may describe, and for its resources; never for type 16, which it may lack."""
+    """Ask the broker whether the client may describe configs, and for the resources other than subscriptions.
+
+    The broker is not asked for type 16: it may be too old to know it.
+    """
     own, rest = split(request.resources)
     refusal = (yield from permitted(DESCRIBE_CONFIGS, may_alter)) if own else None
     theirs: DescribeConfigsResponse | None = DescribeConfigsResponse()

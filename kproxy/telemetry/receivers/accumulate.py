@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""Add up clients' metrics: deltas become counters, as Prometheus wants them. Memory is bounded; idle series expire."""
+"""Add up clients' metrics for the `prometheus` receiver: deltas become counters. Memory is bounded; idle series expire.
+
+Each push is added when it comes in. `families` is read when /metrics/clients is scraped.
+"""
 
 from __future__ import annotations
 

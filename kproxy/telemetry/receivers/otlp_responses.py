@@ -1,5 +1,5 @@
 # This module is pure (no I/O, no clock).
-"""What an OTLP/HTTP server's answer means for the pushes of the request."""
+"""What the answer of an OTLP/HTTP server means for the pushes in a request of the `otlp` receiver."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ from kproxy.delivery.batches import Verdict
 
 _AGAIN: Final = frozenset({429, 502, 503, 504})
 _APART: Final = frozenset({400, 413})
+"""The request is split in two: one push may have spoiled it, or it was too large."""
 _LONGEST_WAIT: Final = 3600.0
 
 
 def verdict(status: int) -> Verdict:
-    """Return the verdict by the HTTP status, as in OTLP. Redirects are refused: only the configured URL counts."""
+    """Return the verdict by the HTTP status, as in OTLP.
+
+    Any other status drops the pushes, redirects included: only the configured URL counts.
+    """
     if 200 <= status < 300:
         return Verdict.DELIVERED
     if status in _AGAIN:
@@ -41,7 +45,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def complaint(body: bytes) -> str | None:
-    """Return what the server rejected of a request that it took (partial success); None if it took all."""
+    """Return what the server rejected of an accepted request (partial success); None if it took all."""
     try:
         partial = ExportMetricsServiceResponse.FromString(body).partial_success
     except DecodeError:
