@@ -230,7 +230,7 @@ class Run:
             self.samples.add(metric, name, value)
 
         section = telemetry.Section(
-            self._programs[name], cluster, self._directory, self.options, self._connections, rates, add
+            name, self._programs[name], cluster, self._directory, self.options, self._connections, rates, add
         )
         with section.proxies() as proxies:
             section.measure(proxies, lambda what: self._rounds(what, self.options.rounds))

@@ -26,8 +26,6 @@ RATES: Final = {"prometheus": 2_000, "otlp": 6_000, "kafka": 6_000}
 PLAIN_RATES: Final = dict.fromkeys(RATES, 2_000)
 """The same for plain Python, at much less than a core can take."""
 
-_TOPIC: Final = "bench-telemetry"
-_SMALL_TOPIC: Final = "bench-telemetry-small"
 _MICROSECONDS: Final = 1e6
 
 
@@ -36,6 +34,7 @@ class Section:
 
     def __init__(
         self,
+        name: str,
         program: Path,
         cluster: Cluster,
         directory: Path,
@@ -45,6 +44,8 @@ class Section:
         add: Callable[[str, float], None],
     ) -> None:
         self._program = program
+        self._topic = f"bench-telemetry-{name}"
+        self._small_topic = f"bench-telemetry-small-{name}"
         self._rates = rates
         self._cluster = cluster
         self._directory = directory
@@ -55,7 +56,7 @@ class Section:
     @contextmanager
     def proxies(self) -> Iterator[list[Proxy]]:
         """Yield a kproxy for each receiver; no instance is connected yet."""
-        bulk.create_topic(self._cluster.bootstrap, _TOPIC)
+        bulk.create_topic(self._cluster.bootstrap, self._topic)
         with ExitStack() as stack:
             sink = (HOST, free_port())
             log = self._directory / "sink.log"
@@ -64,7 +65,7 @@ class Section:
             receivers = [
                 {"type": "prometheus"},
                 {"type": "otlp", "url": f"http://{HOST}:{sink[1]}/v1/metrics"},
-                {"type": "kafka", "topic": _TOPIC},
+                {"type": "kafka", "topic": self._topic},
             ]
             yield [stack.enter_context(self._proxy(receiver)) for receiver in receivers]
 
@@ -102,12 +103,12 @@ class Section:
 
     def _requests(self, relay: Proxy, rounds: Callable[[str], Iterable[int]]) -> None:
         """Measure the latency of a request on a connection of its own."""
-        bulk.create_topic(self._cluster.bootstrap, _SMALL_TOPIC, 1)
-        request = OneRecordProduce.to(_SMALL_TOPIC)
+        bulk.create_topic(self._cluster.bootstrap, self._small_topic, 1)
+        request = OneRecordProduce.to(self._small_topic)
         self._beside(relay, request, rounds)
         for number in rounds("telemetry: requests beside the first push of each instance"):
             with self._proxy({"type": "prometheus"}, f"new-{number}") as new:
-                seconds = returning.p99(new, _SMALL_TOPIC, request, self._options.instances)
+                seconds = returning.p99(new, self._small_topic, request, self._options.instances)
                 self._add("telemetry_p99_first", seconds * _MICROSECONDS)
 
     def _beside(self, relay: Proxy, request: OneRecordProduce, rounds: Callable[[str], Iterable[int]]) -> None:
@@ -115,7 +116,7 @@ class Section:
         with self._proxy({"type": "prometheus"}, "other") as other:
             other.grow(self._options.instances)
             turns = beside.modes(relay, other)
-            made = beside.Beside(relay, turns, relay.leader(_SMALL_TOPIC), request, self._options.instances)
+            made = beside.Beside(relay, turns, relay.leader(self._small_topic), request, self._options.instances)
             with closing(made) as measured:
                 measured.warm_up()
                 with apart(relay.pid, [other.pid]) as divided:
