@@ -78,13 +78,13 @@ def refusal(key: int, version: int, correlation_id: int) -> bytes:
 
 
 def refuse(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Answer | None:
-    """Answer a request of an API that has one error at the top; None to serve it."""
+    """Answer a request of an API that has one error at the top; None if this client is to be served."""
     head: tuple[int, int, int] = _HEAD.unpack_from(frame)
     return _answer(rebootstrap, context, refusal(*head))
 
 
 def refuse_commits(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Answer | None:
-    """Answer a request of an API that has an error for each partition; None to serve it."""
+    """Answer a request of an API that has an error for each partition; None as above."""
     header, body = decode_request_header(frame, 0, len(frame))
     key, version = header.api_key, header.api_version
     response = not_coordinator.for_each_partition(key, version, frame[body:])

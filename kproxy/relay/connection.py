@@ -246,7 +246,7 @@ class Connection(EndpointOwner):
         self.responses.settle(_clock())
 
     def _answer_in_flight(self) -> None:
-        """Answer in place of a broker of an earlier epoch; an answer counts as progress: clients get time to read."""
+        """Answer what a broker of an earlier epoch still has; an answer is progress: the client gets time to read."""
         before = self.answered
         self.own.answer_in_flight(self.context)
         if self.answered > before:
@@ -376,11 +376,11 @@ class Connection(EndpointOwner):
             self._abandon()
 
     def _abandon(self) -> None:
-        """Drop everything in flight: dialogues end, and the rooms that parked an answer are notified."""
+        """Drop everything in flight; what was working out an answer is notified (`abandon`)."""
         abandoned = list(self.in_flight)
         self.in_flight.clear()
         for expected in abandoned:
             try:
                 expected.abandon()
-            except Exception as error:  # one room's failure is never another's
+            except Exception as error:  # one answer's failure is never another's
                 log.error("internal error", connection=self.id, exc_info=error)

@@ -16,7 +16,7 @@ _TLS_HANDSHAKE: Final = b"\x16\x03"
 
 
 def foreign_protocol(first: bytes) -> Reason | None:
-    """Return why these first bytes of a connection are no Kafka request; None where they may be one."""
+    """Return the reason if these first bytes of a connection are TLS or HTTP; None if they are neither."""
     if first.startswith(_TLS_HANDSHAKE):
         return Reason.TLS_ON_PLAINTEXT
     if first.startswith(_METHODS):
