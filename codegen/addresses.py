@@ -1,4 +1,7 @@
-"""The fields of Kafka's messages that are addresses: those to replace, and those left alone, with the reason."""
+"""The fields of Kafka's messages that are addresses: those to replace, and those left alone, with the reason.
+
+The generators `skims`, `streams` and `walks` ask it which fields are addresses.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Generates a module for each message: slotted dataclasses with `read` and `write` that branch on the version."""
+"""Generates a module for each message: slotted dataclasses with `read` and `write` that branch on the version.
+
+`generate` calls `codec` for each message in `codegen.messages`.
+"""
 
 from __future__ import annotations
 

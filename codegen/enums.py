@@ -1,4 +1,7 @@
-"""Generates the enums of Kafka's API keys and error codes."""
+"""Generates the enums of Kafka's API keys and error codes.
+
+`generate` calls each of its functions once.
+"""
 
 from __future__ import annotations
 

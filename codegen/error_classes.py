@@ -1,6 +1,7 @@
 """The KIP-1050 class of each error code in the KIP's tables.
 
-The kafka-clients jar does not have the classes: its exceptions have a hierarchy of their own.
+`codegen.enums` asks it for each error code. The kafka-clients jar does not have the classes: its exceptions have a
+hierarchy of their own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Extracts messages and error codes of the kafka-clients jar into `schemas.json`: names, types, versions; no prose."""
+"""Extracts messages and error codes of the kafka-clients jar into `schemas.json`: names, types, versions; no prose.
+
+`python -m codegen --extract` runs it.
+"""
 
 from __future__ import annotations
 

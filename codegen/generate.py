@@ -1,4 +1,7 @@
-"""Writes all generated files, or compares them with the existing ones."""
+"""Writes all generated files, or compares them with the existing ones.
+
+`python -m codegen` calls `write`, and `stale` with `--check`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The kafka-clients jar with the schemas: its version and digest are pinned."""
+"""The kafka-clients jar with the schemas: its version and digest are pinned.
+
+Only `codegen.extract` asks for it.
+"""
 
 from __future__ import annotations
 

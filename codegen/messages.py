@@ -1,4 +1,7 @@
-"""The messages that get a full codec, each with the reason. All others are relayed unread or skimmed."""
+"""The messages that get a full codec, each with the reason.
+
+`generate` makes a module for each of them. All others are relayed unread or skimmed (only their addresses are found).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Converts Kafka's names to Python's spelling."""
+"""Converts Kafka's names to Python's spelling.
+
+The generators call it for the names of messages and fields.
+"""
 
 from __future__ import annotations
 

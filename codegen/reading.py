@@ -1,4 +1,7 @@
-"""Emits the method `read`, which makes an object from a `Reader`; it branches on the version."""
+"""Emits the method `read`, which makes an object from a `Reader`; it branches on the version.
+
+`codec` calls it for each class that it generates.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Kafka's message schemas as Python objects: messages, structs, fields and their version ranges."""
+"""Kafka's message schemas as Python objects: messages, structs, fields and their version ranges.
+
+`generate` loads them once, from schemas.json. All generators read them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The Python class of a struct: annotations, defaults, and the conditions for a field to be present or null."""
+"""The Python class of a struct: annotations, defaults, and the conditions for a field to be present or null.
+
+`codec` makes a `Shape` for each class that it generates.
+"""
 
 from __future__ import annotations
 

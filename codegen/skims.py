@@ -1,4 +1,7 @@
-"""Generates the module of skims: a function for each layout of a response with addresses, and the plans of streams."""
+"""Generates the module of skims: a function for each layout of a response with addresses, and the plans of streams.
+
+`generate` calls `skims` once. A skim is a walk over a response that finds its addresses without decoding it.
+"""
 
 from __future__ import annotations
 

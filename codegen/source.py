@@ -1,4 +1,7 @@
-"""Collects lines of generated Python."""
+"""Collects lines of generated Python.
+
+Each generator makes a `Source`, adds lines, and returns its text.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Generates plans to walk a large message as it arrives: small functions from one array or blob to the next."""
+"""Generates plans to walk a large message as it arrives: small functions from one array or blob to the next.
+
+`skims` calls it for each version of the messages that stream: Fetch and ShareFetch responses, Produce requests.
+"""
 
 from __future__ import annotations
 

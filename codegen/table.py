@@ -1,4 +1,7 @@
-"""Generates the table of APIs: key, name, versions, first flexible version, whether brokers serve it."""
+"""Generates the table of APIs: key, name, versions, first flexible version, whether brokers serve it.
+
+`generate` calls `api_table` once.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Emits straight-line code that walks over one version of a struct and notes addresses and error codes.
 
-Fixed widths add up in `offset`, so that the code moves `pos` only at a length.
+`skims` and `streams` generate the bodies of their functions with a `Walk`. Fixed widths add up in `offset`, so that the
+code moves `pos` only at a length.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Emits the method `write`, which writes an object to a `Writer`; it branches on the version."""
+"""Emits the method `write`, which writes an object to a `Writer`; it branches on the version.
+
+`codec` calls it for each class that it generates.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Find out whether this installation's relay is compiled (docs/performance.md), without importing it."""
+"""Find out whether this installation's relay is compiled (docs/performance.md), without importing it.
+
+`kproxy --version` and each scrape of /metrics ask it.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""The classes of Kafka's errors (KIP-1050), and kproxy's own exceptions."""
+"""The classes of Kafka's errors (KIP-1050), and kproxy's own exceptions.
+
+Most packages raise or catch the exceptions. Each generated error code has its `ErrorClass`.
+"""
 
 from __future__ import annotations
 

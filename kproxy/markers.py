@@ -2,8 +2,10 @@
 
 A pure module has no input or output, no clock and no randomness: bytes, events and `now` come in, decisions and bytes
 go out. An import contract checks that, and `make coverage` requires that tests reach every branch. mypyc compiles the
-compiled modules when the wheel is built with it. hatch_build.py loads this file by its path, so it imports nothing of
-kproxy.
+compiled modules when the wheel is built with it.
+
+The wheel's build, the tests and codegen call it; kproxy does not when it runs. hatch_build.py loads this file by its
+path, so it imports nothing of kproxy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""`/api/v1`: the virtual clusters, their recent events, the connected clients and their connections, as JSON."""
+"""`/api/v1`: the virtual clusters, their recent events, the connected clients and their connections, as JSON.
+
+The admin port calls one of these handlers for each request to its path.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`POST /api/v1/clusters/{cluster}/…`: an operator's commands to a virtual cluster."""
+"""`POST /api/v1/clusters/{cluster}/…`: an operator's commands to a virtual cluster.
+
+The admin port calls one of these handlers for each such request, for instance of `kproxy rebootstrap`.
+"""
 
 from __future__ import annotations
 

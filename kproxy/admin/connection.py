@@ -1,6 +1,7 @@
 """One HTTP/1.1 connection of the admin port, and the limits for all of them.
 
-h11 parses and formats the bytes, Trio moves them, and every wait has a deadline.
+kproxy.admin.server makes one for each client that gets a slot. h11 parses and formats the bytes, Trio moves them, and
+every wait has a deadline.
 """
 
 from __future__ import annotations

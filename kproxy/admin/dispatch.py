@@ -1,8 +1,9 @@
 # This module is pure (no I/O, no clock).
 """Find the handler of an HTTP request to the admin port: an unknown path is a 404, the wrong method a 405.
 
-The admin port asks for no password. A page of another site could make a visitor's browser send commands to it, so
-requests that change something are refused (403) if they come from such a page.
+`Connection` looks up each request here. The admin port asks for no password. A page of another site could make a
+visitor's browser send commands to it, so requests that change something are refused (403) if they come from such a
+page.
 """
 
 from __future__ import annotations

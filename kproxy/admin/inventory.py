@@ -1,4 +1,7 @@
-"""Who is connected: connections, and the clients that they belong to, as the admin port shows them."""
+"""Describes connections, and the clients that they belong to, as the admin port shows them.
+
+`ProcessView` calls it for each request about them; the event stream asks it what brings a client back.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ _REBOOTSTRAP: Final[Mapping[Capability, Rebootstrap]] = {
 
 
 def clients(connections: Iterable[ConnectionInfo]) -> Iterable[ClientView]:
-    """Grouped by client, as far as clients can be distinguished; one that has not authenticated yet is another."""
+    """Return the connections grouped by client, as far as clients can be distinguished.
+
+    A connection that has not authenticated yet counts as that of another client.
+    """
     grouped: dict[tuple[str, Client, str | None], list[ConnectionInfo]] = {}
     for connection in connections:
         key = connection.cluster, identity(connection), connection.principal
@@ -48,7 +54,7 @@ def _client(cluster: str, client: Client, principal: str | None, connections: Se
 
 
 def rebootstrap(software: tuple[str, str] | None, metadata_version: int) -> Rebootstrap:
-    """What brings the client back, as `capability` knows it."""
+    """What brings the client back to its bootstrap servers, as far as `capability` knows."""
     return _REBOOTSTRAP[capability(software, metadata_version)]
 
 

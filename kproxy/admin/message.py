@@ -1,7 +1,8 @@
 # This module is pure (no I/O, no clock).
 """Requests and responses as handlers see them: whole and decoded, with typed parameters, JSON bodies and preferences.
 
-A wrong parameter or body is an `HttpError` that says what was expected.
+`Connection` makes a `Request` of each HTTP request, and sends the handler's `Response`. A wrong parameter or body is an
+`HttpError` that says what was expected.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The records that the admin port shows: readiness, clusters, connections, clients, telemetry.
 
-Addresses are "host:port", times are ISO 8601 in UTC. The API answers most records as JSON objects with these fields.
+`ProcessView` returns them, made anew for each request. Addresses are "host:port", times are ISO 8601 in UTC. The API
+answers most records as JSON objects with these fields.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Probes and scrapes: `/livez`, `/readyz`, `/metrics` and `/metrics/clients`.
 
+The admin port calls one of these handlers for each request to its path, as the kubelet and Prometheus send them.
+
 A degraded proxy stays ready: when the brokers are down, every replica is degraded at once, and taking all of them out
 of the Service helps nobody. `?strict` makes degraded unready, e.g. for a load balancer in front of several sites.
 """

@@ -1,4 +1,7 @@
-"""Every path of the admin port, and the index page that lists them."""
+"""Every path of the admin port, and the index page that lists them.
+
+The table is made once, at import. `Connection` looks up each request in it.
+"""
 
 from __future__ import annotations
 

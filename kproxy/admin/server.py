@@ -1,4 +1,7 @@
-"""The listeners of the admin port: an error on one connection ends that connection only."""
+"""The listeners of the admin port: an error on one connection ends that connection only.
+
+`Process` starts it before the virtual clusters, if `admin` is configured; it serves until the drain has ended.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`/api/v1/clusters/{cluster}/telemetry/…`: the subscriptions of a virtual cluster, and the clients that push."""
+"""`/api/v1/clusters/{cluster}/telemetry/…`: the subscriptions of a virtual cluster, and the clients that push.
+
+The admin port calls one of these handlers for each such request, for instance of `kproxy telemetry`.
+"""
 
 from __future__ import annotations
 

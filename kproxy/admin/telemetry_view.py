@@ -1,4 +1,7 @@
-"""Client telemetry for the admin port: subscriptions, client instances, and the page of client metrics."""
+"""Client telemetry for the admin port: subscriptions, client instances, and the page of client metrics.
+
+`ProcessView` imports it at the first request about telemetry, and calls it for each one.
+"""
 
 from __future__ import annotations
 

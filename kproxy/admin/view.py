@@ -1,4 +1,7 @@
-"""The interface between the admin port and the process: what the port shows, and the commands that it passes on."""
+"""The interface between the admin port and the process: what the port shows, and the commands that it passes on.
+
+The handlers call it for each request; `kproxy.app.view.ProcessView` implements it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Reports clients that connect, are present and disconnect, as events; relaying itself causes none."""
+"""Reports each client connection as events: when it connects, at intervals while it lasts, and when it ends.
+
+The event stream runs it while kproxy runs. It looks for new connections once a second; the pump reports ended ones.
+Relayed requests cause no events.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +121,7 @@ def traffic(connection: ConnectionInfo) -> tuple[int, int, int, int]:
 
 
 async def _in_turn(numbers: Sequence[int], act: Callable[[int], None]) -> None:
-    """Act on each number, with pauses, in which connections are relayed."""
+    """Act on each number, with pauses so that connections are relayed meanwhile."""
     for done, number in enumerate(numbers, 1):
         act(number)
         if done % _AT_A_TIME == 0:

@@ -1,4 +1,7 @@
-"""Ends the process: clients may be sent to sibling replicas first, then every received request is answered."""
+"""Ends the process: clients may be sent to sibling replicas first, then every received request is answered.
+
+`Process` makes a `Drain` at the first SIGTERM or SIGINT.
+"""
 
 from __future__ import annotations
 

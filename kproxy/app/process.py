@@ -1,4 +1,7 @@
-"""The process from start to end: starting, ready, degraded, draining."""
+"""The process from start to end: starting, ready, degraded, draining.
+
+`run` makes the one `Process` when `kproxy serve` starts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Determines whether the process serves, and what is wrong."""
+"""Determines whether the process serves, and what is wrong.
+
+`ProcessView` calls it for each request to `/readyz`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Runs a configuration to an exit code."""
+"""Runs kproxy with a configuration until it ends, and returns the exit code.
+
+`kproxy serve` calls `run` once.
+"""
 
 from __future__ import annotations
 

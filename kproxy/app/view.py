@@ -1,4 +1,7 @@
-"""Shows the process to the admin port."""
+"""Shows the process to the admin port.
+
+`Process` makes one when it starts, if `admin` is configured. The admin port calls it for each request.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The client of a running kproxy's admin port, and the flags and output that its commands share."""
+"""The client of a running kproxy's admin port, and the flags and output that its commands share.
+
+The commands in `kproxy.cli.remote` and `kproxy.cli.telemetry` make an `AdminPort` each time that they run.
+"""
 
 from __future__ import annotations
 

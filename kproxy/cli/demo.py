@@ -1,4 +1,4 @@
-"""`kproxy demo`."""
+"""`kproxy demo`: checks that the demo's libraries are installed, and runs the demo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The output of commands: exit codes, errors as one line on standard error, and tables."""
+"""The output of commands: exit codes, errors as one line on standard error, and tables.
+
+`main` and most commands call it.
+"""
 
 from __future__ import annotations
 

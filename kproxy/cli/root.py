@@ -1,4 +1,7 @@
-"""`kproxy` itself: the group of its commands, and the exit codes of their errors."""
+"""`kproxy` itself: the group of its commands, and the exit codes of their errors.
+
+`main` is the entry point of the script `kproxy`, and of `python -m kproxy`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kproxy serve`, and the flags that stand for settings."""
+"""`kproxy serve`, which runs the proxy until a signal, and the flags for settings, also of `kproxy config show`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMATS: Final = ("json", "console", "auto")
 
 
 def config_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the flags that stand for settings.
+    """Give a command the flags for settings.
 
     `load` reads their variables instead of click, so that its error messages name the variable.
     """

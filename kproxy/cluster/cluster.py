@@ -1,4 +1,8 @@
-"""Builds one virtual cluster from its parts, starts it, and switches it to another upstream."""
+"""Builds one virtual cluster from its parts, starts it, and switches it to another upstream.
+
+`kproxy.app.process` makes one for each configured virtual cluster when kproxy starts. The failover controller or a
+reload switches it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A virtual cluster as the relay sees it: which addresses to dial, which to advertise, which policies apply."""
+"""A virtual cluster as the relay sees it: which addresses to dial, which to advertise, which policies apply.
+
+The acceptor asks it for each client that connects. Policies ask it, as `Context.cluster`, for requests and responses.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Switches a virtual cluster to another upstream: on an operator's request, or when the active one stays away."""
+"""Switches a virtual cluster to another upstream: on an operator's request, or when the active one stays away.
+
+The admin API calls it for the operator. Its task `watch` checks the active upstream every `LOOK_AGAIN` seconds.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Remembers the Kafka clusters that a virtual cluster's clients have been at, and counts their moves.
 
+`Cluster` restores it at start, and adds to it whenever clients may have come to another Kafka cluster.
+
 Producer ids depend on it: see `kproxy.producers.producer_ids`.
 """
 

@@ -1,6 +1,7 @@
 """The nodes behind a virtual cluster: their advertised addresses, and where connections to them lead.
 
-It is asked for every connection to dial and every response with addresses; the reconciler and a reload change it.
+The relay asks it, through `ClusterDestination`, for every connection to dial and every response with addresses. The
+reconciler, a switch and a reload change it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Composes the api policies of all rooms for a virtual cluster, in the order in which a request meets them."""
+"""Composes the api policies of all rooms for a virtual cluster, in the order in which a request meets them.
+
+A room is a package of kproxy that takes part in APIs, such as telemetry. `ClusterDestination` calls this when the
+virtual cluster is made and whenever its policies change, for instance after a failover.
+"""
 
 from __future__ import annotations
 

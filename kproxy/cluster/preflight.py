@@ -1,4 +1,7 @@
-"""Checks where a configuration leads: polls every upstream cluster once, and finds the nodes without a port."""
+"""Checks where a configuration leads: polls every upstream cluster once, and finds the nodes without a port.
+
+Runs for `kproxy config check --connect` only.
+"""
 
 from __future__ import annotations
 

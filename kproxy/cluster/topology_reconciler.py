@@ -1,4 +1,8 @@
-"""Passes each change that the watcher finds on to clients: by new metadata, or by a new epoch."""
+"""Passes each change that the watcher finds on to clients: by new metadata, or by a new epoch.
+
+The active upstream's watcher calls `changed` after each poll that shows a change. A new epoch makes all clients
+bootstrap again.
+"""
 
 from __future__ import annotations
 

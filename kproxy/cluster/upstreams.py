@@ -1,4 +1,8 @@
-"""The upstream clusters of a virtual cluster, of which one is active and watched."""
+"""The upstream clusters of a virtual cluster, of which one is active and watched.
+
+`Cluster` makes them at start; a reload makes those anew whose settings changed. `activate` runs at start and at each
+switch.
+"""
 
 from __future__ import annotations
 

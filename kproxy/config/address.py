@@ -1,4 +1,8 @@
-"""Host and port as Kafka writes them: `host:port`, `[::1]:9092`."""
+"""Host and port as Kafka writes them: `host:port`, `[::1]:9092`.
+
+The settings models parse addresses with it whenever a configuration is loaded: when kproxy starts, and at each SIGHUP.
+Other packages only format addresses with `join_host_port`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The base of every settings model: frozen, strict about keys, with errors that name the key at fault."""
+"""The base of every settings model: frozen, strict about keys, with errors that name the key at fault.
+
+Pydantic validates the models whenever a configuration is loaded: when kproxy starts, and at each SIGHUP.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The settings of a virtual cluster: its backends, its bootstrap address, the ports of its nodes."""
+"""The settings of a virtual cluster: its backends, its bootstrap address, the ports of its nodes.
+
+A `VirtualCluster` is made for each entry of `clusters` whenever a configuration is loaded: when kproxy starts, and at
+each SIGHUP.
+"""
 
 from __future__ import annotations
 

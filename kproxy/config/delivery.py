@@ -1,4 +1,8 @@
-"""Settings for delivery to files or to a topic, shared by telemetry's receivers and the events' destinations."""
+"""Settings for delivery to files or to a topic, shared by telemetry's receivers and the events' destinations.
+
+They are validated whenever a configuration is loaded: when kproxy starts, and at each SIGHUP. At start kproxy.delivery
+makes the destinations from them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Settings from flags and KPROXY_* variables: their names, the settings they set, and variables to ignore."""
+"""Settings from flags and KPROXY_* variables: their names, the settings they set, and variables to ignore.
+
+`kproxy.config.load` calls it when kproxy starts and at each SIGHUP. The tables for the docs take the names from it.
+"""
 
 from __future__ import annotations
 
@@ -51,13 +54,13 @@ class Setting:
 
 @cache
 def short_forms() -> frozenset[StrPath]:
-    """Return a virtual cluster's settings. Flags and variables name them without `clusters`, as there is only one."""
+    """Return a virtual cluster's settings; for a single one, flags and variables name them without `clusters`."""
     return frozenset(_leaves(VirtualCluster))
 
 
 @cache
 def variables() -> Mapping[str, StrPath]:
-    """Return the setting of every variable. With a flag it has two: KPROXY_LOG_LEVEL and KPROXY_LOG__LEVEL."""
+    """Return every variable's setting. One with a flag has two variables: KPROXY_LOG_LEVEL and KPROXY_LOG__LEVEL."""
     paths = sorted({*short_forms(), *_leaves(Config), CLUSTERS})
     return {variable(path): path for path in paths} | {PREFIX + "_".join(path).upper(): _full(path) for path in FLAGS}
 
@@ -103,7 +106,7 @@ def value_of(setting: Setting) -> Any:
     """Return the value; for a setting in `YAML_VALUES` the YAML (or JSON) in it, parsed. ConfigError as for a file."""
     if setting.path not in YAML_VALUES:
         return setting.value
-    from kproxy.config.document import parse_yaml  # noqa: PLC0415 - 20 ms that only such a variable costs
+    from kproxy.config.yaml_text import parse_yaml  # noqa: PLC0415 - 20 ms that only such a variable costs
 
     return parse_yaml(setting.value, setting.origin)[0]
 

@@ -1,4 +1,8 @@
-"""Settings of the event stream: its destinations and its interval."""
+"""Settings of the event stream: its destinations and its interval.
+
+They are validated whenever a configuration is loaded: when kproxy starts, and at each SIGHUP. At start
+`kproxy.app.event_stream` makes the destinations from them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Build the Config from flags, environment and file, or report every problem at once with its place."""
+"""Build the Config from flags, environment and file, or report every problem at once with its place.
+
+`kproxy serve` calls `load` when it starts and at each SIGHUP; `kproxy config check` and `show` call it once.
+"""
 
 from __future__ import annotations
 

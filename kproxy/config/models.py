@@ -1,4 +1,7 @@
-"""The root of the settings, and the checks across virtual clusters."""
+"""The root of the settings, and the checks across virtual clusters.
+
+`kproxy.config.load` makes a `Config` when kproxy starts, and another one at each SIGHUP.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Settings of the nodes of a virtual cluster: their ids and the ports at which clients reach them."""
+"""Settings of the nodes of a virtual cluster: their ids and the ports at which clients reach them.
+
+They are checked whenever a configuration is loaded: when kproxy starts, and at each SIGHUP. kproxy.config.plan
+and kproxy.routing call the functions.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +70,7 @@ def conflicts(claims: Iterable[Claim]) -> list[tuple[Path, str]]:
 
 
 def room(claim: Claim, claims: Sequence[Claim]) -> int | None:
-    """Return how many ports an open claim has up to the next claim on the same address; None: there is none."""
+    """Return how many ports a claim without `last` has before the next claim on its host; None without a next one."""
     above = [c.first for c in claims if c.first > claim.first and same_interface(c.host, claim.host)]
     return min(above) - claim.first if above else None
 

@@ -1,4 +1,7 @@
-"""Settings of the whole process: admin listener, limits, timeouts, topology, drain, log."""
+"""Settings of the whole process: admin listener, limits, timeouts, topology, drain, log.
+
+They are validated whenever a configuration is loaded: when kproxy starts, and at each SIGHUP.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Puts pydantic's errors into kproxy's words, on one line."""
+"""Puts pydantic's errors into kproxy's words, on one line.
+
+`kproxy.config.load` calls it when a configuration is invalid, and `ByType` for receivers and the events' destinations.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Write the settings as JSON Schema and as tables for the docs: `python -m kproxy.config.reference`."""
+"""Write the settings as JSON Schema and as tables for the docs: `python -m kproxy.config.reference`.
+
+`make generate` runs it, and a test compares. `kproxy config schema` prints the schema.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""Compare the configuration in effect with one read again: what can be applied at once, and what takes a restart."""
+"""Find what a newly read configuration changes: which settings can be applied at once, and which take a restart.
+
+`kproxy.app.reload` calls `changes` at each SIGHUP, before it applies anything.
+"""
 
 from __future__ import annotations
 

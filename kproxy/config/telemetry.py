@@ -1,4 +1,8 @@
-"""Settings of a virtual cluster's telemetry (KIP-714): what its clients push, how often, and to which receivers."""
+"""Settings of a virtual cluster's telemetry (KIP-714): what its clients push, how often, and to which receivers.
+
+They are validated whenever a configuration is loaded: when kproxy starts, and at each SIGHUP. `ClientTelemetry` serves
+telemetry by them.
+"""
 
 from __future__ import annotations
 

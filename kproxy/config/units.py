@@ -1,4 +1,7 @@
-"""Types of settings: bounded numbers, and seconds and bytes as people write them: `10s`, `500ms`, `2m`, `100MiB`."""
+"""Types of settings: bounded numbers, and seconds and bytes as people write them: `10s`, `500ms`, `2m`, `100MiB`.
+
+They parse the settings whenever a configuration is loaded: when kproxy starts, and at each SIGHUP.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Settings of the upstream clusters behind a virtual cluster, and of failover between them."""
+"""Settings of the upstream clusters behind a virtual cluster, and of failover between them.
+
+They are validated whenever a configuration is loaded: when kproxy starts, and at each SIGHUP.
+"""
 
 from __future__ import annotations
 

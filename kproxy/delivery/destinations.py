@@ -1,4 +1,8 @@
-"""Items, destinations and their counters; `Fanout` gives each item to every destination."""
+"""Items, destinations and their counters; `Fanout` gives each item to every destination.
+
+An item is a client's push of metrics, or an event. `ClientTelemetry` and `EventStream` make a `Fanout` when kproxy
+starts. They offer it each item at once, and run its destinations until kproxy ends.
+"""
 
 from __future__ import annotations
 

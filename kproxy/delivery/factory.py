@@ -1,4 +1,7 @@
-"""Makes file and topic destinations from their settings, for telemetry's receivers and for events."""
+"""Makes file and topic destinations from their settings, for telemetry's receivers and for events.
+
+Each function is called once for a destination, when kproxy starts.
+"""
 
 from __future__ import annotations
 

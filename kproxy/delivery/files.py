@@ -1,4 +1,7 @@
-"""Gzip files of JSON lines. A file appears under its name when it is complete, as Spark needs it."""
+"""Gzip files of JSON lines. A file appears under its name when it is complete, as Spark needs it.
+
+`Fanout` runs a task for each `Files` from start to end of kproxy: it writes the events or pushes in its queue.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Delivery to a topic of Kafka: a record for each item, in the partition of its key, with retries."""
+"""Delivery to a topic of Kafka: a record for each item, in the partition of its key, with retries.
+
+`Fanout` runs a task for each `Kafka` from start to end of kproxy: it writes the events or pushes in its queue.
+"""
 
 from __future__ import annotations
 

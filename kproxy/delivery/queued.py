@@ -1,4 +1,7 @@
-"""A destination's queue: bounded by items and by bytes. `offer` never waits; the destination's tasks take from it."""
+"""A destination's queue: bounded by items and by bytes. `offer` never waits; the destination's tasks take from it.
+
+`Fanout` calls `offer` for each event or push when it occurs, and `flush` when kproxy is about to end.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The Kafka behind the proxy: librdkafka's mock cluster in a process of its own, or a real cluster."""
+"""The Kafka behind the proxy: librdkafka's mock cluster in a process of its own, or a real cluster.
+
+`Play` starts it before all else, and it ends last.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The state of a run, from which screen, summary, plot and JSON are made."""
+"""The state of a run, from which screen, summary, plot and JSON are made.
+
+`Play` makes one for each run, and adds each sample of the clients and each answer of kproxy's admin port.
+"""
 
 from __future__ import annotations
 

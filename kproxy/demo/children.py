@@ -1,4 +1,7 @@
-"""The demo's child processes: each has a log file, which the demo reads as it grows."""
+"""The demo's child processes: each has a log file, which the demo reads as it grows.
+
+The mock cluster, kproxy and the clients are such processes; the demo kills them at its end.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Format numbers as text: latencies with their unit, rates, and rows of bars."""
+"""Format numbers as text: latencies with their unit, rates, and rows of bars.
+
+Screen, summary and plot call it.
+"""
 
 from __future__ import annotations
 

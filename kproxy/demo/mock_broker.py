@@ -1,6 +1,7 @@
 """The process of the embedded Kafka: runs librdkafka's mock cluster until SIGTERM.
 
-When it listens, it prints one JSON line with the addresses by node id.
+`kproxy.demo.backend` starts it, unless the demo runs a real Kafka. When it listens, it prints one JSON line with the
+addresses by node id.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The producer's pace: rates that rise in steps."""
+"""The producer's pace: rates that rise in steps.
+
+The producer asks it again and again how many records are due. The plot draws the rates.
+"""
 
 from __future__ import annotations
 

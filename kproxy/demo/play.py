@@ -1,4 +1,7 @@
-"""Runs the demo from start to end: Kafka, kproxy, the clients, the output, and the cleanup."""
+"""Runs the demo from start to end: Kafka, kproxy, the clients, the output, and the cleanup.
+
+`kproxy demo` calls `play` once.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Plots a run over time: throughput, latency, and kproxy's CPU and memory."""
+"""Plots a run over time: throughput, latency, and kproxy's CPU and memory.
+
+`Play` calls `plot` once, after the load.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The demo's kproxy: `kproxy serve` as users run it, and the answers of its admin port."""
+"""The demo's kproxy: `kproxy serve` as users run it, and the answers of its admin port.
+
+`Play` starts it once the Kafka behind it runs, and asks its admin port at each sample of the clients.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The demo's records: a number, the time of sending, and filler; readable in any consumer."""
+"""The demo's records: a number, the time of sending, and filler; readable in any consumer.
+
+The producer encodes each value; the consumers decode it.
+"""
 
 from __future__ import annotations
 

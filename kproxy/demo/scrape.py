@@ -1,4 +1,7 @@
-"""Reads the demo's numbers from kproxy's /metrics."""
+"""Reads the demo's numbers from kproxy's /metrics.
+
+The demo scrapes when the load begins, and at each sample of the clients, twice a second.
+"""
 
 from __future__ import annotations
 

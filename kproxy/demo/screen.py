@@ -1,4 +1,7 @@
-"""Shows the running demo: a live screen on a terminal, plain lines elsewhere."""
+"""Shows the running demo: a live screen on a terminal, plain lines elsewhere.
+
+`Play` calls `show` about ten times a second during the load.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Counts acknowledged and received records, to find lost and duplicate ones."""
+"""Counts acknowledged and received records, to find lost and duplicate ones.
+
+The process of the clients counts during the load, and compares at its end.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """The process of the clients: a producer and the members of a consumer group, each in a thread.
 
+`Play` starts it when kproxy is ready; with --stay once more, after the summary.
+
 It prints JSON lines: `addresses` (the nodes' addresses as the clients see them), `assigned`, `sample` (twice a
 second), and at the end `verdict`. After an error it prints `failed` with a message, and ends.
 """

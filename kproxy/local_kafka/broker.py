@@ -1,4 +1,7 @@
-"""One node of a real Apache Kafka: a broker and a controller in one JVM of its own."""
+"""One node of a real Apache Kafka: a broker and a controller in one JVM of its own.
+
+`Cluster` makes one for each node id, and starts it.
+"""
 
 from __future__ import annotations
 

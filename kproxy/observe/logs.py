@@ -1,4 +1,7 @@
-"""Configures structlog: one line an event on stderr, JSON or console, UTC; lines are bounded, without payloads."""
+"""Configures structlog: one line an event on stderr, JSON or console, UTC; lines are bounded, without payloads.
+
+kproxy.app.run calls `configure` once, when kproxy starts.
+"""
 
 from __future__ import annotations
 

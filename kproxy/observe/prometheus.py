@@ -1,4 +1,7 @@
-"""The counters as Prometheus metrics: a collector that reads them at each scrape, and the page of a scrape."""
+"""The counters as Prometheus metrics: a collector that reads them at each scrape, and the page of a scrape.
+
+The admin port calls it at each scrape of /metrics, in a worker thread.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""The reasons for ended connections, refused requests and wrong bytes: one enum for logs, metrics and docs."""
+"""The reasons for ended connections, refused requests and wrong bytes: one enum for logs, metrics and docs.
+
+Code names a `Reason` wherever it ends a connection, refuses a request or finds wrong bytes.
+"""
 
 from __future__ import annotations
 

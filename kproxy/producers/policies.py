@@ -1,6 +1,9 @@
 # This module is pure (no I/O, no clock).
 """Rewrites the producer ids in requests and responses, behind several upstream clusters.
 
+A virtual cluster has these policies once it keeps producer ids apart, by default when it has several upstreams. The
+relay calls their handlers for each such request and response.
+
 InitProducerId (22) gives a producer its id. AddPartitionsToTxn (24), AddOffsetsToTxn (25), EndTxn (26) and
 TxnOffsetCommit (28) are a transactional producer's requests to its coordinator, and contain its id; the batches of
 Produce (0) contain it, too. `producer_ids` says which id goes where, and why.
@@ -68,7 +71,7 @@ _put: Final = INT64.pack_into
 
 
 def policies(ids: ProducerIds) -> Mapping[int, ApiPolicy]:
-    """Return the policies from one failover to the next, by api key."""
+    """Return the policies by api key; they hold until the next failover, which brings other `ids`."""
     named = ApiPolicy(on_request=OnRequest.WHOLE, before=name_cluster)
     asked = replace(named, request=partial(ask, ids), request_limit=_HELD)
     renamed = replace(named, on_response=OnResponse.WHOLE, response=partial(put_cluster, ids))

@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""Rewrites a Produce request on its way to a cluster that knows its producer by another id."""
+"""Rewrites a Produce request on its way to a cluster that knows its producer by another id.
+
+`policies` makes one for each Produce request of a transaction and, after a failover, for every one. The request flow
+calls it while the request passes.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 # This module is pure (no I/O, no clock).
 """Keeps producer ids apart by the Kafka cluster that issued them.
 
+This package's policies ask `ProducerIds` about each id that passes. `Cluster` replaces it at each failover.
+
 Every Kafka cluster numbers its producers from 0, and a broker that has seen an id, epoch and sequence before takes the
 batch for a duplicate: it acknowledges the batch and does not write it. A producer keeps its id when a failover moves it
 to another cluster. So behind a virtual cluster of several upstream clusters an id must not mean two producers. kproxy

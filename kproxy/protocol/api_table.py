@@ -1,7 +1,11 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
 """What kproxy does with each API: rooms' policies, and for each virtual cluster a table by api key and version.
 
-A room takes part in an API by an `ApiPolicy`. An API without a policy passes unchanged, if Kafka's schemas know it.
+`ClusterDestination` makes the tables when a virtual cluster is made and whenever its policies change. The request flow
+looks up the route of each request.
+
+A room (a package of kproxy, such as telemetry) takes part in an API by an `ApiPolicy`. An API without a policy passes
+unchanged, if Kafka's schemas know it.
 """
 
 from __future__ import annotations

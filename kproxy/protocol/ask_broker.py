@@ -1,6 +1,8 @@
 # This module is pure (no I/O, no clock).
 """Makes a handler of frames from a dialogue: the broker is asked before the client is answered.
 
+Telemetry, its only user so far, calls `asking_broker` for each request about configurations.
+
 A room (a package of kproxy, such as telemetry) writes a dialogue: a generator that yields requests for the broker of
 the client's connection. It receives the decoded response to each, or None where the response could not be read. What
 the dialogue returns goes to `conclude`, which makes the client's response of it.

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""Changes a request's body while it passes: the relay asks where, and moves the rest unseen."""
+"""Changes a request's body while it passes: the relay asks where, and moves the rest unseen.
+
+The request flow calls it whenever bytes of such a request arrive. Only Produce requests have one, in kproxy.producers.
+"""
 
 from __future__ import annotations
 

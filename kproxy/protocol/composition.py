@@ -1,8 +1,12 @@
 # This module is pure (no I/O, no clock).
 """Several rooms' policies for the same APIs, composed in one order into one policy each.
 
-A request goes through the rooms in that order, and so does the broker's response. Each room sees the request as the one
-before has sent it on; behind a room that answers it, no other sees it. What cannot be shared is refused at the start.
+`kproxy.cluster.policies` calls `compose` when a virtual cluster is made and whenever its policies change. A room is a
+package of kproxy that takes part in APIs, such as telemetry.
+
+A request goes through the rooms in that order, and so does the broker's response. Each room sees the request as the
+room before it has left it. Once a room answers, the rooms behind it do not see the request. `compose` raises
+`CompositionError` where rooms claim what they cannot share.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 # This module is pure (no I/O, no clock).
 """The interface through which everything above the relay sees and steers client connections.
 
+The rebootstrap service, the admin API and the event stream call it; `kproxy.relay.port` implements it.
+
 No code outside the relay holds a connection: it reads records, and names connections by a selector. So a connection
 may live in another process (docs/scaling.md).
 """

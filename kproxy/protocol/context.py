@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""One client connection as handlers see it: who the client is, and the virtual cluster that it has reached."""
+"""One client connection as handlers see it: who the client is, and the virtual cluster that it has reached.
+
+The acceptor makes one for each client. Every handler of a request or a response gets it.
+"""
 
 from __future__ import annotations
 

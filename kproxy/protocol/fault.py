@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock).
-"""The exception that ends a connection: a reason for the counters, a detail for the log, never a payload."""
+"""The exception that ends a connection: a reason for the counters, a detail for the log, never a payload.
+
+Flows, policies and the acceptor raise it. The pump then closes the connection; while a client is still being admitted,
+the acceptor closes its socket.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # This module is pure (no I/O, no clock).
 """Reads ApiVersions requests: the first request of a client, which names its software (KIP-511).
 
-Two rooms read each one, the relay and rebootstrap, and clients of one kind send the same bytes: equal requests are
-decoded once.
+Two policies call `hello` for each of them: the one of kproxy.rebootstrap and, unless that one answers, the relay's.
+Clients of one kind send the same bytes, so equal requests are decoded once.
 """
 
 from __future__ import annotations

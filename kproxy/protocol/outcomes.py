@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""The outcomes of a request that was held whole: it goes on, or the proxy answers now, later, or after asking."""
+"""The outcomes of a request that was held whole: it goes on, or the proxy answers now, later, or after asking.
+
+The handler of an `ApiPolicy` returns one for each such request, or None to send it on unchanged. The request flow then
+carries it out.
+"""
 
 from __future__ import annotations
 

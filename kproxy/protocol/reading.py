@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""Reads of single fields in messages that are not decoded; callers put them inside `well_formed`."""
+"""Reads of single fields in messages that are not decoded; callers put them inside `well_formed`.
+
+The policies of kproxy.relay, kproxy.rebootstrap and kproxy.producers call them for each message that they read in part.
+"""
 
 from __future__ import annotations
 

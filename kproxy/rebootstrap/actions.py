@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock).
-"""The terms of a rebootstrap: what a client asked, what it gets, and why the topology's epoch rose."""
+"""The terms of a rebootstrap: what a client asked, what it gets, and why the topology's epoch rose.
+
+A virtual cluster's epoch rises when its clients must bootstrap again, for instance at a failover. Only names are here:
+`RebootstrapService` gets or returns them at each decision and each rise.
+"""
 
 from __future__ import annotations
 

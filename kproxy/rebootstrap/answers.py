@@ -1,6 +1,8 @@
 # This module is pure (no I/O, no clock).
 """REBOOTSTRAP_REQUIRED (129): whether a client gets it, and the Metadata that carries it (KIP-1102, KIP-1242).
 
+This package's policies call `sends_away` for each request whose client may have to bootstrap again.
+
 The bootstrap listener never answers 129, whatever is decided: clients would loop. The Metadata names the present nodes
 as brokers, because a client that does not know the error, or is configured not to rebootstrap, uses the rest of the
 response. For the same reason it names each topic that was asked for, as one without a leader: clients then ask for it

@@ -1,8 +1,11 @@
 # This module is pure (no I/O, no clock).
 """ApiVersions (18): a client that names another cluster or node than it has reached is sent away (KIP-1242).
 
-v5 of the request names both. Where the node is gone, any id is a mismatch. A plain hello at a node that is gone, or on
-a stale connection, is decided upon as well: if the client cannot be notified, its connection ends at once.
+Runs for every ApiVersions request, before the relay's own policy, and for the broker's response.
+
+v5 of the request names both. Where the node is gone, any id is a mismatch. A request without a mismatch is decided upon
+as well, if it comes to a node that is gone or on a stale connection (accepted before the virtual cluster's epoch last
+rose). If its client cannot be notified, the connection ends at once.
 
 kproxy advertises Metadata v13 for brokers that serve v12, because the v13 response has room for 129: see `metadata`.
 """

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""Works out what a client can do when its cluster is gone, from its software's name or its requests."""
+"""Works out what a client can do when its cluster is gone, from its software's name or its requests.
+
+`RebootstrapService` asks at each decision, and the admin API when it lists clients.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 # This module is pure (no I/O, no clock).
 """Decides which clients are notified that they must bootstrap again, and how: see docs/rebootstrap-table.md.
 
+`NotifiedClients` calls `decide` for each request whose client may have to be notified.
+
 Exactly one rule fits each combination, so their order does not matter. `kproxy.rebootstrap.docs_table` writes the page.
 """
 

@@ -1,4 +1,7 @@
-"""Writes the decision table as a page for people, docs/rebootstrap-table.md; run it by `python -m`."""
+"""Writes the decision table as a page for people, docs/rebootstrap-table.md; run it by `python -m`.
+
+A developer runs it when the table has changed; kproxy itself never does. A test fails while the page is out of date.
+"""
 
 from __future__ import annotations
 

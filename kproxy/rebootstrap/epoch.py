@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock).
-"""The number of a virtual cluster's topology: what raises it, and how often it may rise."""
+"""The number of a virtual cluster's topology: what raises it, and how often it may rise.
+
+`RebootstrapService` raises it when all clients must bootstrap again, for instance at a failover. `TopologyReconciler`
+asks `cause_of` about each change that the watcher finds.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,12 @@
 # This module is pure (no I/O, no clock).
 """Removes leader epochs and topic ids from Metadata responses, for clients that do not accept another cluster's.
 
+`metadata` calls `forget` for each response, from v7 on, that must not show them to its client.
+
 A client that keeps the highest epoch it has seen of each partition takes a leader with a lower one for outdated. After
-a switch to another cluster with nodes of the same ids it would do so for ever. -1 is a leader without an epoch, as
-brokers before Kafka 2.1 name them all: every client takes it, and any epoch after it. Such a client fetches without
-`current_leader_epoch` and does not look for truncated logs (KIP-320).
+a switch to another cluster with nodes of the same ids it would do so for ever. So `forget` writes -1: a leader without
+an epoch, as brokers before Kafka 2.1 name all leaders. Every client takes it, and any epoch after it. With -1 a client
+fetches without `current_leader_epoch` and does not look for truncated logs (KIP-320).
 
 The `CurrentLeader` of Produce and Fetch (KIP-951) stays as it is: a broker sends it in place of an answer when it is
 not the leader. A client that has seen -1 in Metadata takes that epoch, which is the present cluster's.

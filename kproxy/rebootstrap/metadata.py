@@ -1,6 +1,9 @@
 # This module is pure (no I/O, no clock).
 """Metadata (3): from v13 on, its response notifies clients that they must rebootstrap (KIP-1102).
 
+Runs for every Metadata response and for every request from v13 on; with `retired`, at the listener of a node that is
+gone, for every request.
+
 A request is held from v13 on, while kproxy decides what its client gets. When the client is to be notified, the request
 is the last of its connection, and the broker's own response carries 129. The rest of that response is true, for clients
 that read only the rest. The Java admin client's `listTopics` does, and kafka-python, whose consumer stops for good when

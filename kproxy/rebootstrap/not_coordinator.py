@@ -1,6 +1,8 @@
 # This module is pure (no I/O, no clock).
 """Builds the body of a response with NOT_COORDINATOR (16) for each group API, as Kafka's own brokers do.
 
+`coordinators` calls it for each group request that it answers on a stale connection, whose client must bootstrap again.
+
 Version notes: JoinGroup names no protocol, which is "" before v7 and null from there on; LeaveGroup names no member,
 though v3 has an error for each; OffsetCommit names topics by id from v10 on, TxnOffsetCommit from v6 on.
 """

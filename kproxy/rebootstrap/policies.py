@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock).
-"""The api policies of this room: they notify clients, and hide what clients must not see after a switch."""
+"""The api policies of this package: they notify clients, and hide what clients must not see after a switch.
+
+`kproxy.cluster.policies` asks for them when a virtual cluster is made and whenever its policies change. The relay calls
+their handlers.
+"""
 
 from __future__ import annotations
 

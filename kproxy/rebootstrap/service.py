@@ -1,4 +1,8 @@
-"""Rebootstrap for one virtual cluster: what each client gets, and what happens when the epoch rises."""
+"""Rebootstrap for one virtual cluster: what each client gets, and what happens when the epoch rises.
+
+This package's policies ask it about each request whose client may have to be notified. `Cluster` has it raise the epoch
+when all clients must bootstrap again, for instance at a failover.
+"""
 
 from __future__ import annotations
 

@@ -1,12 +1,15 @@
 # This module is pure (no I/O, no clock).
 """Walks the topics of Metadata v12 and v13 without decoding: finds where they end, and which they are.
 
+`metadata`, `answers` and `leader_epochs` call it for the Metadata requests and responses that kproxy changes or
+answers.
+
 A Metadata v13 response is a v12 one with an error code between its topics and its own tagged fields (KIP-1102). Only a
-walk over every partition finds that place for certain. But what brokers that serve v12 write ends in six bytes that are
-always the same: the last topic's authorized operations, which the client did not ask for, its empty section of tagged
-fields, and the message's own. So the error code belongs just before the last byte. Small messages are walked, and large
-ones when they end otherwise. A large one is misread only if a broker adds tagged fields to the message itself, as none
-does, and the last of them ends in just these six bytes.
+walk over every partition finds that place for certain. But brokers that serve v12 end each response in the same six
+bytes: the last topic's authorized operations, which the client did not ask for, its empty section of tagged fields, and
+the message's own. So the error code belongs just before the last byte. Small messages are walked, and so are large ones
+that end in other bytes. A large one is misread only if a broker adds tagged fields to the message itself, as none does,
+and the last of them ends in just these six bytes.
 
 10,000 partitions: 1 µs by the last bytes, 10 ms by a walk.
 """

@@ -1,5 +1,7 @@
 """Admits a client: waits for its first bytes, dials a broker, then hands both sockets to the pump.
 
+Every listener of a virtual cluster calls `admit` for each client that connects, in a task of its own.
+
 No broker is dialled for a connection that sends nothing or speaks another protocol: load balancers' health checks cost
 the brokers nothing.
 """
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from kproxy.relay.pump import Pump
 
 _PACING: Final = b"bbr"
-"""The congestion control that sends at a rate, by timers where no queue (fq) paces for TCP, as on the loopback."""
+"""The congestion control that paces what it sends: by timers where no queue (fq) does so, as on the loopback."""
 _PLAIN: Final = b"reno"
 """Built into every Linux, and always free for an unprivileged process to choose."""
 _NAME_BYTES: Final = 16

@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock).
-"""A request in flight that the proxy answers after it has asked the broker."""
+"""A request in flight that the proxy answers after it has asked the broker.
+
+The request flow begins one when a policy must ask the broker first. The response flow hands it each response of the
+broker.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +23,10 @@ class BrokerDialogue:
 
     def __init__(self, steps: Steps, requests: Flow) -> None:
         self._steps = steps
-        """The flow that waits for the dialogue's end."""
         self.requests = requests
-        """The frame of the question that the broker gets next."""
+        """The flow that waits for the dialogue's end."""
         self.request = b""
+        """The frame of the question that the broker gets next."""
 
     def step(self, response: bytes | None) -> Answer | Deferred | None:
         """Take the broker's response, None to begin; return the client's answer, or None and set the next `request`."""

@@ -1,7 +1,8 @@
 # This module is compiled (by mypyc).
 """Runs the steps of answers that the proxy works out itself; between two steps the relay moves waiting bytes.
 
-Pure.
+The pump calls `add` when a handler returns an `Incremental` answer, and `take` between two polls of epoll while any
+waits. Nothing here uses a socket or a clock.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import Final, Protocol
 from kproxy.protocol.outcomes import Incremental
 
 SHARE: Final = 16
-"""Every so many clients that wait for an answer of the proxy's own add one turn between two looks at epoll, so that a
-long queue does not last.
+"""For every so many clients that wait for an answer of the proxy's own, one more is served between two polls of epoll.
+So a long queue does not last.
 """
 
 
@@ -30,7 +31,7 @@ class DeferredWork:
     """Takes the oldest answer first, and each to its end: they are sent, and take effect, in the order of arrival."""
 
     def __init__(self) -> None:
-        # An OrderedDict: a dict finds its first entry the more slowly the more were removed in front of it.
+        # An OrderedDict: a dict finds its first entry more slowly with each entry removed in front of it.
         self.waiting: OrderedDict[int, tuple[Asking, Incremental]] = OrderedDict()
         """Answers that have steps left, by their connection's id."""
 

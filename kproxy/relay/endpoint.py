@@ -1,5 +1,8 @@
 # This module is compiled (by mypyc).
-"""One non-blocking socket of a relayed connection: what it still has to send, and which events it waits for."""
+"""One non-blocking socket of a relayed connection: what it still has to send, and which events it waits for.
+
+Each connection has the pump make two when it begins: the client's and the broker's. The flows send through them.
+"""
 
 from __future__ import annotations
 

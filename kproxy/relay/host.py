@@ -1,5 +1,8 @@
 # This module is compiled (by mypyc).
-"""The interface of the pump, as a connection needs it."""
+"""The interface of the pump, as a connection needs it.
+
+`Pump` implements it and each `Connection` calls it, so the connection's module need not import the pump's.
+"""
 
 from __future__ import annotations
 

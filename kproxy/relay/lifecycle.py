@@ -1,6 +1,8 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
 """The life of a relayed connection: its states, and the events that lead from one to the next.
 
+Each `Connection` has one `Lifecycle`, and hands it every event that may end the connection.
+
 docs/design.md has the drawing. An event that the table does not have for a state changes nothing.
 """
 

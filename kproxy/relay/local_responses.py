@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""The proxy's own answers on a connection: at once, in their turn, later, or after asking the broker."""
+"""The proxy's own answers on a connection: at once, in their turn, later, or after asking the broker.
+
+Each connection has one `LocalResponses`. The request flow hands it the outcome of each request that was held whole. The
+response flow has it send each answer when its turn comes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Implements `kproxy.protocol.connections.Connections` over this process's pump."""
+"""Implements `kproxy.protocol.connections.Connections` over this process's pump.
+
+Each process has one, which its `Relay` makes at start. The rebootstrap service, the admin API and the event stream call
+it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Records the end of a client's connection: counts it by its reason, and logs it once, never with a payload."""
+"""Records the end of a client's connection: counts it by its reason, and logs it once, never with a payload.
+
+The pump calls it when a relayed connection ends; the acceptor, when a client ends before it is relayed.
+"""
 
 from __future__ import annotations
 

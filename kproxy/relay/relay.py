@@ -1,4 +1,7 @@
-"""The relay of one process: admits clients, moves their bytes, and drains them."""
+"""The relay of one process: admits clients, moves their bytes, and drains them.
+
+`kproxy.app.process` makes one when kproxy starts. Listeners hand it each client that connects.
+"""
 
 from __future__ import annotations
 

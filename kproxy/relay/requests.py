@@ -1,7 +1,7 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
 """The client's bytes: finds the requests in them, expects their responses, and sends them on.
 
-Pure: it owns no socket and no clock.
+`Connection` calls `feed` with whatever it reads from the client. The flow owns no socket and no clock.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _WHOLE: Final = OnRequest.WHOLE
 class RequestFlow(Flow):
     """What one client sends. Each request is counted, timed, and expected to be answered in its turn.
 
-    The last request of what was fed is noted only when it is out: the broker gets it sooner, by the time that noting
-    takes when nothing of it is in the processor's caches.
+    The last request of what was fed is noted (`note`) only after it is sent, so that the broker gets it sooner. Noting
+    takes a while when what it needs is not in the processor's caches.
     """
 
     __slots__ = (
@@ -101,7 +101,7 @@ class RequestFlow(Flow):
         self.handling = False
         """A policy is deciding on a request."""
         self.last: Reason | None = None
-        """Set once the client's last request has come: later bytes are ignored, and the connection ends for it."""
+        """Set once the client's last request has come: later bytes are ignored. The connection ends for it."""
 
     @property
     def under_way(self) -> bool:

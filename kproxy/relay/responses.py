@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""The broker's bytes: matches each frame with the request it answers, and rewrites it where a policy says so."""
+"""The broker's bytes: matches each frame with the request it answers, and rewrites it where a policy says so.
+
+`Connection` calls `feed` with whatever it reads from the broker.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 # This module is pure (no I/O, no clock).
 """Recognizes clients that do not speak Kafka, by the first bytes of their connection.
 
-The acceptor and the request flow call it when those bytes do not begin with a plausible frame size.
+The acceptor calls it with every client's first bytes; the request flow, when a request begins with an impossible frame
+size.
 """
 
 from __future__ import annotations

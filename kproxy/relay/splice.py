@@ -1,5 +1,8 @@
 # This module is compiled (by mypyc).
-"""Moves large bodies from socket to socket inside the kernel, through a pooled pipe."""
+"""Moves large bodies from socket to socket inside the kernel, through a pooled pipe.
+
+`Connection` does so when at least `SPLICE_FROM` bytes that need no look are still to come; `Endpoint` takes the pipe.
+"""
 
 from __future__ import annotations
 

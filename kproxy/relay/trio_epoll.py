@@ -1,4 +1,7 @@
-"""Wakes the one task that waits in an epoll of its own, instead of in Trio's, when Trio has something to do."""
+"""Wakes the one task that waits in an epoll of its own, instead of in Trio's, when Trio has something to do.
+
+That task is the pump's: it enters `watched` when it starts, and leaves it when it is cancelled.
+"""
 
 from __future__ import annotations
 

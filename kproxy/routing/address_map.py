@@ -1,7 +1,8 @@
 # This module is pure (no I/O, no clock).
 """The nodes of a virtual cluster: each broker's real address, and the address that kproxy advertises for it.
 
-The module is pure, apart from the `bind` that the caller passes in.
+`Nodes` makes a map when kproxy starts. It asks the map at each dial and each response with addresses, and changes it
+when the topology or the configuration changes. The module is pure, apart from the `bind` that the caller passes in.
 """
 
 from __future__ import annotations

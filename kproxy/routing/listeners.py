@@ -1,4 +1,8 @@
-"""Listening sockets. They are bound at once, so that they can be advertised to clients; tasks accept from them."""
+"""Listening sockets: `listen` binds one, and a task of `Listener` accepts clients from it.
+
+kproxy.cluster.listeners opens one to bootstrap when kproxy starts, and one for each node that the configuration or the
+upstream cluster names. A socket is bound at once, so that its port can be advertised to clients.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock).
-"""Choose a node's port: by its id alone (offset), or the next free one (automatic)."""
+"""Choose a node's port: by its id alone (offset), or the next free one (automatic).
+
+kproxy.cluster.listeners makes the strategy when kproxy starts, and at a reload. `AddressMap` asks it for the ports that
+a node may have, when it meets a new node.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +41,10 @@ class NoPortError(KproxyError):
 
 @dataclass(frozen=True, slots=True)
 class OffsetPorts:
-    """The port is `first_port` + the node's place among `ranges` (first and last id, inclusive); without them + its id.
+    """The port is `first_port` plus the node's place among `ranges` (first and last id, inclusive).
 
-    It follows from the configuration alone, so that every replica answers alike.
+    Without ranges it is `first_port` plus the node's id. It follows from the configuration alone, so that every replica
+    answers alike.
     """
 
     first_port: int
@@ -153,7 +158,7 @@ def _others(config: Config, index: int) -> Iterator[Span]:
 
 
 def _last(config: Config, claim: Claim) -> int:
-    """Return the last port to leave to a claim: for port = first_port + node id, which has no choice, the highest."""
+    """Return the last port to leave to a claim: the highest of all for offset ports without ranges."""
     if claim.last is not None:
         return claim.last
     other = config.clusters[int(claim.path[1])]

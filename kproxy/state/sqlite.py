@@ -1,4 +1,7 @@
-"""The persistent store: an SQLite file with one writer thread; calls that wait at the same time share a commit."""
+"""The persistent store: an SQLite file with one writer thread; calls that wait at the same time share a commit.
+
+`Process` opens one when kproxy starts with `state.path` set, and closes it when kproxy ends.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The interface of a store, the store in memory, and `keep`, which writes without raising."""
+"""The interface of a store, the store in memory, and `keep`, which writes without raising.
+
+Virtual clusters read their state when kproxy starts, and store each change: the active upstream, the failover history
+and the subscriptions of client telemetry.
+"""
 
 from __future__ import annotations
 

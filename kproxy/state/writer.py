@@ -1,4 +1,7 @@
-"""The only thread that uses the connection. It runs all waiting calls in one transaction and reports them to Trio."""
+"""The only thread that uses the connection. It runs all waiting calls in one transaction and reports them to Trio.
+
+`SqliteStore` starts it when the SQLite file is open, and submits each call to it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Client telemetry of one virtual cluster (KIP-714): its api policies, its receivers, its stored subscriptions."""
+"""Client telemetry of one virtual cluster (KIP-714): its api policies, its receivers, its stored subscriptions.
+
+`Cluster` makes one when kproxy starts, starts it before the first client connects, and applies a reload to it.
+`kproxy config check` makes one, too, only to check its settings.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Telemetry's part of config requests. Loaded at the first of them, not at start, since it takes 25 ms and 3 MB."""
+"""Telemetry's part of config requests: the handlers of requests that describe, alter or list configs.
+
+kproxy.telemetry.policies calls `handler` for each such request. It imports this module at the first of them, not at
+start, since that takes 25 ms and 3 MB.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 # This module is pure (no I/O, no clock).
 """Subscriptions as Kafka's tools see them: config resources of type CLIENT_METRICS (KIP-714, KIP-1106).
 
-If any change of a resource is refused, nothing of the resource changes.
+The dialogues of kproxy.telemetry.apis and the admin port call it when somebody describes, lists or alters
+subscriptions. If any change of a resource is refused, nothing of the resource changes.
 """
 
 from __future__ import annotations

@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock).
-"""The errors that telemetry answers requests with; each carries Kafka's error code."""
+"""The errors that telemetry answers requests with; each carries Kafka's error code.
+
+Code that checks a subscription or a push raises them; the handler of the request, or of the configuration, catches
+them.
+"""
 
 from __future__ import annotations
 

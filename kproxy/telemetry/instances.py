@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""The known client instances, in bounded memory: the least recently seen one is evicted first, as in Kafka."""
+"""The known client instances, in bounded memory: the least recently seen one is evicted first, as in Kafka.
+
+An instance is a client that pushes metrics (KIP-714). `Telemetry` looks it up at each of its requests.
+"""
 
 from __future__ import annotations
 

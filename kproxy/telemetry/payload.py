@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""A client's push: OTLP metrics as bytes, and decoded for receivers that read them."""
+"""A client's push: OTLP metrics as bytes, and decoded for receivers that read them.
+
+`Telemetry` makes a `Push` of each accepted request that has metrics; each receiver is then offered the `Push`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Telemetry's api policies: for its own two APIs, and for its part of the config APIs."""
+"""Telemetry's api policies: for its own two APIs, and for its part of the config APIs.
+
+An api policy is what kproxy does with one API. `ClientTelemetry` makes them when kproxy starts; the relay calls their
+handlers for each request of these APIs.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""Answers GetTelemetrySubscriptions and PushTelemetry for a virtual cluster (KIP-714). Time is an argument."""
+"""Answers GetTelemetrySubscriptions and PushTelemetry for a virtual cluster (KIP-714). Time is an argument.
+
+The handlers of kproxy.telemetry.policies call `get` and `push`, once for each request.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""All client metrics subscriptions of a virtual cluster, and their union for one client."""
+"""All client metrics subscriptions of a virtual cluster, and their union for one client.
+
+`Telemetry` asks for the union when it meets a client, and again after a subscription has changed.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # This module is pure (no I/O, no clock).
 """Believes a change that would send every client away only when two polls show it.
 
-One poll may have met the wrong cluster, or a broker that is alone.
+The watcher asks it after each answered poll. One poll may have met the wrong cluster, or a broker that is alone.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""Decides when a virtual cluster switches upstreams by itself: late, seldom, and never back without a reason."""
+"""Decides when a virtual cluster switches upstreams by itself: late, seldom, and never back without a reason.
+
+`FailoverController` asks it once a second.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Probes every node, a bounded number at a time; a probe that hangs or fails does not affect the others."""
+"""Probes every node, a bounded number at a time; a probe that hangs or fails does not affect the others.
+
+The watcher probes the known nodes after each poll of the cluster, unless a change waits to be confirmed.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""The reachability of an upstream or node: whether it answers, since when, why not; and when the next poll is due."""
+"""The reachability of an upstream or node: whether it answers, since when, why not; and when the next poll is due.
+
+The watcher calls it after each poll of an upstream cluster, the prober after each probe of a node.
+"""
 
 from __future__ import annotations
 

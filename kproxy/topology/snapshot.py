@@ -106,7 +106,7 @@ def _moved(old: Node | None, new: Node) -> bool:
 
 
 def another_cluster(known: str | None, reported: str | None) -> bool:
-    """True when two cluster ids are of two clusters. None is of no other one: brokers before Metadata v2 give no id."""
+    """True when both ids are known and differ. Brokers before Metadata v2 give no id: None is of no other cluster."""
     return None not in (known, reported) and known != reported
 
 

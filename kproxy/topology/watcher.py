@@ -1,5 +1,8 @@
 """Follows a cluster: polls its metadata, probes its nodes, and reports each change once.
 
+`Upstream` runs one for the active upstream cluster of a virtual cluster. It polls every `topology.interval`, and sooner
+when something looks wrong.
+
 Each poll asks a bootstrap server on a fresh connection, so that a name which has moved to another cluster is noticed
 while the old cluster lives. A change that would make every client bootstrap again is believed when a second poll
 confirms it.

@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock).
-"""Which broker to ask next, and how long to wait before the next attempt."""
+"""Which broker to ask next, and how long to wait before the next attempt.
+
+`UpstreamClient` calls `ordered` or `fresh_first` for each request that any broker may answer. Code that tries again
+calls `full_jitter` after each failure.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One broker address: the connection to it, opened when it is needed or renewed, with backoff after failures."""
+"""One broker address: the connection to it, opened when it is needed or renewed, with backoff after failures.
+
+`UpstreamClient` makes one for each address of its cluster, and gets the session for each request from it.
+"""
 
 from __future__ import annotations
 

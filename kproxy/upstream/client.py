@@ -1,4 +1,8 @@
-"""The upstream client: it reaches brokers by node id, or any reachable one when the id does not matter."""
+"""The upstream client: it reaches brokers by node id, or any reachable one when the id does not matter.
+
+kproxy's own requests go through it, relayed ones do not. The watcher of an upstream cluster has a client, and so has
+each destination that writes to a topic.
+"""
 
 from __future__ import annotations
 

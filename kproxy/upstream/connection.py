@@ -1,4 +1,8 @@
-"""One connection to a broker: many requests in flight, answered in order; any doubt about the order ends it."""
+"""One connection to a broker: many requests in flight, answered in order; any doubt about the order ends it.
+
+`open_session` opens one for kproxy's own requests, and `Session` calls `exchange` for each of them. Relayed connections
+are in kproxy.relay.
+"""
 
 from __future__ import annotations
 

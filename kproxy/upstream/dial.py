@@ -1,4 +1,8 @@
-"""Opens connections to brokers; TLS will wrap the stream here, so that nothing above notices the difference."""
+"""Opens connections to brokers; TLS will wrap the stream here, so that nothing above notices the difference.
+
+The acceptor dials a broker for each client that it admits, `open_session` for kproxy's own connections. The `otlp`
+receiver dials its server.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""Cuts a connection's stream into whole response frames, and finds the requests that they answer, in order."""
+"""Cuts a connection's stream into whole response frames, and finds the requests that they answer, in order.
+
+`Connection` (kproxy.upstream.connection) feeds it all bytes that come from a broker.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock).
-"""The first exchange on each connection, ApiVersions: kproxy's request, the answer, and the version that follows."""
+"""The first exchange on each connection of kproxy's own, ApiVersions, and the versions of requests that follow from it.
+
+`open_session` shakes hands on each new connection, then `Session` calls `pick` for each request. The prober of nodes
+asks `HELLO`, too.
+"""
 
 from __future__ import annotations
 

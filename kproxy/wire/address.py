@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""The broker addresses in a response, and `replace_addresses`, which puts others in their place."""
+"""The broker addresses in a response, and `replace_addresses`, which puts others in their place.
+
+`kproxy.relay.apis.addresses` replaces the addresses in a whole response, `kproxy.wire.tail` those in a streamed one.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""Kafka's APIs: their versions, and the header versions of their requests and responses."""
+"""Kafka's APIs: their versions, and the header versions of their requests and responses.
+
+`APIS` is made once, at import. Each virtual cluster's routes are made from it, and headers look up their version in it.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""Names and classes of the error codes on the wire, also for codes that this version does not know."""
+"""Names and classes of the error codes on the wire, also for codes that this version does not know.
+
+It is called at a scrape of /metrics, by the admin port, and by kproxy.delivery for the answers to its own requests.
+"""
 
 from __future__ import annotations
 

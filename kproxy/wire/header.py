@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""Request and response headers, which lie between a frame's size and its body."""
+"""Request and response headers, which lie between a frame's size and its body.
+
+They are decoded and encoded for messages that kproxy reads, answers or sends itself. `client_id_in` is called for the
+first request of each connection.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock).
-"""The base classes of generated structs and messages: they are read, written, decoded and encoded."""
+"""The base classes of generated structs and messages, which decode and encode the bodies of requests and responses.
+
+Rooms (packages of kproxy such as telemetry) use them for the few messages that they read or answer, and kproxy.upstream
+for requests of kproxy's own. All other messages pass without them.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""Read Kafka's primitive types at a position of a buffer; their limits."""
+"""Functions that read Kafka's primitive types at a position of a buffer, and the limits of these types.
+
+`Reader`, the generated walks over messages, and rooms (packages of kproxy such as telemetry) call them.
+"""
 
 from __future__ import annotations
 

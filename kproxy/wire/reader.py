@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""Reads a message's values in order. It checks bounds: it allocates nothing for a length without enough bytes."""
+"""Reads a message's values in order. It checks bounds: it allocates nothing for a length without enough bytes.
+
+`WireMessage.decode` makes a `Reader` for each message.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock).
-"""Record batches (magic 2): encode them, read or replace their producer id; choose the partition of a key."""
+"""Record batches (magic 2): encode them, read or replace their producer id; choose the partition of a key.
+
+kproxy.delivery encodes telemetry and events that go to topics. kproxy.producers reads and replaces the producer ids in
+clients' Produce requests.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""Find broker addresses, error codes and `acks` in messages without decoding them."""
+"""Find broker addresses, error codes and `acks` in messages without decoding them.
+
+A skim is a walk over a response that finds its addresses. A route (one API in one version) looks up its skim when it
+is made; the skim runs for each response, unless a `Glance` rules it out. The relay calls `acks` for each Produce
+request.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock).
-"""Walk messages that are forwarded as they arrive: find their records and the section with addresses."""
+"""Walk messages that are forwarded as they arrive: find their records and the section with addresses.
+
+The relay makes a `ResponseStream` for each Fetch or ShareFetch response that may have addresses and is not whole in one
+read. `ProduceRewrite` makes a `RecordsWalk` for each Produce request that it rewrites.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 # This module is pure (no I/O, no clock).
 """Replace broker addresses at the end of a response that streams (Fetch, ShareFetch), without changing its length.
 
+`ResponseStream` calls it once for each such response, when the last section has arrived.
+
 NodeEndpoints (KIP-951) are at the very end of a response, when the frame's length has already been sent. When they
 get shorter, a tagged field of zeros fills the space; clients skip it, because they do not know its tag (KIP-482).
 """

@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""The building blocks of generated skims: functions that read at a position, and the types of their tables."""
+"""The building blocks of generated skims: functions that read at a position, and the types of their tables.
+
+A skim is a walk over a response that finds its addresses without decoding it. Skims call these functions, and so do
+rooms (packages of kproxy such as rebootstrap) that walk over responses themselves.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""Writes a message's values in order."""
+"""Writes a message's values in order.
+
+`WireMessage.encode` makes a `Writer` for each message, `encode_request_header` one for each header.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""The types of a metric family."""
+"""The types of a metric family: its definition (`Family`) and its Prometheus type (`Kind`).
+
+The modules beside this one make a `Family` for each metric. They are imported at the first scrape of /metrics.
+"""
 
 from __future__ import annotations
 

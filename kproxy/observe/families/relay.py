@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""Metrics of the relay: requests, responses, client connections and their software, connections to brokers."""
+"""Metrics of the relay: requests, responses, client connections and their software, connections to brokers.
+
+kproxy.observe.prometheus reads them at each scrape of /metrics.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""Metrics of client telemetry (KIP-714): requests and pushes, and their delivery by each receiver."""
+"""Metrics of client telemetry (KIP-714): requests and pushes, and their delivery by each receiver.
+
+kproxy.observe.prometheus reads them at each scrape of /metrics.
+"""
 
 from __future__ import annotations
 

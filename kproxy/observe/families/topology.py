@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""Metrics of the topology behind a virtual cluster, and of the event stream's destinations."""
+"""Metrics of the topology behind a virtual cluster, and of the event stream's destinations.
+
+kproxy.observe.prometheus reads them at each scrape of /metrics.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 # This module is pure (no I/O, no clock).
 """Policies of the APIs whose responses name brokers: each address is replaced by the advertised one; all else stays.
 
+The response flow calls their handlers for each response that may name a broker.
+
 - Produce (0): the relay reads only the head of a request; with acks=0 no response is expected. From v10 on responses
   name new leaders (KIP-951). A response is small and is rewritten whole.
 - Fetch (1): requests pass; from v16 on responses may name new leaders behind all records (KIP-951). A response that is

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""Replaces broker addresses in a response by those the client is to use; all else stays as the broker wrote it."""
+"""Replaces broker addresses in a response by those the client is to use; all else stays as the broker wrote it.
+
+`address_policies` makes its handlers with it. They run for each response of an API whose responses name brokers.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 # This module is pure (no I/O, no clock).
 """ApiVersions (18): answers with the versions that both the broker and kproxy serve.
 
+Runs for each ApiVersions request that kproxy.rebootstrap.api_versions does not answer first, and for the broker's
+response.
+
 The request goes on to the broker with the client's software name in it (KIP-511), at v4 at most: kproxy.rebootstrap
 checks the ids that v5 carries (KIP-1242), so they work in front of every broker. kproxy answers a version that it does
 not know as Kafka does, by error 35 in a v0 body that names the versions of ApiVersions itself.

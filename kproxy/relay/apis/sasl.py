@@ -1,6 +1,8 @@
 # This module is pure (no I/O, no clock).
 """Learns a connection's principal: the name in the client's SASL exchange, once the broker has accepted it.
 
+Runs for each SaslHandshake (17) request, and for each SaslAuthenticate (36) request and its response.
+
 Secrets: passwords, proofs and tokens are neither kept nor shown. Only the name in a message is read. It is believed
 only when the broker has accepted the exchange that it began. A client cannot forge that answer: each response is
 matched with its own request.

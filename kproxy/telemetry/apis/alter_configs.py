@@ -1,6 +1,9 @@
 # This module is pure (no I/O, no clock).
 """AlterConfigs (33) and IncrementalAlterConfigs (44): the proxy alters subscriptions, the broker the rest (KIP-714).
 
+The relay calls `converse` or `converse_incremental` for a request that names subscriptions (config resource type 16,
+CLIENT_METRICS).
+
 Version notes: AlterConfigs (KIP-133) is flexible from v2 on. Configs of a resource that it does not name return to
 their defaults. IncrementalAlterConfigs (KIP-339) is flexible from v1 on. Set, delete, append and subtract are in both
 versions.

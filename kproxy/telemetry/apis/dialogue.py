@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock).
-"""The common part of dialogues: ask the broker whether the client's principal may alter or describe subscriptions."""
+"""The common part of dialogues: ask the broker whether the client's principal may alter or describe subscriptions.
+
+A dialogue asks the broker on the client's connection, before the client is answered. The modules beside this one have
+one for each config API, and call this one in it.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,11 @@
 # This module is pure (no I/O, no clock).
 """ListConfigResources (74): the proxy lists its subscriptions, the broker the rest (KIP-714, KIP-1142).
 
-Version notes: v0, once ListClientMetricsResources, lists subscriptions only. v1 adds resource types; no type is all.
-Brokers know v0 since Kafka 3.7 and v1 since 4.1. A broker is not asked in a version that it does not know.
+The relay calls `converse` for each of these requests.
+
+Version notes: v0, once ListClientMetricsResources, lists subscriptions only. v1 adds resource types; a request without
+types asks for all. Brokers know v0 since Kafka 3.7 and v1 since 4.1. A broker is not asked in a version that it does
+not know.
 """
 
 from __future__ import annotations

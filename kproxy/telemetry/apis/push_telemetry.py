@@ -1,6 +1,8 @@
 # This module is pure (no I/O, no clock).
 """PushTelemetry (72) as clients send it (KIP-714).
 
+The handler of kproxy.telemetry.policies calls `decode` for each request.
+
 Version notes: v0 only. The schema has no null for Metrics, but librdkafka 2.8 sends one when it has nothing to push;
 it is read as empty bytes.
 """

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""Requests that name config resources: those of type CLIENT_METRICS are the proxy's, the rest are the broker's."""
+"""Requests that name config resources: those of type CLIENT_METRICS are the proxy's, the rest are the broker's.
+
+The dialogues of kproxy.telemetry.apis.alter_configs and describe_configs call it for each request.
+"""
 
 from __future__ import annotations
 

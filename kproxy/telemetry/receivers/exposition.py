@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""Write clients' metrics in Prometheus' text format, from snapshots, so that a thread can do it."""
+"""Write clients' metrics in Prometheus' text format, from snapshots, so that a thread can do it.
+
+At each scrape of /metrics/clients, the `prometheus` receiver takes snapshots and writes a page of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The `files` receiver: gzip files of JSON lines, as `json_lines` makes them of pushes."""
+"""The `files` receiver: gzip files of JSON lines, as `json_lines` makes them of pushes.
+
+The receivers' factory makes it when kproxy starts. `Fanout` then runs its task, which writes queued pushes.
+"""
 
 from __future__ import annotations
 

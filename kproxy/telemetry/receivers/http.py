@@ -1,4 +1,7 @@
-"""A small HTTP/1.1 client: it POSTs to one URL, on one connection that is kept; every wait has a deadline."""
+"""A small HTTP/1.1 client: it POSTs to one URL, on one connection that is kept; every wait has a deadline.
+
+Each sending task of the `otlp` receiver has a client, and calls `post` for each batch of pushes.
+"""
 
 from __future__ import annotations
 

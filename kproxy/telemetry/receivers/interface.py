@@ -1,4 +1,7 @@
-"""The interface of receivers of clients' metrics. Plug-ins are receivers of other packages, found by entry points."""
+"""The interface of receivers of clients' metrics. Plug-ins are receivers of other packages, found by entry points.
+
+`ClientTelemetry` makes a `Fanout` of its receivers when kproxy starts. Each accepted push is offered to it.
+"""
 
 from __future__ import annotations
 

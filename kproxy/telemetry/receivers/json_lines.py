@@ -1,7 +1,8 @@
 # This module is pure (no I/O, no clock).
 """A push as lines of JSON: one for each different resource, so that Spark reads columns and not text.
 
-Java's clients repeat their resource for every metric; it is one line all the same.
+The task of the `files` receiver calls `lines` for each push. Java's clients repeat their resource for every metric; it
+is one line all the same.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def _attributes(*texts: str) -> str:
 
 
 def _cached(function: _lru_cache_wrapper[str], *arguments: Any) -> str:
-    """Call a cached function; not by its cache if the key is longer than anything that Kafka's clients push."""
+    """Call a cached function. A key that is longer than anything that Kafka's clients push bypasses the cache."""
     short = sum(len(each) for each in arguments if isinstance(each, str)) <= _MAX_CACHED
     return function(*arguments) if short else function.__wrapped__(*arguments)
 

@@ -1,4 +1,7 @@
-"""The `kafka` receiver: a record for each push; key: the instance id, value: OTLP, headers: the client's attributes."""
+"""The `kafka` receiver: a record for each push; key: the instance id, value: OTLP, headers: the client's attributes.
+
+The receivers' factory makes it when kproxy starts. `Fanout` then runs its task, which writes queued pushes.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock).
-"""Names and labels of series, in the exposition format's form; clients' attributes have KIP-714's names."""
+"""Names and labels of series, in the exposition format's form; clients' attributes have KIP-714's names.
+
+The `prometheus` receiver calls it when it adds up pushes; the `kafka` and `otlp` receivers take clients' attributes
+from it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The `otlp` receiver: sends clients' metrics to a collector by OTLP/HTTP, as clients wrote them, with labels added."""
+"""The `otlp` receiver: sends clients' metrics to a collector by OTLP/HTTP, as clients wrote them, with labels added.
+
+`Fanout` calls `offer` for each push, and runs the tasks that send queued pushes, from start to end of kproxy.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger("kproxy.telemetry")
 
 BATCH_BYTES: Final = 4 * 2**20
-"""The most bytes of payloads in one request: collectors take 20 MiB; gateways before them take 1 MiB, to which zstd and
-gzip bring it."""
+"""The most bytes of payloads in one request. Collectors take 20 MiB. Gateways before them take 1 MiB: zstd and gzip
+shrink a request to that."""
 
 _BATCH_PUSHES: Final = 1000
 _BACKOFF: Final = 0.5

@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock).
-"""Read OTLP's metrics as plain values: their kind, how a value relates to the one before it, and their points."""
+"""Read OTLP's metrics as plain values: their kind, how a value relates to the one before it, and their points.
+
+The `prometheus` receiver calls `reading` for each metric of a push that it adds up point by point. The `files` receiver
+reads numbers and attributes of each push.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""What the answer of an OTLP/HTTP server means for the pushes in a request of the `otlp` receiver."""
+"""What the answer of an OTLP/HTTP server means for the pushes in a request of the `otlp` receiver.
+
+The receiver calls it for each answer.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
-"""Remember where the numbers of a client's last push went, to add up the next push of the same metrics at once."""
+"""Remember where the numbers of a client's last push went, to add up the next push of the same metrics at once.
+
+`Accumulator` asks for a plan first at each push. A push that fits none is added up point by point, and a plan may be
+made of it.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +104,7 @@ class Plan:
 def plan(info: ClientInfo, template: PayloadTemplate, payload: bytes, taken: Sequence[Step | None]) -> Plan | None:
     """Return the plan that follows from how a payload of gauges and deltas of counters was added up.
 
-    Return None for other payloads: `taken` has None in the place of every other point, or several sources.
+    Return None for other payloads: for these, `taken` has None in the place of a point, or points of several sources.
     """
     steps = [step for step in taken if step is not None]
     if len(steps) != len(taken) or len(steps) > MAX_POINTS or len({step.source for step in steps}) != 1:

@@ -1,4 +1,7 @@
-"""Make receivers of other packages: find them by their entry points, and check them before they get pushes."""
+"""Make receivers of other packages: find them by their entry points, and check them before they get pushes.
+
+The receivers' factory calls `make` when kproxy starts, for each receiver of a type that is not kproxy's own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The `prometheus` receiver: clients' metrics at /metrics/clients, for Prometheus to scrape."""
+"""The `prometheus` receiver: clients' metrics at /metrics/clients, for Prometheus to scrape.
+
+`Fanout` calls `offer` for each push; the admin port calls `clients_page` at each scrape.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""The clients, families and series that are kept: bounded, each name once. What clients counted outlives them."""
+"""The clients, families and series that are kept: bounded, each name once. What clients counted outlives them.
+
+`Accumulator` calls it when it adds up a push, and when clients or series expire.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +106,7 @@ class Registry:
         return point
 
     def forget(self, source: Source) -> None:
-        """Remove a client with its series; the last one of its group also removes what departed clients of it left."""
+        """Remove a client with its series; with the last of a group also what the group's departed clients left."""
         self.drop(source, list(source.points))
         del self.sources[source.key]
         group = source.group

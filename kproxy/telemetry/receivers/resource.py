@@ -1,6 +1,8 @@
 # This module is pure (no I/O, no clock).
 """Add a client's labels to its OTLP resource, as attributes, without decoding its metrics.
 
+The `otlp` receiver calls `Labelling.labelled` for each push that it is offered.
+
 Protobuf merges a submessage that occurs twice in a message, so a second Resource behind the first one adds attributes.
 Payloads one after the other are one payload with the resources of all.
 """
@@ -95,8 +97,8 @@ def _span(payload: bytes, start: int) -> _Span | None:
 
 
 MAX_RESOURCES: Final = 4096
-"""The most resources in one push. Java puts each metric into one of its own, librdkafka all into one. Each grows by the
-labels, and an empty one is two bytes: as many as a push may hold would be 200 MB."""
+"""The most resources in one push. Java puts each metric into a resource of its own, librdkafka all into one. Labels are
+added to each, and an empty resource is two bytes: as many as a push may hold would be 200 MB."""
 
 # Each of our names as it begins a KeyValue: field 1, length-delimited.
 _KEYS: Final = tuple(bytes([0x0A, len(name)]) + name.encode() for name in CLIENT_LABELS)

@@ -1,5 +1,8 @@
 # This module is pure (no I/O, no clock).
-"""Series of clients' metrics: a number for each client and point, in columns, so that a client costs little."""
+"""Series of clients' metrics: a number for each client and point, in columns, so that a client costs little.
+
+`Accumulator` changes them when clients push; each scrape of /metrics/clients reads them.
+"""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kproxy.config.document import Document, parse_yaml
+from kproxy.config.document import Document
+from kproxy.config.yaml_text import parse_yaml
 from kproxy.errors import ConfigError
 
 TEXT = """\
