@@ -78,3 +78,20 @@ def test_a_stale_connection_gets_no_address() -> None:
     assert (caught.value.reason, cluster.advertised) == (Reason.REBOOTSTRAP, [])
     assert found.advertise(-1, "", -1) == ("", -1)
     assert not context(cluster).stale
+
+
+class Kept:
+    """What a room keeps about a connection."""
+
+
+def test_a_room_keeps_its_own_state() -> None:
+    """Made at the first call, the same from then on, gone when it is forgotten; to forget nothing is no error."""
+    found = context(Cluster())
+    found.forget(Kept)
+    assert found.find(Kept) is None
+    kept = found.state(Kept)
+    assert (found.state(Kept), found.find(Kept)) == (kept, kept)
+    found.forget(Kept)
+    found.forget(Kept)
+    assert found.find(Kept) is None
+    assert found.state(Kept) is not kept
