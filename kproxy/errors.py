@@ -46,6 +46,10 @@ class UpstreamError(KproxyError):
     """A broker cannot be reached, does not answer in time, or sends bytes that are not Kafka."""
 
 
+class ShortageError(UpstreamError):
+    """The system refused kproxy a descriptor or memory: that says nothing about the broker."""
+
+
 class CommandError(KproxyError):
     """The running proxy did not carry out a request; `str()` gives the reason in one line.
 

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from dataclasses import asdict, fields
-from heapq import nsmallest
+from collections.abc import Callable, Generator, Iterable
 from http import HTTPStatus
-from itertools import dropwhile, islice
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from kproxy.admin.message import HttpError, Request, Response, choice, integer, json_response
+from kproxy.admin.listing import Row, Smallest, list_body, page_body
+from kproxy.admin.message import HttpError, Request, Response, choice, integer, json_pieces, json_response
 from kproxy.admin.models import ClientView, ConnectionView, Rebootstrap
+from kproxy.admin.turns import Turn
 from kproxy.admin.view import View, cluster_not_found
 
 DEFAULT_LIMIT: Final = 100
-MAX_LIMIT: Final = 1000  # about 400 kB and 5 ms
+MAX_LIMIT: Final = 1000  # about 400 kB; 12 MB if names are hostile
 
 Identity: TypeAlias = tuple[str, ...]
 """Cluster, host, client id, principal, software name, software version. Each of the last four is "" when it is unknown,
@@ -26,24 +26,22 @@ otherwise it begins with "=".
 """
 
 _IDENTITY_PARTS: Final = 6
-_CLIENT_FIELDS: Final = tuple(field.name for field in fields(ClientView))
-_CONNECTION_FIELDS: Final = tuple(field.name for field in fields(ConnectionView))
 
 
 async def clusters(_request: Request, view: View) -> Response:
     """All virtual clusters."""
-    return json_response({"clusters": [asdict(cluster) for cluster in view.clusters()]})
+    return json_pieces(list_body("clusters", await view.clusters()))
 
 
 async def cluster(request: Request, view: View) -> Response:
     """One virtual cluster."""
-    return json_response(asdict(view.cluster(request.segments["cluster"])))
+    return json_response(await view.cluster(request.segments["cluster"]))
 
 
 async def events(request: Request, view: View) -> Response:
     """The last events of a virtual cluster, newest last."""
     name = cluster_name(request, view)
-    return json_response({"events": [asdict(event) for event in view.events(name)]})
+    return json_pieces(list_body("events", view.events(name)))
 
 
 async def connections(request: Request, view: View) -> Response:
@@ -54,11 +52,20 @@ async def connections(request: Request, view: View) -> Response:
     limit = integer(request, "limit", DEFAULT_LIMIT, 1, MAX_LIMIT)
     after = integer(request, "after", 0, 0, 2**63 - 1)
     name = cluster_filter(request, view)
-    later = dropwhile(lambda connection: connection.id <= after, view.connections(name))
-    page = list(islice(later, limit + 1))
-    # Not asdict(): it copies deeply, at ten times the price.
-    shown = [{field: getattr(connection, field) for field in _CONNECTION_FIELDS} for connection in page[:limit]]
-    return json_response({"connections": shown, "next": shown[-1]["id"] if len(page) > limit else None})
+    return json_pieces(page_body("connections", _connection_rows(view.connections(name, after), limit)))
+
+
+def _connection_rows(
+    found: Iterable[ConnectionView | None], limit: int
+) -> Generator[ConnectionView | None, None, int | None]:
+    last, shown = 0, 0
+    for connection in found:
+        if connection is not None and shown == limit:
+            return last
+        if connection is not None:
+            last, shown = connection.id, shown + 1
+        yield connection
+    return None
 
 
 async def clients(request: Request, view: View) -> Response:
@@ -68,12 +75,23 @@ async def clients(request: Request, view: View) -> Response:
     after = request.query.get("after")
     cursor = None if after is None else decode_cursor(after)
     name = cluster_filter(request, view)
-    found = ((identity(client), client) for client in view.clients(name) if wanted in (None, client.rebootstrap))
-    later = (pair for pair in found if cursor is None or pair[0] > cursor)
-    page = nsmallest(limit + 1, later, key=lambda pair: pair[0])
-    # Not asdict(): it copies deeply, at ten times the price.
-    shown = [{field: getattr(client, field) for field in _CLIENT_FIELDS} for _, client in page[:limit]]
-    return json_response({"clients": shown, "next": encode_cursor(page[limit - 1][0]) if len(page) > limit else None})
+    page: Smallest[ClientView] = Smallest(limit + 1)
+    turn = Turn()
+    for client in await view.clients(name):
+        place = identity(client)
+        if wanted in (None, client.rebootstrap) and (cursor is None or place > cursor):
+            page.add(place, client)
+        await turn.pause()
+    rows = page_rows(page, limit, encode_cursor)
+    return json_pieces(page_body("clients", rows))
+
+
+def page_rows(page: Smallest[Row], limit: int, place: Callable[[Any], str]) -> Generator[Row, None, str | None]:
+    """The first `limit` of one row more than that; returns the place of the last one if there are more."""
+    found = page.sorted()
+    for _, row in found[:limit]:
+        yield row
+    return place(found[limit - 1][0]) if len(found) > limit else None
 
 
 def cluster_name(request: Request, view: View) -> str:
@@ -101,14 +119,19 @@ def identity(client: ClientView) -> Identity:
 
 
 def encode_cursor(place: Identity) -> str:
-    """An identity as text for `after`. A client id may hold characters that a URL may not."""
-    return urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
+    """An identity as text for `after`. A client id may hold characters that a URL may not.
+
+    Not in JSON's escapes, of up to twelve bytes a character: a request's head has room for four names of 256.
+    """
+    text = json.dumps(place, ensure_ascii=False, separators=(",", ":"))
+    return urlsafe_b64encode(text.encode("utf-8", "surrogatepass")).decode().rstrip("=")
 
 
 def decode_cursor(after: str) -> Identity:
     """The identity in an `after`; raises `HttpError` 400 for text that was never a `next`."""
     try:
-        parts = json.loads(urlsafe_b64decode(after + "=" * (-len(after) % 4)))
+        encoded = urlsafe_b64decode(after + "=" * (-len(after) % 4))
+        parts = json.loads(encoded.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):
         parts = None
     if not (isinstance(parts, list) and len(parts) == _IDENTITY_PARTS and all(isinstance(part, str) for part in parts)):

@@ -5,8 +5,6 @@ The admin port calls one of these handlers for each such request, for instance o
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from kproxy.admin.api import cluster_name
 from kproxy.admin.message import Request, Response, json_fields, json_response
 from kproxy.admin.view import View
@@ -27,11 +25,11 @@ async def failover(request: Request, view: View) -> Response:
     fields = json_fields(request, {"to": str, "force": bool})
     to = fields.get("to")
     if to is not None:
-        _check_upstream(view, name, to)
-    return json_response(asdict(await view.failover(name, to, fields.get("force", False))))
+        await _check_upstream(view, name, to)
+    return json_response(await view.failover(name, to, fields.get("force", False)))
 
 
-def _check_upstream(view: View, cluster: str, upstream: str) -> None:
-    names = [each.name for each in view.cluster(cluster).upstreams]
+async def _check_upstream(view: View, cluster: str, upstream: str) -> None:
+    names = [each.name for each in (await view.cluster(cluster)).upstreams]
     if upstream not in names:
         raise NotFoundError(f"{cluster} has no upstream {upstream!r}; there are: {', '.join(names)}")

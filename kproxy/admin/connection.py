@@ -1,13 +1,12 @@
-"""One HTTP/1.1 connection of the admin port, and the limits for all of them.
+"""One HTTP/1.1 connection of the admin port.
 
-kproxy.admin.server makes one for each client that gets a slot. h11 parses and formats the bytes, Trio moves them, and
-every wait has a deadline.
+`serve_admin` makes one for each client that gets a slot. h11 parses and formats the bytes, Trio moves them, and every
+wait has a deadline.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
@@ -16,88 +15,63 @@ import h11
 import structlog
 import trio
 
-from kproxy.admin.dispatch import find
-from kproxy.admin.message import HttpError, Request, Response, error_response, split_target
+from kproxy.admin.dispatch import Room, Route, find
+from kproxy.admin.lane import Lane
+from kproxy.admin.limits import Limits
+from kproxy.admin.message import HttpError, Request, Response, error_response
+from kproxy.admin.request_reader import RequestReader, Step
 from kproxy.admin.routes import ROUTES
+from kproxy.admin.slots import HeldPages, Slot, Slots
+from kproxy.admin.turns import AT_ONCE, Turn
 from kproxy.admin.view import View
 from kproxy.errors import CommandError
+from kproxy.observe.faults import note
+from kproxy.observe.troubles import Troubles, Where
 
 _CHUNK: Final = 16 * 1024
+_WRITE: Final = 64 * 1024
+"""Bytes of a page that are handed to the system at a time."""
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """How much the clients of the admin port may use: connections, bytes of a request, and seconds."""
+class Common:
+    """What all connections of an admin port share."""
 
-    connections: int = 64
-    header_bytes: int = 16 * 1024
-    body_bytes: int = 64 * 1024
-    idle_seconds: float = 120
-    """Between two requests; above a minute, so that Prometheus keeps its connection between scrapes."""
-    request_seconds: float = 10
-    response_seconds: float = 30
-    linger_seconds: float = 1
+    view: View
+    limits: Limits
+    hosts: Collection[str]
+    """Names of kproxy in lower case, under which a web page may send commands."""
+    slots: Slots
+    held: HeldPages
+    lanes: dict[Room, Lane]
+    steps: trio.Semaphore
+    """Taken for each step of reading a request."""
+    troubles: Troubles
+    """The process' own faults."""
 
-
-class Slots:
-    """At most `limit` connections: when all slots are taken, a new connection ends the one that is idle longest.
-
-    So clients that hold connections open cannot keep the kubelet's probes out.
-    """
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._taken = 0
-        self._idle: dict[trio.CancelScope, None] = {}
-
-    @contextmanager
-    def taken(self) -> Iterator[bool]:
-        """Hold a slot during the block; yields False, and holds none, when every slot is busy."""
-        room = self._taken < self._limit or self._evict()
-        self._taken += room
-        try:
-            yield room
-        finally:
-            self._taken -= room
-
-    @contextmanager
-    def idle(self, seconds: float) -> Iterator[trio.CancelScope]:
-        """Count as idle during the block, which is cancelled after `seconds` or when the slot is needed."""
-        with trio.move_on_after(seconds) as scope:
-            self._idle[scope] = None
-            try:
-                yield scope
-            finally:
-                self._idle.pop(scope, None)
-
-    def _evict(self) -> bool:
-        for scope in self._idle:
-            del self._idle[scope]
-            scope.cancel()
-            return True
-        return False
+    @classmethod
+    def of(cls, view: View, limits: Limits, hosts: Collection[str], troubles: Troubles) -> Common:
+        """What a new admin port has."""
+        slots = Slots(limits.connections, limits.grace_seconds)
+        lanes = {
+            Room.PAGE: Lane("pages", limits.pages, limits.queue, limits.queue_seconds),
+            Room.COMMAND: Lane("commands", limits.commands, limits.queue, limits.queue_seconds),
+        }
+        held = HeldPages(limits.held_bytes, slots)
+        return cls(view, limits, hosts, slots, held, lanes, trio.Semaphore(AT_ONCE), troubles)
 
 
-def _joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Headers by lower-case name; repeated ones are joined by commas (RFC 9110, 5.3)."""
-    headers: dict[str, str] = {}
-    for name, value in ((name.decode("latin-1"), value.decode("latin-1")) for name, value in fields):
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    return headers
-
-
-async def answer(request: Request, view: View) -> Response:
-    """Run the request's handler; every exception becomes an error response."""
+async def answer(route: Route, request: Request, common: Common) -> Response:
+    """Run the route's handler; every exception becomes an error response."""
     try:
-        handler, request = find(ROUTES, request)
-        return await handler(request, view)
+        return await route.handler(request, common.view)
     except (HttpError, CommandError) as error:
         return error_response(error)
-    except Exception:
-        log.exception("admin request failed", method=request.method, path=request.path)
+    except Exception as error:
+        note(common.troubles, Where.ADMIN, error, method=request.method, path=request.path)
         failure = HttpError(HTTPStatus.INTERNAL_SERVER_ERROR, "a fault in kproxy; its log has the traceback")
         return error_response(failure)
 
@@ -111,19 +85,20 @@ async def linger(stream: trio.SocketStream, seconds: float) -> None:
 
 
 class Connection:
-    """Serves one request after the other until the client, a deadline or an error ends the connection."""
+    """Serves one request after the other until the client, a deadline, an error or the need of others ends it."""
 
-    def __init__(self, stream: trio.SocketStream, view: View, limits: Limits, slots: Slots) -> None:
+    def __init__(self, stream: trio.SocketStream, slot: Slot, common: Common) -> None:
         self._stream = stream
-        self._view = view
-        self._limits = limits
-        self._slots = slots
-        self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=limits.header_bytes)
+        self._slot = slot
+        self._common = common
+        self._limits = common.limits
+        self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=self._limits.header_bytes)
+        self._reader = RequestReader(self._http, self._limits)
 
     async def serve(self) -> None:
         """Serve until the end. The caller closes the stream.
 
-        Raises `trio.BrokenResourceError` when the client is gone, `trio.TooSlowError` when it does not read.
+        Raises `trio.BrokenResourceError` or OSError when the client is gone, `trio.TooSlowError` when it does not read.
         """
         patience = self._limits.request_seconds
         while await self._request_begins(patience):
@@ -134,13 +109,14 @@ class Connection:
             patience = self._limits.idle_seconds
 
     async def _request_begins(self, seconds: float) -> bool:
+        self._reader.begin()
         if self._http.trailing_data[0]:  # pipelined: the next request is already here
             return True
         data = b""
-        with self._slots.idle(seconds):
+        with trio.move_on_after(seconds):
             data = await self._stream.receive_some(_CHUNK)
         if data:
-            self._http.receive_data(data)
+            self._reader.receive(data)
         return bool(data)
 
     async def _exchange(self) -> bool:
@@ -148,14 +124,14 @@ class Connection:
         try:
             with trio.fail_after(self._limits.request_seconds):
                 request = await self._read_request()
-        except h11.RemoteProtocolError as error:
-            return await self._refuse(HttpError(HTTPStatus(error.error_status_hint), f"cannot be read: {error}"))
         except trio.TooSlowError:
             return await self._refuse(HttpError(HTTPStatus.REQUEST_TIMEOUT, "the request did not come in time"))
         except HttpError as error:
             return await self._refuse(error)
-        response = await answer(request, self._view)
-        return await self._send(response, with_body=request.method != "HEAD")
+        try:
+            return await self._respond(request)
+        except HttpError as error:
+            return await self._send(error_response(error), request)
 
     async def _refuse(self, error: HttpError) -> bool:
         response = error_response(error)
@@ -164,41 +140,107 @@ class Connection:
         return False
 
     async def _read_request(self) -> Request:
-        head = await self._next_event()
-        assert isinstance(head, h11.Request)  # h11 has bytes, and makes them a request or an error
-        if not head.http_version.startswith(b"1."):
-            raise HttpError(HTTPStatus.HTTP_VERSION_NOT_SUPPORTED, "HTTP/1.1 is what is spoken here")
-        body = bytearray()
-        while isinstance(event := await self._next_event(), h11.Data):
-            body += event.data
-            if len(body) > self._limits.body_bytes:
-                reason = f"a body of at most {self._limits.body_bytes} bytes is read"
-                raise HttpError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
-        path, query = split_target(head.target.decode("latin-1"))
-        return Request(head.method.decode("latin-1"), path, query, _joined(head.headers), bytes(body))
+        while True:
+            while not self._reader.ready:
+                self._common.slots.slow(self._slot)
+                self._reader.receive(await self._stream.receive_some(_CHUNK))
+            self._common.slots.protect(self._slot)
+            async with self._common.steps:
+                step = self._reader.step()
+            if step is Step.DONE:
+                return self._reader.request()
+            self._common.slots.wait(self._slot)
+            if step is Step.DATA:
+                await self._ask_for_more()
+                self._reader.receive(await self._stream.receive_some(_CHUNK))
 
-    async def _next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        """The next event, never `NEED_DATA`, although the type cannot exclude it."""
-        while (event := self._http.next_event()) is h11.NEED_DATA:
-            if self._http.they_are_waiting_for_100_continue:
-                go_on = h11.InformationalResponse(status_code=HTTPStatus.CONTINUE, headers=[])
-                await self._stream.send_all(self._http.send(go_on) or b"")
-            self._http.receive_data(await self._stream.receive_some(_CHUNK))
-        return event
+    async def _ask_for_more(self) -> None:
+        if self._http.they_are_waiting_for_100_continue:
+            go_on = h11.InformationalResponse(status_code=HTTPStatus.CONTINUE, headers=[])
+            await self._write(self._http.send(go_on) or b"")
 
-    async def _send(self, response: Response, *, with_body: bool = True) -> bool:
-        """Send head and body at once; returns whether the connection stays usable."""
-        headers = {
-            "Content-Type": response.content_type,
-            "Content-Length": str(len(response.body)),
-            **_HEADERS,
-            **response.headers,
-        }
-        head = h11.Response(status_code=response.status, reason=response.status.phrase, headers=list(headers.items()))
-        parts = [self._http.send(head)]
-        if with_body:
-            parts.append(self._http.send(h11.Data(data=response.body)))
-        parts.append(self._http.send(h11.EndOfMessage()))
+    async def _respond(self, request: Request) -> bool:
+        """Answer a request in its room; raises `HttpError` when it cannot be served, or not now."""
+        route, request = find(ROUTES, request, self._common.hosts)
+        lane = self._common.lanes.get(route.room)
+        if lane is None:
+            return await self._send(await answer(route, request, self._common), request)
+        self._common.slots.wait(self._slot)
+        async with lane.entered():
+            if not self._common.slots.work(self._slot):
+                return False
+            response = await answer(route, request, self._common)
+            return await self._send(response, request, lane)
+
+    async def _send(self, response: Response, request: Request | None = None, lane: Lane | None = None) -> bool:
+        """Send the response; returns whether the connection stays usable. A client in a lane may be ended for others.
+
+        `request` is None when it could not be read.
+        """
+        with_body = request is None or request.method != "HEAD"
+        self._common.slots.wait(self._slot)
         with trio.fail_after(self._limits.response_seconds):
-            await self._stream.send_all(b"".join(part for part in parts if part))
+            if isinstance(response.body, bytes):
+                await self._send_whole(response, response.body, with_body, lane)
+            elif not await self._send_pieces(response, response.body, with_body, lane):
+                return False
         return self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
+
+    async def _send_whole(self, response: Response, body: bytes, with_body: bool, lane: Lane | None) -> None:
+        parts = [self._head(response, {"Content-Length": str(len(body))})]
+        if with_body and len(body) <= _WRITE:
+            parts.append(self._http.send(h11.Data(data=body)) or b"")
+        elif with_body:
+            await self._write(b"".join(parts), lane)
+            parts = []
+            await self._send_large(body, lane)
+        parts.append(self._http.send(h11.EndOfMessage()) or b"")
+        await self._write(b"".join(parts), lane)
+
+    async def _send_large(self, body: bytes, lane: Lane | None) -> None:
+        """Send a large page without a copy of it."""
+        self._common.held.hold(body, self._slot)
+        try:
+            for start in range(0, len(body), _WRITE):
+                await self._write(self._http.send(h11.Data(data=body[start : start + _WRITE])) or b"", lane)
+        finally:
+            self._common.held.release(body, self._slot)
+
+    async def _send_pieces(
+        self, response: Response, pieces: Iterator[bytes], with_body: bool, lane: Lane | None
+    ) -> bool:
+        """Send pieces as they are made; returns False when one could not be made: the client sees no end then."""
+        await self._write(self._head(response, {}), lane)
+        turn, ready = Turn(), bytearray()
+        try:
+            for piece in pieces if with_body else ():
+                ready += piece
+                if len(ready) >= _CHUNK:
+                    await self._write(self._http.send(h11.Data(data=bytes(ready))) or b"", lane)
+                    ready.clear()
+                await turn.pause()
+        except (OSError, trio.TooSlowError):
+            raise
+        except Exception as error:  # of a page that could not be made to its end
+            note(self._common.troubles, Where.ADMIN, error)
+            return False
+        parts = [self._http.send(h11.Data(data=bytes(ready)))] if ready else []
+        parts.append(self._http.send(h11.EndOfMessage()))
+        await self._write(b"".join(part for part in parts if part), lane)
+        return True
+
+    def _head(self, response: Response, framing: dict[str, str]) -> bytes:
+        headers = {"Content-Type": response.content_type, **framing, **_HEADERS, **response.headers}
+        head = h11.Response(status_code=response.status, reason=response.status.phrase, headers=list(headers.items()))
+        return self._http.send(head) or b""
+
+    async def _write(self, data: bytes, lane: Lane | None = None) -> None:
+        """Write all bytes; raises `trio.TooSlowError` when the client takes none while others wait in the lane."""
+        left = memoryview(data)
+        while left:
+            with trio.move_on_after(self._limits.stall_seconds) as patience:
+                sent = await self._stream.socket.send(left)
+                left = left[sent:]
+                self._common.slots.wait(self._slot)
+            if patience.cancelled_caught and lane is not None and lane.wanted:
+                raise trio.TooSlowError

@@ -1,22 +1,32 @@
 # This module is pure (no I/O, no clock).
 """Find the handler of an HTTP request to the admin port: an unknown path is a 404, the wrong method a 405.
 
-`Connection` looks up each request here. The admin port asks for no password. A page of another site could make a
-visitor's browser send commands to it, so requests that change something are refused (403) if they come from such a
-page.
+`Connection` looks up each request here. A request that changes something is refused (403) if a browser sent it for a
+page of another site (`origin`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from http import HTTPStatus
 from typing import TypeAlias
 
 from kproxy.admin.message import HttpError, Request, Response
+from kproxy.admin.origin import check_page
 from kproxy.admin.view import View
 
 Handler: TypeAlias = Callable[[Request, View], Awaitable[Response]]
+
+
+class Room(Enum):
+    """What a request takes the room of: each kind has its own, so that none keeps another out."""
+
+    PROBE = "a probe"
+    """Answered at once, whatever else goes on."""
+    PAGE = "a page"
+    COMMAND = "a command"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +40,14 @@ class Route:
     handler: Handler
     help: str
     """One line for the index page."""
+    probe: bool = False
+
+    @property
+    def room(self) -> Room:
+        """The kind of its requests."""
+        if self.probe:
+            return Room.PROBE
+        return Room.PAGE if self.method == "GET" else Room.COMMAND
 
     def match(self, path: str) -> dict[str, str] | None:
         """The segments at the {name}s of this route, or None when the path does not match."""
@@ -45,8 +63,11 @@ class Route:
         return segments
 
 
-def find(routes: Sequence[Route], request: Request) -> tuple[Handler, Request]:
-    """The handler, and the request with its segments filled in; raises `HttpError` 403, 404 or 405 (with Allow)."""
+def find(routes: Sequence[Route], request: Request, hosts: Collection[str] = ()) -> tuple[Route, Request]:
+    """The route, and the request with its segments filled in; raises `HttpError` 403, 404 or 405 (with Allow).
+
+    `hosts` are kproxy's own names, as for `check_page`.
+    """
     method = "GET" if request.method == "HEAD" else request.method
     allowed = set()
     for route in routes:
@@ -54,18 +75,11 @@ def find(routes: Sequence[Route], request: Request) -> tuple[Handler, Request]:
         if segments is None:
             continue
         if route.method == method:
-            if method != "GET":
-                _check_origin(request)
-            return route.handler, replace(request, segments=segments)
+            if route.room is Room.COMMAND:
+                check_page(request, hosts)
+            return route, replace(request, segments=segments)
         allowed |= {"GET", "HEAD"} if route.method == "GET" else {route.method}
     if allowed:
         allow = ", ".join(sorted(allowed))
         raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, f"{request.path} allows {allow}", {"Allow": allow})
     raise HttpError(HTTPStatus.NOT_FOUND, f"there is no {request.path}; GET / lists what there is")
-
-
-def _check_origin(request: Request) -> None:
-    """Browsers name the site of the page that sends a request; curl and `kproxy` send no Origin."""
-    origin, host = request.headers.get("origin"), request.headers.get("host")
-    if origin is not None and (not host or origin.partition("://")[2].lower() != host.lower()):
-        raise HttpError(HTTPStatus.FORBIDDEN, f"a page of {origin} may not do this")

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -25,20 +26,44 @@ _REBOOTSTRAP: Final[Mapping[Capability, Rebootstrap]] = {
 }
 
 
-def clients(connections: Iterable[ConnectionInfo]) -> Iterable[ClientView]:
-    """Return the connections grouped by client, as far as clients can be distinguished.
+@dataclass(slots=True)
+class _Group:
+    """What is known of a client by its connections so far."""
+
+    software: tuple[str, str] | None
+    connections: int
+    opened: float
+    metadata_version: int
+
+
+class GroupedClients:
+    """Connections grouped by client, as far as clients can be distinguished. One call each, however many there are.
 
     A connection that has not authenticated yet counts as that of another client.
     """
-    grouped: dict[tuple[str, Client, str | None], list[ConnectionInfo]] = {}
-    for connection in connections:
+
+    def __init__(self) -> None:
+        self._groups: dict[tuple[str, Client, str | None], _Group] = {}
+
+    def add(self, connection: ConnectionInfo) -> None:
+        """Count a connection for its client."""
         key = connection.cluster, identity(connection), connection.principal
-        grouped.setdefault(key, []).append(connection)
-    return [_client(*key, held) for key, held in grouped.items()]
+        group = self._groups.get(key)
+        if group is None:
+            opened, version = connection.opened, connection.metadata_version
+            self._groups[key] = _Group(connection.software, 1, opened, version)
+            return
+        group.connections += 1
+        group.opened = min(group.opened, connection.opened)
+        group.metadata_version = max(group.metadata_version, connection.metadata_version)
+
+    def views(self) -> Iterator[ClientView]:
+        """Yield the clients."""
+        return (_client(*key, group) for key, group in self._groups.items())
 
 
-def _client(cluster: str, client: Client, principal: str | None, connections: Sequence[ConnectionInfo]) -> ClientView:
-    version = max(connection.metadata_version for connection in connections)
+def _client(cluster: str, client: Client, principal: str | None, group: _Group) -> ClientView:
+    version = group.metadata_version
     return ClientView(
         cluster=cluster,
         host=client.host,
@@ -46,10 +71,10 @@ def _client(cluster: str, client: Client, principal: str | None, connections: Se
         principal=principal,
         software_name=client.software_name,
         software_version=client.software_version,
-        connections=len(connections),
-        since=time_shown(min(connection.opened for connection in connections)),
+        connections=group.connections,
+        since=time_shown(group.opened),
         metadata_version=None if version < 0 else version,
-        rebootstrap=rebootstrap(connections[0].software, version),
+        rebootstrap=rebootstrap(group.software, version),
     )
 
 

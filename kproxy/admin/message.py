@@ -8,13 +8,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from math import ceil
 from typing import Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from kproxy.admin.listing import encode
 from kproxy.errors import (
     CommandError,
     ConflictError,
@@ -33,6 +34,7 @@ _STATUS: Final[Mapping[type[CommandError], HTTPStatus]] = {
     NotPersistedError: HTTPStatus.INTERNAL_SERVER_ERROR,
 }
 _MAX_PARAMETERS: Final = 32
+_MAX_PREFERENCES: Final = 64
 _FLAGS: Final = {"": True, "1": True, "true": True, "0": False, "false": False}
 _TYPE_NAMES: Final[Mapping[type, str]] = {
     str: "a string",
@@ -70,11 +72,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A whole response, except for the headers that every response has."""
+    """A response, except for the headers that every response has."""
 
     status: HTTPStatus
     content_type: str
-    body: bytes
+    body: bytes | Iterator[bytes]
+    """Whole, or in pieces that are made when they are sent; making one takes less than a millisecond."""
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -90,7 +93,12 @@ def split_target(target: str) -> tuple[str, dict[str, str]]:
 
 def json_response(content: object, status: HTTPStatus = HTTPStatus.OK) -> Response:
     """A response of one line of JSON."""
-    return Response(status, "application/json", json.dumps(content, separators=(",", ":")).encode() + b"\n")
+    return Response(status, "application/json", encode(content) + b"\n")
+
+
+def json_pieces(pieces: Iterator[bytes]) -> Response:
+    """A response of JSON that is made while it is sent."""
+    return Response(HTTPStatus.OK, "application/json", pieces)
 
 
 def error_response(error: HttpError | CommandError) -> Response:
@@ -186,7 +194,7 @@ def wants_gzip(accept_encoding: str) -> bool:
 def _quality(header: str, *names: str) -> float:
     """The highest q of the names in a header of comma-separated preferences (RFC 9110, 12.5); 0.0 without any."""
     best = 0.0
-    for preference in header.split(","):
+    for preference in header.split(",", _MAX_PREFERENCES)[:_MAX_PREFERENCES]:
         name, *parameters = preference.split(";")
         if name.strip().lower() in names:
             best = max(best, _weight(parameters))

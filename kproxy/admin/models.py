@@ -207,6 +207,12 @@ class InstanceView:
     """Size of the accepted pushes, as received."""
     last_error: str | None
     """Kafka's name of the error, if the last push was refused."""
+    last_error_reason: str | None
+    """What was wrong with it, for people."""
+    dropped_points: int
+    """Data points of accepted pushes that are not on /metrics/clients."""
+    dropped_reason: str | None
+    """Why, of the last ones: as in `kproxy_telemetry_points_dropped_total`."""
 
 
 @dataclass(frozen=True, slots=True)

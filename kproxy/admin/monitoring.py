@@ -16,11 +16,12 @@ import trio
 
 from kproxy.admin.message import HttpError, Request, Response, flag, json_response, wants_gzip, wants_openmetrics
 from kproxy.admin.models import State
+from kproxy.admin.shared_page import SharedPage
 from kproxy.admin.view import View
 from kproxy.observe.counters import Counters
 
 # One at a time: two rendering threads would only take the interpreter from the relay, and be no faster.
-_RENDERING: Final = trio.CapacityLimiter(1)
+_PAGES: Final = SharedPage[tuple[str, bytes]]()
 
 
 async def livez(_request: Request, _view: View) -> Response:
@@ -41,8 +42,13 @@ async def metrics(request: Request, view: View) -> Response:
     """The proxy's metrics, rendered in a thread: thousands of series take 100 ms and more."""
     compress = wants_gzip(request.headers.get("accept-encoding", ""))
     as_openmetrics = wants_openmetrics(request.headers.get("accept", ""))
-    work = partial(_render, view.counters, as_openmetrics=as_openmetrics, compress=compress)
-    content_type, page = await trio.to_thread.run_sync(work, limiter=_RENDERING)
+
+    async def render() -> tuple[str, bytes]:
+        counters = await view.count()
+        work = partial(_render, counters, as_openmetrics=as_openmetrics, compress=compress)
+        return await trio.to_thread.run_sync(work)
+
+    content_type, page = await _PAGES.get((id(view), as_openmetrics, compress), render)
     headers = {"Vary": "Accept, Accept-Encoding"} | ({"Content-Encoding": "gzip"} if compress else {})
     return Response(HTTPStatus.OK, content_type, page, headers)
 

@@ -18,10 +18,18 @@ from kproxy.admin.view import View
 
 _TELEMETRY: Final = "/api/v1/clusters/{cluster}/telemetry"
 _PAGES: Final = (
-    Route("GET", "/metrics", monitoring.metrics, "metrics for Prometheus; OpenMetrics and gzip when asked for"),
+    Route(
+        "GET", "/metrics", monitoring.metrics, "metrics for Prometheus; OpenMetrics and gzip when asked for", probe=True
+    ),
     Route("GET", "/metrics/clients", monitoring.clients, "what clients pushed, for Prometheus; gzip when asked for"),
-    Route("GET", "/livez", monitoring.livez, "200 while the process serves"),
-    Route("GET", "/readyz", monitoring.readyz, "200 when ready or degraded, with reasons; ?strict: degraded is 503"),
+    Route("GET", "/livez", monitoring.livez, "200 while the process serves", probe=True),
+    Route(
+        "GET",
+        "/readyz",
+        monitoring.readyz,
+        "200 when ready or degraded, with reasons; ?strict: degraded is 503",
+        probe=True,
+    ),
     Route("GET", "/api/v1/clusters", api.clusters, "the virtual clusters and their nodes"),
     Route("GET", "/api/v1/clusters/{cluster}", api.cluster, "one of them"),
     Route("GET", "/api/v1/clusters/{cluster}/events", api.events, "what happened to it lately"),
@@ -63,4 +71,4 @@ def index_of(routes: Sequence[Route]) -> Handler:
     return index
 
 
-ROUTES: Final = (Route("GET", "/", index_of(_PAGES), "this page"), *_PAGES)
+ROUTES: Final = (Route("GET", "/", index_of(_PAGES), "this page", probe=True), *_PAGES)

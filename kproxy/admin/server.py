@@ -5,54 +5,82 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Final
+import socket
+from collections.abc import Collection
 
 import structlog
 import trio
 
-from kproxy.admin.connection import Connection, Limits, Slots, linger
+from kproxy.admin.acceptor import Acceptor
+from kproxy.admin.connection import Common, Connection
+from kproxy.admin.limits import Limits
+from kproxy.admin.slots import Slot
 from kproxy.admin.view import View
 from kproxy.errors import ConfigError
-
-_FULL_BODY: Final = b'{"error":"the admin port has as many connections as it serves"}\n'
-_FULL: Final = (
-    b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n"
-    b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(_FULL_BODY), _FULL_BODY)
-)
+from kproxy.observe.faults import note
+from kproxy.observe.troubles import Troubles, Where
+from kproxy.protocol.network import network
 
 log = structlog.get_logger()
 
 
-async def _handle(stream: trio.SocketStream, *, view: View, limits: Limits, slots: Slots) -> None:
-    """Serve one connection. It raises nothing except cancellation: an exception would end the listener."""
-    try:
-        async with stream:
-            with slots.taken() as room:
-                if room:
-                    await Connection(stream, view, limits, slots).serve()
-                else:
-                    with trio.fail_after(limits.linger_seconds):
-                        await stream.send_all(_FULL)
-                    await linger(stream, limits.linger_seconds)
-    except (trio.BrokenResourceError, trio.TooSlowError) as error:
-        log.debug("admin client gone", error=repr(error))
-    except Exception:
-        log.exception("admin connection failed")
+class _Port:
+    """Gives each accepted socket a slot and a task."""
+
+    def __init__(self, common: Common, nursery: trio.Nursery) -> None:
+        self._common = common
+        self._nursery = nursery
+
+    def take(self, accepted: socket.socket) -> None:
+        """Serve the connection."""
+        try:
+            accepted.setblocking(False)
+            share = network(accepted.getpeername()[0])
+        except OSError as error:
+            log.debug("admin client gone", error=repr(error))
+            accepted.close()
+            return
+        scope = trio.CancelScope()
+        slot = self._common.slots.enter(share, scope.cancel, trio.current_time())
+        self._nursery.start_soon(self._serve, accepted, slot, scope)
+
+    def room_in(self) -> float:
+        """Return in how many seconds there may be room for one more connection; 0.0 for now."""
+        return self._common.slots.room_in(trio.current_time())
+
+    def free(self) -> bool:
+        """End the connection that waits longest; returns whether there was one."""
+        return self._common.slots.evict(trio.current_time())
+
+    async def _serve(self, accepted: socket.socket, slot: Slot, scope: trio.CancelScope) -> None:
+        """Serve one connection. It raises nothing except cancellation: an exception would end the listeners."""
+        try:
+            with scope:
+                async with trio.SocketStream(trio.socket.from_stdlib_socket(accepted)) as stream:
+                    await Connection(stream, slot, self._common).serve()
+        except (trio.BrokenResourceError, trio.TooSlowError, OSError) as error:
+            log.debug("admin client gone", error=repr(error))
+        except Exception as error:
+            note(self._common.troubles, Where.ADMIN, error)
+        finally:
+            self._common.slots.leave(slot)
+            accepted.close()
 
 
-async def _listen(host: str, port: int) -> list[trio.SocketListener]:
+async def _listen(host: str, port: int) -> list[socket.socket]:
     """Listen on one port; an empty host means every address. Raises `ConfigError` when the address cannot be bound."""
     try:
         listeners = await trio.open_tcp_listeners(port, host=host or None)
     except OSError as error:
         raise ConfigError("admin", f"cannot listen on {host or '*'}:{port}: {error.strerror or error}") from error
+    sockets = [socket.socket(fileno=listener.socket.detach()) for listener in listeners]
     if port == 0:  # each address family got a port of its own, and the caller gets only one
-        first, *others = listeners
-        for listener in others:
-            await listener.aclose()
-        return [first]
-    return listeners
+        for other in sockets[1:]:
+            other.close()
+        del sockets[1:]
+    for each in sockets:
+        each.setblocking(False)
+    return sockets
 
 
 async def serve_admin(
@@ -60,17 +88,22 @@ async def serve_admin(
     host: str,
     port: int,
     *,
+    allowed_hosts: Collection[str] = (),
     limits: Limits | None = None,
+    troubles: Troubles | None = None,
     task_status: trio.TaskStatus[tuple[str, int]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Serve the admin port until cancelled; `started` gets the bound (host, port). Port 0 means any free port.
 
-    Raises `ConfigError` when the address cannot be bound.
+    Raises `ConfigError` when the address cannot be bound at the start. `troubles` are the process'.
     """
-    limits = limits or Limits()
     listeners = await _listen(host, port)
-    bound = listeners[0].socket.getsockname()
-    handler = partial(_handle, view=view, limits=limits, slots=Slots(limits.connections))
+    bound = listeners[0].getsockname()
+    hosts = frozenset(name.lower().removesuffix(".") for name in (host, *allowed_hosts))
     async with trio.open_nursery() as nursery:
-        await nursery.start(trio.serve_listeners, handler, listeners)
+        common = Common.of(view, limits or Limits(), hosts, troubles or Troubles())
+        taking = _Port(common, nursery)
+        for listener in listeners:
+            acceptor = Acceptor(listener, taking.take, taking.room_in, taking.free, common.troubles)
+            nursery.start_soon(acceptor.run)
         task_status.started((bound[0], bound[1]))

@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nsmallest
 from math import isinf
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from kproxy.admin.inventory import time_shown
+from kproxy.admin.listing import Smallest
 from kproxy.admin.models import InstanceView, SubscriptionView
+from kproxy.admin.turns import Turn
 from kproxy.config.address import join_host_port
 from kproxy.errors import ConflictError, InvalidArgumentError, NotFoundError, NotPersistedError
 from kproxy.state.store import StateError
@@ -79,12 +80,17 @@ async def unsubscribe(telemetry: ClientTelemetry, name: str) -> None:
     await _alter(telemetry, name, {})
 
 
-def instances(telemetry: ClientTelemetry, after: UUID | None, limit: int) -> list[InstanceView]:
-    """At most `limit` instances with ids above `after`, by rising id."""
+async def instances(telemetry: ClientTelemetry, after: UUID | None, limit: int) -> Iterator[InstanceView]:
+    """At most `limit` instances with ids above `after`, by rising id; lazy, since each is matched to subscriptions."""
     past = -1 if after is None else after.int
-    later = (instance for instance in telemetry.core.instances if instance.info.client_instance_id.int > past)
-    page = nsmallest(limit, later, key=lambda instance: instance.info.client_instance_id.int)
-    return [_instance(telemetry.core.subscriptions, instance) for instance in page]
+    page: Smallest[Instance] = Smallest(limit)
+    turn = Turn()
+    for instance in list(telemetry.core.instances):
+        number = instance.info.client_instance_id.int
+        if number > past:
+            page.add(number, instance)
+        await turn.pause()
+    return (_instance(telemetry.core.subscriptions, instance) for _, instance in page.sorted())
 
 
 async def _alter(telemetry: ClientTelemetry, name: str, configs: Mapping[str, str]) -> None:
@@ -129,4 +135,7 @@ def _instance(present: Subscriptions, instance: Instance) -> InstanceView:
         pushes=instance.pushes,
         bytes=instance.pushed_bytes,
         last_error=error_name(instance.last_error) if failed else None,
+        last_error_reason=instance.last_error_reason or None,
+        dropped_points=instance.losses.points,
+        dropped_reason=instance.losses.reason or None,
     )

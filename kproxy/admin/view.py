@@ -26,14 +26,15 @@ from kproxy.observe.counters import Counters
 class View(Protocol):
     """The process as the admin port sees it; `app` implements it. All methods are called from the Trio thread.
 
-    Returned values do not change afterwards. Every method that takes the name of one virtual cluster may raise
-    `NotFoundError`, those about telemetry also when that cluster has no telemetry. The coroutines may raise any
-    `CommandError`.
+    Returned records do not change afterwards; lazy ones show the moment at which they are made. No method, and no step
+    of a lazy result, takes longer than a millisecond at a time, however many connections there are.
+
+    Every method that takes the name of one virtual cluster may raise `NotFoundError`, those about telemetry also when
+    that cluster has no telemetry. The commands may raise any `CommandError`.
     """
 
-    @property
-    def counters(self) -> Counters:
-        """The counters behind `/metrics`, up to date."""
+    async def count(self) -> Counters:
+        """The counters behind `/metrics`, after those were brought up to date that the hot path does not count."""
         ...
 
     def readiness(self) -> Readiness:
@@ -44,23 +45,26 @@ class View(Protocol):
         """The names of all virtual clusters; cheap, so that a name can be checked at every request."""
         ...
 
-    def cluster(self, name: str) -> ClusterView:
+    async def cluster(self, name: str) -> ClusterView:
         """One virtual cluster; the others' views are not built."""
         ...
 
-    def clusters(self) -> Sequence[ClusterView]:
+    async def clusters(self) -> Sequence[ClusterView]:
         """All virtual clusters, in the order of the configuration."""
         ...
 
-    def connections(self, cluster: str | None) -> Iterable[ConnectionView]:
-        """Open connections by rising id, of one virtual cluster or all; lazy, so that a page costs what it shows."""
+    def connections(self, cluster: str | None, after: int) -> Iterable[ConnectionView | None]:
+        """Open connections with ids above `after`, by rising id; None in place of those of another cluster.
+
+        Lazy, so that a page costs what it shows, and others have their turns while it is made.
+        """
         ...
 
-    def clients(self, cluster: str | None) -> Iterable[ClientView]:
-        """The connected clients of one virtual cluster or all, each identity once, in any order."""
+    async def clients(self, cluster: str | None) -> Iterable[ClientView]:
+        """The connected clients of one virtual cluster or all, each identity once, in any order; lazy."""
         ...
 
-    def events(self, cluster: str) -> Sequence[Event]:
+    def events(self, cluster: str) -> Iterable[Event]:
         """The last events of a virtual cluster, newest last."""
         ...
 
@@ -107,8 +111,8 @@ class View(Protocol):
         """
         ...
 
-    def instances(self, cluster: str, after: UUID | None, limit: int) -> Sequence[InstanceView]:
-        """At most `limit` client instances with ids above `after`, by rising id; there may be 16,384 in all."""
+    async def instances(self, cluster: str, after: UUID | None, limit: int) -> Iterable[InstanceView]:
+        """At most `limit` client instances with ids above `after`, by rising id; there may be 16,384 in all. Lazy."""
         ...
 
 

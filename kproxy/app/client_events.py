@@ -21,6 +21,8 @@ from kproxy.observe.events import (
     bounded,
     iso,
 )
+from kproxy.observe.faults import boundary, supervised
+from kproxy.observe.troubles import Troubles, Where
 from kproxy.protocol.connections import ConnectionInfo, Connections
 
 if TYPE_CHECKING:
@@ -43,8 +45,14 @@ Report = Callable[[str, ClientEvent], None]
 class ClientEvents:
     """Finds the relayed connections by their numbers, which rise, and reports them."""
 
-    def __init__(self, connections: Connections, report: Report, interval: float) -> None:
-        """Every `interval` seconds all connections are reported as present."""
+    def __init__(
+        self, connections: Connections, report: Report, interval: float, troubles: Troubles | None = None
+    ) -> None:
+        """Every `interval` seconds all connections are reported as present.
+
+        `troubles` are the process'; by default they are this object's own.
+        """
+        self._troubles = troubles or Troubles()
         self._connections = connections
         self._report = report
         self._interval = interval
@@ -56,8 +64,8 @@ class ClientEvents:
     async def run(self) -> None:
         """Look and report until cancelled."""
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._look)
-            nursery.start_soon(self._repeat)
+            nursery.start_soon(supervised, self._troubles, Where.EVENTS, self._look)
+            nursery.start_soon(supervised, self._troubles, Where.EVENTS, self._repeat)
 
     def ended(self, connection: ConnectionInfo, reason: Reason, detail: str) -> None:
         """Report a connection that is no longer relayed."""
@@ -72,14 +80,22 @@ class ClientEvents:
     async def _look(self) -> None:
         while True:
             await trio.sleep(LOOK)
-            await _in_turn(sorted(self._fresh), self._introduce)
+            await self._in_turn(sorted(self._fresh), self._introduce)
             self._fresh = set(self._connections.numbers(after=self._seen))
             self._seen = max(self._fresh, default=self._seen)
 
     async def _repeat(self) -> None:
         while True:
             await trio.sleep(self._interval)
-            await _in_turn(self._connections.numbers(), self._present)
+            await self._in_turn(self._connections.numbers(), self._present)
+
+    async def _in_turn(self, numbers: Sequence[int], act: Callable[[int], None]) -> None:
+        """Act on each number, with pauses so that connections are relayed meanwhile."""
+        for done, number in enumerate(numbers, 1):
+            with boundary(self._troubles, Where.EVENTS):  # of one connection, so that the others are reported
+                act(number)
+            if done % _AT_A_TIME == 0:
+                await trio.sleep(_AT_A_TIME / _A_SECOND)
 
     def _introduce(self, number: int) -> None:
         if number in self._fresh and (connection := self._connections.info(number)) is not None:
@@ -118,11 +134,3 @@ def client(connection: ConnectionInfo) -> ClientFields:
 def traffic(connection: ConnectionInfo) -> tuple[int, int, int, int]:
     """Return what passed so far, in the order of `ClientPresent`."""
     return connection.requests, connection.responses, connection.bytes_in, connection.bytes_out
-
-
-async def _in_turn(numbers: Sequence[int], act: Callable[[int], None]) -> None:
-    """Act on each number, with pauses so that connections are relayed meanwhile."""
-    for done, number in enumerate(numbers, 1):
-        act(number)
-        if done % _AT_A_TIME == 0:
-            await trio.sleep(_AT_A_TIME / _A_SECOND)

@@ -19,6 +19,8 @@ from kproxy.delivery.destinations import Destination, Fanout
 from kproxy.delivery.files import Files
 from kproxy.delivery.kafka import Kafka
 from kproxy.observe.events import ClientEvent, ClientsRebootstrap, EncodedEvent, encode
+from kproxy.observe.faults import supervised
+from kproxy.observe.troubles import Troubles, Where
 from kproxy.wire.records import Record
 
 if TYPE_CHECKING:
@@ -34,17 +36,20 @@ _JSON: Final = ("content-type", b"application/json")
 class EventStream:
     """Collects events from its creation on; `run` delivers them, and must start after the clusters' `remember`."""
 
-    def __init__(self, settings: Events, clusters: Sequence[Cluster], relay: Relay) -> None:
+    def __init__(self, settings: Events, clusters: Sequence[Cluster], relay: Relay, troubles: Troubles) -> None:
+        self._troubles = troubles
         self._proxy = settings.instance or socket.gethostname()
         self._clusters = {cluster.settings.name: cluster for cluster in clusters}
         first = clusters[0]
-        self._fanout: Fanout[EncodedEvent] = Fanout([_made(each, first) for each in settings.destinations])
+        self._fanout: Fanout[EncodedEvent] = Fanout(
+            [_made(each, first) for each in settings.destinations], troubles=troubles
+        )
         self._topics = {
             each.name: each.cluster or first.settings.name
             for each in settings.destinations
             if isinstance(each, EventTopic) and not each.bootstrap_servers
         }
-        self._client_events = ClientEvents(relay.connections, self._of_client, settings.interval)
+        self._client_events = ClientEvents(relay.connections, self._of_client, settings.interval, troubles)
         relay.on_end(self._client_events.ended)
         for cluster in clusters:
             cluster.events.publish = self._of_topology
@@ -57,7 +62,7 @@ class EventStream:
     async def run(self) -> None:
         """Deliver until cancelled."""
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._fanout.run)
+            nursery.start_soon(supervised, self._troubles, Where.DELIVERY, self._fanout.run)
             nursery.start_soon(self._client_events.run)
 
     async def flush(self, limit: float) -> None:

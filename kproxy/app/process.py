@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import time
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -19,7 +21,11 @@ from kproxy.app.reload import Reload, reload_at_hangup
 from kproxy.app.view import ProcessView
 from kproxy.cluster.cluster import Cluster
 from kproxy.errors import ConfigError
-from kproxy.observe.counters import Counters
+from kproxy.observe.counters import Counters, LogCounters
+from kproxy.observe.faults import boundary, supervised
+from kproxy.observe.troubles import Where
+from kproxy.observe.watchdog import watched_loop
+from kproxy.relay.descriptors import raise_descriptor_limit
 from kproxy.relay.relay import Relay
 from kproxy.state.store import MemoryStore, StateError
 
@@ -39,11 +45,14 @@ FLUSH_SECONDS = 5.0
 class Process:
     """The parts of one process, and the order in which they start and end."""
 
-    def __init__(self, config: Config, read: Reload | None = None) -> None:
-        """`read` reads the configuration again at SIGHUP."""
+    def __init__(self, config: Config, read: Reload | None = None, log: LogCounters | None = None) -> None:
+        """`read` reads the configuration again at SIGHUP. `log` are the counters of the log, which began before."""
         self.config = config
-        self.counters = Counters(time.time())
-        self.relay = Relay(config.limits, config.timeouts)
+        self.counters = Counters(time.time(), log=LogCounters() if log is None else log)
+        self._troubles = self.counters.troubles
+        self._descriptors = raise_descriptor_limit()
+        self.relay = Relay(config.limits, config.timeouts, self.counters)
+        self.counters.accepting = self.relay
         self.clusters = [
             Cluster(settings, config, self.counters.cluster(settings.name), self.relay.connections)
             for settings in config.clusters
@@ -61,7 +70,7 @@ class Process:
             return None
         from kproxy.app.event_stream import EventStream  # noqa: PLC0415 (not for nothing)
 
-        stream = EventStream(self.config.events, self.clusters, self.relay)
+        stream = EventStream(self.config.events, self.clusters, self.relay, self.counters.troubles)
         self.counters.events = stream.queues
         return stream
 
@@ -71,22 +80,36 @@ class Process:
         for cluster in self.clusters:
             cluster.adopt(config)
 
+    def _tell_limit(self) -> None:
+        """Log how many client connections there may be; with a warning where the settings want more."""
+        most, wanted = self.relay.max_connections, self.config.limits.max_connections
+        if wanted is not None and most < wanted:
+            hint = "raise the limit on open files (ulimit -n)"
+            log.warning("open files are too few for limits.max_connections", wanted=wanted, most=most, hint=hint)
+        before, now = self._descriptors
+        log.info("client connections are limited", most=most, open_files=now, open_files_before=before)
+
     async def live(self) -> int:
         """Serve until a signal ends it; return the exit code. Raises `ConfigError` (in a group) when it cannot."""
-        with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        stops = trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT)
+        with stops as signals, watched_loop(self.counters.loop_lag):
             async with trio.open_nursery() as work:
                 work.start_soon(self.relay.run)
                 if self.config.admin is not None:
                     listen = self.config.admin.listen
-                    await work.start(serve_admin, ProcessView(self), listen.host, listen.port)
+                    allowed = self.config.admin.allowed_hosts
+                    serve = partial(serve_admin, allowed_hosts=allowed, troubles=self._troubles)
+                    await work.start(serve, ProcessView(self), listen.host, listen.port)
                 if self._read is not None:
-                    work.start_soon(reload_at_hangup, self, self._read)
+                    work.start_soon(supervised, self._troubles, Where.RELOAD, reload_at_hangup, self, self._read)
                 store = await self._store()
                 try:
                     drain = await self._open(work, signals, store)
-                    await drain.answer()
+                    with boundary(self._troubles, Where.DRAIN):
+                        await drain.answer()
                     if not drain.cut_short:
-                        await self._flush()
+                        with boundary(self._troubles, Where.DRAIN):
+                            await self._flush()
                 finally:
                     await _close(store)
                 self._exit_code = CUT_SHORT if drain.cut_short else DRAINED
@@ -122,17 +145,20 @@ class Process:
         except StateError as error:
             raise ConfigError("state.path", str(error)) from error
         if self.events is not None:
-            work.start_soon(self.events.run)
+            work.start_soon(supervised, self._troubles, Where.EVENTS, self.events.run)
         async with trio.open_nursery() as listening:
             for cluster in self.clusters:
                 cluster.start(work, listening, self.relay)
                 log.info("listening", cluster=cluster.settings.name, address="{}:{}".format(*cluster.listeners.listen))
+            self._tell_limit()
+            gc.freeze()  # a full collection would walk all that was loaded: 20 ms in which no client is served
             self.started = True
             await anext(signals)
             self.draining = True
             drain = Drain(self.config.drain.deadline, self.relay, signals)
             if self.config.drain.rebootstrap:
-                await drain.send_away(self.clusters)
+                with boundary(self._troubles, Where.DRAIN):
+                    await drain.send_away(self.clusters)
             listening.cancel_scope.cancel()
         return drain
 

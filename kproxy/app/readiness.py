@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -38,26 +39,38 @@ class Serving(Protocol):
 def readiness(process: Serving) -> Readiness:
     """Return the state: draining and starting before all else; degraded while a node or backend is out of reach.
 
-    A node without a port degrades it as well.
+    A node without a port degrades it as well, and so does a trouble of kproxy's own.
     """
     if process.draining:
         return Readiness(State.DRAINING)
     starting = [cause for cluster in process.clusters if (cause := _not_seen(cluster))]
     if not process.started or starting:
-        return Readiness(State.STARTING, tuple(starting))
-    causes = tuple(cause for cluster in process.clusters for cause in _troubles(cluster))
+        return Readiness(State.STARTING, (*starting, *_own_troubles(process)))
+    causes = (*_own_troubles(process), *(cause for cluster in process.clusters for cause in _troubles(cluster)))
     return Readiness(State.DEGRADED if causes else State.READY, causes)
 
 
 def _not_seen(cluster: Cluster) -> Cause | None:
     """Return a cause for a backend that was not polled yet; after a failed poll the state is degraded, not starting."""
-    if cluster.upstreams.watcher.snapshot is None and cluster.upstreams.watcher.reachable is None:
+    watcher = cluster.upstreams.watcher
+    if watcher.snapshot is None and watcher.reachable is None and not watcher.blind:
         return Cause(cluster.settings.name, None, "the backend was not reached yet")
     return None
 
 
+def _own_troubles(process: Serving) -> Iterable[Cause]:
+    """Yield what is wrong with kproxy itself, or was a moment ago."""
+    troubles, now = process.counters.troubles, time.monotonic()
+    if shortage := troubles.shortage(now):
+        yield Cause(None, None, shortage)
+    for where in troubles.failing(now):
+        yield Cause(None, None, f"a fault in kproxy ({where.value}); the log has the traceback: please report it")
+
+
 def _troubles(cluster: Cluster) -> Iterable[Cause]:
     name, watcher = cluster.settings.name, cluster.upstreams.watcher
+    if watcher.blind:
+        yield Cause(name, None, f"the backend cannot be polled: {watcher.blind}")
     if watcher.reachable is False:  # None just after a switch, whose target has answered
         yield Cause(name, None, f"no bootstrap server answers: {watcher.last_error}")
     known = watcher.snapshot.nodes if watcher.snapshot is not None else {}

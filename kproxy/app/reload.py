@@ -12,7 +12,11 @@ import structlog
 import trio
 
 from kproxy.config.reload import changes
+from kproxy.config.secret import secrets_of
 from kproxy.errors import KproxyError
+from kproxy.observe.faults import boundary
+from kproxy.observe.logs import hide
+from kproxy.observe.troubles import Where
 from kproxy.rebootstrap.actions import Cause
 from kproxy.routing.ports import NoPortError
 
@@ -33,10 +37,17 @@ async def reload_at_hangup(process: Serving, read: Reload) -> None:
     """At each SIGHUP apply the configuration anew; a bad one changes nothing, and the log says why."""
     with trio.open_signal_receiver(signal.SIGHUP) as signals:
         async for _ in signals:
-            try:
-                await apply(process, await trio.to_thread.run_sync(read))
-            except KproxyError as error:
-                log.error("reload refused, nothing has changed", reason=str(error))
+            with boundary(process.counters.troubles, Where.RELOAD):
+                await _reload(process, read)
+
+
+async def _reload(process: Serving, read: Reload) -> None:
+    try:
+        config = await trio.to_thread.run_sync(read)
+        hide(secrets_of(config.receivers))
+        await apply(process, config)
+    except KproxyError as error:
+        log.error("reload refused, nothing has changed", reason=str(error))
 
 
 async def apply(process: Serving, config: Config) -> None:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Literal
 import trio
 
 from kproxy.app.process import Process
+from kproxy.config.secret import secrets_of
 from kproxy.errors import ConfigError
-from kproxy.observe.logs import configure
+from kproxy.observe.counters import LogCounters
+from kproxy.observe.logs import hide, logging_to_stderr
 
 if TYPE_CHECKING:
     from kproxy.app.reload import Reload
@@ -30,10 +32,16 @@ def run(config: Config, reload: Reload | None = None) -> int:
 
     `reload` reads the configuration again, at SIGHUP.
     """
-    configure(config.log.level, _format(config.log))
-    sys.setswitchinterval(SWITCH_INTERVAL)
+    hide(secrets_of(config.receivers))
+    log = LogCounters()
+    with logging_to_stderr(config.log.level, _format(config.log), log):
+        sys.setswitchinterval(SWITCH_INTERVAL)
+        return _run(Process(config, reload, log))
+
+
+def _run(process: Process) -> int:
     try:
-        return trio.run(Process(config, reload).live)
+        return trio.run(process.live)
     except BaseExceptionGroup as group:
         mistakes, others = group.split(ConfigError)
         if mistakes is None or others is not None:
@@ -45,7 +53,7 @@ def run(config: Config, reload: Reload | None = None) -> int:
 
 def _format(log: Log) -> Literal["json", "console"]:
     if log.format == "auto":
-        return "console" if sys.stderr.isatty() else "json"
+        return "console" if sys.stderr is not None and sys.stderr.isatty() else "json"
     return log.format
 
 

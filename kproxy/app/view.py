@@ -11,7 +11,7 @@ from uuid import UUID
 
 import trio
 
-from kproxy.admin.inventory import clients, connection_view, time_shown
+from kproxy.admin.inventory import GroupedClients, connection_view, time_shown
 from kproxy.admin.models import (
     ClientView,
     ClusterView,
@@ -26,18 +26,19 @@ from kproxy.admin.models import (
     UnmappedView,
     UpstreamView,
 )
+from kproxy.admin.turns import Turn
 from kproxy.admin.view import cluster_not_found
 from kproxy.app.readiness import readiness
 from kproxy.config.address import join_host_port
 from kproxy.errors import NotFoundError
 from kproxy.observe.counters import Counters
-from kproxy.protocol.connections import Selector
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from kproxy.app.readiness import Serving
     from kproxy.cluster.cluster import Cluster
+    from kproxy.cluster.events import Happened
     from kproxy.protocol.connections import ConnectionInfo
     from kproxy.telemetry.client_telemetry import ClientTelemetry
 
@@ -48,11 +49,13 @@ class ProcessView:
     def __init__(self, process: Serving) -> None:
         self._process = process
 
-    @property
-    def counters(self) -> Counters:
+    async def count(self) -> Counters:
         """The process' counters; held bytes are summed up now, because the hot path does not count them."""
-        counters = self._process.counters
-        held = self._process.relay.connections.held_bytes()
+        counters, held = self._process.counters, dict[str, int]()
+        turn = Turn()
+        for name, size in self._process.relay.connections.held_bytes():
+            held[name] = held.get(name, 0) + size
+            await turn.pause()
         for name, cluster in counters.clusters.items():
             cluster.held_bytes = held.get(name, 0)
         return counters
@@ -63,19 +66,45 @@ class ProcessView:
     def cluster_names(self) -> Collection[str]:
         return [cluster.settings.name for cluster in self._process.clusters]
 
-    def cluster(self, name: str) -> ClusterView:
-        return _cluster(self._cluster(name), self._process.relay.connections.by_node())
+    async def cluster(self, name: str) -> ClusterView:
+        self._cluster(name)  # whether there is one, before anything is counted
+        held = await self._by_node()
+        return _cluster(self._cluster(name), held)
 
-    def clusters(self) -> Sequence[ClusterView]:
-        held = self._process.relay.connections.by_node()
+    async def clusters(self) -> Sequence[ClusterView]:
+        held = await self._by_node()
         return [_cluster(cluster, held) for cluster in self._process.clusters]
 
-    def clients(self, cluster: str | None) -> Iterable[ClientView]:
-        return clients(self._of(cluster))
+    async def _by_node(self) -> Mapping[tuple[str, int | None], int]:
+        """The number of connections by virtual cluster and node (None: the bootstrap listener)."""
+        counts: dict[tuple[str, int | None], int] = {}
+        turn = Turn()
+        for key in self._process.relay.connections.nodes():
+            counts[key] = counts.get(key, 0) + 1
+            await turn.pause()
+        return counts
 
-    def events(self, cluster: str) -> Sequence[Event]:
-        kept = self._cluster(cluster).events.kept
-        return [Event(time_shown(happened.at), happened.event.log, happened.event.log_fields()) for happened in kept]
+    def connections(self, cluster: str | None, after: int) -> Iterator[ConnectionView | None]:
+        for info in self._infos(cluster, after):
+            yield None if info is None else connection_view(info)
+
+    async def clients(self, cluster: str | None) -> Iterable[ClientView]:
+        grouped, turn = GroupedClients(), Turn()
+        for info in self._infos(cluster):
+            if info is not None:
+                grouped.add(info)
+            await turn.pause()
+        return grouped.views()
+
+    def _infos(self, cluster: str | None, after: int = 0) -> Iterator[ConnectionInfo | None]:
+        """The connections by rising id; None for one that has ended, or is another virtual cluster's."""
+        connections = self._process.relay.connections
+        for number in connections.numbers(after=after):
+            info = connections.info(number)
+            yield info if info is None or cluster in (None, info.cluster) else None
+
+    def events(self, cluster: str) -> Iterable[Event]:
+        return map(_event, self._cluster(cluster).events.kept)
 
     async def rebootstrap(self, cluster: str) -> CommandResult:
         found = self._cluster(cluster)
@@ -104,8 +133,8 @@ class ProcessView:
     async def unsubscribe(self, cluster: str, name: str) -> None:
         await _telemetry_view().unsubscribe(self._telemetry(cluster), name)
 
-    def instances(self, cluster: str, after: UUID | None, limit: int) -> Sequence[InstanceView]:
-        found: Sequence[InstanceView] = _telemetry_view().instances(self._telemetry(cluster), after, limit)
+    async def instances(self, cluster: str, after: UUID | None, limit: int) -> Iterable[InstanceView]:
+        found: Iterable[InstanceView] = await _telemetry_view().instances(self._telemetry(cluster), after, limit)
         return found
 
     def _telemetry(self, cluster: str) -> ClientTelemetry:
@@ -120,18 +149,16 @@ class ProcessView:
                 return cluster
         raise cluster_not_found(name, self.cluster_names())
 
-    def connections(self, cluster: str | None) -> Iterable[ConnectionView]:
-        return map(connection_view, self._of(cluster))
-
-    def _of(self, cluster: str | None) -> Iterator[ConnectionInfo]:
-        return self._process.relay.connections.infos(Selector(cluster))
-
 
 def _telemetry_view() -> ModuleType:
     """Import the view of telemetry, and the libraries that it needs, only where telemetry is served."""
     from kproxy.admin import telemetry_view  # noqa: PLC0415
 
     return telemetry_view
+
+
+def _event(happened: Happened) -> Event:
+    return Event(time_shown(happened.at), happened.event.log, happened.event.log_fields())
 
 
 def _cluster(cluster: Cluster, held: Mapping[tuple[str, int | None], int]) -> ClusterView:

@@ -14,6 +14,7 @@ import click
 
 from kproxy import __version__
 from kproxy.cli.output import REFUSED, USAGE, CliError
+from kproxy.observe.masking import mask_url
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
@@ -33,7 +34,7 @@ class AdminPort:
         """Raises `CliError` for any other URL."""
         from urllib.parse import urlsplit
 
-        self.url = url
+        self.url = mask_url(url)  # for errors only
         try:
             parts = urlsplit(url)
             self._port = parts.port
@@ -112,7 +113,9 @@ def admin_options(command: Callable[..., int]) -> Callable[..., int]:
         try:
             return command(admin=admin, **options)
         except (KeyError, TypeError) as error:
-            line = f"{admin}: kproxy {__version__} does not understand the answer ({error!r}): another version?"
+            line = (
+                f"{mask_url(admin)}: kproxy {__version__} does not understand the answer ({error!r}): another version?"
+            )
             raise CliError(line, USAGE) from error
 
     options = (

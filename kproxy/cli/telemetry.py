@@ -57,7 +57,7 @@ def instances(admin: str, as_json: bool, cluster: str | None) -> int:
     if as_json:
         return print_json({"instances": found})
     head = ("Virtual cluster", "Instance", "Client", "Client id", "Software", "Subscriptions", "Last push", "Pushes")
-    print_table((*head, "Bytes", "Last error"), [_instance_row(instance) for instance in found])
+    print_table((*head, "Bytes", "Last error", "Dropped points"), [_instance_row(instance) for instance in found])
     return 0
 
 
@@ -152,5 +152,11 @@ def _instance_row(instance: dict[str, Any]) -> tuple[str, ...]:
         instance["last_push"] or "",
         str(instance["pushes"]),
         str(instance["bytes"]),
-        instance["last_error"] or "",
+        _error(instance),
+        f"{instance['dropped_points']}: {instance['dropped_reason']}" if instance["dropped_points"] else "",
     )
+
+
+def _error(instance: dict[str, Any]) -> str:
+    error, reason = instance["last_error"] or "", instance["last_error_reason"]
+    return f"{error}: {reason}" if reason else error

@@ -6,7 +6,8 @@ reload switches it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -20,11 +21,14 @@ from kproxy.cluster.nodes import Nodes
 from kproxy.cluster.topology_reconciler import TopologyReconciler
 from kproxy.cluster.upstreams import Upstream, Upstreams, client_of
 from kproxy.observe.counters import ClusterCounters
+from kproxy.observe.faults import guarded, supervised
+from kproxy.observe.troubles import Where
 from kproxy.producers.producer_ids import ProducerIds
 from kproxy.protocol.connections import Connections
 from kproxy.rebootstrap.actions import Cause
 from kproxy.rebootstrap.service import RebootstrapService
 from kproxy.routing.ports import claimed_by_others
+from kproxy.state.restore import restored_value
 from kproxy.state.store import MemoryStore, keep
 from kproxy.topology.snapshot import Change, Snapshot
 
@@ -54,7 +58,8 @@ class Cluster:
         self.counters = counters
         self.siblings: Mapping[str, Cluster] = {}
         """All virtual clusters by name; empty until all of them are made."""
-        self.events = Events(settings.name)
+        self._troubles = counters.troubles
+        self.events = Events(settings.name, self._troubles)
         self.telemetry = self._telemetry(index)
         counters.telemetry = None if self.telemetry is None else self.telemetry.counters
         self.listeners = Listeners(settings, index, claimed_by_others(config, index))
@@ -92,7 +97,7 @@ class Cluster:
             return None
         from kproxy.telemetry.client_telemetry import ClientTelemetry  # noqa: PLC0415 (70 ms, 10 MB)
 
-        return ClientTelemetry(self.settings.name, index, self.config, self.connected)
+        return ClientTelemetry(self.settings.name, index, self.config, self.connected, self._troubles)
 
     def _changed(self, snapshot: Snapshot, change: Change) -> None:
         self._reconciler.changed(snapshot, change)
@@ -104,7 +109,7 @@ class Cluster:
         """
         named = self.siblings.get(topic.cluster or self.settings.name, self)
         servers = [(server.host, server.port) for server in topic.bootstrap_servers] or named.upstreams.active.servers
-        return client_of(servers, self.config)
+        return client_of(servers, self.config, self._troubles)
 
     async def remember(self, store: Store, work: trio.Nursery) -> None:
         """Restore what was active before a restart: the upstream, the failover history, the telemetry subscriptions.
@@ -112,8 +117,10 @@ class Cluster:
         Raises `StateError`.
         """
         self._store = store
-        if (name := await store.get(ACTIVE, self.settings.name)) and name.decode() in self.upstreams.all:
-            self.upstreams.active = self.upstreams.all[name.decode()]
+        key = self.settings.name
+        name = await restored_value(store, ACTIVE, key, await store.get(ACTIVE, key), lambda _, value: value.decode())
+        if name in self.upstreams.all:
+            self.upstreams.active = self.upstreams.all[name]
             self.failover_controller.reconfigure(self.settings)
         await self._history.remember(store)
         self._locate(None)
@@ -126,9 +133,16 @@ class Cluster:
         self.listeners.start(self.destination, work, listening, relay)
         self.nodes.bind(self.settings, self._key)
         self._activate(self.upstreams.active, None)
-        work.start_soon(self.nodes.expire, lambda: self.config.topology.grace)
-        work.start_soon(self.nodes.seek_ports, lambda: self.upstreams.watcher.snapshot)
-        work.start_soon(self.failover_controller.watch)
+        self._supervise(Where.RETIRED_NODES, lambda: self.nodes.expire(lambda: self.config.topology.grace))
+        self._supervise(Where.UNMAPPED_NODES, lambda: self.nodes.seek_ports(lambda: self.upstreams.watcher.snapshot))
+        self._supervise(Where.FAILOVER, self.failover_controller.watch)
+
+    def _supervise(self, where: Where, work: Callable[[], Awaitable[None]]) -> None:
+        self._work.start_soon(supervised, self._troubles, where, work)
+
+    def _keep(self, keep: Callable[[], Awaitable[None]]) -> None:
+        """Store something in a task."""
+        self._work.start_soon(guarded, self._troubles, Where.STATE, keep)
 
     @property
     def epoch(self) -> int:
@@ -156,7 +170,7 @@ class Cluster:
         """
         previous = self.upstreams.active
         self._activate(upstream, snapshot)
-        self._work.start_soon(keep, self._store, ACTIVE, self.settings.name, upstream.name.encode())
+        self._keep(partial(keep, self._store, ACTIVE, self.settings.name, upstream.name.encode()))
         self.locate(snapshot, moved=True)
         self.nodes.renew(snapshot)
         for cluster in (self, *self.siblings.values()):
@@ -175,7 +189,7 @@ class Cluster:
     def locate(self, snapshot: Snapshot | None, *, moved: bool = False) -> None:
         """Note the cluster that clients are at, None if unknown. `moved`: they came from another upstream."""
         if self._locate(snapshot, moved=moved):
-            self._work.start_soon(self._history.keep, self._store)
+            self._keep(partial(self._history.keep, self._store))
 
     def _locate(self, snapshot: Snapshot | None, *, moved: bool = False) -> bool:
         cluster_id = None if snapshot is None else snapshot.cluster_id

@@ -95,7 +95,7 @@ class ClusterDestination:
         return self._nodes.upstreams(node_id, self._upstreams.active.servers)
 
     def dialled(self, node_id: int | None, address: tuple[str, int], failure: Reason | None, error: str) -> None:
-        """Count the outcome of a dial; after a failure the watcher polls soon."""
+        """Count the outcome of a dial; after a failure the watcher polls soon, unless that was kproxy's own."""
         self._nodes.dialled(node_id, address, failure, error)
-        if failure is not None:
+        if failure not in (None, Reason.OUT_OF_DESCRIPTORS):
             self._upstreams.watcher.hint()

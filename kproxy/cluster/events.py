@@ -13,6 +13,8 @@ from typing import Final, NamedTuple
 import structlog
 
 from kproxy.observe.events import TopologyEvent
+from kproxy.observe.faults import boundary
+from kproxy.observe.troubles import Troubles, Where
 
 KEPT: Final = 200
 
@@ -29,7 +31,9 @@ class Happened(NamedTuple):
 class Events:
     """The newest events of one virtual cluster, oldest first."""
 
-    def __init__(self, cluster: str) -> None:
+    def __init__(self, cluster: str, troubles: Troubles | None = None) -> None:
+        """`troubles` are the process'; by default they are these events' own."""
+        self._troubles = troubles or Troubles()
         self._cluster = cluster
         self._kept: deque[Happened] = deque(maxlen=KEPT)
         self.publish: Callable[[str, Happened], None] | None = None
@@ -41,7 +45,8 @@ class Events:
         self._kept.append(happened)
         log.warning(event.log, cluster=self._cluster, **event.log_fields())
         if self.publish is not None:
-            self.publish(self._cluster, happened)
+            with boundary(self._troubles, Where.EVENTS):
+                self.publish(self._cluster, happened)
 
     @property
     def kept(self) -> Sequence[Happened]:

@@ -97,7 +97,8 @@ class FailoverController:
         while True:
             await trio.sleep(LOOK_AGAIN)
             now = trio.current_time()
-            self._failover.observe(self._upstreams.watcher.reachable is not False, now)
+            watcher = self._upstreams.watcher
+            self._failover.observe(None if watcher.blind else watcher.reachable is not False, now)
             if self._failover.down_since is None:
                 self._reported.clear()
             if self._failover.due(now) and not self._under_way:
@@ -123,8 +124,8 @@ class FailoverController:
             self._events.record(NoUpstreamAnswers(active))
 
     def _settled(self, upstream: Upstream, snapshot: Snapshot) -> bool:
-        """Return True when the search is over: `upstream` has taken over, or the active one is back."""
-        if self._upstreams.watcher.reachable is not False:
+        """Return True when the search is over: `upstream` took over, or the active one is back, or cannot be asked."""
+        if self._upstreams.watcher.reachable is not False or self._upstreams.watcher.blind:
             return True
         with self._nodes.reserved(snapshot.nodes) as problems:
             if not problems:

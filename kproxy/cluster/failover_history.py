@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import structlog
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
+from kproxy.state.restore import restored_value
 from kproxy.state.store import keep
 
 if TYPE_CHECKING:
@@ -69,12 +70,11 @@ class FailoverHistory:
 
     async def remember(self, store: Store) -> None:
         """Restore the record from before a restart; begin anew where none is kept. Raises `StateError`."""
-        self.record = FailoverRecord()
-        if kept := await store.get(STAYS, self._cluster):
-            try:
-                self.record = _KEPT.validate_json(kept)
-            except ValidationError:  # written by another version of kproxy
-                log.error("failovers are counted anew: what was kept cannot be read", cluster=self._cluster)
+        kept = await store.get(STAYS, self._cluster)
+        record = await restored_value(store, STAYS, self._cluster, kept, lambda _, value: _KEPT.validate_json(value))
+        if kept is not None and record is None:
+            log.error("failovers are counted anew", cluster=self._cluster)
+        self.record = FailoverRecord() if record is None else record
 
     def see(self, cluster_id: str | None, upstream: str, *, separates: bool, moved: bool = False) -> bool:
         """Note that clients are at this Kafka cluster, None where it is not known, through that upstream.

@@ -12,9 +12,11 @@ import structlog
 import trio
 
 from kproxy.errors import ConfigError
+from kproxy.observe.faults import note, note_shortage, shortage_in
 from kproxy.observe.reasons import Reason
+from kproxy.observe.troubles import Where
 from kproxy.routing.address_map import AddressMap
-from kproxy.routing.listeners import OUT_OF_RESOURCES, Listener, listen
+from kproxy.routing.listeners import Listener, listen
 from kproxy.routing.ports import NoPortError, PortStrategy, Span, port_strategy
 from kproxy.upstream.dial import reason
 
@@ -56,7 +58,7 @@ class Listeners:
             raise ConfigError(f"clusters.{self._index}.listen", detail) from error
         self._bootstrap = Listener(listener, None)
         self.listen = (self.listen[0], self._bootstrap.port)
-        listening.start_soon(self._bootstrap.serve, work, self._admit)
+        listening.start_soon(self._serve, self._bootstrap)
 
     def address_map(self, settings: VirtualCluster) -> AddressMap:
         """Return a new map of the nodes' addresses, by the settings."""
@@ -76,14 +78,19 @@ class Listeners:
         self._bootstrap.close()
 
     async def _admit(self, listener: Listener, client: socket.socket) -> None:
-        retired = listener.retired is not None or (self.closing and listener.node_id is not None)
-        await self._relay.admit(self._destination, listener.node_id, client, retired=retired)
+        try:
+            retired = listener.retired is not None or (self.closing and listener.node_id is not None)
+            await self._relay.admit(self._destination, listener.node_id, client, retired=retired)
+        except Exception as error:  # no client's start ends another's, nor the listener
+            note(self._destination.counters.troubles, Where.ADMIT, error)
+            client.close()
 
     def _bind(self, node_id: int, port: int) -> Listener | None:
         try:
             sock = listen(self.listen[0], port)
         except OSError as error:
-            if error.errno in OUT_OF_RESOURCES:
+            if shortage := shortage_in(error):
+                note_shortage(self._destination.counters.troubles, shortage, f"open the port of node {node_id}")
                 raise NoPortError(Reason.OUT_OF_DESCRIPTORS, f"node {node_id}: {error.strerror}") from error
             return None
         listener = Listener(sock, node_id)
@@ -96,5 +103,6 @@ class Listeners:
     async def _serve(self, listener: Listener) -> None:
         """Serve, unless the listener was only reserved and is closed again: then it was never a node's port."""
         if not listener.closed:
-            log.info("node has a port", cluster=self._settings.name, node=listener.node_id, port=listener.port)
-            await listener.serve(self._work, self._admit)
+            if listener.node_id is not None:
+                log.info("node has a port", cluster=self._settings.name, node=listener.node_id, port=listener.port)
+            await listener.serve(self._work, self._admit, self._relay.turns, self._destination.counters.troubles)

@@ -114,10 +114,15 @@ class Nodes:
         return retired and node_id not in self.addresses.nodes
 
     def dialled(self, node_id: int | None, address: Address, failure: Reason | None, error: str) -> None:
-        """Count the outcome of a dial; `failure` is None when it succeeded."""
+        """Count the outcome of a dial; `failure` is None when it succeeded.
+
+        A node that kproxy had no descriptor to dial may well be reachable.
+        """
         node = self._counters.node(BOOTSTRAP if node_id is None else node_id, f"{address[0]}:{address[1]}")
         if failure is None:
             node.connected()
+        elif failure is Reason.OUT_OF_DESCRIPTORS:
+            node.not_tried(failure)
         else:
             node.failed(failure, error)
 

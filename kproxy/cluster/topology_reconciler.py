@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 import trio
 
 from kproxy.observe.events import TopologyChanged
+from kproxy.observe.faults import supervised
+from kproxy.observe.troubles import Where
 from kproxy.rebootstrap.actions import Cause
 from kproxy.rebootstrap.epoch import cause_of
 from kproxy.topology.snapshot import Change, Snapshot, diff
@@ -72,7 +74,7 @@ class TopologyReconciler:
             self._nodes.follow(snapshot, change)
         else:
             self._before = known
-            self._work.start_soon(self._settle, known)
+            self._work.start_soon(supervised, self._counters.troubles, Where.TOPOLOGY, self._settle, known)
 
     async def _settle(self, before: Snapshot) -> None:
         """Begin a new epoch as soon as the floor allows, if there is still a reason for it."""
@@ -80,7 +82,6 @@ class TopologyReconciler:
         snapshot = self._last
         if self._before is not before or snapshot is None:  # a switch was faster
             return
-        self._before = None
         change = diff(before, snapshot)
         if cause := cause_of(change):
             self._nodes.renew(snapshot)
@@ -88,6 +89,7 @@ class TopologyReconciler:
             self._begin_epoch(cause, cluster_id=snapshot.cluster_id, previous_cluster_id=before.cluster_id)
         else:
             self._nodes.follow(snapshot, change)
+        self._before = None  # last: after a fault all of it is tried again
 
     def _record(self, snapshot: Snapshot, change: Change) -> None:
         kinds = {"added": change.added, "gone": change.removed, "moved": change.moved}

@@ -13,6 +13,8 @@ import structlog
 import trio
 
 from kproxy.errors import UpstreamError
+from kproxy.observe.faults import supervised
+from kproxy.observe.troubles import Troubles, Where
 from kproxy.topology.watcher import Watcher
 from kproxy.upstream.client import UpstreamClient
 
@@ -27,10 +29,10 @@ OnChange = Callable[["Snapshot", "Change"], None]
 JITTER: Final = 0.2
 
 
-def client_of(servers: Sequence[tuple[str, int]], config: Config) -> UpstreamClient:
+def client_of(servers: Sequence[tuple[str, int]], config: Config, troubles: Troubles | None = None) -> UpstreamClient:
     """Return a client of the cluster at these bootstrap servers, with the timeouts of the settings."""
-    timeouts = config.timeouts
-    return UpstreamClient(servers, connect_timeout=timeouts.connect, request_timeout=timeouts.upstream_request)
+    connect, request = config.timeouts.connect, config.timeouts.upstream_request
+    return UpstreamClient(servers, connect_timeout=connect, request_timeout=request, troubles=troubles)
 
 
 class Upstream:
@@ -43,7 +45,10 @@ class Upstream:
         cluster: str,
         on_change: OnChange,
         on_reachability: OnReachability,
+        troubles: Troubles | None = None,
     ) -> None:
+        """`troubles` are the process'; by default they are the upstream's own."""
+        self._troubles = troubles or Troubles()
         self.settings = settings
         self.name = settings.name
         self.servers = [(server.host, server.port) for server in settings.bootstrap_servers]
@@ -93,12 +98,10 @@ class Upstream:
     async def _run(self, scope: trio.CancelScope, client: UpstreamClient, watcher: Watcher) -> None:
         structlog.contextvars.bind_contextvars(cluster=self._cluster, upstream=self.name)
         with scope:
-            async with trio.open_nursery() as nursery:
-                await nursery.start(client.run)
-                await watcher.run()
+            await supervised(self._troubles, Where.WATCHER, _watch, client, watcher)
 
     def _new_client(self) -> UpstreamClient:
-        return client_of(self.servers, self._config)
+        return client_of(self.servers, self._config, self._troubles)
 
     def _new_watcher(self, client: UpstreamClient, initial: Snapshot | None) -> Watcher:
         return Watcher(
@@ -108,7 +111,14 @@ class Upstream:
             on_change=self._on_change,
             on_reachability=self._on_reachability,
             initial=initial,
+            troubles=self._troubles,
         )
+
+
+async def _watch(client: UpstreamClient, watcher: Watcher) -> None:
+    async with trio.open_nursery() as nursery:
+        await nursery.start(client.run)
+        await watcher.run()
 
 
 class Upstreams:
@@ -133,7 +143,9 @@ class Upstreams:
     def made(self, settings: VirtualCluster, config: Config) -> dict[str, Upstream]:
         """Return new upstream clusters, by name, as the settings name them."""
         return {
-            one.name: Upstream(one, config, settings.name, self._on_change, self._on_reachability)
+            one.name: Upstream(
+                one, config, settings.name, self._on_change, self._on_reachability, self._counters.troubles
+            )
             for one in settings.backends
         }
 

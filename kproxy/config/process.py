@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, GetJsonSchemaHandler, model_validator
+from pydantic import AfterValidator, Field, GetJsonSchemaHandler, model_validator
 
-from kproxy.config.address import HostPort
+from kproxy.config.address import HostPort, check_host
 from kproxy.config.base import Settings, also_written_as
-from kproxy.config.units import INT32_MAX, frame_bytes, seconds, whole
+from kproxy.config.units import INT32_MAX, byte_count, frame_bytes, seconds, whole
 
 if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
@@ -19,9 +19,16 @@ if TYPE_CHECKING:
 
 Count = Annotated[int, whole(1)]
 FrameBytes = Annotated[int, frame_bytes()]
+Bytes = Annotated[int, byte_count()]
 Seconds = Annotated[float, seconds(ge=0)]
 Interval = Annotated[float, seconds(ge=0.1)]
 Patience = Annotated[float, seconds(gt=0)]
+WholeSeconds = Annotated[float, seconds(ge=1, le=32_767)]
+"""What Linux takes for TCP keepalive."""
+ByteRate = Annotated[int, byte_count()]
+Share = Annotated[float, Field(gt=0, le=1)]
+"""A part of something, as 0.25."""
+HostName = Annotated[str, AfterValidator(check_host)]
 
 
 class Admin(Settings):
@@ -29,6 +36,12 @@ class Admin(Settings):
 
     listen: HostPort = Field(
         description="Where /metrics, /livez, /readyz and /api/v1 are served.", examples=["127.0.0.1:9190"]
+    )
+    allowed_hosts: tuple[HostName, ...] = Field(
+        default=(),
+        description="Names under which web pages may send commands (the Host of POST, PUT and DELETE), beside "
+        "addresses, localhost and the host of `listen`. Whatever is no browser may use any name.",
+        examples=[["kproxy.example.com"]],
     )
 
     @model_validator(mode="before")
@@ -57,10 +70,36 @@ class Limits(Settings):
         default=100 * 2**20,
         description="Largest response that may be held whole in memory to be rewritten; others stream.",
     )
+    held_request_bytes: Bytes = Field(
+        default=32 * 2**20,
+        description="Bytes from clients that are in memory, for all connections: of requests that must be whole, and "
+        "what brokers do not take. Above it the connection that has moved nothing for longest is closed.",
+    )
+    held_response_bytes: Bytes = Field(
+        default=256 * 2**20,
+        description="Bytes from brokers that are in memory, for all connections: of responses that must be whole, and "
+        "what clients do not take. Above it the connection that has moved nothing for longest is closed.",
+    )
     max_connections: Count | None = Field(
         default=None,
-        description="Client connections at a time, for the whole process; further ones are closed at once. "
-        "Without it no limit.",
+        description="Client connections at a time, for the whole process; further ones are closed at once. Without it, "
+        "and at most, as many as the limit of open files is enough for: two for each connection, and up to 1,024 are "
+        "kept back. Without it 50,000 at most.",
+    )
+    max_connections_per_address: Count | None = Field(
+        default=None,
+        description="Of these, connections from one IP address (of IPv6 a /64 subnet); further ones are closed at "
+        "once. Without it nine tenths of max_connections, since all clients may be behind one load balancer.",
+    )
+    connections_per_second: Count = Field(
+        default=2000,
+        description="New connections a second, for the whole process; after a quiet second so many come at once. "
+        "Further ones wait in the kernel's backlog.",
+    )
+    connections_per_second_per_address: Count = Field(
+        default=500,
+        description="New connections a second from one IP address (of IPv6 a /64 subnet), and 20 times as many at "
+        "once, so that a fleet behind one address can come back; further ones are closed at once.",
     )
 
 
@@ -68,9 +107,40 @@ class Timeouts(Settings):
     """How long kproxy waits. Seconds, or as 500ms, 10s, 2m."""
 
     connect: Patience = Field(default=10.0, description="To connect to a broker.")
-    stalled_frame: Patience = Field(default=30.0, description="For the rest of a frame that has begun.")
+    stalled_frame: Patience = Field(
+        default=30.0, description="For the next bytes of a frame that has begun; then the connection is closed."
+    )
+    whole_request: Patience = Field(
+        default=60.0,
+        description="For the whole of a request, beside the time that its bytes take at request_bytes_per_second. Only "
+        "time in which kproxy reads the client counts.",
+    )
+    request_bytes_per_second: ByteRate = Field(
+        default=1024,
+        description="The least rate at which a request must come beyond whole_request. Bytes a second, or as 1KiB.",
+    )
     first_request: Patience = Field(
-        default=30.0, description="For the first request of a connection; a silent connection is closed."
+        default=30.0, description="For the first bytes of a connection; a silent connection is closed."
+    )
+    idle: Patience = Field(
+        default=660.0,
+        description="For the next request, when all are answered. More than Kafka's connections.max.idle.ms, which is "
+        "9 minutes in clients and 10 in brokers, so that they close first.",
+    )
+    unread_response: Patience = Field(
+        default=600.0,
+        description="For a client to take more of its responses. More than max.poll.interval.ms, 5 minutes: so long "
+        "an application may work without its client reading.",
+    )
+    unanswered_request: Patience = Field(
+        default=1800.0,
+        description="For the broker's response to a client's request. Consumers that wait for their group take as long "
+        "as max.poll.interval.ms.",
+    )
+    tcp_keepalive: WholeSeconds = Field(
+        default=60.0,
+        description="For which a socket is quiet before TCP asks whether its peer is there. One that does not answer "
+        "is given up after as long again.",
     )
     upstream_request: Patience = Field(
         default=30.0, description="For the broker's response to a request of kproxy's own."

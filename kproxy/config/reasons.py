@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from kproxy.config.base import Path
+from kproxy.config.secret import masked_reason
 
 _LONGEST: Final = 60
 _KINDS: Final = {
@@ -35,6 +36,9 @@ _KINDS: Final = {
     "literal_error": "must be {expected}",
 }
 
+_SECRET: Final = frozenset({"receivers", "destinations", "headers", "options"})
+"""Settings that have secrets in them. A text in the place of one may be a secret, too."""
+
 
 def worth_reporting(errors: Sequence[ErrorDetails]) -> list[ErrorDetails]:
     """Return the errors without those about lists that are too short only because their items are wrong."""
@@ -43,7 +47,11 @@ def worth_reporting(errors: Sequence[ErrorDetails]) -> list[ErrorDetails]:
 
 
 def reason(error: ErrorDetails, root: type[BaseModel]) -> str:
-    """Return the reason of an error, on one line; `root`, the validated model, is used to suggest a key."""
+    """Return the reason of an error, on one line and without secrets; `root`, the validated model, suggests a key."""
+    return masked_reason(_reason(error, root))
+
+
+def _reason(error: ErrorDetails, root: type[BaseModel]) -> str:
     kind, context = error["type"], error.get("ctx", {})
     if kind == "missing":
         return "is required"
@@ -53,11 +61,14 @@ def reason(error: ErrorDetails, root: type[BaseModel]) -> str:
         return _unknown_key(error["loc"], root)
     if kind in _KINDS:
         bounds = {name: f"{bound:g}" if isinstance(bound, float) else bound for name, bound in context.items()}
-        return f"{_KINDS[kind].format(**bounds)}, not {_shown(error['input'])}"
+        return f"{_KINDS[kind].format(**bounds)}, not {_shown(error)}"
     return str(context.get("error") or error["msg"])
 
 
-def _shown(value: Any) -> str:
+def _shown(error: ErrorDetails) -> str:
+    value = error["input"]
+    if isinstance(value, str) and not _SECRET.isdisjoint(error["loc"]):
+        return "text"
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list | tuple):

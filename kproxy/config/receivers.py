@@ -9,25 +9,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
-from pydantic import BeforeValidator, Field, SecretStr, field_serializer, model_validator
+from pydantic import BeforeValidator, Field, field_serializer, model_validator
 
 from kproxy.config.base import Path, refuse, split_commas
 from kproxy.config.delivery import ByType, Late, Text, ToFiles, ToTopic, names_twice, unknown_cluster
-from kproxy.config.process import Count, FrameBytes, Patience, Seconds
+from kproxy.config.process import Count, FrameBytes, Patience, Seconds, Share
+from kproxy.config.secret import Headers, SecretUrl, hidden_options
 from kproxy.config.upstreams import Label
 
-_HIDDEN: Final = "**********"
 _OF_EVERY_CLIENT: Final = frozenset({"client_instance_id", "client_source_address", "client_source_port"})
 
 
-def _unseen(value: Any) -> Any:
-    """Refuse a value that is not text, with a reason that does not show it: it may be a secret."""
-    if not isinstance(value, str | SecretStr):
-        raise ValueError("must be text (in quotation marks, if it looks like something else)")
-    return value
-
-
-Secret = Annotated[SecretStr, BeforeValidator(_unseen, json_schema_input_type=str)]
 Words = Annotated[tuple[str, ...], BeforeValidator(split_commas, json_schema_input_type=str | tuple[str, ...])]
 
 
@@ -84,18 +76,35 @@ class Prometheus(_Queued):
     )
     max_clients: Count = Field(default=20_000, description="Clients of one virtual cluster; those beyond are left out.")
     max_series: Count = Field(default=500_000, description="Series of one virtual cluster; those beyond are left out.")
+    max_client_series: Count = Field(
+        default=20_000, description="Series of one client instance; those beyond are left out."
+    )
+    address_share: Share = Field(
+        default=0.5,
+        description="The part of `max_series` and of `max_clients` that the clients of one address (IPv6: a /64) may "
+        "have. 1 where all clients come through one load balancer and need it.",
+    )
+    address_bytes: FrameBytes = Field(
+        default=40 * 2**20,
+        description="The memory, by estimate, of the series of one address. A series that other clients have as well "
+        "takes 192 bytes, another one some 800 and more. Bytes, or as 40MiB.",
+    )
 
 
 class Otlp(_Queued):
     """To an OpenTelemetry collector by OTLP/HTTP: payloads as clients wrote them, with attributes of the client."""
 
     type: Literal["otlp"] = Field(description="`otlp`.")
-    url: Text = Field(
-        description="The URL to POST to, with the path. Secrets go into `headers`.",
+    url: SecretUrl = Field(
+        repr=False,
+        description="The URL to POST to, with the path. Secrets go into `headers`; the values of its query "
+        "are not shown either.",
         examples=["http://collector:4318/v1/metrics"],
     )
-    headers: Mapping[str, Secret] = Field(
-        default={}, description="Headers of every request. Their values are never shown or logged."
+    headers: Headers = Field(
+        default={},
+        description="Headers of every request. Their values are never shown or logged; blanks and line ends around "
+        "them do not count.",
     )
     compression: Literal["none", "gzip", "zstd"] = Field(
         default="gzip",
@@ -139,12 +148,13 @@ class PlugIn(_Named):
     )
     options: Mapping[str, Any] = Field(
         default={},
+        repr=False,
         description="The plug-in's own settings, as it documents them. Values are never shown: they may be secret.",
     )
 
     @field_serializer("options")
     def _hide(self, options: Mapping[str, Any]) -> dict[str, str]:
-        return dict.fromkeys(options, _HIDDEN)
+        return hidden_options(options)
 
 
 Receiver: TypeAlias = Prometheus | Otlp | Kafka | Files | PlugIn

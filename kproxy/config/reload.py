@@ -16,6 +16,7 @@ from kproxy.config.address import HostPort
 from kproxy.config.base import Path, dotted
 from kproxy.config.cluster import VirtualCluster
 from kproxy.config.models import Config
+from kproxy.config.telemetry import QUOTAS
 
 PROCESS_APPLIES: Final[frozenset[Path]] = frozenset({("topology",), ("drain",)})
 CLUSTER_APPLIES: Final[frozenset[Path]] = frozenset(
@@ -30,6 +31,7 @@ CLUSTER_APPLIES: Final[frozenset[Path]] = frozenset(
         ("telemetry", "admin"),
         ("telemetry", "interval"),
         ("telemetry", "subscriptions"),
+        *(("telemetry", quota) for quota in QUOTAS),
     }
 )
 

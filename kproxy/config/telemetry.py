@@ -7,15 +7,28 @@ telemetry by them.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from kproxy.config.base import Path, Settings, refuse
 from kproxy.config.delivery import Text
-from kproxy.config.process import FrameBytes
+from kproxy.config.process import Count, FrameBytes, Share
 from kproxy.config.receivers import Words
 from kproxy.config.units import seconds
+
+QUOTAS: Final = (
+    "max_points",
+    "max_attributes",
+    "max_buckets",
+    "max_fields",
+    "connection_decode",
+    "address_decode",
+    "connection_instances",
+    "address_share",
+    "require_principal",
+)
+"""The settings of `Telemetry` that bound what a client may do. A reload applies them."""
 
 # The bounds of Kafka's interval.ms.
 PushInterval = Annotated[float, seconds(ge=0.1, le=3600)]
@@ -59,6 +72,43 @@ class Telemetry(Settings):
     )
     max_bytes: FrameBytes = Field(
         default=2**20, description="The largest push, compressed and decompressed. Bytes, or as 1MiB."
+    )
+    max_points: Count = Field(
+        default=10_000,
+        description="Data points of one push, and metrics, scopes and resources; a larger one is refused (118).",
+    )
+    max_attributes: Count = Field(
+        default=64, description="Attributes of one resource, scope or data point; a push with more is refused (118)."
+    )
+    max_buckets: Count = Field(
+        default=1024, description="Buckets, bounds and quantiles of one data point; a push with more is refused (118)."
+    )
+    max_fields: Count = Field(
+        default=60_000,
+        description="Fields of all messages of one push; a larger one is refused (118). Java writes some 12 for each "
+        "metric. 60,000 take up to 5 ms.",
+    )
+    connection_decode: Share = Field(
+        default=0.05,
+        description="The part of a processor that decoding the pushes of one connection may take; those beyond are "
+        "throttled (89). Eight seconds' worth may be used at once.",
+    )
+    address_decode: Share = Field(
+        default=0.25,
+        description="The same for all connections from one address (IPv6: a /64). Decoding a push of a known client "
+        "takes some 20 µs.",
+    )
+    connection_instances: Count = Field(
+        default=8, description="Client instances that may come by one connection; others are throttled (89)."
+    )
+    address_share: Share = Field(
+        default=0.5,
+        description="The part of the 16,384 client instances that kproxy remembers that may be of one address (IPv6: "
+        "a /64). Of those beyond, the least recently seen is forgotten.",
+    )
+    require_principal: bool = Field(
+        default=False,
+        description="Refuse the telemetry of connections on which kproxy has seen no principal authenticated (SASL).",
     )
     subscriptions: tuple[Subscription, ...] = Field(
         default=(), description="Permanent subscriptions; Kafka's tools and the API add others. As a variable: YAML."

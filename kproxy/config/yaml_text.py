@@ -5,6 +5,7 @@ Loaded with the first file, or the first variable that holds YAML: PyYAML takes 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -18,6 +19,10 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DEEPEST: Final = 50
 # Plain text, and <<, which merges another mapping.
 _KEY_TAGS: Final = frozenset({"tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"})
+
+# The name of a tag, an alias or an anchor is not shown. A secret without quotation marks is one, if it begins with !, *
+# or &.
+_NAMED: Final = re.compile(r"(tag|alias|anchor) (?:'.*'|\".*\")")
 
 
 def parse_yaml(text: str, name: str) -> tuple[Any, dict[Path, int]]:
@@ -51,7 +56,8 @@ def _check_depth(text: str, name: str) -> None:
 
 
 def _on_one_line(error: yaml.MarkedYAMLError) -> str:
-    return ", ".join(filter(None, (error.context, error.problem))) + _where(error.problem_mark or error.context_mark)
+    said = ", ".join(filter(None, (error.context, error.problem)))
+    return _NAMED.sub(r"\1", said) + _where(error.problem_mark or error.context_mark)
 
 
 def _where(mark: Any) -> str:

@@ -14,6 +14,8 @@ from typing import Final, Generic, Protocol, TypeVar
 import structlog
 import trio
 
+from kproxy.observe.faults import boundary, note
+from kproxy.observe.troubles import Troubles, Where
 from kproxy.upstream.attempts import full_jitter
 
 
@@ -79,15 +81,23 @@ _WELL: Final = 60.0  # seconds of work after which a failure counts as the first
 class Fanout(Generic[T]):
     """Gives each item to every destination; a fault of one affects neither the others nor the caller."""
 
-    def __init__(self, destinations: Sequence[Destination[T]], *, rand: Callable[[], float] = random.random) -> None:
+    def __init__(
+        self,
+        destinations: Sequence[Destination[T]],
+        *,
+        rand: Callable[[], float] = random.random,
+        troubles: Troubles | None = None,
+    ) -> None:
+        """`troubles` are the process'; by default they are the fanout's own."""
         self.destinations = tuple(destinations)
+        self._troubles = troubles or Troubles()
         self._rand = rand
         self._running: dict[str, trio.CancelScope] = {}
 
     def offer(self, item: T) -> None:
         """Offer an item to all; never block, never raise. A destination without room counts it as dropped."""
         for destination in self.destinations:
-            hand(destination, item)
+            hand(destination, item, self._troubles)
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Run every destination until cancelled; one that ends is started again after a delay."""
@@ -121,22 +131,19 @@ class Fanout(Generic[T]):
                 log.error("delivery ended; it begins again", to=destination.name)
             except Exception as error:
                 destination.counters.last_error = f"{type(error).__name__}: {error}"
-                log.exception("delivery failed; it begins again", to=destination.name)
+                note(self._troubles, Where.DELIVERY, error, to=destination.name)
             failures = 1 if trio.current_time() - began > _WELL else failures + 1
             await trio.sleep(full_jitter(failures, self._rand(), base=_BACKOFF, cap=_LONGEST_BACKOFF))
 
-    @staticmethod
-    async def _flush(destination: Destination[T]) -> None:
-        try:
+    async def _flush(self, destination: Destination[T]) -> None:
+        with boundary(self._troubles, Where.DELIVERY):
             await destination.flush()
-        except Exception:
-            log.exception("delivery failed to flush", to=destination.name)
 
 
-def hand(destination: Destination[T], item: T) -> None:
+def hand(destination: Destination[T], item: T, troubles: Troubles) -> None:
     """Offer an item to a destination; when that raises, the item counts as dropped."""
     try:
         destination.offer(item)
-    except Exception:
+    except Exception as error:
         destination.counters.drop("failed")
-        log.exception("delivery failed on an item", to=destination.name)
+        note(troubles, Where.DELIVERY, error, to=destination.name)

@@ -13,6 +13,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar
 
+from kproxy.observe.loop_lag import LoopLag
+from kproxy.observe.troubles import Troubles
+
 MAX_PAIRS: Final = 100  # (name, version) pairs
 MAX_LENGTH: Final = 64  # characters of a name or a version that may become a label
 
@@ -50,10 +53,14 @@ class SoftwareCounts:
 
 
 class Tally(Protocol):
-    """Requests by Kafka's error code; bytes of pushes as received, and decompressed; seconds spent decoding them."""
+    """Requests by Kafka's error code; bytes of pushes as received, and decompressed; seconds spent decoding them.
+
+    `refused` counts the requests over a quota, by its name.
+    """
 
     gets: Counter[int]
     pushes: Counter[int]
+    refused: dict[str, int]
     pushed_bytes: int
     decompressed_bytes: int
     decode_seconds: float
@@ -79,11 +86,23 @@ class Queue(Protocol):
     queued_bytes: int
 
 
+class Accepting(Protocol):
+    """How clients are accepted: the most connections at a time, and how often the rate of new ones made it pause."""
+
+    @property
+    def max_connections(self) -> int: ...
+
+    @property
+    def accept_pauses(self) -> int: ...
+
+
 class Series(Protocol):
     """A receiver of type prometheus: the number of series that it holds, and the points that it rejected."""
 
     series: int
     full: int
+    address_share: int
+    client_share: int
     conflicting: int
     invalid: int
 
@@ -201,6 +220,10 @@ class NodeCounters:
         self.last_error = error
         _add(self.connect_failures, reason)
 
+    def not_tried(self, reason: str) -> None:
+        """Count an attempt that kproxy itself was in no state to make: it says nothing about the broker."""
+        _add(self.connect_failures, reason)
+
 
 @dataclass(slots=True)
 class ClusterCounters:
@@ -213,7 +236,7 @@ class ClusterCounters:
     backend: nodes "added", "gone" or "moved", another "cluster". Both begin at 0, so that Prometheus sees the first
     increment.
     `notified` counts clients asked to rebootstrap, by means, software name and software version. `upstreams` maps each
-    upstream to whether it is active. `telemetry` is None when kproxy does not serve it.
+    upstream to whether it is active. `telemetry` is None when kproxy does not serve it. `troubles` are the process'.
     """
 
     name: str
@@ -236,6 +259,7 @@ class ClusterCounters:
     notified: dict[tuple[str, str, str], int] = field(default_factory=dict)
     upstreams: dict[str, bool] = field(default_factory=dict)
     telemetry: TelemetryCounters | None = None
+    troubles: Troubles = field(default_factory=Troubles)
 
     def api(self, key: int, version: int) -> ApiCounters:
         """Return the counters of an API in a version, made at first use; beyond `MAX_APIS` pairs those of `OTHER`."""
@@ -293,16 +317,28 @@ class ClusterCounters:
 
 
 @dataclass(slots=True)
+class LogCounters:
+    """Counts of the log: `dropped` lines found no room in the queue before stderr, or could not be written."""
+
+    dropped: int = 0
+
+
+@dataclass(slots=True)
 class Counters:
     """All counters of the process, by virtual cluster; `started_at` is in seconds since the Unix epoch.
 
-    `events` has the queues of the event stream's destinations, by name.
+    `events` has the queues of the event stream's destinations, by name. `accepting` is None until there is a relay.
+    `troubles` are kproxy's own; every virtual cluster's counters lead to them too.
     """
 
     started_at: float
     clusters: dict[str, ClusterCounters] = field(default_factory=dict)
     events: Mapping[str, Queue] = field(default_factory=dict)
+    log: LogCounters = field(default_factory=LogCounters)
+    accepting: Accepting | None = None
+    troubles: Troubles = field(default_factory=Troubles)
+    loop_lag: LoopLag = field(default_factory=LoopLag)
 
     def cluster(self, name: str) -> ClusterCounters:
         """Return the counters of a virtual cluster, made at first use."""
-        return self.clusters.setdefault(name, ClusterCounters(name))
+        return self.clusters.setdefault(name, ClusterCounters(name, troubles=self.troubles))

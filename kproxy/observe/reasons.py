@@ -30,6 +30,8 @@ class Reason(StrEnum):
     TRUNCATED_RESPONSE = "truncated_response"
     STALLED_FRAME = "stalled_frame"
     IDLE_TIMEOUT = "idle_timeout"
+    UNREAD_RESPONSE = "unread_response"
+    UNANSWERED_REQUEST = "unanswered_request"
     TLS_ON_PLAINTEXT = "tls_on_plaintext"
     HTTP_ON_KAFKA_PORT = "http_on_kafka_port"
     UNKNOWN_API = "unknown_api"
@@ -40,6 +42,9 @@ class Reason(StrEnum):
     UNMAPPED_NODE = "unmapped_node"
     NO_FREE_PORT = "no_free_port"
     CLIENT_LIMIT = "client_limit"
+    ADDRESS_LIMIT = "address_limit"
+    ADDRESS_RATE = "address_rate"
+    MEMORY_LIMIT = "memory_limit"
     OUT_OF_DESCRIPTORS = "out_of_descriptors"
     REBOOTSTRAP = "rebootstrap"
     RETIRED_NODE = "retired_node"
@@ -64,8 +69,10 @@ EXPLAINED: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.FRAME_TOO_LARGE: "a frame announced more bytes than the limit: raise the limit if the client is right",
         Reason.TRUNCATED_REQUEST: "the client closed the connection inside a frame",
         Reason.TRUNCATED_RESPONSE: "the broker closed the connection inside a frame",
-        Reason.STALLED_FRAME: "a frame began and its rest did not come in time",
-        Reason.IDLE_TIMEOUT: "a connection said nothing for longer than timeouts.first_request",
+        Reason.STALLED_FRAME: "a frame began and its rest did not come in time: timeouts.stalled_frame, whole_request",
+        Reason.IDLE_TIMEOUT: "a client sent nothing for longer than timeouts.first_request or, later, timeouts.idle",
+        Reason.UNREAD_RESPONSE: "the client took nothing of its responses for longer than timeouts.unread_response",
+        Reason.UNANSWERED_REQUEST: "the broker did not answer a request within timeouts.unanswered_request",
         Reason.TLS_ON_PLAINTEXT: "a TLS hello came on a plaintext port: set security.protocol to PLAINTEXT",
         Reason.HTTP_ON_KAFKA_PORT: "an HTTP request came on a Kafka port: the admin port is the one for HTTP",
         Reason.UNKNOWN_API: "the request's api key is unknown to kproxy",
@@ -75,8 +82,12 @@ EXPLAINED: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.CORRELATION_REUSED: "the client used a correlation id that it still had in flight",
         Reason.UNMAPPED_NODE: "a broker named a node for which the configuration has no port: see nodes.ranges",
         Reason.NO_FREE_PORT: "a node has no advertised port: the range is used up; widen it",
-        Reason.CLIENT_LIMIT: "the limit of client connections is reached",
-        Reason.OUT_OF_DESCRIPTORS: "the process has no file descriptor left: raise its limit (ulimit -n)",
+        Reason.CLIENT_LIMIT: "the limit of client connections is reached: limits.max_connections, or open files",
+        Reason.ADDRESS_LIMIT: "the client's address has too many connections: limits.max_connections_per_address",
+        Reason.ADDRESS_RATE: "the client's address connects too often: limits.connections_per_second_per_address",
+        Reason.MEMORY_LIMIT: "what kproxy holds in memory has reached its limit, and this connection had moved nothing "
+        "for longest",
+        Reason.OUT_OF_DESCRIPTORS: "no descriptor is left (raise ulimit -n), or no memory for a socket",
         Reason.REBOOTSTRAP: "the topology behind kproxy changed: the client is to bootstrap again (KIP-1102, KIP-899)",
         Reason.RETIRED_NODE: "the client came to a node that its cluster no longer has: it is to bootstrap again",
         Reason.DRAINED: "kproxy drains, and this connection had nothing left to answer",

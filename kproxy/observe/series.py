@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from kproxy.observe.counters import (
     BOOTSTRAP,
     OTHER,
+    Accepting,
     ApiCounters,
     ClusterCounters,
     Counters,
@@ -22,6 +23,7 @@ from kproxy.observe.counters import (
     Series,
     TelemetryCounters,
 )
+from kproxy.observe.loop_lag import LoopLag
 from kproxy.wire.apis import APIS
 from kproxy.wire.error_codes import classify, error_name
 from kproxy.wire.generated.api_keys import ApiKey
@@ -30,7 +32,12 @@ Labels: TypeAlias = tuple[str, ...]
 Numbers: TypeAlias = Iterator[tuple[Labels, int | float]]
 Histograms: TypeAlias = Iterator[tuple[Labels, Histogram]]
 Rows: TypeAlias = Callable[[ClusterCounters], Numbers | Histograms]
-ProcessRows: TypeAlias = Callable[[Counters], Numbers]
+Lags: TypeAlias = Iterator[tuple[Labels, LoopLag]]
+ProcessRows: TypeAlias = Callable[[Counters], Numbers | Lags]
+
+
+_LEFT_OUT: Final = ("full", "address_share", "client_share", "conflicting", "invalid")
+"""Why data points are left out: attributes of `Series`."""
 
 
 def api_label(key: int) -> str:
@@ -144,6 +151,13 @@ def telemetry_requests(cluster: ClusterCounters) -> Numbers:
             yield (api_label(key), error_labels(code, key)[0]), count
 
 
+def telemetry_refusals(cluster: ClusterCounters) -> Numbers:
+    """Read the requests over a quota by its name, zeros included."""
+    if cluster.telemetry is not None:
+        for reason, count in cluster.telemetry.tally.refused.copy().items():
+            yield (reason,), count
+
+
 def telemetry_instances(cluster: ClusterCounters) -> Numbers:
     if cluster.telemetry is not None:
         yield (), len(cluster.telemetry.instances)
@@ -167,7 +181,7 @@ def series_by_receiver(cluster: ClusterCounters) -> Numbers:
 def points_by_receiver(cluster: ClusterCounters) -> Numbers:
     """Read the rejected points by reason, zeros included, so that Prometheus sees the first increment."""
     for name, held in _series(cluster):
-        yield from (((name, reason), getattr(held, reason)) for reason in ("full", "conflicting", "invalid"))
+        yield from (((name, reason), getattr(held, reason)) for reason in _LEFT_OUT)
 
 
 def _queues(cluster: ClusterCounters) -> Iterable[tuple[str, Queue]]:
@@ -176,6 +190,12 @@ def _queues(cluster: ClusterCounters) -> Iterable[tuple[str, Queue]]:
 
 def _series(cluster: ClusterCounters) -> Iterable[tuple[str, Series]]:
     return () if cluster.telemetry is None else cluster.telemetry.series.items()
+
+
+def of_accepting(field: str) -> ProcessRows:
+    """Read one number of how clients are accepted."""
+    read: Callable[[Accepting], int] = attrgetter(field)
+    return lambda counters: iter(() if counters.accepting is None else [((), read(counters.accepting))])
 
 
 def by_destination(field: str) -> ProcessRows:
@@ -188,3 +208,23 @@ def dropped_by_destination(counters: Counters) -> Numbers:
     for name, queue in counters.events.items():
         for reason, count in queue.dropped.copy().items():
             yield (name, reason), count
+
+
+def log_lines_dropped(counters: Counters) -> Numbers:
+    yield (), counters.log.dropped
+
+
+def internal_errors(counters: Counters) -> Numbers:
+    return (((where,), count) for where, count in counters.troubles.errors.items())
+
+
+def shortages(counters: Counters) -> Numbers:
+    return (((name,), count) for name, count in counters.troubles.shortages.items())
+
+
+def loop_stalls(counters: Counters) -> Numbers:
+    return (((what,), count) for what, count in counters.loop_lag.stalls.items())
+
+
+def loop_lag(counters: Counters) -> Lags:
+    yield (), counters.loop_lag

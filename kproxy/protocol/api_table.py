@@ -11,7 +11,7 @@ unchanged, if Kafka's schemas know it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Final
 
@@ -22,6 +22,7 @@ from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
 from kproxy.protocol.outcomes import Outcome, Steps
 from kproxy.wire.apis import APIS, ApiSpec, response_header_version
+from kproxy.wire.arriving import ArrivingWalk
 from kproxy.wire.skim import error_offset, response_glance
 
 Chunk = bytes | memoryview
@@ -63,6 +64,9 @@ StaleResponse = Callable[[int, int], bytes]
 MakeRewriter = Callable[[Context, int, Chunk, int, int], BodyRewriter | None]
 """Takes a version, a buffer, a request's position in it behind the size, and that size. None: it passes unseen."""
 
+MakeWalk = Callable[[int, int], ArrivingWalk]
+"""Takes an api key and a version; returns a new walk over one frame."""
+
 
 @dataclass(frozen=True, slots=True)
 class ApiPolicy:
@@ -96,6 +100,10 @@ class ApiPolicy:
     """Asks the broker before a request is dealt with; the requests behind it wait."""
     rewriter: MakeRewriter | None = None
     """Changes a request's body while it passes, without holding it whole."""
+    request_walk: MakeWalk | None = None
+    """Walks over a request that is held, while it arrives; `walked` returns the walk to the handler."""
+    response_walk: MakeWalk | None = None
+    """The same for a response."""
 
 
 PASS_UNCHANGED: Final = ApiPolicy()
@@ -105,6 +113,8 @@ class Route:
     """What the relay does with one API in one version."""
 
     __slots__ = (
+        "_spec",
+        "_unseen",
         "api_key",
         "before",
         "counters",
@@ -120,6 +130,8 @@ class Route:
     )
 
     def __init__(self, spec: ApiSpec, version: int, policy: ApiPolicy, counters: ApiCounters) -> None:
+        self._spec = spec
+        self._unseen: Route | None = None
         self.api_key = spec.key
         self.version = version
         self.policy = policy
@@ -139,6 +151,23 @@ class Route:
         """Where a response's error code is, counted from the frame's size; None where its offset is not fixed."""
         self.head_bytes = 8 if self.error_at is None else self.error_at + 2
         """How many bytes of a response must be there for its error code to be seen."""
+
+    def walk_request(self) -> ArrivingWalk | None:
+        """Return a new walk over a request that is held while it arrives; None where the policy has none."""
+        make = self.policy.request_walk
+        return None if make is None else make(self.api_key, self.version)
+
+    def walk_response(self) -> ArrivingWalk | None:
+        """Return the same for a response."""
+        make = self.policy.response_walk
+        return None if make is None else make(self.api_key, self.version)
+
+    def unseen(self) -> Route:
+        """Return the route for a request whose response needs no look (`Forward.unseen`)."""
+        if self._unseen is None:
+            policy = replace(self.policy, on_response=OnResponse.PASS, response=None, response_walk=None)
+            self._unseen = Route(self._spec, self.version, policy, self.counters)
+        return self._unseen
 
 
 class ApiTable:

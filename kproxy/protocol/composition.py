@@ -71,7 +71,7 @@ def _composed(key: int, parts: _Parts) -> ApiPolicy:
     return ApiPolicy(
         on_request=max(policy.on_request for policy in policies),
         on_response=max(policy.on_response for policy in policies),
-        request=_request([policy for policy in policies if policy.request is not None]),
+        request=_request([policy for policy in policies if policy.request is not None], sole=len(seen) <= 1),
         response=_response(seen),
         request_from=min((policy.request_from for policy in held), default=0),
         response_from=min((policy.response_from for policy in seen), default=0),
@@ -84,6 +84,8 @@ def _composed(key: int, parts: _Parts) -> ApiPolicy:
         stale_response=_only(key, parts, "stale_response", lambda policy: policy.stale_response),
         before=_only(key, parts, "before", lambda policy: policy.before),
         rewriter=_only(key, parts, "rewriter", lambda policy: policy.rewriter),
+        request_walk=_shared(key, parts, "request_walk", lambda policy: policy.request_walk),
+        response_walk=_shared(key, parts, "response_walk", lambda policy: policy.response_walk),
     )
 
 
@@ -111,12 +113,23 @@ def _only(key: int, parts: _Parts, what: str, read: Callable[[ApiPolicy], T | No
     return claims[0][1] if claims else None
 
 
+def _shared(key: int, parts: _Parts, what: str, read: Callable[[ApiPolicy], T | None]) -> T | None:
+    """Return what all rooms that claim it must claim alike; raises `CompositionError` if they do not."""
+    different: dict[T | None, tuple[str, ApiPolicy]] = {}
+    for name, policy in parts:
+        different.setdefault(read(policy), (name, policy))
+    return _only(key, list(different.values()), what, read)
+
+
 def _clash(key: int, why: str) -> CompositionError:
     return CompositionError(f"api {key} ({APIS[key].name}): {why}")
 
 
-def _request(policies: Sequence[ApiPolicy]) -> RequestHandler | None:
-    """Return a handler that shows the request to each room in turn, as the rooms before have left it."""
+def _request(policies: Sequence[ApiPolicy], *, sole: bool) -> RequestHandler | None:
+    """Return a handler that shows the request to each room in turn, as the rooms before have left it.
+
+    `sole` is true if at most one room looks at responses: then that room may let a response pass unseen.
+    """
     handlers = [(policy.request_from, policy.request) for policy in policies if policy.request is not None]
     if not handlers:
         return None
@@ -133,7 +146,7 @@ def _request(policies: Sequence[ApiPolicy]) -> RequestHandler | None:
             if not isinstance(outcome, Forward):
                 return outcome
             last = outcome.last if sent is None or outcome.last is not None else sent.last
-            sent = Forward(outcome.frame, last)
+            sent = Forward(outcome.frame, last, outcome.unseen and sole)
             frame = memoryview(sent.frame)[_SIZE:]
         return sent
 

@@ -9,7 +9,7 @@ may live in another process (docs/scaling.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -70,11 +70,17 @@ class Connections(Protocol):
     def infos(self, selector: Selector = ALL) -> Iterator[ConnectionInfo]:
         """Yield the connections by rising id; one that ends meanwhile is left out."""
 
-    def by_node(self) -> Mapping[tuple[str, int | None], int]:
-        """Return the number of connections by virtual cluster and node (None: the bootstrap listener)."""
+    def nodes(self) -> Iterator[tuple[str, int | None]]:
+        """Yield the virtual cluster and the node (None: the bootstrap listener) of each connection.
 
-    def held_bytes(self) -> Mapping[str, int]:
-        """Return the bytes held for peers that lag and for frames that must be whole, by virtual cluster."""
+        The caller may give others their turn in between, as with `held_bytes`: there may be tens of thousands.
+        """
+
+    def held_bytes(self) -> Iterator[tuple[str, int]]:
+        """Yield each connection's virtual cluster, and the bytes held for its peers and for frames that must be whole.
+
+        A connection that ends meanwhile may be left out.
+        """
 
     def close(self, selector: Selector, reason: Reason, detail: str = "") -> int:
         """Close the selected connections now; returns how many."""

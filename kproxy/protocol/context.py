@@ -7,15 +7,20 @@ The acceptor makes one for each client. Every handler of a request or a response
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar, cast
+from typing import Final, Protocol, TypeVar, cast
 
 from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.fault import Fault
+from kproxy.wire.arriving import ArrivingWalk
 
 S = TypeVar("S")
 OUTDATED = -1
 """The epoch of a connection that is stale whatever the cluster's epoch is."""
+MAX_NAME: Final = 256
+"""Characters that are kept of a client id, and of a software's name and version. Kafka's protocol allows 32,767 bytes,
+which a client could have kproxy hold for each of its connections. The broker gets all of them.
+"""
 
 
 class VirtualCluster(Protocol):
@@ -52,6 +57,18 @@ class VirtualCluster(Protocol):
         """Return the present nodes as advertised at `local_host`: id, host, port, rack; their ports are bound."""
 
 
+class ConnectionState:
+    """The base of a room's state that outlives its connection; `gone` says that the connection has ended.
+
+    A class based on it must be in a compiled module.
+    """
+
+    __slots__ = ("gone",)
+
+    def __init__(self) -> None:
+        self.gone = False
+
+
 class Context:
     """One client connection, without its sockets."""
 
@@ -70,6 +87,7 @@ class Context:
         "retired",
         "software",
         "software_label",
+        "walk",
     )
 
     def __init__(
@@ -101,6 +119,8 @@ class Context:
         self.software: tuple[str, str] | None = None
         """Name and version of the client's software, as it reports them (KIP-511)."""
         self.software_label: tuple[str, str] | None = None
+        self.walk: ArrivingWalk | None = None
+        """The walk over the frame that a handler is called for, if that frame came in pieces; see `walked`."""
         self._states: dict[object, object] | None = None
 
     def state(self, kind: Callable[[], S]) -> S:
@@ -117,6 +137,12 @@ class Context:
         """Return the same as `state`, but None where the room keeps nothing yet."""
         states = self._states
         return None if states is None else cast("S | None", states.get(kind))
+
+    def end(self) -> None:
+        """Note in each `ConnectionState` that the connection has ended."""
+        for state in () if self._states is None else self._states.values():
+            if isinstance(state, ConnectionState):
+                state.gone = True
 
     def forget(self, kind: Callable[[], S]) -> None:
         """Drop the state of this kind, if there is one."""
@@ -151,7 +177,7 @@ class Context:
         return self.cluster.advertise(node_id, host, port, self.local_host)
 
     def introduce(self, name: str, version: str) -> None:
-        """Note the software that the client names (KIP-511); it is counted once per connection."""
-        self.software = (name, version)
+        """Note the software that the client names (KIP-511), cut; it is counted once per connection."""
+        self.software = (name[:MAX_NAME], version[:MAX_NAME])
         if self.software_label is None:
             self.software_label = self.cluster.counters.software.opened(name, version)

@@ -15,10 +15,14 @@ from kproxy.observe.reasons import Reason
 
 @dataclass(frozen=True, slots=True)
 class Forward:
-    """Send this whole frame, with its size, to the broker in place of the request; `last` is as in `Answer`."""
+    """Send this whole frame, with its size, to the broker in place of the request; `last` is as in `Answer`.
+
+    With `unseen` set, the broker's response passes although the policy wants to see responses: this one needs no look.
+    """
 
     frame: bytes
     last: Reason | None = None
+    unseen: bool = False
 
 
 @dataclass(frozen=True, slots=True)

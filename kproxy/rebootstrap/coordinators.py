@@ -7,7 +7,8 @@ requests pass unread.
 So the cluster that was left gets no commit, which it would confirm, and no JoinGroup waits there. A client that gets 16
 finds its coordinator anew and asks there: Java, librdkafka, kafka-python and aiokafka do, in each of these APIs.
 OffsetFetch ends its connection instead: librdkafka passes a 16 there to its application, and fetches nothing of those
-partitions until they are assigned again; without an answer it asks again.
+partitions until they are assigned again; without an answer it asks again. A commit of thousands of partitions ends its
+connection, too: to answer it takes long.
 
 A request that the broker has when the epoch rises is answered 16 as well, if its response has one error at the top.
 Where the response has an error for each partition, the broker's own answer is awaited: the commit may have been done.
@@ -67,8 +68,8 @@ NEWER: Final = (ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_HEARTBEAT, A
 """Members of these groups stop for good when their group is not found: see `readmit`."""
 _HELD: Final = 8 << 20
 """Bytes held of a request: a leader's SyncGroup has every member's assignment."""
-_DECODED: Final = 1 << 20
-"""Bytes of a request that is decoded: more than 20,000 partitions with long metadata."""
+_DECODED: Final = 64 << 10
+"""Bytes of a request that is decoded: 3,000 partitions, which takes 10 ms. A larger one is not answered."""
 _HEAD: Final = Struct(">hhi")
 
 
@@ -85,6 +86,9 @@ def refuse(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Ans
 
 def refuse_commits(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Answer | None:
     """Answer a request of an API that has an error for each partition; None as above."""
+    if len(frame) > _DECODED:
+        end(rebootstrap, context, frame)
+        return None
     header, body = decode_request_header(frame, 0, len(frame))
     key, version = header.api_key, header.api_version
     response = not_coordinator.for_each_partition(key, version, frame[body:])
@@ -105,7 +109,7 @@ def policies(rebootstrap: Rebootstrap) -> Mapping[int, ApiPolicy]:
     """Return the policies for a group's requests, by api key."""
     whole = OnRequest.WHOLE
     refused = ApiPolicy(on_request=whole, request=partial(refuse, rebootstrap), request_limit=_HELD)
-    refused_commits = ApiPolicy(on_request=whole, request=partial(refuse_commits, rebootstrap), request_limit=_DECODED)
+    refused_commits = ApiPolicy(on_request=whole, request=partial(refuse_commits, rebootstrap), request_limit=_HELD)
     ended = ApiPolicy(on_request=whole, request=partial(end, rebootstrap), request_limit=_HELD)
     at_the_top = {key: ApiPolicy(stale=refused, stale_response=partial(refusal, key)) for key in AT_THE_TOP}
     return (

@@ -88,7 +88,9 @@ def ask(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Forwar
     context.metadata_version = max(context.metadata_version, version)
     topics = _asked(frame) if context.stale else None
     if context.stale and topics is None:
-        raise Fault(Reason.REBOOTSTRAP, "all topics are asked for, and the topology has changed", ApiKey.METADATA)
+        raise Fault(
+            Reason.REBOOTSTRAP, "all topics are asked for, or thousands, and the topology has changed", ApiKey.METADATA
+        )
     if rebootstrap.hides_topic_ids(context) and _by_id(frame):
         context.state(MetadataState).by_topic_id |= {correlation_id}
     if not sends_away(rebootstrap, context, Trigger.METADATA):

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from kproxy.observe.events import ClientsRebootstrap, ClientsSentToSiblings, TopologyEvent
+from kproxy.observe.faults import guarded
 from kproxy.observe.reasons import Reason
+from kproxy.observe.troubles import Where
 from kproxy.protocol.connections import ConnectionInfo, Connections, Selector
 from kproxy.rebootstrap.actions import Action, Cause, Trigger
 from kproxy.rebootstrap.client_capabilities import (
@@ -141,7 +143,7 @@ class RebootstrapService:
         # A 129 of the previous epoch that is still queued names that epoch's nodes.
         self._connections.close(self._of(ids=self._to_be_notified), Reason.REBOOTSTRAP)
         self._to_be_notified.clear()
-        work.start_soon(self._drain, stale)
+        work.start_soon(guarded, self._counters.troubles, Where.REBOOTSTRAP, self._drain, stale)
         return len(stale)
 
     def _owe(self, connections: Sequence[ConnectionInfo]) -> None:
@@ -173,7 +175,7 @@ class RebootstrapService:
             for client in sorted(leaving, key=lambda client: client.share):
                 await trio.sleep_until(begun + client.share * seconds)
                 self._owe(leaving[client])
-                nursery.start_soon(self._drain, leaving[client])
+                nursery.start_soon(guarded, self._counters.troubles, Where.REBOOTSTRAP, self._drain, leaving[client])
 
     def _of(self, *, before_epoch: int | None = None, ids: Collection[int] | None = None) -> Selector:
         """Return the selector of this virtual cluster's connections."""

@@ -8,21 +8,26 @@ the brokers nothing.
 
 from __future__ import annotations
 
-import errno
 import socket
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
-import structlog
 import trio
 
 from kproxy.config.address import join_host_port
+from kproxy.observe.faults import boundary, note, note_shortage
 from kproxy.observe.reasons import Reason
+from kproxy.observe.troubles import Where
 from kproxy.protocol.context import Context, VirtualCluster
 from kproxy.protocol.fault import Fault
+from kproxy.relay.accept_turns import AcceptTurns
+from kproxy.relay.connection_quotas import ConnectionQuotas
+from kproxy.relay.descriptors import descriptor_limit
+from kproxy.relay.dial_slots import DialSlots
 from kproxy.relay.record import record
 from kproxy.relay.sniff import foreign_protocol
-from kproxy.upstream.dial import open_tcp, reason
+from kproxy.upstream.dial import open_tcp, reason, shortage_of
 
 if TYPE_CHECKING:
     from kproxy.config import Limits, Timeouts
@@ -52,8 +57,7 @@ def unpace(client: socket.socket) -> None:
 
 
 _SNIFFED_BYTES: Final = 16
-
-log = structlog.get_logger("kproxy.relay")
+_PROBES: Final = 4
 
 
 class Destination(VirtualCluster, Protocol):
@@ -78,12 +82,18 @@ class Acceptor:
 
     def __init__(self, pump: Pump, limits: Limits, timeouts: Timeouts) -> None:
         self._pump = pump
+        self._troubles = pump.troubles
         self._limits = limits
         self._timeouts = timeouts
         self.waiting = 0
         """How many clients are not admitted yet."""
         self.draining = False
-        self._silent: set[trio.CancelScope] = set()
+        self.turns = AcceptTurns(limits.connections_per_second)
+        """The turns in which listeners accept."""
+        self.quotas = ConnectionQuotas(limits, descriptor_limit())
+        pump.left = self._left
+        self._dials = DialSlots()
+        self._silent = pump.silent
         self._emptied = trio.Event()
 
     async def admit(
@@ -93,32 +103,60 @@ class Acceptor:
 
         `retired` when the listener's node is gone: the client reaches any node, by the destination's `retired_table`.
         """
-        context = Context(destination, node_id, _peer(client), _host(client), retired=retired)
+        context: Context | None = None
+        counted: Context | None = None  # until the pump has the connection
         destination.counters.connection_opened()
         self.waiting += 1
         try:
+            context = Context(destination, node_id, _peer(client), _host(client), retired=retired)
+            self._count(context)
+            counted = context
             await self._admit(destination, context, client)
+            counted = None
         except Fault as fault:
-            client.close()
-            record(context, fault.reason, fault.detail)
+            self._end(destination, context, client, fault.reason, fault.detail)
         except Exception as error:  # one client's failure is never another's
-            client.close()
-            log.error("internal error", client=context.client, exc_info=error)
-            record(context, Reason.INTERNAL_ERROR, repr(error))
+            note(self._troubles, Where.ADMIT, error)
+            self._end(destination, context, client, Reason.INTERNAL_ERROR, repr(error))
         except BaseException:  # cancelled; while dialling, Trio wraps it in a group
-            client.close()
-            record(context, Reason.SHUTDOWN, "")
+            self._end(destination, context, client, Reason.SHUTDOWN, "")
             raise
         finally:
+            if counted is not None:
+                self._left(counted)
             self.waiting -= 1
             if not self.waiting:
                 self._emptied.set()
 
+    def _count(self, context: Context) -> None:
+        """Count the client's connection; raises `Fault` where there are too many. A socket that lingers is one, too."""
+        others = len(self._pump.connections) + len(self._pump.lingering) + self.waiting - 1
+        try:
+            self.quotas.open(context.host, others, time.monotonic())
+        except Fault:
+            self.turns.give_back()
+            raise
+
+    def _left(self, context: Context) -> None:
+        """Note the end of a connection that was counted."""
+        self.quotas.closed(context.host)
+
+    def _end(
+        self, destination: Destination, context: Context | None, client: socket.socket, reason: Reason, detail: str
+    ) -> None:
+        """Close a client's socket and record that; without a context only count it. Never raises."""
+        with boundary(self._troubles, Where.CLOSE):
+            client.close()
+        with boundary(self._troubles, Where.CLOSE):
+            if context is None:
+                destination.counters.connection_closed(reason)
+            else:
+                record(context, reason, detail)
+
     def drain(self) -> None:
         """End clients that have sent nothing yet; those that have are still admitted, and then drained."""
         self.draining = True
-        for scope in self._silent:
-            scope.cancel()
+        self._silent.dismiss()
 
     async def wait_empty(self) -> None:
         """Wait until every client is admitted or refused."""
@@ -127,14 +165,13 @@ class Acceptor:
             await self._emptied.wait()
 
     async def _admit(self, destination: Destination, context: Context, client: socket.socket) -> None:
-        most = self._limits.max_connections
-        if most is not None and len(self._pump.connections) + self.waiting > most:
-            raise Fault(Reason.CLIENT_LIMIT, f"limits.max_connections is {most}")
         client.setblocking(False)
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        keep_alive(client, self._timeouts.tcp_keepalive)
         unpace(client)
         await self._first_bytes(client)
         broker, address = await self._dial(destination, context.node_id)
+        keep_alive(broker, self._timeouts.tcp_keepalive)
         if context.stale:  # the dialled broker belongs to the topology before
             broker.close()
             raise Fault(Reason.REBOOTSTRAP, f"the topology changed while {address} was dialled")
@@ -144,26 +181,24 @@ class Acceptor:
             self._pump.drain_one(connection)
 
     async def _first_bytes(self, client: socket.socket) -> None:
-        # Accepted, but not seen here before the drain began: treated like a client that connects now.
-        with trio.move_on_after(0 if self.draining else self._timeouts.first_request) as scope:
-            self._silent.add(scope)
-            try:
-                await trio.lowlevel.wait_readable(client)
-            finally:
-                self._silent.discard(scope)
-        if self.draining and scope.cancelled_caught:
+        """Wait for the client's first bytes; raises `Fault` where none come, or they are no Kafka's."""
+        if self.draining:  # accepted, but not seen here before: treated like a client that connects now
             raise Fault(Reason.DRAINED, "")
-        if scope.cancelled_caught:
-            raise Fault(Reason.IDLE_TIMEOUT, f"no request in {self._timeouts.first_request:g} s")
-        try:
-            first = client.recv(_SNIFFED_BYTES, socket.MSG_PEEK)
-        except OSError as error:
-            raise Fault(Reason.CLIENT_RESET, error.strerror or "") from error
+        first = _peek(client)
+        if first is None:
+            if not await self._silent.speaks(client):
+                raise self._said_nothing()
+            first = _peek(client)
         if not first:
             raise Fault(Reason.CLIENT_CLOSED, "")
         foreign = foreign_protocol(first)
         if foreign is not None:
             raise Fault(foreign, "the client does not speak Kafka in plaintext")
+
+    def _said_nothing(self) -> Fault:
+        if self.draining:
+            return Fault(Reason.DRAINED, "")
+        return Fault(Reason.IDLE_TIMEOUT, f"no request in {self._timeouts.first_request:g} s")
 
     async def _dial(self, destination: Destination, node_id: int | None) -> tuple[socket.socket, str]:
         """Connect to the first address that answers; raises `Fault` with the last one's reason."""
@@ -172,9 +207,10 @@ class Acceptor:
             failure, error = Reason.CONNECT_TIMEOUT, f"no answer in {self._timeouts.connect:g} s"
             with trio.move_on_after(self._timeouts.connect):
                 try:
-                    stream = await open_tcp(host, port)
+                    async with self._dials.slot((host, port)):
+                        stream = await open_tcp(host, port)
                 except OSError as refused:
-                    failure, error = _failure(refused), reason(refused)
+                    failure, error = self._failure(refused, f"{host}:{port}"), reason(refused)
                 else:
                     destination.dialled(node_id, (host, port), None, "")
                     return _plain(stream), f"{host}:{port}"
@@ -182,14 +218,21 @@ class Acceptor:
             fault = Fault(failure, f"{host}:{port}: {error}")
         raise fault
 
+    def _failure(self, error: OSError, where: str) -> Reason:
+        if shortage := shortage_of(error):
+            note_shortage(self._troubles, shortage, f"connect to {where} for a client")
+            return Reason.OUT_OF_DESCRIPTORS
+        return Reason.RESOLVE_FAILED if isinstance(error, socket.gaierror) else Reason.CONNECT_FAILED
 
-def _failure(error: OSError) -> Reason:
-    if isinstance(error, socket.gaierror):
-        return Reason.RESOLVE_FAILED
-    causes = error.__cause__.exceptions if isinstance(error.__cause__, ExceptionGroup) else (error,)
-    if any(isinstance(cause, OSError) and cause.errno in (errno.EMFILE, errno.ENFILE) for cause in causes):
-        return Reason.OUT_OF_DESCRIPTORS
-    return Reason.CONNECT_FAILED
+
+def _peek(client: socket.socket) -> bytes | None:
+    """Return the first bytes without taking them, empty at the end; None when there are none yet."""
+    try:
+        return client.recv(_SNIFFED_BYTES, socket.MSG_PEEK)
+    except BlockingIOError:
+        return None
+    except OSError as error:
+        raise Fault(Reason.CLIENT_RESET, error.strerror or "") from error
 
 
 def _plain(stream: trio.abc.Stream) -> socket.socket:
@@ -201,6 +244,17 @@ def _plain(stream: trio.abc.Stream) -> socket.socket:
     return sock
 
 
+def keep_alive(sock: socket.socket, seconds: float) -> None:
+    """Have TCP ask a quiet peer whether it is there, and give it up after twice as many seconds.
+
+    A peer that vanished without a word, as behind a firewall, would otherwise hold two descriptors for ever.
+    """
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, int(seconds))
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, max(1, int(seconds) // _PROBES))
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, _PROBES)
+
+
 def _peer(client: socket.socket) -> str:
     try:
         host, port = client.getpeername()[:2]
@@ -210,5 +264,8 @@ def _peer(client: socket.socket) -> str:
 
 
 def _host(client: socket.socket) -> str:
-    host: str = client.getsockname()[0]
+    try:
+        host: str = client.getsockname()[0]
+    except OSError:  # as in `_peer`
+        return ""
     return host.removeprefix("::ffff:")

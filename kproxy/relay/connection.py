@@ -10,14 +10,14 @@ import socket
 import time
 from typing import TYPE_CHECKING, Final
 
-import structlog
-
 from kproxy.observe.reasons import Reason
+from kproxy.observe.troubles import Where
 from kproxy.protocol.api_table import ApiTable, Chunk
 from kproxy.protocol.connections import ConnectionInfo
 from kproxy.protocol.context import OUTDATED, Context
 from kproxy.protocol.fault import Fault
 from kproxy.relay.endpoint import GONE, OUT, Endpoint, EndpointOwner
+from kproxy.relay.flow import SMALL
 from kproxy.relay.host import Host
 from kproxy.relay.in_flight import MAX_IN_FLIGHT, InFlight
 from kproxy.relay.lifecycle import Event, Lifecycle, State
@@ -43,13 +43,12 @@ GLANCE_BYTES: Final = 4 << 10
 _SPLICES: Final = 4
 """The most splices of one connection in a row, so that one large body does not keep the others waiting."""
 
-log = structlog.get_logger("kproxy.relay")
-
 
 class Connection(EndpointOwner):
     """Two sockets, the flows between them, and the connection's state (kproxy.relay.lifecycle)."""
 
     __slots__ = (
+        "_holds",
         "_steady",
         "broker",
         "client",
@@ -99,6 +98,7 @@ class Connection(EndpointOwner):
         self.responses = ResponseFlow(
             self.in_flight, context, self.client, self.own, limits.max_response_bytes, limits.max_held_bytes, self
         )
+        self._holds = False  # whether to note what is held after each read
         self._steady = True
         """True while both sides are read and nothing is about to change that: a read needs no `_balance`."""
 
@@ -144,7 +144,8 @@ class Connection(EndpointOwner):
         rest = flow.feed(buf, now)
         if rest is not None:
             sink.send(rest)
-        flow.settle(_clock())
+        done = self.pump.done = _clock()
+        flow.settle(done)
         large = flow.passing >= SPLICE_FROM
         source.brief = large or count < GLANCE_BYTES
         if large and not sink.blocked:
@@ -152,6 +153,8 @@ class Connection(EndpointOwner):
         blocked = sink.blocked or self.client.blocked
         if blocked or not self._steady or self.in_flight.count > MAX_IN_FLIGHT:
             self._balance()
+        elif self._holds:
+            self._note_held()
 
     def _splice(self, source: Endpoint, sink: Endpoint, flow: RequestFlow | ResponseFlow) -> bool:
         """Move the body under way inside the kernel; returns True when anything was done, or the source has ended."""
@@ -186,6 +189,8 @@ class Connection(EndpointOwner):
         self.progress = _clock()
         if sink.flush():
             self._balance()
+        else:
+            self._note_held()
 
     def hung_up(self, endpoint: Endpoint) -> None:
         """Handle a reset of a socket that is not read now. What a broker sent before it can still be read later."""
@@ -213,6 +218,15 @@ class Connection(EndpointOwner):
     def work(self, stepwise: Incremental) -> None:
         """As `Owner`."""
         self.pump.work(self, stepwise)
+
+    def go_on(self, now: float) -> None:
+        """Take what the flows held back for this turn; raises as `readable`."""
+        if self._responses_may_go_on:
+            self.responses.go_on(now)
+            self.responses.settle(_clock())
+        if self._requests_may_go_on:
+            self.requests.go_on(now)
+        self._balance()
 
     def failed(self, error: Exception) -> None:
         """As `Asking` of kproxy.relay.deferred_work."""
@@ -271,14 +285,18 @@ class Connection(EndpointOwner):
         return self.responses.count + self.own.count
 
     @property
+    def in_mid_request(self) -> bool:
+        """True when the client, which is being read, has sent only part of a request."""
+        return self.requests.under_way and self.client.reading and not self.broker.blocked
+
+    @property
     def stalled(self) -> bool:
         """True when a peer we are reading from has sent only part of a frame.
 
         A peer that is itself blocked does not count: a consumer may leave a response half read while it works on
         another.
         """
-        of_request = self.requests.under_way and self.client.reading and not self.broker.blocked
-        return of_request or (self.responses.under_way and self.broker.reading and not self.client.blocked)
+        return self.in_mid_request or (self.responses.under_way and self.broker.reading and not self.client.blocked)
 
     @property
     def ending(self) -> bool:
@@ -299,13 +317,51 @@ class Connection(EndpointOwner):
             assert self.life.reason is not None
             self.close(self.life.reason)
             return
-        asking_broker, waiting = self.requests.asking_broker, self.responses.waiting
-        takes_requests = not client.blocked and not broker.blocked and self.in_flight.count <= MAX_IN_FLIGHT
-        self._read(client, not ending and takes_requests and not asking_broker, "" if asking_broker else "upstream")
+        holding, waiting = self.requests.holding, self.responses.waiting
+        takes_requests = self._takes_requests
+        self._read(
+            client, not ending and takes_requests and not holding, "" if holding and takes_requests else "upstream"
+        )
         owed = not ending or bool(self.in_flight)
         takes_responses = owed and self.life.state is not _FLUSHING and not client.blocked and not waiting
-        self._read(broker, takes_responses, "downstream")
+        self._read(broker, takes_responses, "" if self.responses.resting and not client.blocked else "downstream")
         self._steady = client.reading and broker.reading and self.life.state is _OPEN
+        if self._responses_may_go_on or self._requests_may_go_on:
+            client.costly = broker.costly = True
+            self.pump.go_on_later(self)
+        self._note_held()
+
+    def _note_held(self) -> None:
+        """Tell the pump how much is held here; it may close this connection or another one for that."""
+        if self.closed:
+            return
+        requests = self.requests.held_bytes + self.broker.pending_bytes
+        responses = self.responses.held_bytes + self.client.pending_bytes
+        if self._holds or requests > SMALL or responses > SMALL:
+            self._holds = self.pump.holds(self, requests, responses)
+        self._holds = self._holds or self.requests.collecting or self.responses.collecting
+
+    def evict(self, detail: str) -> None:
+        """As `Holder` of kproxy.relay.held_bytes."""
+        try:
+            self.close(Reason.MEMORY_LIMIT, detail)
+        except Exception as error:  # one connection's failure is never another's
+            self.pump.failed(self.client, error)
+
+    @property
+    def _takes_requests(self) -> bool:
+        """True when both peers take what is sent, and not too much is in flight."""
+        return not self.client.blocked and not self.broker.blocked and self.in_flight.count <= MAX_IN_FLIGHT
+
+    @property
+    def _responses_may_go_on(self) -> bool:
+        """True when responses are held back that may be looked at in the next turn."""
+        return self.responses.resting and not self.client.blocked
+
+    @property
+    def _requests_may_go_on(self) -> bool:
+        """True when the same holds for requests."""
+        return self.requests.may_go_on and not self.ending and self._takes_requests
 
     def _move_on(self) -> None:
         """Go to the next state if what was read leads there."""
@@ -332,8 +388,9 @@ class Connection(EndpointOwner):
         """The directions that backpressure holds: "upstream" when requests are not read, "downstream" responses."""
         if self.ending:
             return ()
-        upstream = not self.client.reading and not self.requests.asking_broker
-        held = (("upstream", upstream), ("downstream", not self.broker.reading))
+        upstream = not self.client.reading and not (self.requests.holding and self._takes_requests)
+        downstream = not self.broker.reading and (self.client.blocked or not self.responses.resting)
+        held = (("upstream", upstream), ("downstream", downstream))
         return tuple(side for side, is_held in held if is_held)
 
     @property
@@ -366,12 +423,16 @@ class Connection(EndpointOwner):
     def held_bytes(self) -> int:
         """Bytes that the process holds for a peer that lags and for frames that must be whole."""
         flows = self.requests.held_bytes + self.responses.held_bytes
-        return flows if self._steady else flows + self.client.pending_bytes + self.broker.pending_bytes
+        return flows + self.client.pending_bytes + self.broker.pending_bytes
 
     def close(self, reason: Reason, detail: str = "") -> None:
         """Close both sides now; the pump counts and logs the reason."""
         if self.life.take(_CLOSE, reason):
-            self.requests.note()
+            try:
+                self.requests.note()
+            except Exception as error:  # the sockets must be given up all the same
+                self.pump.fault(Where.CLOSE, error)
+            self.pump.holds(self, 0, 0)
             self.pump.closed(self.id, reason, detail)
             self._abandon()
 
@@ -383,4 +444,4 @@ class Connection(EndpointOwner):
             try:
                 expected.abandon()
             except Exception as error:  # one answer's failure is never another's
-                log.error("internal error", connection=self.id, exc_info=error)
+                self.pump.fault(Where.CLOSE, error)

@@ -18,9 +18,11 @@ from kproxy.protocol.api_table import Chunk
 from kproxy.protocol.fault import Fault
 from kproxy.relay.splice import Pipe, PipePool
 
-IN: Final = select.EPOLLIN
+IN: Final = select.EPOLLIN | select.EPOLLRDHUP
+"""Something to read, which may be the end; `ENDED` tells the two apart before a read."""
 OUT: Final = select.EPOLLOUT
 GONE: Final = select.EPOLLHUP | select.EPOLLERR
+ENDED: Final = GONE | select.EPOLLRDHUP
 JOIN_BELOW: Final = 64 << 10
 """A frame of several chunks is joined up to this many bytes: there a copy is cheaper than a vector."""
 MAX_VECTOR: Final = 1000
@@ -62,6 +64,7 @@ class Endpoint:
         "costly",
         "fd",
         "is_client",
+        "pending_bytes",
         "reading",
         "receive",
         "sent",
@@ -87,6 +90,8 @@ class Endpoint:
         """True when the proxy itself answered the last request, which takes longer than to relay one: the next then
         waits until what arrived with it is out.
         """
+        self.pending_bytes = 0
+        """Bytes that the process holds for this peer."""
         self._pending: deque[Chunk] | None = None
         self._pipe: Pipe | None = None
         self._pipes = pipes
@@ -131,6 +136,7 @@ class Endpoint:
             self._pending = deque()
             self._block()
         self._pending.append(rest)
+        self.pending_bytes += len(rest)
 
     def _block(self) -> None:
         self.blocked = True
@@ -169,11 +175,6 @@ class Endpoint:
         self._pipe = None
         return True
 
-    @property
-    def pending_bytes(self) -> int:
-        """Bytes that the process holds for this peer."""
-        return sum(map(len, self._pending)) if self._pending else 0
-
     def flush(self) -> bool:
         """Send what waits; returns True when all of it is out."""
         if not self._drain_pipe():
@@ -187,6 +188,7 @@ class Endpoint:
             except OSError as error:
                 raise self.broken(error) from error
             self.sent += sent
+            self.pending_bytes -= sent
             if sent < len(chunk):
                 self._pending[0] = memoryview(chunk)[sent:]
                 return False
@@ -235,6 +237,7 @@ class Endpoint:
         """Leave the pump; the socket stays open and belongs to the caller."""
         self.mute()
         self._pending = None
+        self.pending_bytes = 0
         if self._pipe is not None:
             self._pipes.give_back(self._pipe)
             self._pipe = None

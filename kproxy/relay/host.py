@@ -11,8 +11,10 @@ from abc import ABCMeta, abstractmethod
 from typing import TYPE_CHECKING
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.deferred_work import Asking
+from kproxy.observe.troubles import Where
+from kproxy.relay.deferred_work import Asking, Resting
 from kproxy.relay.endpoint import Endpoint, EndpointOwner
+from kproxy.relay.held_bytes import Holder
 
 if TYPE_CHECKING:
     from kproxy.protocol.outcomes import Incremental
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 class Host(metaclass=ABCMeta):
     """What a connection needs from the pump that serves it."""
+
+    done: float
+    """When a connection last passed on what it read: seconds, monotonic."""
 
     @abstractmethod
     def next_id(self) -> int:
@@ -38,8 +43,20 @@ class Host(metaclass=ABCMeta):
         """Answer a request of the connection in steps, when there is time."""
 
     @abstractmethod
+    def holds(self, connection: Holder, requests: int, responses: int) -> bool:
+        """Note how many bytes a connection holds of both; returns whether it is counted. May close any connection."""
+
+    @abstractmethod
+    def go_on_later(self, connection: Resting) -> None:
+        """Have the connection take what it holds back, in its turn."""
+
+    @abstractmethod
     def failed(self, endpoint: Endpoint, error: Exception) -> None:
         """Close the endpoint's connection, for the reason that fits the error."""
+
+    @abstractmethod
+    def fault(self, where: Where, error: Exception) -> None:
+        """Note a fault in kproxy; never raises."""
 
     @abstractmethod
     def closed(self, number: int, reason: Reason, detail: str) -> None:

@@ -17,8 +17,10 @@ import termios
 from collections import deque
 from typing import Final
 
-import structlog
 import trio
+
+from kproxy.observe.faults import boundary, note
+from kproxy.observe.troubles import Troubles, Where
 
 LINGER_SECONDS: Final = 2.0
 PAUSE_SECONDS: Final = 0.15
@@ -79,20 +81,23 @@ class LingeringSocket:
             self._epoll.unregister(self.fd)
 
     def close(self) -> None:
-        self._finish()
-        self.sock.close()
+        try:
+            self._finish()
+        finally:
+            self.sock.close()
 
 
 _DELIVERY_SECONDS: Final = 0.02
-
-log = structlog.get_logger("kproxy.relay")
+_AT_A_TIME: Final = 50
+"""Sockets that are closed before others are served."""
 
 
 class LingeringSockets:
     """All lingering sockets. The pump's epoll watches them and its task calls `event`; `run` is their own task."""
 
-    def __init__(self, epoll: select.epoll) -> None:
+    def __init__(self, epoll: select.epoll, troubles: Troubles) -> None:
         self._epoll = epoll
+        self._troubles = troubles
         self._lingering: dict[int, LingeringSocket] = {}
         self._to_end: deque[tuple[float, LingeringSocket]] = deque()
         self._to_end_soon = trio.Event()
@@ -106,7 +111,7 @@ class LingeringSockets:
         lingering = LingeringSocket(client, self._epoll, now + LINGER_SECONDS)
         self._lingering[lingering.fd] = lingering
         if at_once:
-            lingering.end()
+            self._end(lingering)
         else:
             self._to_end.append((now + PAUSE_SECONDS, lingering))
             self._to_end_soon.set()
@@ -114,12 +119,11 @@ class LingeringSockets:
     def event(self, fd: int) -> None:
         """Handle an event of a descriptor, which may have gone in the same round; never raises."""
         lingering = self._lingering.get(fd)
-        if lingering is None:
-            return
-        try:
-            lingering.event()
-        except Exception as error:  # a closing socket's failure is no connection's
-            log.error("a closing socket failed", exc_info=error)
+        if lingering is not None:
+            try:
+                lingering.event()
+            except Exception as error:  # a closing socket's failure is no connection's
+                self._give_up(lingering, error)
 
     async def run(self) -> None:
         """Send each its end when its pause is over, until cancelled."""
@@ -130,24 +134,40 @@ class LingeringSockets:
                 moment, lingering = self._to_end.popleft()
                 await trio.sleep_until(moment)
                 if self._lingering.get(lingering.fd) is lingering:
-                    lingering.end()
+                    self._end(lingering)
+
+    def _end(self, lingering: LingeringSocket) -> None:
+        try:
+            lingering.end()
+        except Exception as error:  # as in `event`
+            self._give_up(lingering, error)
 
     async def wait_delivered(self) -> None:
         """Wait until clients have taken what was sent to them, as long as their sockets linger for that."""
         while any(one.undelivered for one in self._lingering.values()):  # noqa: ASYNC110 (the kernel does not tell)
             await trio.sleep(_DELIVERY_SECONDS)
 
-    def sweep(self) -> None:
-        """Close those that are done, and those past their deadline."""
+    async def sweep(self) -> None:
+        """Close those that are done, and those past their deadline, a few at a time."""
+        now, closed = trio.current_time(), 0
         for lingering in list(self._lingering.values()):
-            if lingering.done or lingering.deadline < trio.current_time():
+            if lingering.done or lingering.deadline < now:
                 self._forget(lingering)
+                closed += 1
+                if closed % _AT_A_TIME == 0:
+                    await trio.lowlevel.checkpoint()
 
     def close(self) -> None:
         """Close all of them now."""
         for lingering in list(self._lingering.values()):
             self._forget(lingering)
 
+    def _give_up(self, lingering: LingeringSocket, error: Exception) -> None:
+        """Close one that failed: epoll would report it again and again."""
+        note(self._troubles, Where.LINGERING, error)
+        self._forget(lingering)
+
     def _forget(self, lingering: LingeringSocket) -> None:
-        del self._lingering[lingering.fd]
-        lingering.close()
+        self._lingering.pop(lingering.fd, None)
+        with boundary(self._troubles, Where.LINGERING):
+            lingering.close()

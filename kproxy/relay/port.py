@@ -6,8 +6,8 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -33,9 +33,8 @@ class RelayedConnections:
 
     def numbers(self, *, after: int = 0) -> Sequence[int]:
         """Return the ids above `after`, rising."""
-        newest = list(takewhile(lambda number: number > after, reversed(self._pump.connections)))
-        newest.reverse()
-        return newest
+        numbers = list(self._pump.connections)
+        return numbers[bisect_right(numbers, after) :]
 
     def info(self, number: int) -> ConnectionInfo | None:
         """Return the connection of this id; None when it has ended."""
@@ -46,22 +45,19 @@ class RelayedConnections:
         """Yield the connections by rising id; one that ends meanwhile is left out."""
         return (connection.info for connection in self._selected(selector) if not connection.closed)
 
-    def by_node(self) -> Mapping[tuple[str, int | None], int]:
-        """Return the number of connections by virtual cluster and node (None: the bootstrap listener)."""
-        counts: dict[tuple[str, int | None], int] = {}
-        for connection in self._pump.connections.values():
-            context = connection.context
-            key = context.cluster.counters.name, context.node_id
-            counts[key] = counts.get(key, 0) + 1
-        return counts
+    def nodes(self) -> Iterator[tuple[str, int | None]]:
+        """Yield the virtual cluster and the node (None: the bootstrap listener) of each connection."""
+        for connection in list(self._pump.connections.values()):
+            yield connection.context.cluster.counters.name, connection.context.node_id
 
-    def held_bytes(self) -> Mapping[str, int]:
-        """Return the bytes held for peers that lag and for frames that must be whole, by virtual cluster."""
-        held: dict[str, int] = {}
-        for connection in self._pump.connections.values():
-            name = connection.context.cluster.counters.name
-            held[name] = held.get(name, 0) + connection.held_bytes
-        return held
+    def held_bytes(self) -> Iterator[tuple[str, int]]:
+        """Yield each connection's virtual cluster, and the bytes held for its peers and for frames that must be whole.
+
+        A connection that ends meanwhile may be left out.
+        """
+        for connection in list(self._pump.connections.values()):
+            if not connection.closed:
+                yield connection.context.cluster.counters.name, connection.held_bytes
 
     def close(self, selector: Selector, reason: Reason, detail: str = "") -> int:
         """Close the selected connections now; returns how many."""

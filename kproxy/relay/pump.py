@@ -6,28 +6,36 @@ The process has one pump, which runs as long as it does. The acceptor adds each 
 
 from __future__ import annotations
 
+import random
 import select
 import socket
 import time
 from collections.abc import Callable
 from itertools import count
+from math import inf
 from typing import TYPE_CHECKING, Final
 
-import structlog
 import trio
 
 from kproxy.errors import MalformedMessageError
+from kproxy.observe.counters import Counters
+from kproxy.observe.faults import boundary, note, supervised
+from kproxy.observe.loop_lag import BRIEF
 from kproxy.observe.reasons import Reason
+from kproxy.observe.troubles import Where, restart_delay
 from kproxy.protocol.connections import ConnectionInfo
 from kproxy.protocol.fault import Fault
 from kproxy.relay.connection import Connection
-from kproxy.relay.deferred_work import SHARE, Asking, DeferredWork
-from kproxy.relay.endpoint import Endpoint, EndpointOwner
+from kproxy.relay.deadlines import Deadlines, Overdue
+from kproxy.relay.deferred_work import SHARE, Asking, DeferredWork, Resting
+from kproxy.relay.endpoint import ENDED, Endpoint, EndpointOwner
+from kproxy.relay.held_bytes import HeldBytes, Holder
 from kproxy.relay.host import Host
 from kproxy.relay.lingering_close import PAUSE_SECONDS, LingeringSockets
-from kproxy.relay.record import record_end
+from kproxy.relay.record import count_end, record_end
+from kproxy.relay.silent_clients import SilentClients
 from kproxy.relay.splice import PipePool
-from kproxy.relay.trio_epoll import watched
+from kproxy.relay.trio_epoll import Turns, watched
 
 if TYPE_CHECKING:
     from kproxy.config import Limits, Timeouts
@@ -46,35 +54,50 @@ _PATIENCE: Final = 0.002
 _TURN: Final = 0.05
 """Seconds after which Trio's tasks get a turn unasked: their event may come behind those of thousands of sockets."""
 _clock: Final = time.monotonic
-# Not Final, as the seconds below are not: tests shorten both, and a compiled module would inline their values.
+# Not Final, as the four below are not: tests change them, and a compiled module would inline their values.
 _SWEEP_SECONDS: float = 1.0
 HALF_CLOSED_SECONDS: float = 60.0
 """How long a client that has closed its sending side waits for the responses it is owed."""
+_SWEPT: int = 500
+"""Connections that a sweep looks at before it lets the others go on: less than a millisecond."""
+_CLOSED: int = 10
+"""Connections that a sweep closes before that: about as long."""
+
+_LONGEST_PAUSE: Final = 1.0
+"""Seconds that the pump rests at most when each of its passes fails: meanwhile nobody is served."""
 
 CLIENT_IS_GONE: Final = frozenset({Reason.CLIENT_CLOSED, Reason.CLIENT_RESET, Reason.SHUTDOWN})
 
-log = structlog.get_logger("kproxy.relay")
-
-
+Left = Callable[["Context"], None]
+"""Takes the context of a connection that the pump has given up."""
 Ended = Callable[[ConnectionInfo, Reason, str], None]
-"""Takes the record of a connection that has ended, the reason, and a detail; must not raise."""
+"""Takes the record of a connection that has ended, the reason, and a detail."""
 
 
 class Pump(Host):
     """Moves bytes for all connections of the process; `run` is its task."""
 
-    def __init__(self, timeouts: Timeouts) -> None:
+    def __init__(self, limits: Limits, timeouts: Timeouts, counters: Counters | None = None) -> None:
+        """`counters` are the process'; by default they are the pump's own."""
+        counters = counters or Counters(time.time())
+        self.troubles = counters.troubles
+        self._lag = counters.loop_lag
+        self.done = 0.0
         self._scratch = memoryview(bytearray(SCRATCH_BYTES))
         self.connections: dict[int, Connection] = {}
-        self._stalled_after = timeouts.stalled_frame
+        self._deadlines = Deadlines(timeouts)
         self._epoll = select.epoll()
         self._asking: frozenset[int] = frozenset()
         self._asked = False
         self._endpoints: dict[int, Endpoint] = {}
-        self.lingering = LingeringSockets(self._epoll)
+        self.silent = SilentClients(self._epoll, timeouts.first_request)
+        self.lingering = LingeringSockets(self._epoll, self.troubles)
         self.deferred_work = DeferredWork()
+        self.held_requests = HeldBytes("limits.held_request_bytes", limits.held_request_bytes)
+        self.held_responses = HeldBytes("limits.held_response_bytes", limits.held_response_bytes)
         self._pipes = PipePool()
         self._ids = count(1)
+        self.left: Left | None = None
         self.ended: Ended | None = None
         self._emptied = trio.Event()
 
@@ -120,41 +143,77 @@ class Pump(Host):
         """Serve all sockets until cancelled; then close what is left."""
         try:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._sweep)
-                nursery.start_soon(self.lingering.run)
+                nursery.start_soon(supervised, self.troubles, Where.SWEEP, self._sweep)
+                nursery.start_soon(supervised, self.troubles, Where.LINGERING, self.lingering.run)
                 await self._serve()
         finally:
+            self._lag.busy_since = self._lag.beat_due = inf
             self._close_everything()
 
     async def _serve(self) -> None:
-        poll, waiting = self._epoll.poll, self.deferred_work.waiting
+        failures = 0
         async with watched(self._epoll) as turns:
-            self._asking, runnable = turns.asking, turns.runnable
+            self._asking = turns.asking
             while True:
-                self._asked = False
-                now = _clock()
-                ends = now + _TURN
-                while now < ends:
-                    waits = bool(waiting)
-                    asked = self._asked or bool(runnable)
-                    if asked:
-                        ends = min(ends, now + _PATIENCE)
-                    events = poll(0 if asked or waits else -1, _EVENTS)
-                    now = _clock()
-                    self._round(events, now)
-                    if waits:
-                        self._work()
-                    if asked and not events:
-                        break
-                await turns.take()
+                try:
+                    await turns.take()
+                    self.silent.next_turn()
+                    self._relay(turns)
+                    failures = 0
+                except Exception as error:  # whatever has failed, the other connections still need the pump
+                    failures += 1
+                    self.fault(Where.PUMP, error)
+                    self._lag.busy_since = inf
+                    await trio.sleep(restart_delay(failures, random.random(), longest=_LONGEST_PAUSE))
 
-    def _round(self, events: list[tuple[int, int]], now: float) -> None:
+    def _relay(self, turns: Turns) -> None:
+        """Serve events until it is the turn of Trio's tasks."""
+        poll, runnable, lag = self._epoll.poll, turns.runnable, self._lag
+        waiting, resting = self.deferred_work.waiting, self.deferred_work.resting
+        self._asked = False
+        now = _clock()
+        since = min(now, lag.busy_since)
+        ends, brief, spent = now + _TURN, 0, 0.0
+        many = True
+        while now < ends:
+            waits = bool(waiting) or bool(resting)
+            asked = self._asked or bool(runnable)
+            if asked:
+                ends = min(ends, now + _PATIENCE)
+            # A reading of the clock costs as much as a small frame, and a connection has just made one.
+            busy = (_clock() if many or self.done < since else self.done) - since
+            if busy <= BRIEF:
+                brief += 1
+                spent += busy
+            else:
+                lag.observe(busy)
+            if asked or waits:
+                events = poll(0, _EVENTS)
+            else:
+                lag.busy_since = inf
+                events = poll(-1, _EVENTS)
+            now = since = lag.busy_since = _clock()
+            many = self._round(events, now) or waits
+            if waits:
+                self._work(now)
+            if asked and not events:
+                break
+        lag.observe_brief(brief, spent)
+
+    def _round(self, events: list[tuple[int, int]], now: float) -> bool:
+        """Serve events that epoll reported; return True if they were several."""
         endpoints = self._endpoints
         costly: list[tuple[int, int]] | None = None
+        ended = one = several = False
         for event in events:
             fd, mask = event
+            several, one = one, True
             endpoint = endpoints.get(fd)
             if endpoint is not None:
+                if mask & ENDED:
+                    if ended:  # an end costs more than a request: one a round, epoll reports the others again
+                        continue
+                    ended = True
                 if endpoint.costly:
                     costly = costly or []
                     costly.append(event)
@@ -165,10 +224,11 @@ class Pump(Host):
                     self.failed(endpoint, error)
             elif fd in self._asking:
                 self._asked = True
-            else:
+            elif not self.silent.event(fd):
                 self.lingering.event(fd)
         if costly is not None:
             self._costly(costly, now)
+        return several
 
     def _costly(self, events: list[tuple[int, int]], now: float) -> None:
         """Serve the first of the endpoints that the proxy itself answers, and one more for each `SHARE`.
@@ -181,46 +241,87 @@ class Pump(Host):
                 endpoint.costly = False
         self._round(chosen, now)
 
-    def _work(self) -> None:
-        self.deferred_work.take()
+    def _work(self, now: float) -> None:
+        try:
+            self.deferred_work.take(now)
+        except Exception as error:  # it has been taken out, and is not served again
+            self.fault(Where.PUMP, error)
         if not self.deferred_work.waiting and not self.connections:
             self._emptied.set()
 
     def failed(self, endpoint: Endpoint, error: Exception) -> None:
-        """Close the endpoint's connection, for the reason that fits the error."""
+        """Close the endpoint's connection, for the reason that fits the error. Never raises."""
         connection = endpoint.connection
-        match error:
-            case Fault():
-                connection.close(error.reason, error.detail)
-            case MalformedMessageError():
-                reason = Reason.MALFORMED_REQUEST if endpoint.is_client else Reason.MALFORMED_RESPONSE
-                connection.close(reason, str(error))
-            case _:
-                log.error("internal error", connection=connection.id, exc_info=error)
-                connection.close(Reason.INTERNAL_ERROR, repr(error))
+        with boundary(self.troubles, Where.CLOSE):
+            match error:
+                case Fault():
+                    connection.close(error.reason, error.detail)
+                case MalformedMessageError():
+                    reason = Reason.MALFORMED_REQUEST if endpoint.is_client else Reason.MALFORMED_RESPONSE
+                    connection.close(reason, str(error))
+                case _:
+                    note(self.troubles, Where.REQUEST, error, connection=connection.id)
+                    connection.close(Reason.INTERNAL_ERROR, repr(error))
+
+    def fault(self, where: Where, error: Exception) -> None:
+        """Note a fault in kproxy; never raises."""
+        note(self.troubles, where, error)
+
+    def holds(self, connection: Holder, requests: int, responses: int) -> bool:
+        """Note how many bytes a connection holds of both; returns whether it is counted. May close any connection."""
+        counted = self.held_requests.note(connection, requests)
+        if responses and connection.id not in self.connections:  # it was closed for its requests
+            return False
+        return self.held_responses.note(connection, responses) or counted
+
+    def go_on_later(self, connection: Resting) -> None:
+        """Have the connection take what it holds back, in its turn."""
+        self.deferred_work.go_on_later(connection)
 
     def work(self, connection: Asking, stepwise: Incremental) -> None:
         """Answer a request of the connection in steps, when there is time."""
         self.deferred_work.add(connection, stepwise)
 
     def closed(self, number: int, reason: Reason, detail: str) -> None:
-        """Take out a closed connection; its client may still read what was sent to it."""
+        """Take out a closed connection; its client may still read what was sent to it.
+
+        Never raises. A step that fails keeps none of the others from being made: both sockets are given up, and the
+        end is counted.
+        """
         connection = self.connections.pop(number)
-        for endpoint in (connection.client, connection.broker):
-            del self._endpoints[endpoint.fd]
-        connection.broker.release().close()
-        client = connection.client.release()
-        if reason in CLIENT_IS_GONE:
-            client.close()
-        else:
-            quiet = time.monotonic() - connection.progress > PAUSE_SECONDS
-            self.lingering.add(client, at_once=quiet or not connection.client.sent)
-        info = connection.info
-        record_end(connection.context, info, reason, detail)
-        if self.ended is not None:
-            self.ended(info, reason, detail)
+        self._let_go(connection.broker)
+        self._let_linger(connection, reason)
+        if self.left is not None:
+            with boundary(self.troubles, Where.CLOSE):
+                self.left(connection.context)
+        with boundary(self.troubles, Where.CLOSE):
+            count_end(connection.context, reason)
+        info: ConnectionInfo | None = None
+        with boundary(self.troubles, Where.CLOSE):
+            info = connection.info
+            record_end(connection.context, info, reason, detail)
+        if self.ended is not None and info is not None:
+            with boundary(self.troubles, Where.EVENTS):
+                self.ended(info, reason, detail)
         if not self.connections:
             self._emptied.set()
+
+    def _let_go(self, endpoint: Endpoint) -> None:
+        """Close the endpoint's socket now."""
+        self._endpoints.pop(endpoint.fd, None)
+        with boundary(self.troubles, Where.CLOSE):
+            endpoint.release()
+        endpoint.sock.close()  # takes it out of the epoll, too, where `release` has not
+
+    def _let_linger(self, connection: Connection, reason: Reason) -> None:
+        """Close the client's socket, gently unless the client has gone."""
+        endpoint, quiet = connection.client, time.monotonic() - connection.progress > PAUSE_SECONDS
+        if reason not in CLIENT_IS_GONE:
+            with boundary(self.troubles, Where.LINGERING):
+                self._endpoints.pop(endpoint.fd, None)
+                self.lingering.add(endpoint.release(), at_once=quiet or not endpoint.sent)
+                return
+        self._let_go(endpoint)
 
     async def wait_empty(self) -> None:
         """Wait until no connection is relayed, and every request answered in steps has taken effect."""
@@ -230,14 +331,38 @@ class Pump(Host):
 
     async def _sweep(self) -> None:
         while True:
+            self._lag.beat_due = time.monotonic() + _SWEEP_SECONDS
             await trio.sleep(_SWEEP_SECONDS)
-            now = time.monotonic()
+            self.silent.sweep(_clock())
+            self._deadlines.next_sweep()
+            looked = closed = 0
             for connection in list(self.connections.values()):
-                if connection.stalled and now - connection.progress > self._stalled_after:
-                    connection.close(Reason.STALLED_FRAME, f"nothing moved for {self._stalled_after:g} s in mid-frame")
-                elif connection.ending and now - connection.progress > HALF_CLOSED_SECONDS:
-                    connection.close(_reason(connection), "the broker did not answer what was in flight")
-            self.lingering.sweep()
+                looked += 1
+                if not connection.closed and self._close_overdue(connection):
+                    closed += 1
+                if looked == _SWEPT or closed == _CLOSED:
+                    looked = closed = 0
+                    await trio.lowlevel.checkpoint()
+            await self.lingering.sweep()
+
+    def _close_overdue(self, connection: Connection) -> bool:
+        """Close a connection that has waited too long for a peer; return whether it had. Never raises."""
+        try:
+            overdue = self._overdue(connection)
+        except Exception as error:  # one connection's failure is never another's
+            note(self.troubles, Where.SWEEP, error, connection=connection.id)
+            overdue = Reason.INTERNAL_ERROR, repr(error)
+        if overdue is None:
+            return False
+        connection.close(*overdue)
+        return True
+
+    def _overdue(self, connection: Connection) -> Overdue | None:
+        now = _clock()
+        overdue = self._deadlines.overdue(connection, now)
+        if overdue is None and connection.ending and now - connection.progress > HALF_CLOSED_SECONDS:
+            return _reason(connection), "the broker did not answer what was in flight"
+        return overdue
 
     def drain(self) -> None:
         """Have every connection answer what it received, take no more, and close."""
@@ -258,7 +383,8 @@ class Pump(Host):
 
     def _close_everything(self) -> None:
         self.close_all(Reason.SHUTDOWN)
-        self.lingering.close()
+        with boundary(self.troubles, Where.LINGERING):
+            self.lingering.close()
         self._pipes.close()
         self._epoll.close()
 

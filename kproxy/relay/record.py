@@ -42,8 +42,9 @@ log = structlog.get_logger("kproxy.connection")
 
 
 def record_end(context: Context, info: ConnectionInfo, reason: Reason, detail: str) -> None:
-    """Count and log the end of a connection that was relayed."""
-    record(
+    """Log the end of a connection that was relayed and that `count_end` has counted; tell the rooms that kept of it."""
+    context.end()
+    _log(
         context,
         reason,
         detail,
@@ -57,17 +58,26 @@ def record_end(context: Context, info: ConnectionInfo, reason: Reason, detail: s
 
 
 def record(context: Context, reason: Reason, detail: str, **fields: object) -> None:
-    """Count and log the end of a client's connection, relayed or not yet."""
+    """Count and log the end of a client's connection that was not relayed yet."""
+    count_end(context, reason)
+    _log(context, reason, detail, **fields)
+
+
+def count_end(context: Context, reason: Reason) -> None:
+    """Count the end of a client's connection, relayed or not yet."""
     counters = context.cluster.counters
     counters.connection_closed(reason)
-    if context.software_label is not None:
-        counters.software.closed(context.software_label)
     if reason in PROTOCOL_ERRORS:
         counters.protocol_error(reason)
+    if context.software_label is not None:
+        counters.software.closed(context.software_label)
+
+
+def _log(context: Context, reason: Reason, detail: str, **fields: object) -> None:
     level = log.info if reason in _EXPECTED else log.warning
     level(
         "connection ended",
-        cluster=counters.name,
+        cluster=context.cluster.counters.name,
         node="bootstrap" if context.node_id is None else context.node_id,
         client=context.client,
         client_id=context.client_id,

@@ -16,20 +16,32 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from kproxy.config import Limits, Timeouts
+    from kproxy.observe.counters import Counters
     from kproxy.observe.reasons import Reason
 
 
 class Relay:
     """Owns the pump and the acceptor: the process starts, drains and stops it. `run` is its task."""
 
-    def __init__(self, limits: Limits, timeouts: Timeouts) -> None:
-        self.pump = Pump(timeouts)
+    def __init__(self, limits: Limits, timeouts: Timeouts, counters: Counters | None = None) -> None:
+        self.pump = Pump(limits, timeouts, counters)
         self.acceptor = Acceptor(self.pump, limits, timeouts)
         self.connections = RelayedConnections(self.pump)
+        self.turns = self.acceptor.turns
 
     def __len__(self) -> int:
         """Return how many connections are relayed."""
         return len(self.pump.connections)
+
+    @property
+    def max_connections(self) -> int:
+        """The most client connections at a time."""
+        return self.acceptor.quotas.most
+
+    @property
+    def accept_pauses(self) -> int:
+        """Times that accepting paused because the rate of new connections was reached."""
+        return self.turns.pauses
 
     async def run(self) -> None:
         """Relay until cancelled; then close what is left."""

@@ -6,19 +6,18 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from struct import Struct
 from typing import Final
 
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import ApiTable, Chunk, OnRequest, Route
 from kproxy.protocol.body_rewriter import BodyRewriter
-from kproxy.protocol.context import Context
+from kproxy.protocol.context import MAX_NAME, Context
 from kproxy.protocol.fault import Fault
-from kproxy.protocol.outcomes import AskBroker, Deferred, Forward
+from kproxy.protocol.outcomes import AskBroker, Deferred, Forward, Incremental
 from kproxy.relay.broker_dialogue import BrokerDialogue, begun
-from kproxy.relay.flow import UNTIL_RESUMED, Flow, Outlet, Owner
-from kproxy.relay.in_flight import MAX_IN_FLIGHT, Expected, InFlight
+from kproxy.relay.flow import SHIFT, TURN, UNTIL_RESUMED, Flow, Outlet, Owner
+from kproxy.relay.in_flight import Expected, InFlight
 from kproxy.relay.local_responses import LocalResponses
 from kproxy.relay.sniff import no_request
 from kproxy.wire.header import client_id_in
@@ -32,6 +31,8 @@ HEAD_BYTES: Final = _HEAD.size
 _MIN_SIZE: Final = HEAD_BYTES - 4
 _MAX_HEAD: Final = 128 << 10
 """More bytes than any Produce request has before its acks: two names of 32,767 at most, and tagged fields."""
+FIRST_HELD: Final = 64 << 10
+"""The most bytes that are held of a request before any has been answered: nothing is known of the client."""
 _PASS: Final = OnRequest.PASS
 _ACKS: Final = OnRequest.ACKS
 _WHOLE: Final = OnRequest.WHOLE
@@ -52,7 +53,6 @@ class RequestFlow(Flow):
         "_in_flight",
         "_limit",
         "_own",
-        "_owner",
         "_received",
         "_responds",
         "_rewrite",
@@ -61,6 +61,7 @@ class RequestFlow(Flow):
         "_routes",
         "_size",
         "_table",
+        "_working",
         "asking_broker",
         "context",
         "handling",
@@ -77,7 +78,7 @@ class RequestFlow(Flow):
         limit: int,
         owner: Owner,
     ) -> None:
-        super().__init__(sink=broker)
+        super().__init__(broker, owner)
         self._in_flight = in_flight
         self._highest = 0  # the highest correlation id since nothing was in flight
         self._fresh: list[Expected] = []  # the requests of what was fed last
@@ -92,12 +93,12 @@ class RequestFlow(Flow):
         self._route_last: Route
         self._routes = table.routes
         self._own = own
-        self._owner = owner
         self._limit = limit
         self._held = bytearray()  # empty, so that the first bytes are searched for the client id
         self.context = context
         self.asking_broker = False
         """A dialogue is under way: what comes behind it is held, and the client is not to be read."""
+        self._working: Incremental | None = None  # the answer in steps that is under way
         self.handling = False
         """A policy is deciding on a request."""
         self.last: Reason | None = None
@@ -105,8 +106,18 @@ class RequestFlow(Flow):
 
     @property
     def under_way(self) -> bool:
-        """True while a frame is not complete, or is held behind a dialogue."""
+        """True while a frame is not complete, or is held for later."""
         return bool(self.passing) or bool(self._held) or self._rewrite is not None
+
+    @property
+    def holding(self) -> bool:
+        """True while the client is not to be read for what is held here: behind an answer, or for the next turn."""
+        return self.asking_broker or self.resting or self._working is not None
+
+    @property
+    def may_go_on(self) -> bool:
+        """True when nothing here stands in the way of `go_on`: the turn is over, or the answer in steps is there."""
+        return self.resting or (self._working is not None and self._working.done)
 
     def outdate(self) -> None:
         """Use the stale table for requests that begin from now on: the client's topology is gone."""
@@ -120,6 +131,7 @@ class RequestFlow(Flow):
         Raises `Fault` when the client must be closed. `buf` may be reused once the returned part is sent.
         """
         pos = 0
+        self._turn = TURN
         if self._held is not None:
             if not self._need and not self._introduced(self._held, buf):
                 return None
@@ -135,7 +147,8 @@ class RequestFlow(Flow):
         if needed > len(first):
             held += buf
             return False
-        self.context.client_id = client_id
+        if client_id is not None:
+            self.context.client_id = client_id[:MAX_NAME]
         self._need = len(held)
         return True
 
@@ -149,9 +162,10 @@ class RequestFlow(Flow):
         if self.passing or self._rewrite is not None:
             buf, pos, need = self._pass_on(buf, pos)
         while pos < end and not need:
-            if end - pos < HEAD_BYTES:
-                need = HEAD_BYTES
+            if end - pos < HEAD_BYTES or self._turn <= 0:
+                need = HEAD_BYTES if self._turn > 0 else self._rest()
                 break
+            self._turn -= 1
             head: tuple[int, int, int] = _unpack_head(buf, pos)
             size, key_and_version, correlation_id = head
             if not _MIN_SIZE <= size <= self._limit:
@@ -167,6 +181,7 @@ class RequestFlow(Flow):
                 responds = wanted != 0
             elif route.on_request is _WHOLE and frame_end > end:
                 need = self._to_hold(route, size)
+                self._arriving = route.walk_request()
                 break
             if route.before is not None and self._asks(route, buf, start, pos, now):
                 start, need = pos, UNTIL_RESUMED
@@ -223,12 +238,11 @@ class RequestFlow(Flow):
     def _check_new(self, correlation_id: int, route: Route) -> None:
         """Raise `Fault` if the id is in flight: the client could not tell the two responses apart.
 
-        Clients count upwards, so hardly any id is checked here; one that is costs a bounded search.
+        Clients count upwards, so hardly any id is checked here.
         """
-        for expected in islice(self._in_flight, MAX_IN_FLIGHT):
-            if expected.correlation_id == correlation_id:
-                detail = f"correlation id {correlation_id} is still in flight"
-                raise Fault(Reason.CORRELATION_REUSED, detail, route.api_key)
+        if self._in_flight.has(correlation_id):
+            detail = f"correlation id {correlation_id} is still in flight"
+            raise Fault(Reason.CORRELATION_REUSED, detail, route.api_key)
 
     def settle(self, done: float) -> None:
         """Set the time from which the broker is waited for: what was fed last is out at `done`."""
@@ -266,6 +280,9 @@ class RequestFlow(Flow):
             rewrite = self._rewrite
             if rewrite is None:
                 break
+            if self._turn <= 0:
+                return buf, pos, self._rest()
+            self._turn -= 1
             pos, need = rewrite.look(buf, pos)
             if need:
                 return buf, pos, need
@@ -308,19 +325,26 @@ class RequestFlow(Flow):
 
     def _to_hold(self, route: Route, size: int) -> int:
         """Return the bytes to hold of a request that must be whole; raises `Fault` where they are too many."""
-        limit = route.policy.request_limit
+        limit, before = route.policy.request_limit, ""
+        if size > FIRST_HELD and not self._owner.answered:
+            limit, before = FIRST_HELD, " before the first response"
         if size > limit:
-            detail = f"a request of {size} bytes must be held, the limit is {limit}"
+            detail = f"a request of {size} bytes must be held, the limit{before} is {limit}"
             raise Fault(Reason.FRAME_TOO_LARGE, detail, route.api_key)
         return size + 4
 
     def _whole(self, route: Route, frame: memoryview, correlation_id: int, now: float) -> None:
         handler = route.policy.request
         assert handler is not None
+        self._turn -= len(frame) >> SHIFT
         self.handling = True
+        self.context.walk, self._arriving = self._arriving, None
         outcome = handler(self.context, frame)
+        self.context.walk = None
         if outcome is None:
             outcome = Forward(framed(frame))
+        elif isinstance(outcome, Forward) and outcome.unseen:
+            route = route.unseen()
         decision = begun(outcome, self) if isinstance(outcome, AskBroker) else outcome
         try:
             self._found(route, correlation_id, len(frame), now, responds=True)
@@ -331,23 +355,26 @@ class RequestFlow(Flow):
         self.note()
         if isinstance(decision, BrokerDialogue):
             self.asking_broker = True
+        elif isinstance(decision, Incremental):
+            self._working = decision
         elif not isinstance(decision, Deferred):
             self.last = decision.last
-        if self.asking_broker or self.last is not None:
+        if self.holding or self.last is not None:
             self._owner.unsteady()
         self._own.decided(decision)
         self.handling = False
 
     def _takes_more(self, buf: Chunk, pos: int) -> bool:
-        """Return whether to look at what is behind a request now; in a dialogue it is held instead."""
-        if self.asking_broker:
+        """Return whether to look at what is behind a request now; behind one that is worked on it is held instead."""
+        if self.asking_broker or self._working is not None:
             self._hold(buf, pos, pos, UNTIL_RESUMED)
             return False
         return self.last is None
 
     def go_on(self, now: float) -> None:
-        """Take what was held behind the dialogue, which is over."""
+        """Take what was held: the dialogue or the answer in steps before it is over, or it is this flow's turn."""
         self.asking_broker = False
+        self._working = None
         self._take_up(now, Reason.MALFORMED_REQUEST)
         self.settle(now)
 

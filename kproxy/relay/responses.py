@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from struct import Struct
 from typing import Final
 
@@ -15,7 +16,7 @@ from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
 from kproxy.protocol.outcomes import Deferred
 from kproxy.relay.broker_dialogue import BrokerDialogue
-from kproxy.relay.flow import UNTIL_RESUMED, Flow, Outlet, Owner
+from kproxy.relay.flow import SHIFT, TURN, UNTIL_RESUMED, Flow, Outlet, Owner
 from kproxy.relay.in_flight import Expected, InFlight
 from kproxy.relay.local_responses import LocalResponses
 from kproxy.wire.header import decode_response_header
@@ -25,6 +26,8 @@ _HEAD: Final = Struct(">ii")
 """Size and correlation id: the start of every response."""
 _unpack_head: Final = _HEAD.unpack_from
 HEAD_BYTES: Final = _HEAD.size
+_ASKED: Final = Struct(">4xI")
+"""Api key and version in one, behind the size of a request."""
 _NOTHING: Final = b""
 _PASS: Final = OnResponse.PASS
 _STREAM: Final = OnResponse.STREAM
@@ -52,7 +55,6 @@ class ResponseFlow(Flow):
         "_left",
         "_limit",
         "_own",
-        "_owner",
         "_route",
         "_start",
         "_stream",
@@ -70,7 +72,7 @@ class ResponseFlow(Flow):
         held_limit: int,
         owner: Owner,
     ) -> None:
-        super().__init__(sink=client)
+        super().__init__(client, owner)
         self.context = context
         self._held_limit = held_limit
         self._start = 0  # of the span that is not handed on yet
@@ -79,13 +81,12 @@ class ResponseFlow(Flow):
         self._left = 0  # bytes of that frame which the stream has not seen
         self._in_flight = in_flight
         self._own = own
-        self._owner = owner
         self._limit = limit
         self._begun: Expected | None = None
         self._finished: Expected | None = None  # of what was fed last: the first, linked to the others by `behind`
         self._finished_last: Expected | None = None
         self.waiting = False
-        """True while bytes are held behind a deferred response, and the broker is not to be read."""
+        """True while bytes are held behind a deferred response or for the next turn: the broker is not to be read."""
 
     @property
     def under_way(self) -> bool:
@@ -98,6 +99,7 @@ class ResponseFlow(Flow):
         Raises `Fault` when both must be closed. `buf` may be reused once the returned part is sent.
         """
         pos = 0
+        self._turn = TURN
         if self._held is not None:
             pos = self._complete(buf, now)
             if pos < 0:
@@ -122,7 +124,12 @@ class ResponseFlow(Flow):
                 if self.passing == 0 and self._stream is None:
                     self._finish(buf, pos)
                 continue
-            pos, need = self._walk(buf, pos) if self._stream is not None else self._begin(buf, pos, now)
+            if self._turn <= 0:
+                need = self._wait()
+                self._rest()
+            else:
+                self._turn -= 1
+                pos, need = self._walk(buf, pos) if self._stream is not None else self._begin(buf, pos, now)
             if need:
                 self._hold(buf, self._start, pos, need)
                 return None
@@ -144,7 +151,7 @@ class ResponseFlow(Flow):
             if expected is None:
                 raise Fault(Reason.MALFORMED_RESPONSE, "the broker sent what nobody asked for")
             if expected.answer is not None and isinstance(expected.answer, Deferred):
-                return self._wait(pos)
+                return pos, self._wait()
             if expected.correlation_id != correlation_id or not 4 <= size <= self._limit:
                 raise self._not_that(expected, size, correlation_id)
             self._begun = expected
@@ -164,13 +171,13 @@ class ResponseFlow(Flow):
         if frame > self._held_limit:
             detail = f"a response of {size} bytes must be held, the limit is {self._held_limit}"
             raise Fault(Reason.FRAME_TOO_LARGE, detail, route.api_key)
+        self._arriving = route.walk_response() if _is_of_route(expected) else None
         return pos, frame
 
-    def _wait(self, pos: int) -> tuple[int, int]:
-        """Hold what comes behind a parked answer."""
+    def _wait(self) -> int:
+        """Return the `need` of `_hold` for what comes from here on."""
         self.waiting = True
-        self._owner.unsteady()
-        return pos, UNTIL_RESUMED
+        return UNTIL_RESUMED
 
     def _not_that(self, expected: Expected, size: int, correlation_id: int) -> Fault:
         key = expected.route.api_key
@@ -186,7 +193,8 @@ class ResponseFlow(Flow):
         assert isinstance(dialogue, BrokerDialogue)
         end = pos + frame
         self._hand_on(buf, pos, end)
-        answer = dialogue.step(bytes(buf[pos + 4 : end]))
+        chunks = self._respond(expected.route, buf, pos + 4, end) if _is_of_route(expected) else None
+        answer = dialogue.step(bytes(buf[pos + 4 : end]) if chunks is None else b"".join(chunks))
         if answer is None:
             self._begun = None
             # Count the broker's time as one stretch: the rest is the proxy's.
@@ -229,13 +237,23 @@ class ResponseFlow(Flow):
         end = pos + frame
         glance = route.glance
         nothing = glance is not None and glance.nothing(buf, pos + 4, end)
-        chunks = None if nothing else route.respond(self.context, memoryview(buf)[pos + 4 : end])
+        chunks = None
+        if not nothing:
+            self._turn -= frame >> SHIFT
+            chunks = self._respond(route, buf, pos + 4, end)
         if chunks is not None:
             self._hand_on(buf, pos, end)
             frame = 4 + sum(map(len, chunks))
             self.sink.send_frame(_INT32.pack(frame - 4), chunks)
         route.counters.response_bytes += frame
         self._finish(buf, end)
+
+    def _respond(self, route: Route, buf: Chunk, start: int, end: int) -> Sequence[Chunk] | None:
+        """Return what the policy puts in place of a whole frame, which is there without its size; None to leave it."""
+        self.context.walk, self._arriving = self._arriving, None
+        chunks = route.respond(self.context, memoryview(buf)[start:end])
+        self.context.walk = None
+        return chunks
 
     def _open(self, route: Route, buf: Chunk, pos: int, frame: int) -> tuple[int, int]:
         """Begin to walk a frame that is not whole in one buffer."""
@@ -327,3 +345,15 @@ class ResponseFlow(Flow):
             behind = expected.behind
             expected.behind = None  # as InFlight.pop
             expected = behind
+
+
+def _is_of_route(expected: Expected) -> bool:
+    """True when the response due is of the API and version of the client's request; a dialogue may ask for others.
+
+    The rooms then see the broker's response before the dialogue does, as they see one that goes to a client.
+    """
+    dialogue = expected.answer
+    if not isinstance(dialogue, BrokerDialogue):
+        return True
+    (asked,) = _ASKED.unpack_from(dialogue.request)
+    return bool(asked == expected.route.api_key << 16 | expected.route.version)

@@ -15,6 +15,10 @@ SPLICE_FROM: Final = 16 << 10
 """Bytes of a body still to come from which on a splice is cheaper than copying through the scratch buffer."""
 PIPE_BYTES: Final = 1 << 20
 MAX_IDLE: Final = 16
+MAX_PIPES: Final = 256
+"""The most pipes: twice as many descriptors, half of those that are kept back from clients. Clients that do not read
+hold theirs; bodies beyond are copied.
+"""
 _FLAGS: Final = os.SPLICE_F_MOVE | os.SPLICE_F_NONBLOCK
 
 
@@ -64,18 +68,24 @@ class PipePool:
 
     def __init__(self) -> None:
         self._idle: list[Pipe] = []
+        self._open = 0
 
     def take(self) -> Pipe:
-        """Return a pipe; raises `NoPipeError` when there is no descriptor left: the body is then to be copied."""
+        """Return a pipe; raises `NoPipeError` when no pipe or descriptor is left: the body is then to be copied."""
         if self._idle:
             return self._idle.pop()
+        if self._open >= MAX_PIPES:
+            raise NoPipeError(f"{MAX_PIPES} pipes are in use")
         try:
-            return Pipe()
+            pipe = Pipe()
         except OSError as error:
             raise NoPipeError(error.strerror) from error
+        self._open += 1
+        return pipe
 
     def give_back(self, pipe: Pipe) -> None:
         if pipe.level or len(self._idle) >= MAX_IDLE:
+            self._open -= 1
             pipe.close()
         else:
             self._idle.append(pipe)

@@ -6,24 +6,33 @@ upstream cluster names. A socket is bound at once, so that its port can be adver
 
 from __future__ import annotations
 
-import errno
 import socket
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-import structlog
 import trio
 
-BACKLOG: Final = 1024
-OUT_OF_RESOURCES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+from kproxy.observe.faults import note_shortage, shortage_in, supervised
+from kproxy.observe.troubles import Troubles, Where
+
+BACKLOG: Final = 4096
+"""Clients that wait to be accepted, as many as Linux allows unless net.core.somaxconn says otherwise."""
 _PAUSE_SECONDS: Final = 0.1
 
 Admit = Callable[[socket.socket], Awaitable[None]]
 AdmitBy = Callable[["Listener", socket.socket], Awaitable[None]]
 """Takes the listener to which a client connected, in its state at that moment, and the client's socket."""
 
-log = structlog.get_logger("kproxy.routing")
+
+class Turns(Protocol):
+    """When a listener may accept clients, and how many."""
+
+    async def begin(self) -> int:
+        """Wait for the listener's turn; return how many clients it may accept, at least one. `end` must follow."""
+
+    def end(self, accepted: int) -> None:
+        """End the turn, in which so many clients were accepted."""
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -42,29 +51,40 @@ def _resolve(host: str, port: int) -> tuple[int, tuple[Any, ...]]:
     return family, address
 
 
-async def accept(listener: socket.socket, nursery: trio.Nursery, admit: Admit) -> None:
-    """Run `admit` for every client in a task of its own, until cancelled; then close the listener.
+async def accept(
+    listener: socket.socket, nursery: trio.Nursery, admit: Admit, turns: Turns, troubles: Troubles | None = None
+) -> None:
+    """Run `admit`, which must not raise, for every client in a task of its own, until cancelled; then close the socket.
 
-    A client that has gone before it is accepted does not end it. When file descriptors run out, it waits until some are
-    free.
+    It takes a few clients in each of its turns, however many wait. A client that has gone before it is accepted does
+    not end it, nor does a fault. When file descriptors run out, it waits until some are free. `troubles` are the
+    process'.
     """
-    short = False
+    troubles = troubles or Troubles()
     with listener:
-        while True:
-            await trio.lowlevel.wait_readable(listener)
-            try:
-                while True:
-                    client, _ = listener.accept()
-                    short = False
-                    nursery.start_soon(admit, client)
-            except BlockingIOError:
-                pass
-            except OSError as error:
-                if error.errno in OUT_OF_RESOURCES:
-                    if not short:  # one line for each shortage, not for each attempt
-                        log.error("cannot accept", reason=error.strerror, hint="raise the limit on open files")
-                    short = True
-                    await trio.sleep(_PAUSE_SECONDS)
+        await supervised(troubles, Where.ACCEPT, _accept, listener, nursery, admit, turns, troubles)
+
+
+async def _accept(
+    listener: socket.socket, nursery: trio.Nursery, admit: Admit, turns: Turns, troubles: Troubles
+) -> None:
+    while True:
+        await trio.lowlevel.wait_readable(listener)
+        most, accepted, shortage = await turns.begin(), 0, None
+        try:
+            while accepted < most:
+                client, _ = listener.accept()
+                accepted += 1
+                nursery.start_soon(admit, client)
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            shortage = shortage_in(error)
+        finally:
+            turns.end(accepted)
+        if shortage:
+            note_shortage(troubles, shortage, "accept a client")
+            await trio.sleep(_PAUSE_SECONDS)
 
 
 class Listener:
@@ -88,11 +108,11 @@ class Listener:
         """True when `close` has been called: it accepts no more clients."""
         return self._scope.cancel_called
 
-    async def serve(self, work: trio.Nursery, admit: AdmitBy) -> None:
-        """Accept clients, each in a task of `work`, until the listener is closed."""
+    async def serve(self, work: trio.Nursery, admit: AdmitBy, turns: Turns, troubles: Troubles | None = None) -> None:
+        """Accept clients in its `turns`, each in a task of `work`, until the listener is closed."""
         self._serving = True
         with self._scope:
-            await accept(self._listener, work, partial(admit, self))
+            await accept(self._listener, work, partial(admit, self), turns, troubles)
 
     def close(self) -> None:
         """Accept no more clients; the port is free at the scheduler's next turn."""

@@ -50,7 +50,7 @@ def connect(path: str) -> sqlite3.Connection:
         raise fault(path, error) from error
     try:
         _prepare(connection, path)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # of an error whose text quotes the damaged file
         connection.close()
         raise fault(path, error) from error
     except BaseException:
@@ -61,7 +61,8 @@ def connect(path: str) -> sqlite3.Connection:
 
 def fault(path: str, error: Exception) -> StateError:
     """Return an error for people: the file, what is wrong with it, what to do."""
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    unknown = sqlite3.SQLITE_CORRUPT if isinstance(error, UnicodeDecodeError) else sqlite3.SQLITE_ERROR
+    code = getattr(error, "sqlite_errorcode", unknown)
     kind = code & 0xFF
     if kind in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return StateLockedError(f"{path} is in use already; stop the process that has it, {_ELSEWHERE}")
@@ -72,6 +73,8 @@ def fault(path: str, error: Exception) -> StateError:
 
 
 def _prepare(connection: sqlite3.Connection, path: str) -> None:
+    # Text that is no UTF-8 is for its reader to refuse; SQLite would refuse all rows of the query.
+    connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
     # Only one process may have the file: two would not see each other's changes in what they hold in memory. The lock
     # also makes the WAL's shared memory unnecessary, which network file systems lack.
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -96,6 +99,8 @@ def _check(connection: sqlite3.Connection, path: str) -> None:
             f"{path} is of a newer kproxy (schema {version}, this one knows {len(MIGRATIONS)}); "
             f"start that version, {_ELSEWHERE}"
         )
+    elif version and not connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'entries'").fetchone()[0]:
+        raise StateError(f"{path} lacks kproxy's table; put a backup in its place, or {_NEW}")
     # Find damage now, at start, and not when a client first needs the page. It takes 1 ms a MiB.
     if (found := _pragma(connection, "quick_check(1)")) != "ok":
         raise StateError(f"{path} {_REASONS[sqlite3.SQLITE_CORRUPT]} ({' '.join(found.split())})")

@@ -141,8 +141,12 @@ class SqliteStore:
             self._closed.set()
 
 
+# A value or a key that kproxy did not write may have any of SQLite's types.
+
+
 def _get(table: str, key: str, connection: sqlite3.Connection) -> bytes | None:
-    found = connection.execute("SELECT value FROM entries WHERE collection = ? AND key = ?", (table, key)).fetchone()
+    query = "SELECT CAST(value AS BLOB) FROM entries WHERE collection = ? AND key = ?"
+    found = connection.execute(query, (table, key)).fetchone()
     return None if found is None else found[0]
 
 
@@ -159,5 +163,5 @@ def _delete(table: str, key: str, connection: sqlite3.Connection) -> None:
 
 
 def _items(table: str, connection: sqlite3.Connection) -> Sequence[tuple[str, bytes]]:
-    query = "SELECT key, value FROM entries WHERE collection = ? ORDER BY key"
+    query = "SELECT CAST(key AS TEXT), CAST(value AS BLOB) FROM entries WHERE collection = ? ORDER BY key"
     return connection.execute(query, (table,)).fetchall()

@@ -17,13 +17,18 @@ import trio
 from kproxy.delivery.factory import Connect
 from kproxy.errors import ConfigError
 from kproxy.observe.counters import TelemetryCounters
+from kproxy.observe.faults import guarded, supervised
+from kproxy.observe.troubles import Troubles, Where
+from kproxy.state.restore import restored
 from kproxy.state.store import StateError
 from kproxy.telemetry.errors import SubscriptionError
 from kproxy.telemetry.policies import policies
+from kproxy.telemetry.quotas import Quotas
 from kproxy.telemetry.receivers.factory import made
 from kproxy.telemetry.receivers.interface import Fanout
 from kproxy.telemetry.receivers.prometheus import Prometheus
 from kproxy.telemetry.service import Telemetry
+from kproxy.telemetry.skim import Bounds
 from kproxy.telemetry.subscription import INTERVAL_MS, MATCH, METRICS, Subscription
 from kproxy.telemetry.subscriptions import Subscriptions
 
@@ -45,8 +50,14 @@ log = structlog.get_logger("kproxy.telemetry")
 class ClientTelemetry:
     """All of a virtual cluster's telemetry; `start` it before the first client connects."""
 
-    def __init__(self, cluster: str, index: int, config: Config, connect: Connect) -> None:
-        """Raise `ConfigError` for settings that only libraries can check: regexes, addresses, plug-ins."""
+    def __init__(
+        self, cluster: str, index: int, config: Config, connect: Connect, troubles: Troubles | None = None
+    ) -> None:
+        """Raise `ConfigError` for settings that only libraries can check: regexes, addresses, plug-ins.
+
+        `troubles` are the process'; by default they are this object's own.
+        """
+        self._troubles = troubles or Troubles()
         settings = config.clusters[index].telemetry
         assert settings is not None
         self._cluster = cluster
@@ -57,24 +68,26 @@ class ClientTelemetry:
         self.admin: MayAlter = settings.admin
         subscriptions = Subscriptions(self.fixed(settings), default_interval_ms=_ms(settings.interval))
         self.core = Telemetry(subscriptions, max_bytes=settings.max_bytes, clock=time.perf_counter)
-        self.fanout = Fanout(made(config, cluster, settings.receivers, connect))
+        self.core.quotas = _quotas(settings)
+        self.fanout = Fanout(made(config, cluster, settings.receivers, connect), troubles=self._troubles)
         self.policies = policies(self.core, self.fanout.offer, lambda: self.admin, self.change)
 
     async def start(self, work: trio.Nursery, store: Store) -> None:
         """Restore the stored subscriptions and run the receivers in `work`; raise `StateError`."""
         self._work, self._store = work, store
-        for name, value in await self._store.items(self._table):
+        for name, configs in (await restored(store, self._table, _configs)).items():
             try:
-                self.core.subscriptions.put(Subscription.from_configs(name, json.loads(value)))
+                self.core.subscriptions.put(Subscription.from_configs(name, configs))
             except SubscriptionError as error:  # stored by a release with other rules
                 log.error("subscription not restored", cluster=self._cluster, name=name, reason=error.message)
-        work.start_soon(self.fanout.run)
-        work.start_soon(self._expire)
+        work.start_soon(supervised, self._troubles, Where.DELIVERY, self.fanout.run)
+        work.start_soon(supervised, self._troubles, Where.TELEMETRY, self._expire)
 
     def reconfigure(self, settings: Settings) -> None:
         """Apply other settings; receivers stay as they are. Raise `ConfigError`."""
         fixed = self.fixed(settings)
         self.admin = settings.admin
+        self.core.quotas = _quotas(settings)
         self.core.subscriptions.fix(fixed)
         self.core.subscriptions.pace(_ms(settings.interval))
 
@@ -103,7 +116,7 @@ class ClientTelemetry:
 
     def change(self, changes: Sequence[Change], done: Callable[[str | None], None]) -> None:
         """Store changes, in effect already, in a task. Call `done` with None, or with why a restart will lose them."""
-        self._work.start_soon(self._change, changes, done)
+        self._work.start_soon(guarded, self._troubles, Where.TELEMETRY, self._change, changes, done)
 
     async def _change(self, changes: Sequence[Change], done: Callable[[str | None], None]) -> None:
         reason = None
@@ -112,6 +125,9 @@ class ClientTelemetry:
                 await self.keep(change)
             except StateError as error:
                 reason = str(error)
+            except Exception:
+                done("a fault in kproxy; its log has the traceback")
+                raise
         done(reason)
 
     async def keep(self, change: Change) -> None:
@@ -151,6 +167,27 @@ class ClientTelemetry:
             return Subscription.from_configs(settings.name, {key: value for key, value in configs.items() if value})
         except SubscriptionError as error:
             raise ConfigError(f"{self._key}.subscriptions.{index}", error.message) from error
+
+
+def _configs(_name: str, value: bytes) -> dict[str, str]:
+    """Return the configs of a stored subscription; raise ValueError if it has none."""
+    configs = json.loads(value)
+    if not isinstance(configs, dict) or not all(isinstance(each, str) for each in configs.values()):
+        raise ValueError("not an object of texts")
+    for each in configs.values():
+        each.encode()  # JSON can write half of a surrogate pair, which no client can be sent
+    return configs
+
+
+def _quotas(settings: Settings) -> Quotas:
+    return Quotas(
+        Bounds(settings.max_points, settings.max_attributes, settings.max_buckets, settings.max_fields),
+        connection_decode=settings.connection_decode,
+        address_decode=settings.address_decode,
+        connection_instances=settings.connection_instances,
+        address_share=settings.address_share,
+        require_principal=settings.require_principal,
+    )
 
 
 def _ms(seconds: float) -> int:

@@ -15,6 +15,7 @@ from kproxy.protocol.context import Context
 from kproxy.protocol.outcomes import AskBroker
 from kproxy.telemetry.apis import alter_configs, describe_configs, list_config_resources
 from kproxy.telemetry.apis.dialogue import Altered, MayAlter
+from kproxy.telemetry.apis.listed import Listed
 from kproxy.telemetry.config_resource import CLIENT_METRICS, Keep
 from kproxy.telemetry.service import Telemetry
 from kproxy.wire.generated.alter_configs_request import AlterConfigsRequest
@@ -27,7 +28,6 @@ from kproxy.wire.generated.describe_configs_response import DescribeConfigsRespo
 from kproxy.wire.generated.incremental_alter_configs_request import IncrementalAlterConfigsRequest
 from kproxy.wire.generated.incremental_alter_configs_response import IncrementalAlterConfigsResponse
 from kproxy.wire.generated.list_config_resources_request import ListConfigResourcesRequest
-from kproxy.wire.generated.list_config_resources_response import ListConfigResourcesResponse
 from kproxy.wire.message import WireMessage
 
 _CONFIGS: Final[dict[int, tuple[Any, type[Any]]]] = {
@@ -43,7 +43,7 @@ RESPONSES: Final[dict[int, type[WireMessage]]] = {
     ApiKey.ALTER_CONFIGS: AlterConfigsResponse,
     ApiKey.INCREMENTAL_ALTER_CONFIGS: IncrementalAlterConfigsResponse,
     ApiKey.DESCRIBE_CLUSTER: DescribeClusterResponse,
-    ApiKey.LIST_CONFIG_RESOURCES: ListConfigResourcesResponse,
+    ApiKey.LIST_CONFIG_RESOURCES: Listed,
 }
 """The broker's response types to the requests of dialogues, by api key."""
 

@@ -11,12 +11,16 @@ from kproxy.errors import KproxyError
 
 
 class TelemetryError(KproxyError):
-    """An error for the client: `code` is Kafka's, `message` is for a person."""
+    """An error for the client: `code` is Kafka's, `message` is for a person.
 
-    def __init__(self, code: int, message: str) -> None:
+    `reason` says in one word which quota or bound it passed, as a label of metrics; "" where the code says it all.
+    """
+
+    def __init__(self, code: int, message: str, reason: str = "") -> None:
         super().__init__(message)
         self.code = code
         self.message = message
+        self.reason = reason
 
 
 class SubscriptionError(TelemetryError):

@@ -12,8 +12,10 @@ from math import inf
 from typing import Final
 from uuid import UUID
 
+from kproxy.protocol.network import network
 from kproxy.telemetry.errors import TelemetryError
 from kproxy.telemetry.layout import LastPayload
+from kproxy.telemetry.payload import Losses
 from kproxy.telemetry.subscription import ClientInfo
 from kproxy.telemetry.subscriptions import SubscriptionSet
 from kproxy.wire.generated.error_codes import ErrorCode
@@ -32,14 +34,17 @@ class Instance:
     """
 
     __slots__ = (
+        "address",
         "digressed",
         "free_push",
         "info",
         "last_error",
+        "last_error_reason",
         "last_get",
         "last_payload",
         "last_push",
         "last_seen",
+        "losses",
         "pushed_bytes",
         "pushes",
         "subscription_id",
@@ -50,8 +55,12 @@ class Instance:
 
     def __init__(self, info: ClientInfo, subscriptions: SubscriptionSet, version: int) -> None:
         self.info = info
+        self.address = network(info.source_address)
+        """Where it was first seen: what its quota is counted by."""
         self.last_error: int = ErrorCode.NONE
+        self.last_error_reason = ""
         self.last_seen = -inf
+        self.losses = Losses()
         self.last_payload = LastPayload()
         self.pushes = 0
         self.pushed_bytes = 0
@@ -77,6 +86,11 @@ class Instance:
             self._begin()
         self.subscribe(subscriptions, version)
 
+    def refused(self, error: TelemetryError | None) -> None:
+        """Note why the last push was refused; None: it was not."""
+        self.last_error = ErrorCode.NONE if error is None else error.code
+        self.last_error_reason = "" if error is None else error.message
+
     def admit_get(self, now: float) -> None:
         """Raise TelemetryError 89 for a get that comes too early. An admitted get makes the next push free."""
         if self.last_error not in _GET_AT_ONCE and not self._is_due(max(self.last_get, self.last_push), now):
@@ -84,7 +98,7 @@ class Instance:
                 ErrorCode.THROTTLING_QUOTA_EXCEEDED, "subscriptions were asked for before the push interval passed"
             )
         self.last_get = now
-        self.last_error = ErrorCode.NONE
+        self.refused(None)
         self.free_push = True
         self.digressed = False
 
@@ -122,7 +136,11 @@ class Instance:
 
 
 class Instances:
-    """All instances by id, the most recently seen last."""
+    """All instances by id, the most recently seen last.
+
+    Those of one address are a part of `capacity` at most; beyond it the least recently seen one of them goes first. So
+    nobody who makes up instances evicts those of other addresses.
+    """
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self.evicted = 0
@@ -130,6 +148,7 @@ class Instances:
         self._capacity = capacity
         # Not a plain dict: finding its first key walks over all keys deleted before it.
         self._by_id: OrderedDict[UUID, Instance] = OrderedDict()
+        self._by_address: dict[str, OrderedDict[UUID, None]] = {}
 
     def __iter__(self) -> Iterator[Instance]:
         return iter(self._by_id.values())
@@ -141,18 +160,38 @@ class Instances:
         """Return the instance, if it is known."""
         return self._by_id.get(instance_id)
 
-    def see(self, instance: Instance, now: float) -> None:
-        """Keep the instance, which sent a request; evict the least recently seen one if there is no room."""
+    def see(self, instance: Instance, now: float, share: float = 1.0) -> None:
+        """Keep the instance, which sent a request; evict the least recently seen one if there is no room.
+
+        `share` is the part of all instances that those of one address may be.
+        """
         instance.last_seen = now
-        self._by_id[instance.info.client_instance_id] = instance
-        self._by_id.move_to_end(instance.info.client_instance_id)
-        if len(self._by_id) > self._capacity:
-            self._by_id.popitem(last=False)
-            self.evicted += 1
+        key = instance.info.client_instance_id
+        alike = self._by_address.setdefault(instance.address, OrderedDict())
+        self._by_id[key] = instance
+        self._by_id.move_to_end(key)
+        alike[key] = None
+        alike.move_to_end(key)
+        if len(alike) > max(1.0, share * self._capacity):
+            self._evict(next(iter(alike)))
+        elif len(self._by_id) > self._capacity:
+            self._evict(next(iter(self._by_id)))
+
+    def _evict(self, key: UUID) -> None:
+        self._remove(self._by_id[key])
+        self.evicted += 1
+
+    def _remove(self, instance: Instance) -> None:
+        key = instance.info.client_instance_id
+        del self._by_id[key]
+        alike = self._by_address[instance.address]
+        del alike[key]
+        if not alike:
+            del self._by_address[instance.address]
 
     def expired(self, now: float) -> list[Instance]:
         """Remove the expired instances and return them. Call it only now and then: it looks at all."""
         gone = [instance for instance in self if instance.expires_at <= now]
         for instance in gone:
-            del self._by_id[instance.info.client_instance_id]
+            self._remove(instance)
         return gone

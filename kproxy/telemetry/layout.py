@@ -13,8 +13,8 @@ numbers would be misread, or its invalid bytes passed to the receivers.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
-from functools import lru_cache
 from struct import Struct
 from typing import Final, NamedTuple
 
@@ -30,7 +30,10 @@ _TIME: Final = "8x"
 _POINT: Final[_Fields] = {2: _TIME, 3: _TIME, 4: "d", 6: "q"}  # start, time, as_double, as_int
 _METRIC: Final[_Fields] = {5: {1: _POINT}, 7: {1: _POINT}}  # gauge, sum
 _METRICS_DATA: Final[_Fields] = {1: {2: {2: _METRIC}}}  # resource_metrics, scope_metrics, metrics
-_SHARED: Final = 512  # layouts, one for each kind of client
+KEPT_NUMBERS: Final = 200_000
+"""The numbers of all layouts that are kept, at 100 bytes each. Clients of one kind share one, of some 30 numbers."""
+_OVERHEAD: Final = 16
+"""As many numbers as a layout without any costs."""
 MAX_BYTES: Final = 32 << 10
 """The largest payload with a layout. Finding one is a walk in Python, 15 ms for a payload made to take long. Java's
 clients push 25 KB when they are asked for everything."""
@@ -42,13 +45,24 @@ class Layout:
     Client instances share a layout if they push the same metrics, and their names are of the same length.
     """
 
-    __slots__ = ("_numbers", "_template", "size")
+    __slots__ = ("_numbers", "_template", "cost", "size")
 
-    def __init__(self, template: str, numbers: str) -> None:
+    def __init__(self, template: str, numbers: str, cost: int = 0) -> None:
         """Both are formats of `struct`: `template` skips times and numbers, `numbers` skips all else."""
         self._template = Struct(template)
         self._numbers = Struct(numbers)
         self.size = self._template.size
+        self.cost = cost
+
+    @property
+    def kept(self) -> bool:
+        """Return whether it still has its positions; ask before `numbers`."""
+        return self.size >= 0
+
+    def forget(self) -> None:
+        """Give back the memory of the positions, whoever holds the layout; no payload matches it any more."""
+        self._template = self._numbers = _NOTHING
+        self.size = -1
 
     def template_hash(self, payload: bytes) -> int | None:
         """Return a hash of all but times and numbers; None for a payload of another size."""
@@ -57,6 +71,38 @@ class Layout:
     def numbers(self, payload: bytes) -> tuple[float, ...]:
         """Return the values of all data points of gauges and sums, in their order."""
         return self._numbers.unpack(payload)
+
+
+_NOTHING: Final = Struct("")
+
+
+class Layouts:
+    """The layouts in use, in bounded memory. The one that was learnt longest ago is forgotten first.
+
+    Without a bound each client instance could have a layout of its own, of 300 KB.
+    """
+
+    def __init__(self, most: int = KEPT_NUMBERS) -> None:
+        self.cost = 0
+        self._most = most
+        self._by_formats: OrderedDict[tuple[str, str], Layout] = OrderedDict()
+
+    def shared(self, template: str, numbers: str, count: int) -> Layout:
+        """Return the layout of these formats, of `count` numbers: one object for all clients that push alike."""
+        found = self._by_formats.get((template, numbers))
+        if found is None:
+            found = self._by_formats[template, numbers] = Layout(template, numbers, _OVERHEAD + count)
+            self.cost += found.cost
+            while self.cost > self._most:
+                forgotten = self._by_formats.popitem(last=False)[1]
+                self.cost -= forgotten.cost
+                forgotten.forget()
+        else:
+            self._by_formats.move_to_end((template, numbers))
+        return found
+
+
+LAYOUTS: Final = Layouts()
 
 
 class PayloadTemplate(NamedTuple):
@@ -115,10 +161,9 @@ def layout(payload: bytes) -> Layout | None:
         numbers.append(f"{start - position}x{code}")
         position = start + _WIDTH
     rest = len(payload) - position
-    return _shared("".join([*template, f"{rest}s"]), "".join([*numbers, f"{rest}x"])) if rest >= 0 else None
-
-
-_shared: Final = lru_cache(_SHARED)(Layout)
+    if rest < 0:
+        return None
+    return LAYOUTS.shared("".join([*template, f"{rest}s"]), "".join([*numbers, f"{rest}x"]), len(found))
 
 
 def _find(payload: bytes, position: int, end: int, fields: _Fields, found: list[tuple[int, str]]) -> None:

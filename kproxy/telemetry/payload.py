@@ -1,7 +1,8 @@
 # This module is pure (no I/O, no clock).
 """A client's push: OTLP metrics as bytes, and decoded for receivers that read them.
 
-`Telemetry` makes a `Push` of each accepted request that has metrics; each receiver is then offered the `Push`.
+`Telemetry` makes a `Push` of each accepted request that has metrics; each receiver is then offered the `Push`. What a
+receiver leaves out of it, it notes in the push's `losses`, which the client's instance keeps.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from kproxy.telemetry.errors import PayloadError
 from kproxy.telemetry.layout import PayloadTemplate
+from kproxy.telemetry.quotas import Pusher
+from kproxy.telemetry.skim import Bounds, skim
 from kproxy.telemetry.subscription import ClientInfo
 from kproxy.wire.generated.error_codes import ErrorCode
 
@@ -17,11 +20,19 @@ if TYPE_CHECKING:
     from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
 
+def checked(payload: bytes, bounds: Bounds) -> MetricsData:
+    """Return the metrics of a payload within the bounds; raise PayloadError 118 or 87.
+
+    What is in it is counted before protobuf makes an object of each message.
+    """
+    skim(payload, bounds)
+    return decode(payload)
+
+
 def decode(payload: bytes) -> MetricsData:
     """Return the metrics; raise PayloadError 87 for bytes that are not MetricsData.
 
-    Malicious bytes take up to 55 times the memory of `payload`: an empty message is two bytes there, and an object
-    here. So nobody keeps the result for long; see `Push.release`.
+    The result takes a multiple of the memory of `payload`. So nobody keeps it for long; see `Push.release`.
     """
     # Imported here, at the first push and not at start: it takes 15 ms and 2 MB.
     from google.protobuf.message import DecodeError  # noqa: PLC0415
@@ -34,16 +45,42 @@ def decode(payload: bytes) -> MetricsData:
     return metrics
 
 
+class Losses:
+    """How many data points of a client were left out by receivers, and why the last ones were."""
+
+    __slots__ = ("points", "reason")
+
+    def __init__(self) -> None:
+        self.points = 0
+        self.reason = ""
+
+    def note(self, points: int, reason: str) -> None:
+        """Add up points that a receiver left out for one reason."""
+        self.points += points
+        self.reason = reason
+
+
 class Push:
     """One accepted push.
 
     `info` is the client; `received_at` is in unix seconds. `payload` is OTLP MetricsData, decompressed; the same bytes
     are an ExportMetricsServiceRequest. `terminating`: it is the client's last push. `deltas`: sums count from the
     previous push, not from the client's start. `template` is the payload's, if known: pushes of a client with equal
-    templates allow short cuts.
+    templates allow short cuts. `pusher` is the connection that it came by; `losses` are the client's.
     """
 
-    __slots__ = ("_kept", "_metrics", "deltas", "info", "payload", "received_at", "template", "terminating")
+    __slots__ = (
+        "_kept",
+        "_metrics",
+        "deltas",
+        "info",
+        "losses",
+        "payload",
+        "pusher",
+        "received_at",
+        "template",
+        "terminating",
+    )
 
     def __init__(
         self,
@@ -55,8 +92,12 @@ class Push:
         deltas: bool = True,
         metrics: MetricsData | None = None,
         template: PayloadTemplate | None = None,
+        pusher: Pusher | None = None,
+        losses: Losses | None = None,
     ) -> None:
         self.info = info
+        self.pusher = pusher
+        self.losses = Losses() if losses is None else losses
         self.received_at = received_at
         self.payload = payload
         self.terminating = terminating

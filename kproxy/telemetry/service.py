@@ -1,21 +1,23 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
 """Answers GetTelemetrySubscriptions and PushTelemetry for a virtual cluster (KIP-714). Time is an argument.
 
-The handlers of kproxy.telemetry.policies call `get` and `push`, once for each request.
+The handlers of kproxy.telemetry.policies call `get` and `pushing`, once for each request.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Final, cast
 from uuid import UUID, uuid4
 
 from kproxy.telemetry.compression import ACCEPTED, CODECS, decompress
 from kproxy.telemetry.errors import PayloadError, TelemetryError
 from kproxy.telemetry.instances import CAPACITY, Instance, Instances
 from kproxy.telemetry.layout import LastPayload, PayloadTemplate
-from kproxy.telemetry.payload import Push, decode
+from kproxy.telemetry.payload import Push, checked
+from kproxy.telemetry.quotas import REASONS, DecodeTime, Pusher, Quotas, admit_instance, admit_principal
+from kproxy.telemetry.skim import Bounds
 from kproxy.telemetry.subscription import RESERVED_IDS, ClientInfo
 from kproxy.telemetry.subscriptions import Subscriptions
 from kproxy.wire.generated.error_codes import ErrorCode
@@ -30,16 +32,24 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 1 << 20
 DELTAS: Final = True
+_LARGE: Final = 64 << 10
+"""The size from which a payload is decompressed in one step and decoded in another: either may take milliseconds."""
+
+Pushing = Generator[None, None, tuple[PushTelemetryResponse, Push | None]]
 
 
 class Tally:
-    """Counts of what was answered: requests by error code, bytes as received and decompressed, seconds of decoding."""
+    """Counts of what was answered: requests by error code, bytes as received and decompressed, seconds of decoding.
 
-    __slots__ = ("decode_seconds", "decompressed_bytes", "gets", "pushed_bytes", "pushes")
+    `refused` counts requests over a quota or a bound, by its reason.
+    """
+
+    __slots__ = ("decode_seconds", "decompressed_bytes", "gets", "pushed_bytes", "pushes", "refused")
 
     def __init__(self) -> None:
         self.gets: Counter[int] = Counter()
         self.pushes: Counter[int] = Counter()
+        self.refused: dict[str, int] = dict.fromkeys(REASONS, 0)
         self.pushed_bytes = 0
         self.decompressed_bytes = 0
         self.decode_seconds = 0.0
@@ -49,7 +59,8 @@ class Telemetry:
     """The subscriptions and instances of a virtual cluster, and the answers to its clients.
 
     `max_bytes` bounds a push as received, and decompressed unless `max_decompressed_bytes` is given. `clock` counts
-    seconds from any moment; it measures decoding. `new_id` makes ids for clients that have none.
+    seconds from any moment; it measures decoding. `new_id` makes ids for clients that have none. A request without a
+    `pusher` is the first of its connection.
     """
 
     def __init__(
@@ -59,11 +70,14 @@ class Telemetry:
         max_bytes: int = MAX_BYTES,
         max_decompressed_bytes: int | None = None,
         capacity: int = CAPACITY,
+        quotas: Quotas | None = None,
         new_id: Callable[[], UUID] = uuid4,
         clock: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self.subscriptions = subscriptions
+        self.quotas = Quotas() if quotas is None else quotas
         self.instances = Instances(capacity)
+        self.decode_time = DecodeTime()
         self.tally = Tally()
         self.max_bytes = max_bytes
         self._max_decompressed_bytes = max_bytes if max_decompressed_bytes is None else max_decompressed_bytes
@@ -71,7 +85,7 @@ class Telemetry:
         self._clock = clock
 
     def get(
-        self, info: ClientInfo, request: GetTelemetrySubscriptionsRequest, now: float
+        self, info: ClientInfo, request: GetTelemetrySubscriptionsRequest, now: float, pusher: Pusher | None = None
     ) -> GetTelemetrySubscriptionsResponse:
         """Return what the client is to push; `now` is in unix seconds.
 
@@ -79,13 +93,15 @@ class Telemetry:
         """
         instance_id = self._new_id() if request.client_instance_id == ZERO_UUID else request.client_instance_id
         info = info.bounded()._replace(client_instance_id=instance_id)
-        instance = self._instance(info)
-        self._meet(instance, info)
-        self.instances.see(instance, now)
         try:
+            self._admit_client(Pusher() if pusher is None else pusher, instance_id)
+            instance = self._instance(info)
+            self._meet(instance, info)
+            self.instances.see(instance, now, self.quotas.address_share)
             instance.admit_get(now)
         except TelemetryError as error:
             self.tally.gets[error.code] += 1
+            self._count_refusal(error)
             return GetTelemetrySubscriptionsResponse(error_code=error.code, client_instance_id=instance_id)
         self.tally.gets[ErrorCode.NONE] += 1
         return self._subscribed(instance)
@@ -101,59 +117,116 @@ class Telemetry:
             requested_metrics=list(instance.subscriptions.metrics),
         )
 
+    def _admit_client(self, pusher: Pusher, instance_id: UUID) -> None:
+        admit_principal(pusher, self.quotas)
+        admit_instance(pusher, instance_id, self.quotas.connection_instances)
+
+    def _count_refusal(self, error: TelemetryError) -> None:
+        if error.reason:
+            self.tally.refused[error.reason] += 1
+
     def push(
-        self, info: ClientInfo, request: PushTelemetryRequest, now: float
+        self, info: ClientInfo, request: PushTelemetryRequest, now: float, pusher: Pusher | None = None
     ) -> tuple[PushTelemetryResponse, Push | None]:
-        """Return the response and the push for receivers; None if the push was refused or is empty."""
+        """Do as `pushing`, in one step."""
+        steps = self.pushing(info, request, now, pusher)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as over:
+                return cast("tuple[PushTelemetryResponse, Push | None]", over.value)
+
+    def pushing(
+        self, info: ClientInfo, request: PushTelemetryRequest, now: float, pusher: Pusher | None = None
+    ) -> Pushing:
+        """Return the response and the push for receivers; None if the push was refused or is empty.
+
+        It yields once, between decompressing and decoding, if the payload is large.
+        """
         self.tally.pushed_bytes += len(request.metrics)
         info = info.bounded()
         if info.client_instance_id is not request.client_instance_id:
             info = info._replace(client_instance_id=request.client_instance_id)
         try:
-            push = self._accept(info, request, now)
+            push = yield from self._accept(info, request, now, Pusher() if pusher is None else pusher)
         except TelemetryError as error:
             self.tally.pushes[error.code] += 1
+            self._count_refusal(error)
             return PushTelemetryResponse(error_code=error.code), None
         self.tally.pushes[ErrorCode.NONE] += 1
         return PushTelemetryResponse(), push
 
-    def _accept(self, info: ClientInfo, request: PushTelemetryRequest, now: float) -> Push | None:
+    def _accept(
+        self, info: ClientInfo, request: PushTelemetryRequest, now: float, pusher: Pusher
+    ) -> Generator[None, None, Push | None]:
         """Check the push, in Kafka's order; raise TelemetryError for the first check that fails."""
         if info.client_instance_id in RESERVED_IDS:
             raise TelemetryError(ErrorCode.INVALID_REQUEST, f"{info.client_instance_id} is no client instance id")
+        self._admit_client(pusher, info.client_instance_id)
         instance = self._instance(info)
-        self.instances.see(instance, now)
-        instance.last_error = ErrorCode.NONE
+        self.instances.see(instance, now, self.quotas.address_share)
+        instance.refused(None)
         try:
             instance.admit_push(request.subscription_id, request.terminating, now)
-            push = self._opened(instance, info, request, now)
+            payload = self._decompressed(info, request, now, pusher)
+            if len(payload) >= _LARGE:
+                yield
+            push = self._opened(instance, info, request, now, pusher, payload)
         except TelemetryError as error:
-            instance.last_error = error.code
+            instance.refused(error)
             raise
         instance.pushes += 1
         instance.pushed_bytes += len(request.metrics)
         return push
 
-    def _opened(self, instance: Instance, info: ClientInfo, request: PushTelemetryRequest, now: float) -> Push | None:
+    def _decompressed(self, info: ClientInfo, request: PushTelemetryRequest, now: float, pusher: Pusher) -> bytes:
         if request.compression_type not in CODECS:
             raise PayloadError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"compression type {request.compression_type}")
         if len(request.metrics) > self.max_bytes:
             raise PayloadError(ErrorCode.TELEMETRY_TOO_LARGE, f"{len(request.metrics)} bytes, {self.max_bytes} at most")
         if not request.metrics:  # librdkafka 2.8 sends an empty push at times
+            return b""
+        self.decode_time.admit(pusher, info.source_address, self.quotas, now)
+        began = self._clock()
+        try:
+            return decompress(request.compression_type, request.metrics, self._max_decompressed_bytes)
+        finally:
+            self._spend(pusher, info, self._clock() - began)
+
+    def _opened(
+        self,
+        instance: Instance,
+        info: ClientInfo,
+        request: PushTelemetryRequest,
+        now: float,
+        pusher: Pusher,
+        payload: bytes,
+    ) -> Push | None:
+        if not payload:
             return None
         began = self._clock()
         try:
-            payload = decompress(request.compression_type, request.metrics, self._max_decompressed_bytes)
-            metrics, template = _checked(payload, instance.last_payload)
+            metrics, template = _checked(payload, instance.last_payload, self.quotas.bounds)
         finally:
-            self.tally.decode_seconds += self._clock() - began
+            self._spend(pusher, info, self._clock() - began)
         self.tally.decompressed_bytes += len(payload)
-        if not payload:
-            return None
         if info == instance.info:
             info = instance.info  # one object for all pushes that are kept
-        terminating = request.terminating
-        return Push(info, now, payload, terminating=terminating, deltas=DELTAS, metrics=metrics, template=template)
+        return Push(
+            info,
+            now,
+            payload,
+            terminating=request.terminating,
+            deltas=DELTAS,
+            metrics=metrics,
+            template=template,
+            pusher=pusher,
+            losses=instance.losses,
+        )
+
+    def _spend(self, pusher: Pusher, info: ClientInfo, seconds: float) -> None:
+        self.tally.decode_seconds += seconds
+        self.decode_time.charge(pusher, info.source_address, seconds)
 
     def expired(self, now: float) -> list[Instance]:
         """Forget the instances that expired since the last call, and return them for receivers that remember them."""
@@ -176,10 +249,13 @@ class Telemetry:
             instance.subscribe(self.subscriptions.of(info), self.subscriptions.version)
 
 
-def _checked(payload: bytes, last: LastPayload) -> tuple[MetricsData | None, PayloadTemplate | None]:
-    """Return metrics and template; no metrics if the payload has the last one's template. Raise PayloadError 87."""
+def _checked(payload: bytes, last: LastPayload, bounds: Bounds) -> tuple[MetricsData | None, PayloadTemplate | None]:
+    """Return metrics and template; no metrics if the payload has the last one's template, and so the same counts.
+
+    Raise PayloadError 87 or 118.
+    """
     template = last.match(payload)
     if template is not None:
         return None, template
-    metrics = decode(payload)
+    metrics = checked(payload, bounds)
     return metrics, last.learn(payload)

@@ -22,7 +22,7 @@ class Failover:
     low in the order.
     """
 
-    __slots__ = ("active", "after", "automatic", "down_since", "floor", "switched_at", "upstreams")
+    __slots__ = ("_seen_at", "active", "after", "automatic", "blind", "down_since", "floor", "switched_at", "upstreams")
 
     def __init__(
         self, upstreams: int, *, automatic: bool = False, after: float = AFTER, floor: float = FLOOR, active: int = 0
@@ -34,17 +34,27 @@ class Failover:
         self.active = active
         self.down_since: float | None = None
         self.switched_at: float | None = None
+        self.blind = False
+        """True while it is not known whether the active upstream answers."""
+        self._seen_at = 0.0
 
-    def observe(self, active_ok: bool, now: float) -> None:
-        """Note whether the active upstream answered; one answer ends the outage."""
-        if active_ok:
+    def observe(self, active_ok: bool | None, now: float) -> None:
+        """Note whether the active upstream answered; one answer ends the outage.
+
+        None when kproxy itself was in no state to ask: that time does not count as an outage, and nothing is due in it.
+        """
+        unseen, self._seen_at = now - self._seen_at, now
+        self.blind = active_ok is None
+        if active_ok is None:
+            self.down_since = None if self.down_since is None else self.down_since + unseen
+        elif active_ok:
             self.down_since = None
         elif self.down_since is None:
             self.down_since = now
 
     def due(self, now: float) -> bool:
         """True when it is time to look for a candidate; a switch still needs one that answers."""
-        if not self.automatic or self.upstreams < 2 or self.down_since is None:
+        if not self.automatic or self.upstreams < 2 or self.down_since is None or self.blind:
             return False
         rested = self.switched_at is None or now - self.switched_at >= self.floor
         return rested and now - self.down_since >= self.after

@@ -5,14 +5,16 @@ The watcher probes the known nodes after each poll of the cluster, unless a chan
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Final, ParamSpec
+from typing import Final, NamedTuple, ParamSpec
 
-import structlog
 import trio
 
-from kproxy.errors import KproxyError
+from kproxy.errors import KproxyError, ShortageError
+from kproxy.observe.faults import boundary, note
+from kproxy.observe.troubles import Troubles, Where
 from kproxy.topology.reachability import Reachability, flipped, observed
 from kproxy.upstream.attempts import CAP
 from kproxy.upstream.client import UpstreamClient
@@ -21,30 +23,40 @@ from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
 
 P = ParamSpec("P")
 
-log = structlog.get_logger("kproxy.topology")
+
+class Attempt(NamedTuple):
+    """How a poll or a probe went: `error` says why it failed, None when it did not.
+
+    `own`: the failure is kproxy's own, a fault or a shortage, and says nothing about the broker.
+    """
+
+    error: str | None
+    own: bool = False
 
 
-async def attempted(work: Callable[[], Awaitable[None]], limit: float) -> str | None:
-    """Run `work` for at most `limit` seconds; return why it failed, or None."""
+async def attempted(work: Callable[[], Awaitable[None]], limit: float, troubles: Troubles) -> Attempt:
+    """Run `work` for at most `limit` seconds; return how it went."""
     try:
         with trio.fail_after(limit):
             await work()
     except trio.TooSlowError:
-        return f"not done within {limit:g} s; check the network and the brokers' load"
+        # What was not done in time may have waited for what the system refused.
+        short = troubles.shortage(time.monotonic())
+        return Attempt(short or f"not done within {limit:g} s; check the network and the brokers' load", bool(short))
+    except ShortageError as error:
+        return Attempt(str(error), own=True)
     except KproxyError as error:
-        return str(error)
-    except Exception:
-        log.exception("a fault in kproxy: please report it")
-        return "a fault in kproxy; the log has the traceback"
-    return None
+        return Attempt(str(error))
+    except Exception as error:
+        note(troubles, Where.WATCHER, error)
+        return Attempt("a fault in kproxy; the log has the traceback", own=True)
+    return Attempt(None)
 
 
-def report(callback: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
-    """Call `callback`; log what it raises, which is a fault in kproxy."""
-    try:
+def report(troubles: Troubles, callback: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
+    """Call `callback`; note what it raises, which is a fault in kproxy."""
+    with boundary(troubles, Where.WATCHER):
         callback(*args, **kwargs)
-    except Exception:
-        log.exception("a fault in kproxy: please report it")
 
 
 AT_ONCE: Final = 32
@@ -55,7 +67,10 @@ OnReachability = Callable[[int, bool, str | None], None]
 class Prober:
     """Probes nodes. One is reachable when it answers ApiVersions: an open port alone may be of a node that hangs."""
 
-    def __init__(self, client: UpstreamClient, limit: float, on_reachability: OnReachability) -> None:
+    def __init__(
+        self, client: UpstreamClient, limit: float, on_reachability: OnReachability, troubles: Troubles | None = None
+    ) -> None:
+        self._troubles = troubles or Troubles()
         self._client = client
         self._limit = limit
         self._on_reachability = on_reachability
@@ -72,13 +87,13 @@ class Prober:
             self._nodes.pop(node_id, None)
 
     async def probe(self, node_ids: Iterable[int]) -> bool:
-        """Probe all nodes; return whether every one answered."""
+        """Probe all nodes; return whether every one is known to answer."""
         places = trio.CapacityLimiter(AT_ONCE)
         asked = list(node_ids)
         async with trio.open_nursery() as nursery:
             for node_id in asked:
                 nursery.start_soon(self._ask, node_id, places)
-        return all(self._nodes[node_id].ok for node_id in asked)
+        return all(node_id in self._nodes and self._nodes[node_id].ok for node_id in asked)
 
     async def _ask(self, node_id: int, places: trio.CapacityLimiter) -> None:
         async def hello() -> None:
@@ -86,8 +101,10 @@ class Prober:
 
         async with places:
             # Half for the connect, half for the answer: each gives a better reason than this deadline does.
-            error = await attempted(hello, self._limit + CAP)
+            attempt = await attempted(hello, self._limit + CAP, self._troubles)
+        if attempt.own:
+            return
         previous = self._nodes.get(node_id)
-        current = self._nodes[node_id] = observed(previous, error, trio.current_time())
+        current = self._nodes[node_id] = observed(previous, attempt.error, trio.current_time())
         if flipped(previous, current):
-            report(self._on_reachability, node_id, current.ok, current.error)
+            report(self._troubles, self._on_reachability, node_id, current.ok, current.error)

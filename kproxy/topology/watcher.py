@@ -18,6 +18,7 @@ import structlog
 import trio
 
 from kproxy.errors import UpstreamError
+from kproxy.observe.troubles import Troubles
 from kproxy.topology.confirmation import Confirmation
 from kproxy.topology.probe import OnReachability, Prober, attempted, report
 from kproxy.topology.reachability import Reachability, flipped, next_delay, observed
@@ -28,6 +29,9 @@ log = structlog.get_logger("kproxy.topology")
 
 FLOOR: Final = 1.0
 """The least number of seconds between the starts of two polls, however often `hint` and `learn` are called."""
+
+_BLIND_SECONDS: Final = 5.0
+"""The most time between two polls while kproxy itself is in no state to poll: that should be over soon."""
 
 OnChange = Callable[[Snapshot, Change], None]
 
@@ -55,15 +59,20 @@ class Watcher:
         poll_timeout: float = 10.0,
         probe_timeout: float = 5.0,
         rand: Callable[[], float] = random.random,
+        troubles: Troubles | None = None,
     ) -> None:
         """Times are in seconds; `jitter` is a share of the interval; `poll_timeout` is for all brokers asked in a poll.
 
         `interval` may be changed at any time.
 
+        `troubles` are the process'; by default they are the watcher's own.
+
         `initial` is what another watcher's `poll_once` returned: only what differs from it is reported.
         """
         self.snapshot = initial
         self.upstream: Reachability | None = None
+        self.blind: str | None = None
+        """Why the last poll says nothing about the upstream: a trouble of kproxy's own; None when it says something."""
         self._client = client
         self.interval = interval
         self._jitter = jitter
@@ -71,7 +80,8 @@ class Watcher:
         self._poll_timeout = poll_timeout
         self._rand = rand
         self._on_change = on_change
-        self._prober = Prober(client, probe_timeout, on_reachability)
+        self._troubles = troubles or Troubles()
+        self._prober = Prober(client, probe_timeout, on_reachability, self._troubles)
         self._failures = 0
         self._hinted = trio.Event()
         self._confirmation = Confirmation()
@@ -81,7 +91,7 @@ class Watcher:
 
     @property
     def reachable(self) -> bool | None:
-        """Whether the last poll brought a usable answer; None before the first poll has ended."""
+        """Whether the last poll brought a usable answer, leaving out blind ones; None before the first has ended."""
         return None if self.upstream is None else self.upstream.ok
 
     @property
@@ -129,14 +139,21 @@ class Watcher:
         raise UpstreamError(f"no metadata within {self._poll_timeout:g} s; check the network and the brokers' load")
 
     async def _round(self) -> None:
-        polled = observed(self.upstream, await attempted(self._poll, self._poll_timeout), trio.current_time())
+        attempt = await attempted(self._poll, self._poll_timeout, self._troubles)
+        self.blind = attempt.error if attempt.own else None
+        if not attempt.own:
+            self._observe(attempt.error)
+        if attempt.error is not None:
+            self._confirmation.pending = None  # the two polls that agree must follow each other
+        # Without descriptors a probe would find out nothing, and take those of clients.
+        answered = not attempt.own and await self._probe()
+        self._failures = 0 if attempt.error is None and answered else self._failures + 1
+
+    def _observe(self, error: str | None) -> None:
+        polled = observed(self.upstream, error, trio.current_time())
         if flipped(self.upstream, polled):
             self._log(polled)
         self.upstream = polled
-        if not polled.ok:
-            self._confirmation.pending = None  # the two polls that agree must follow each other
-        answered = await self._probe()
-        self._failures = 0 if polled.ok and answered else self._failures + 1
 
     async def _probe(self) -> bool:
         # While in doubt the next poll matters more: the nodes of a cluster that is gone would take their full timeout.
@@ -162,7 +179,7 @@ class Watcher:
             self._odd = None
             self._client.set_nodes(_addresses(snapshot))
             self._prober.forget(node.id for node in change.removed + change.moved)
-            report(self._on_change, snapshot, change)
+            report(self._troubles, self._on_change, snapshot, change)
 
     def _hold(self, snapshot: Snapshot) -> None:
         self.hint()
@@ -175,7 +192,8 @@ class Watcher:
             )
 
     async def _pause(self, started: float) -> None:
-        delay = next_delay(self._failures, self._rand(), interval=self.interval, jitter=self._jitter, floor=self._floor)
+        interval = min(self.interval, _BLIND_SECONDS) if self.blind else self.interval
+        delay = next_delay(self._failures, self._rand(), interval=interval, jitter=self._jitter, floor=self._floor)
         with trio.move_on_at(started + delay):
             await self._hinted.wait()
         self._hinted = trio.Event()

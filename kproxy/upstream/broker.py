@@ -35,7 +35,7 @@ class Broker:
         self._opening = trio.Lock()
         self._failures = 0  # in a row
         self._failed_dials = 0  # ever
-        self._error = ""
+        self._error = UpstreamError("")
         self._retry_at = 0.0
         self._last_used = 0.0
         self._renewed_at = 0.0
@@ -60,7 +60,7 @@ class Broker:
             if (live := self._live()) is not None:
                 return live
             if self._failed_dials != seen:
-                raise UpstreamError(self._error)
+                raise type(self._error)(str(self._error))  # a new object, since several tasks raise it
             self._session = await self._dial(limit)
             return self._session
 
@@ -78,7 +78,7 @@ class Broker:
             except BaseException as error:
                 session.close("it was to replace another connection, and did not answer")
                 if isinstance(error, UpstreamError):
-                    self._failed(str(error))
+                    self._failed(error)
                 raise
             self._replaced, self._session = self._session, session
             if self._replaced is not None:
@@ -99,7 +99,7 @@ class Broker:
             session = await self._open(self.address, limit)
         except UpstreamError as error:
             self._failed_dials += 1
-            self._failed(str(error))
+            self._failed(error)
             raise
         if self._closed:  # closed meanwhile
             session.close(self._closed)
@@ -114,9 +114,9 @@ class Broker:
         """Note that a session ended with a request unanswered: the next dial waits. A session counts once."""
         if session is self._session:
             self._session = None
-            self._failed(error)
+            self._failed(UpstreamError(error))
 
-    def _failed(self, error: str) -> None:
+    def _failed(self, error: UpstreamError) -> None:
         self._failures += 1
         self._error = error
         self._retry_at = trio.current_time() + full_jitter(self._failures, self._rand())

@@ -14,7 +14,8 @@ from typing import Final
 
 import trio
 
-from kproxy.errors import UpstreamError
+from kproxy.errors import ShortageError, UpstreamError
+from kproxy.observe.troubles import Troubles
 from kproxy.upstream.attempts import Address, Candidate, fresh_first, ordered
 from kproxy.upstream.broker import Broker
 from kproxy.upstream.dial import Dial, open_tcp
@@ -50,7 +51,10 @@ class UpstreamClient:
         max_response_bytes: int = MAX_RESPONSE_BYTES,
         dial: Dial = open_tcp,
         rand: Callable[[], float] = random.random,
+        troubles: Troubles | None = None,
     ) -> None:
+        """`troubles` are the process'; by default they are the client's own."""
+        self._troubles = troubles or Troubles()
         self._bootstrap = frozenset(bootstrap)
         self._connect_timeout = connect_timeout
         self._request_timeout = request_timeout
@@ -112,7 +116,7 @@ class UpstreamClient:
         the next one is asked. Raises UpstreamError with what each of them did.
         """
         request, connect = self._limits(limit)
-        errors = []
+        errors: list[UpstreamError] = []
         for broker in self._in_order(fresh_first if fresh else ordered):
             asked = partial(self._describe, broker, request)
             try:
@@ -120,7 +124,7 @@ class UpstreamClient:
                     return await broker.renew(connect, asked)
                 return await asked(await broker.session(connect))
             except UpstreamError as error:
-                errors.append(str(error))
+                errors.append(error)
         raise _nobody(errors)
 
     async def _describe(self, broker: Broker, limit: float, session: Session) -> MetadataResponse:
@@ -151,12 +155,12 @@ class UpstreamClient:
         return broker, await broker.session(connect)
 
     async def _any(self, connect: float) -> tuple[Broker, Session]:
-        errors = []
+        errors: list[UpstreamError] = []
         for broker in self._in_order():
             try:
                 return broker, await broker.session(connect)
             except UpstreamError as error:
-                errors.append(str(error))
+                errors.append(error)
         raise _nobody(errors)
 
     def _in_order(self, order: Order = ordered) -> Iterator[Broker]:
@@ -177,8 +181,11 @@ class UpstreamClient:
             connect_timeout=limit,
             client_id=self._client_id,
             max_response=self._max_response,
+            troubles=self._troubles,
         )
 
 
-def _nobody(errors: list[str]) -> UpstreamError:
-    return UpstreamError(f"no broker answers: {' | '.join(errors)}")
+def _nobody(errors: Sequence[UpstreamError]) -> UpstreamError:
+    """Join the brokers' errors. One that kproxy could not dial might have answered."""
+    kind = ShortageError if any(isinstance(each, ShortageError) for each in errors) else UpstreamError
+    return kind(f"no broker answers: {' | '.join(map(str, errors))}")

@@ -11,6 +11,8 @@ from typing import Final
 import trio
 
 from kproxy.errors import MalformedMessageError, UpstreamError
+from kproxy.observe.faults import boundary
+from kproxy.observe.troubles import Troubles, Where
 from kproxy.upstream.dial import reason
 from kproxy.upstream.frames import FrameSplitter, InFlight
 from kproxy.wire.apis import APIS
@@ -39,8 +41,17 @@ class _Exchange:
 class Connection:
     """A stream on which `run` reads and writes while any number of tasks call `exchange`."""
 
-    def __init__(self, stream: trio.abc.Stream, where: str, *, client_id: str, max_response: int) -> None:
+    def __init__(
+        self,
+        stream: trio.abc.Stream,
+        where: str,
+        *,
+        client_id: str,
+        max_response: int,
+        troubles: Troubles | None = None,
+    ) -> None:
         self.where = where
+        self._troubles = troubles or Troubles()
         self.error: UpstreamError | None = None
         self._stream = stream
         self._client_id = client_id
@@ -54,9 +65,12 @@ class Connection:
         self._retired = ""
 
     async def run(self) -> None:
-        """Read and write until the connection fails or the task is cancelled; then close the stream."""
+        """Read and write until the connection fails or the task is cancelled; then close the stream.
+
+        A fault ends the connection: its client holds all connections in one nursery.
+        """
         try:
-            with self._scope:
+            with boundary(self._troubles, Where.UPSTREAM), self._scope:
                 async with self._stream, trio.open_nursery() as nursery:
                     nursery.start_soon(self._write)
                     nursery.start_soon(self._read)

@@ -9,8 +9,14 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 import trio
+
+from kproxy.observe.faults import shortage_in
+
+_RESOLVER_DESCRIPTORS: Final = 4
+"""A file and a socket for each of two name servers."""
 
 Dial = Callable[[str, int], Awaitable[trio.abc.Stream]]
 
@@ -35,6 +41,31 @@ async def _connect(family: int, kind: int, protocol: int, _: str, address: tuple
         sock.close()
         raise
     return trio.SocketStream(sock)
+
+
+def shortage_of(error: OSError) -> int | None:
+    """Return the errno by which the system refused kproxy itself what a dial needs; None if it says something else.
+
+    Without descriptors no name has an address: the resolver opens files and sockets, and does not say that it could
+    not.
+    """
+    if isinstance(error, socket.gaierror):
+        return _refused()
+    return shortage_in(error)
+
+
+def _refused() -> int | None:
+    """Return the errno with which the system refuses as many descriptors as the resolver needs; None if it does not."""
+    held: list[int] = []
+    try:
+        while len(held) < _RESOLVER_DESCRIPTORS:
+            held.append(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+    except OSError as error:
+        return shortage_in(error)
+    finally:
+        for descriptor in held:
+            os.close(descriptor)
+    return None
 
 
 def reason(error: OSError) -> str:

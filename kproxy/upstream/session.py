@@ -10,10 +10,12 @@ from typing import TypeVar
 
 import trio
 
-from kproxy.errors import MalformedMessageError, UpstreamError
+from kproxy.errors import MalformedMessageError, ShortageError, UpstreamError
+from kproxy.observe.faults import note_shortage
+from kproxy.observe.troubles import SHORTAGES, Troubles
 from kproxy.upstream.attempts import Address
 from kproxy.upstream.connection import Connection
-from kproxy.upstream.dial import Dial, reason
+from kproxy.upstream.dial import Dial, reason, shortage_of
 from kproxy.upstream.handshake import HELLO, NotOfferedError, Offered, Request, decode_answer, next_hello, offered, pick
 from kproxy.wire.message import WireMessage
 
@@ -62,16 +64,17 @@ async def open_session(
     connect_timeout: float,
     client_id: str,
     max_response: int,
+    troubles: Troubles,
 ) -> Session:
     """Dial, shake hands, and leave the connection running in `nursery`, all within `connect_timeout` seconds.
 
-    Raises UpstreamError; no socket stays open then. SASL will come between the handshake and the session.
+    Raises UpstreamError, ShortageError when kproxy itself could not dial; no socket stays open then. SASL will come
+    between the handshake and the session.
     """
     where = f"{address[0]}:{address[1]}"
     with trio.move_on_after(connect_timeout):
-        connection = Connection(
-            await _dialled(address, dial, where), where, client_id=client_id, max_response=max_response
-        )
+        stream = await _dialled(address, dial, where, troubles)
+        connection = Connection(stream, where, client_id=client_id, max_response=max_response, troubles=troubles)
         nursery.start_soon(connection.run)
         try:
             return Session(connection, await _shake_hands(connection, connect_timeout))
@@ -84,10 +87,13 @@ async def open_session(
     )
 
 
-async def _dialled(address: Address, dial: Dial, where: str) -> trio.abc.Stream:
+async def _dialled(address: Address, dial: Dial, where: str, troubles: Troubles) -> trio.abc.Stream:
     try:
         return await dial(*address)
     except OSError as error:
+        if shortage := shortage_of(error):
+            note_shortage(troubles, shortage, f"connect to {where}")
+            raise ShortageError(f"{where}: not dialled: {SHORTAGES[shortage][1]}") from error
         raise UpstreamError(
             f"{where}: cannot connect: {reason(error)}; check that the broker runs and that this is its address"
         ) from error

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from kproxy.errors import MalformedMessageError
 from kproxy.wire.apis import APIS, request_header_version, response_header_version
-from kproxy.wire.primitives import INT32, Buffer, Tags, int16_at, int32_at
+from kproxy.wire.primitives import INT32, MAX_STRING, Buffer, Tags, int16_at, int32_at
 from kproxy.wire.reader import Reader
 from kproxy.wire.writer import Writer
 
@@ -21,6 +21,8 @@ _FIXED: Final = struct.Struct(">hhih")
 _SIZE_BYTES: Final = 4
 _LENGTH_BYTES: Final = 2
 _NO_TAGS: Final = b"\0"
+_MAX_CLIENT_ID: Final = MAX_STRING // 4
+"""Characters that always fit into a STRING: none has more than four bytes in UTF-8."""
 
 
 class RequestHeader(NamedTuple):
@@ -82,7 +84,10 @@ def request_body(buf: Buffer, pos: int, key: int, version: int) -> int:
 
 
 def encode_request_header(header: RequestHeader) -> bytes:
-    """Return the header's bytes. ValueError for a number that does not fit, UnsupportedApiError for an unknown key."""
+    """Return the header's bytes. ValueError for a number that does not fit, UnsupportedApiError for an unknown key.
+
+    A client id that does not fit is cut: one that was decoded from bytes that are not UTF-8 may be three times as long.
+    """
     writer = Writer()
     try:
         writer.int16(header.api_key)
@@ -90,7 +95,8 @@ def encode_request_header(header: RequestHeader) -> bytes:
         writer.int32(header.correlation_id)
     except struct.error as error:
         raise ValueError(f"request header: {error}") from error
-    writer.nullable_string(header.client_id, flexible=False)
+    client_id = header.client_id
+    writer.nullable_string(client_id and client_id[:_MAX_CLIENT_ID], flexible=False)
     if request_header_version(header.api_key, header.api_version) == 2:
         writer.tagged_fields(header.tags)
     elif header.tags:

@@ -35,6 +35,8 @@ float64_at: Final[Callable[[Buffer, int], tuple[float]]] = FLOAT64.unpack_from
 
 MAX_STRING: Final = 0x7FFF  # Kafka refuses longer ones in the compact form too
 MAX_INT32: Final = 0x7FFFFFFF
+MAX_TAGS: Final = 1000
+"""The most tagged fields of a section. Kafka's messages have ten at most; 500,000 of them would take 0.3 s to read."""
 ZERO_UUID: Final = UUID(int=0)
 NULL_LENGTH: Final = -1
 _UVARINT_BYTES: Final = 5

@@ -13,6 +13,7 @@ from uuid import UUID
 from kproxy.errors import MalformedMessageError
 from kproxy.wire.primitives import (
     MAX_STRING,
+    MAX_TAGS,
     NULL_LENGTH,
     Buffer,
     Tags,
@@ -152,8 +153,9 @@ class Reader:
         count = self.uvarint()
         if not count:
             return ()
-        if count > self.remaining():
-            raise MalformedMessageError(f"{count} tagged fields where {self.remaining()} bytes are left")
+        if count > min(self.remaining(), MAX_TAGS):
+            left = f"{count} tagged fields where {self.remaining()} bytes are left"
+            raise MalformedMessageError(f"{left}; the limit is {MAX_TAGS}")
         fields = [(self.uvarint(), self._take(self.uvarint())) for _ in range(count)]
         if len({tag for tag, _ in fields}) < count:
             raise MalformedMessageError("a tag stands twice in one section")

@@ -35,7 +35,7 @@ class Room:
     """Connections of a pump without a running loop: `settle` polls. `handled` are the requests' ids."""
 
     def __init__(self) -> None:
-        self.pump = Pump(Timeouts())
+        self.pump = Pump(Limits(), Timeouts())
         self.handled: list[int] = []
         self.looks = 0
         self._backend = Backend()

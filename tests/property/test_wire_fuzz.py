@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from codegen.schema import Field, Message, Struct
+from codegen.schema import Message
 from kproxy.errors import MalformedMessageError
 from kproxy.wire.apis import APIS
 from kproxy.wire.header import decode_request_header, decode_response_header
 from kproxy.wire.skim import acks, response_skim, response_stream
 from tests.property import wire_contents as contents
+from tests.property.random_contents import random_content
 from tests.property.wire_messages import CASES, SCHEMAS, class_of
 
 Target = Callable[[bytes], object]
@@ -21,7 +21,6 @@ Target = Callable[[bytes], object]
 FRAMES = 200_000
 ROUNDS = 8
 SAMPLES = 3
-_NUMBERS = {"int8": 7, "int16": 15, "int32": 31, "int64": 63}
 _LENGTHS = [
     b"\xff\xff\xff\xff",
     b"\x7f\xff\xff\xff",
@@ -30,31 +29,6 @@ _LENGTHS = [
     b"\xff\xff",
     b"\0",
 ]
-
-
-def _content(struct: Struct, version: int, rng: random.Random) -> contents.Content:
-    content = {field.name: _value(field, version, rng) for field in struct.plain(version)}
-    content |= {field.name: _value(field, version, rng) for field in struct.tagged(version)}
-    return content | {contents.TAGS: [(70, b"tag")] if rng.random() < 0.2 else []}
-
-
-def _value(field: Field, version: int, rng: random.Random) -> Any:
-    if version in field.nullable and rng.random() < 0.3:
-        return None
-    if field.is_array:
-        return [_item(field, version, rng) for _ in range(rng.randrange(3))]
-    return _item(field, version, rng)
-
-
-def _item(field: Field, version: int, rng: random.Random) -> Any:
-    if field.struct:
-        return _content(field.struct, version, rng)
-    if bits := _NUMBERS.get(field.element):
-        return rng.choice([0, -1, rng.getrandbits(bits)])
-    if field.element == "string":
-        return "s" * rng.choice([0, 1, 5, 140])
-    sizes = {"uuid": 16, "bytes": 9, "records": 300}
-    return rng.randbytes(sizes[field.element]) if field.element in sizes else 1
 
 
 def _mutated(body: bytes, rng: random.Random) -> bytes:
@@ -116,7 +90,7 @@ def _targets(rng: random.Random) -> list[tuple[Target, list[bytes]]]:
     cases += [(_skim_target(*where), contents.RESPONSES[where[0]], where[1]) for where in contents.CARRIERS]
     cases += [(_stream_target(*where), contents.RESPONSES[where[0]], where[1]) for where in contents.STREAMED]
     for target, message, version in cases:
-        samples = [_content(message.struct, version, rng) for _ in range(SAMPLES)]
+        samples = [random_content(message.struct, version, rng) for _ in range(SAMPLES)]
         targets.append((target, [contents.encode_message(message, version, sample) for sample in samples]))
     return targets
 

@@ -151,6 +151,10 @@ JAVA_3_9_DEFAULT = Library("java", jars.TOOLS_3_9.version, _java(java_3_9), alon
 LIBRDKAFKA_2_16 = _librdkafka("2.16.1")
 LIBRDKAFKA_2_15 = _librdkafka("2.15.0")
 LIBRDKAFKA_2_11 = _librdkafka("2.11.1")
+CONFLUENT_KAFKA = Library(
+    "confluent-kafka", version("confluent-kafka"), _script("confluent_kafka", _own_python), note="own"
+)
+"""The one that is installed with the tests: it needs no environment of its own."""
 KAFKA_PYTHON = Library("kafka-python", version("kafka-python"), _script("kafka_python", _own_python))
 AIOKAFKA = Library("aiokafka", version("aiokafka"), _script("aiokafka", _own_python), alone=None)
 FRANZ_GO = Library("franz-go", golang.franz_go_version(), _franz_go)

@@ -37,7 +37,7 @@ class Proxy:
 
     As a context manager it is ready inside, and at the end it must drain: exit code 0 within the deadline, no
     child left, no traceback in its log. A test that ends it otherwise calls `stop`, `kill` or `wait` itself.
-    `each` are settings of every virtual cluster, `settings` those of the process.
+    `each` are settings of every virtual cluster, `settings` those of the process. `program` is the command kproxy.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class Proxy:
         directory: Path,
         bootstrap_servers: Mapping[str, Servers],
         *,
+        program: Sequence[str] = (KPROXY,),
         command: Sequence[str] | None = None,
         each: Mapping[str, Any] | None = None,
         **settings: Setting,
@@ -55,7 +56,7 @@ class Proxy:
         self.log = directory / f"kproxy-{self.admin_port}.log"
         self.config = directory / f"kproxy-{self.admin_port}.yaml"
         self._each = each or {}
-        self._command = command or [KPROXY, "serve", "--config", str(self._configure(bootstrap_servers, settings))]
+        self._command = command or [*program, "serve", "--config", str(self._configure(bootstrap_servers, settings))]
         self._process: subprocess.Popen[bytes] | None = None
 
     @classmethod
@@ -163,6 +164,11 @@ class Proxy:
         """The JSON log lines that have these fields."""
         lines = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
         return [line for line in lines if fields.items() <= line.items()]
+
+    def told(self, reason: str) -> int:
+        """How many ends of connections with this reason the log has: in lines of their own, and in sums."""
+        sums = self.logged(event="lines left out", of="connection ended", reason=reason)
+        return len(self.logged(event="connection ended", reason=reason)) + sum(int(each["lines"]) for each in sums)
 
     @property
     def rss(self) -> int:

@@ -77,7 +77,11 @@ class RawClient:
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(timeout)
-        self.socket.connect((HOST, port))
+        try:
+            self.socket.connect((HOST, port))
+        except OSError:
+            self.socket.close()
+            raise
 
     def send(self, *frames: bytes) -> None:
         """Send all frames, in one go as far as the kernel takes them."""

@@ -7,7 +7,8 @@ from typing import Final
 
 from kproxy.observe import series
 from kproxy.observe.families.family import Family, Kind
-from kproxy.observe.families.relay import RELAY
+from kproxy.observe.families.process import PROCESS
+from kproxy.observe.families.relay import ACCEPTING, RELAY
 from kproxy.observe.families.telemetry import TELEMETRY
 from kproxy.observe.families.topology import EVENTS, TOPOLOGY
 
@@ -16,5 +17,5 @@ __all__ = ["FAMILIES", "PROCESS_FAMILIES", "Family", "Kind"]
 FAMILIES: Final[tuple[Family[series.Rows], ...]] = (*RELAY, *TOPOLOGY, *TELEMETRY)
 """The metrics of each virtual cluster: every series has the label `cluster` before the family's own."""
 
-PROCESS_FAMILIES: Final[tuple[Family[series.ProcessRows], ...]] = EVENTS
+PROCESS_FAMILIES: Final[tuple[Family[series.ProcessRows], ...]] = (*ACCEPTING, *PROCESS, *EVENTS)
 """The metrics of the whole process."""

@@ -157,3 +157,20 @@ RELAY: Final[tuple[Family[series.Rows], ...]] = (
         series.by_software("software.total"),
     ),
 )
+
+ACCEPTING: Final[tuple[Family[series.ProcessRows], ...]] = (
+    Family(
+        "kproxy_connections_limit",
+        Kind.GAUGE,
+        (),
+        "The most client connections at a time, by limits.max_connections and the limit of open files.",
+        series.of_accepting("max_connections"),
+    ),
+    Family(
+        "kproxy_accept_pauses_total",
+        Kind.COUNTER,
+        (),
+        "Times that new clients waited in the kernel, since limits.connections_per_second was reached.",
+        series.of_accepting("accept_pauses"),
+    ),
+)

@@ -22,6 +22,13 @@ TELEMETRY: Final[tuple[Family[series.Rows], ...]] = (
         series.telemetry_requests,
     ),
     Family(
+        "kproxy_telemetry_refused_total",
+        Kind.COUNTER,
+        ("reason",),
+        "Requests of client telemetry that were over a quota or a bound, by its name.",
+        series.telemetry_refusals,
+    ),
+    Family(
         "kproxy_telemetry_pushed_bytes_total",
         Kind.COUNTER,
         (),

@@ -8,11 +8,17 @@ from types import MappingProxyType
 from typing import Final
 
 from kproxy.protocol.api_table import ApiPolicy
-from kproxy.relay.apis import address_policies, api_versions, sasl
+from kproxy.relay.apis import address_policies, altered_configs, api_versions, configs, sasl
 from kproxy.wire.generated.api_keys import ApiKey
 
 POLICIES: Final[Mapping[int, ApiPolicy]] = MappingProxyType(
-    {**address_policies.POLICIES, **sasl.POLICIES, ApiKey.API_VERSIONS: api_versions.POLICY}
+    {
+        **address_policies.POLICIES,
+        **configs.POLICIES,
+        **altered_configs.POLICIES,
+        **sasl.POLICIES,
+        ApiKey.API_VERSIONS: api_versions.POLICY,
+    }
 )
 """By api key."""
 RETIRED_KEYS: Final = frozenset((ApiKey.METADATA, ApiKey.API_VERSIONS, *sasl.POLICIES))

@@ -9,6 +9,7 @@ Version notes: v3 adds types and documentation; v4 is flexible.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from kproxy.protocol.ask_broker import Dialogue
 from kproxy.telemetry.apis.dialogue import DESCRIBE_CONFIGS, Altered, MayAlter, Refusal, ask, permitted
@@ -17,9 +18,21 @@ from kproxy.telemetry.config_resource import describe
 from kproxy.telemetry.errors import SubscriptionError
 from kproxy.telemetry.service import Telemetry
 from kproxy.telemetry.subscriptions import Subscriptions
+from kproxy.wire.config_resources import BROKER
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.describe_configs_request import DescribeConfigsRequest, DescribeConfigsResource
 from kproxy.wire.generated.describe_configs_response import DescribeConfigsResponse, DescribeConfigsResult
+from kproxy.wire.generated.error_codes import ErrorCode
+
+MOST_OTHERS: Final = 8
+"""The most topics and the like that are described in one request with subscriptions: kproxy decodes their configs, and
+more would take longer than 5 ms. A broker alone has 400 configs.
+"""
+_APART: Final = Refusal(
+    ErrorCode.INVALID_REQUEST,
+    f"kproxy describes client metrics together with {MOST_OTHERS} other resources at most, and with no broker: "
+    "describe these in a request of their own",
+)
 
 
 def converse(
@@ -30,6 +43,9 @@ def converse(
     The broker is not asked for type 16: it may be too old to know it.
     """
     own, rest = split(request.resources)
+    apart: list[DescribeConfigsResource] = []
+    if own and (len(rest) > MOST_OTHERS or any(resource.resource_type == BROKER for resource in rest)):
+        rest, apart = [], rest
     refusal = (yield from permitted(DESCRIBE_CONFIGS, may_alter)) if own else None
     theirs: DescribeConfigsResponse | None = DescribeConfigsResponse()
     if rest or not own:
@@ -39,7 +55,7 @@ def converse(
     described = {
         key_of(resource): _failed(resource, refusal) if refusal else _own(telemetry.subscriptions, request, resource)
         for resource in own
-    }
+    } | {key_of(resource): _failed(resource, _APART) for resource in apart}
     results = merged(request.resources, described, theirs.results if theirs else None, _failed)
     throttle_time_ms = theirs.throttle_time_ms if theirs else 0
     return Altered(DescribeConfigsResponse(throttle_time_ms=throttle_time_ms, results=results))

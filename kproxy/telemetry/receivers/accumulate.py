@@ -7,24 +7,37 @@ Each push is added when it comes in. `families` is read when /metrics/clients is
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
+from math import inf
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from kproxy.telemetry.receivers.labels import DEFAULT_LABELS, Kind, Labels
-from kproxy.telemetry.receivers.otlp_points import Mode, PointReading, reading
+from kproxy.telemetry.receivers.otlp_points import Distribution, Mode, PointReading, reading
 from kproxy.telemetry.receivers.plan import MAX_POINTS, Plans, Step
-from kproxy.telemetry.receivers.registry import Registry
+from kproxy.telemetry.receivers.registry import ADDRESS_SHARE, INVALID, Registry
 from kproxy.telemetry.receivers.series import Family, Source, scaled, together
+from kproxy.telemetry.receivers.shares import Limits
 
 if TYPE_CHECKING:
     from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
 
+    from kproxy.protocol.context import ConnectionState
     from kproxy.telemetry.layout import PayloadTemplate
+    from kproxy.telemetry.payload import Losses
     from kproxy.telemetry.subscription import ClientInfo
 
 STEP: Final = 10
 """Points and metrics between two moments at which others get their turn."""
+_DROPS: Final = 50
+"""Series that are removed in one step."""
+_SWEEP: Final = 5.0
+_GONE: Final = 30.0
+"""Seconds after its last push in which a client that is gone keeps its series though its address is crowded.
+
+Prometheus scrapes every 15 or 30 seconds, so it mostly sees the last push.
+"""
+_NO_LIMITS: Final = Limits()
 
 _Found = tuple[Source, Family, Mode, bool | None, PointReading]
 
@@ -42,19 +55,18 @@ class Accumulator:
         attributes: Iterable[str] | None = None,
         constant: Mapping[str, str] = MappingProxyType({}),
         expiry: float = 900.0,
-        max_clients: int = 20_000,
-        max_series: int = 500_000,
+        limits: Limits = _NO_LIMITS,
     ) -> None:
         """Export these `labels` of clients; clients with equal ones are merged. Raise ValueError for an invalid label.
 
         `attributes` of data points, by OTLP's names, are exported; None is all. Every series has the `constant` labels.
-        A series without a push for `expiry` seconds is removed.
+        A series without a push for `expiry` seconds is removed. Where an address has used half of its share, the series
+        of clients whose connection has ended are removed within a minute.
         """
-        self._registry = Registry(
-            Labels(labels, attributes=attributes, constant=constant), max_clients=max_clients, max_series=max_series
-        )
+        self._registry = Registry(Labels(labels, attributes=attributes, constant=constant), limits)
         self._plans = Plans()
         self._expiry = expiry
+        self._swept = -inf
         self.tally = self._registry.tally
 
     @property
@@ -73,7 +85,14 @@ class Accumulator:
         """Bring what `again` took to the `families`, in steps of 50 microseconds."""
         return self._plans.settling()
 
-    def again(self, info: ClientInfo, template: PayloadTemplate | None, payload: bytes, now: float) -> bool:
+    def again(
+        self,
+        info: ClientInfo,
+        template: PayloadTemplate | None,
+        payload: bytes,
+        now: float,
+        pusher: ConnectionState | None = None,
+    ) -> bool:
         """Add up a push at once and return True if only its numbers differ from the client's last one; else do nothing.
 
         Do not call it between the steps of another push of the client.
@@ -82,6 +101,7 @@ class Accumulator:
         if taken is None:
             return False
         source, invalid = taken
+        source.pusher = pusher
         self.tally.invalid += invalid
         self._registry.touch(source, now)
         self._tidy(source)
@@ -94,43 +114,74 @@ class Accumulator:
         now: float,
         payload: bytes = b"",
         template: PayloadTemplate | None = None,
+        pusher: ConnectionState | None = None,
+        losses: Losses | None = None,
     ) -> Iterator[None]:
         """Add up one push in steps of 50 to 100 microseconds.
 
-        A push may have 10,000 points and more, and a fleet comes back at once. Points that cannot be exported are
-        counted; nothing is raised for them. `metrics` was decoded from `payload`. If its `template` is given, `again`
-        takes later pushes with the same template.
+        A push may have 10,000 points, and a fleet comes back at once. Points that cannot be exported are counted, in
+        `losses` as well; nothing is raised for them. `metrics` was decoded from `payload`. If its `template` is given,
+        `again` takes later pushes with the same template. `pusher` is the client's connection.
         """
-        self.expire(now)
+        yield from self.expiring(now)
         self._plans.settle(info.client_instance_id)
         taken: list[Step | None] = []
-        for number, each in enumerate(self._points(info, metrics, now), 1):
-            if each is not None:
-                step = self._take(*each)
-                if len(taken) <= MAX_POINTS:
-                    taken.append(step)
-            if not number % STEP:
-                yield
+        self.tally.losses = losses
+        try:
+            for number, each in enumerate(self._points(info, metrics, now, pusher), 1):
+                if each is not None:
+                    step = self._take(*each)
+                    if len(taken) <= MAX_POINTS:
+                        taken.append(step)
+                if not number % STEP:
+                    yield
+        finally:
+            self.tally.losses = None
         if template is not None:
             self._plans.make(info, template, payload, taken)
 
     def expire(self, now: float) -> None:
-        """Forget the clients whose last push is too old."""
+        """Do as `expiring`, in one step."""
+        for _ in self.expiring(now):
+            pass
+
+    def expiring(self, now: float) -> Iterator[None]:
+        """Forget the clients whose last push is too old, in steps. No push may be added up between them."""
         sources = self._registry.sources.values()
         for source in list(takewhile(lambda source: source.touched + self._expiry < now, sources)):
-            self._plans.drop(source.client)
-            self._registry.forget(source)
+            yield from self._forgetting(source)
+        if self._swept + _SWEEP <= now:
+            self._swept = now
+            yield from self._sweeping(now)
 
-    def _points(self, info: ClientInfo, metrics: MetricsData, now: float) -> Iterator[_Found | None]:
+    def _sweeping(self, now: float) -> Iterator[None]:
+        """Forget clients that are gone, of crowded addresses: who made up thousands of them does not come back."""
+        registry = self._registry
+        for holding in [each for each in registry.holdings.values() if each.crowded(registry.limits)]:
+            for number, source in enumerate(list(holding.sources.values()), 1):
+                if source.gone and source.touched + _GONE < now:
+                    yield from self._forgetting(source)
+                elif not number % _DROPS:
+                    yield
+
+    def _forgetting(self, source: Source) -> Iterator[None]:
+        self._plans.drop(source.client)
+        while len(source.points) > _DROPS:
+            self._registry.drop(source, list(islice(source.points, _DROPS)))
+            yield
+        self._registry.forget(source)
+
+    def _points(
+        self, info: ClientInfo, metrics: MetricsData, now: float, pusher: ConnectionState | None
+    ) -> Iterator[_Found | None]:
         resource, source = None, None
         for resource_metrics in metrics.resource_metrics:
             yield None
             if source is None or resource_metrics.resource != resource:  # Java repeats it for every metric
                 self._tidy(source)
                 resource = resource_metrics.resource
-                source = self._registry.source(info, resource.attributes, now)
+                source = self._registry.source(info, resource.attributes, now, pusher)
             if source is None:
-                self.tally.full += 1
                 continue
             for scope_metrics in resource_metrics.scope_metrics:
                 yield None
@@ -151,15 +202,20 @@ class Accumulator:
     def _take(self, source: Source, family: Family, mode: Mode, adds: bool | None, read: PointReading) -> Step | None:
         """Add up one point; return a step if the next number there can be treated the same way."""
         if read.value is None:
-            self.tally.invalid += 1
+            self.tally.drop(INVALID)
             return None
         point = family.points.get(read.attributes)
         if point is None or source not in point.values:
-            point = self._registry.admit(family, read.attributes)
+            point = self._registry.admit(source, family, read.attributes)
         if point is None:
             return None
         value = scaled(read.value, family.factor)
-        if mode is Mode.TOTAL:
+        totals = mode is Mode.TOTAL
+        large = totals or isinstance(value, Distribution)
+        if large and not self._registry.weigh(source, point, value, totals=totals):
+            self.tally.drop(ADDRESS_SHARE)
+            return None
+        if totals:
             value = source.growth(point, read.start, value)
         earlier = None if mode is Mode.LATEST else point.values.get(source)
         point.values[source] = value if earlier is None else together(earlier, value)

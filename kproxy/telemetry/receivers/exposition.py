@@ -20,6 +20,8 @@ from kproxy.telemetry.receivers.series import Family, Merge, Source, merge_of, t
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
+_POINTS: Final = 256
+"""The points that are copied in one step: some 50 microseconds, if few clients have them."""
 _ROWS: Final = 128
 _LINES: Final = 32
 """The values that a step reads and the lines that it writes, where values are merged or are distributions."""
@@ -50,8 +52,30 @@ class Snapshot(NamedTuple):
 
 def snapshot(family: Family) -> Snapshot:
     """Return the family as it is now. Takes 0.3 ms for 60,000 series of 30 points."""
-    departed = [(group.labels + text, value) for (group, text), value in family.departed.items()]
-    return Snapshot(family, departed, [(point.text, point.values.copy()) for point in family.points.values()])
+    return Snapshot(family, _departed(family), [(point.text, point.values.copy()) for point in family.points.values()])
+
+
+def taking(family: Family) -> Iterator[Snapshot | None]:
+    """Yield None after each part of the family, and in the end a snapshot of it.
+
+    Where a client departs meanwhile, its value is in the points and in `departed`, or in neither: then all is read
+    again at once.
+    """
+    if len(family.points) <= _POINTS:
+        yield snapshot(family)
+        return
+    departures = family.departures
+    points: list[tuple[str, Mapping[Source, Value]]] = []
+    for point in list(family.points.values()):
+        points.append((point.text, point.values.copy()))
+        if not len(points) % _POINTS:
+            yield None
+    taken = Snapshot(family, _departed(family), points)
+    yield taken if family.departures == departures else snapshot(family)
+
+
+def _departed(family: Family) -> list[tuple[str, Value]]:
+    return [(group.labels + text, value) for (group, text), value in family.departed.items()]
 
 
 def page(snapshots: Iterable[Snapshot]) -> str:

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from kproxy.config import receivers as settings
+from kproxy.config.secret import secrets_of
 from kproxy.delivery import factory as delivering
 from kproxy.delivery.factory import Connect
 from kproxy.errors import ConfigError
+from kproxy.observe.masking import Secrets
 from kproxy.telemetry.receivers import plugins
 from kproxy.telemetry.receivers.interface import Receiver
 from kproxy.telemetry.receivers.prometheus import Prometheus
@@ -29,7 +31,10 @@ def made(config: Config, cluster: str, names: tuple[str, ...] | None, connect: C
             try:
                 receivers.append(_one(receiver, {LABEL: cluster}, connect))
             except (ValueError, OSError) as error:
-                raise ConfigError(f"receivers.{index}", str(error)) from error
+                # `from None`: a plug-in's error may show its options.
+                raise ConfigError(
+                    f"receivers.{index}", Secrets(secrets_of(config.receivers)).hide(str(error))
+                ) from None
     return receivers
 
 
@@ -57,6 +62,9 @@ def _prometheus(receiver: settings.Prometheus, labels: Mapping[str, str]) -> Rec
         expiry=receiver.expiry,
         max_clients=receiver.max_clients,
         max_series=receiver.max_series,
+        max_client_series=receiver.max_client_series,
+        address_share=receiver.address_share,
+        address_bytes=receiver.address_bytes,
         max_pushes=receiver.max_pushes,
         max_bytes=receiver.max_bytes,
     )

@@ -5,6 +5,7 @@ Each sending task of the `otlp` receiver has a client, and calls `post` for each
 
 from __future__ import annotations
 
+import re
 import ssl
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -15,11 +16,13 @@ import trio
 
 import kproxy
 from kproxy.config.address import join_host_port
+from kproxy.observe.masking import mask_url
 from kproxy.upstream.dial import open_tcp, reason
 
 _CHUNK: Final = 16 * 1024
 _MAX_ANSWER: Final = 64 * 1024
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_PRINTABLE: Final = re.compile(r"[\x21-\x7e]+")
 
 
 class HttpError(Exception):
@@ -59,12 +62,15 @@ def parse_url(text: str) -> Url:
         raise _no_endpoint(text) from None
     if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or parts.fragment or parts.username is not None:
         raise _no_endpoint(text)
+    if not _PRINTABLE.fullmatch(text):
+        raise _no_endpoint(text)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Url(parts.scheme == "https", parts.hostname, port or _DEFAULT_PORTS[parts.scheme], target)
 
 
 def _no_endpoint(text: str) -> ValueError:
-    return ValueError(f"{text!r} is no endpoint; write http://host:4318/v1/metrics or https://…, secrets as headers")
+    shown = mask_url(text)
+    return ValueError(f"{shown!r} is no endpoint; write http://host:4318/v1/metrics or https://…, secrets as headers")
 
 
 class Answer(NamedTuple):
@@ -115,6 +121,9 @@ class HttpClient:
             raise self._error(f"cannot connect: {reason(error)}; check that it runs and the address") from error
         except trio.BrokenResourceError as error:
             raise self._broken(error) from error
+        except (h11.LocalProtocolError, UnicodeError):
+            # Their text has the header at fault, which may be secret.
+            raise self._error("no HTTP/1.1 request can be made of its URL and headers; check them") from None
         except h11.RemoteProtocolError as error:
             raise self._error(f"no HTTP/1.1 answer ({error}); check scheme and port, and its log") from error
         finally:

@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol
 from kproxy.delivery import queued
 from kproxy.delivery.destinations import Counters, Destination, hand
 from kproxy.delivery.destinations import Fanout as DeliveryFanout
+from kproxy.observe.troubles import Troubles
 from kproxy.telemetry.payload import Push
 
 ENTRY_POINTS: Final = "kproxy.telemetry_receivers"
@@ -54,13 +55,19 @@ class Queued(queued.Queued[Push]):
 class Fanout(DeliveryFanout[Push]):
     """Runs all receivers until the end. A receiver's fault affects neither the others nor the client that pushed."""
 
-    def __init__(self, receivers: Sequence[Receiver], *, rand: Callable[[], float] = random.random) -> None:
-        super().__init__(receivers, rand=rand)
+    def __init__(
+        self,
+        receivers: Sequence[Receiver],
+        *,
+        rand: Callable[[], float] = random.random,
+        troubles: Troubles | None = None,
+    ) -> None:
+        super().__init__(receivers, rand=rand, troubles=troubles)
         self.receivers = tuple(receivers)
         self._taking = [each for each in receivers if OTLP in each.content_types]
 
     def offer(self, push: Push) -> None:
         """Offer a push to all receivers. Never blocks, never raises; a receiver without room counts the push."""
         for receiver in self._taking:
-            hand(receiver, push)
+            hand(receiver, push, self._troubles)
         push.release()

@@ -19,6 +19,7 @@ import trio
 
 from kproxy.delivery.batches import Verdict
 from kproxy.delivery.queued import Queued
+from kproxy.observe.logs import hidden
 from kproxy.telemetry.receivers.http import HttpClient, HttpError, Url
 from kproxy.telemetry.receivers.interface import MAX_BYTES, MAX_PUSHES, OTLP
 from kproxy.telemetry.receivers.otlp_responses import complaint, retry_after, verdict
@@ -36,6 +37,7 @@ shrink a request to that."""
 
 _BATCH_PUSHES: Final = 1000
 _BACKOFF: Final = 0.5
+_SHOWN: Final = 200  # characters of an error's body
 _LONGEST_BACKOFF: Final = 30.0
 
 
@@ -167,7 +169,8 @@ class Otlp(Queued[_Labelled]):
             self.recovered()
             self.counters.last_error = complaint(answer.body) or self.counters.last_error
         else:
-            self.failed(f"{self._url.where} answers {answer.status}: {answer.body[:200].decode('utf-8', 'replace')}")
+            said = hidden(answer.body.decode("utf-8", "replace"))  # some gateways repeat the request
+            self.failed(f"{self._url.where} answers {answer.status}: {said[:_SHOWN]}")
         return found, retry_after(answer.headers, time.time()) or 0.0
 
 

@@ -63,6 +63,8 @@ class Plan:
         """Add up a push. Return how many of its numbers were invalid, or None if the push does not fit the plan."""
         if template is None or template != self._template or (info is not self._info and info != self._info):
             return None
+        if not template.layout.kept:
+            return None
         numbers = self._numbers
         if numbers is None:
             numbers = self._numbers = [point.values[self.source] for point in self.points]  # type: ignore[misc]
@@ -107,6 +109,8 @@ def plan(info: ClientInfo, template: PayloadTemplate, payload: bytes, taken: Seq
     Return None for other payloads: for these, `taken` has None in the place of a point, or points of several sources.
     """
     steps = [step for step in taken if step is not None]
+    if not template.layout.kept:
+        return None
     if len(steps) != len(taken) or len(steps) > MAX_POINTS or len({step.source for step in steps}) != 1:
         return None
     points = tuple(step.point for step in steps)
@@ -125,7 +129,7 @@ def _alike(numbers: Sequence[float], values: Sequence[Value]) -> bool:
     )
 
 
-@lru_cache(1024)
+@lru_cache(128)
 def _shared(forms: tuple[tuple[bool, float], ...]) -> tuple[tuple[bool, float], ...]:
     """Return one object for all equal forms: most clients of a kind push the same metrics."""
     return forms

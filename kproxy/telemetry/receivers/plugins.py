@@ -31,7 +31,10 @@ def make(kind: str, name: str, options: Mapping[str, Any], labels: Mapping[str, 
         factory: Factory = found[0].load()
     except Exception as error:
         raise ValueError(f"the plug-in {found[0].value} does not load: {type(error).__name__}: {error}") from error
-    receiver = factory(name=name, options=options, labels=labels)
+    try:
+        receiver = factory(name=name, options=options, labels=labels)
+    except Exception as error:
+        raise ValueError(f"the plug-in {found[0].value} refuses: {type(error).__name__}: {error}") from error
     if missing := _missing(receiver):
         raise ValueError(f"what {found[0].value} makes is no receiver: it lacks {', '.join(missing)}")
     return receiver

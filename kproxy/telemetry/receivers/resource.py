@@ -100,6 +100,9 @@ MAX_RESOURCES: Final = 4096
 """The most resources in one push. Java puts each metric into a resource of its own, librdkafka all into one. Labels are
 added to each, and an empty resource is two bytes: as many as a push may hold would be 200 MB."""
 
+MAX_SEARCHED: Final = 8192
+"""The most attributes that are searched for the labels' names: 4 ms. No client of Kafka's writes any of these names."""
+
 # Each of our names as it begins a KeyValue: field 1, length-delimited.
 _KEYS: Final = tuple(bytes([0x0A, len(name)]) + name.encode() for name in CLIENT_LABELS)
 _PREFIX: Final = b"client_"  # of all our names
@@ -190,11 +193,14 @@ def _without_ours(payload: bytes) -> bytes:
         data = MetricsData.FromString(payload)
     except DecodeError as error:
         raise ValueError(f"not MetricsData: {error}") from error
+    if sum([len(each.resource.attributes) for each in data.resource_metrics]) > MAX_SEARCHED:
+        raise ValueError(f"more than {MAX_SEARCHED} attributes of resources, with names of kproxy's own among them")
     for resource_metrics in data.resource_metrics:
         attributes = resource_metrics.resource.attributes
-        for index in reversed(range(len(attributes))):
-            if attributes[index].key in CLIENT_LABELS:
-                del attributes[index]
+        ours = sum([each.key in CLIENT_LABELS for each in attributes])
+        if ours:  # not one by one: each deletion would move all attributes that are behind it
+            attributes.sort(key=lambda each: each.key in CLIENT_LABELS)
+            del attributes[len(attributes) - ours :]
     encoded: bytes = data.SerializeToString()
     return encoded
 

@@ -108,6 +108,9 @@ def instance_view(number: int) -> InstanceView:
         pushes=2,
         bytes=3000,
         last_error="TELEMETRY_TOO_LARGE",
+        last_error_reason="more than 64 attributes in one message",
+        dropped_points=12,
+        dropped_reason="address_share",
     )
 
 
@@ -137,6 +140,9 @@ class MemoryView:
     subscribed: dict[str, SubscriptionView] = field(default_factory=lambda: {"all": FIXED})
     pushing: list[InstanceView] = field(default_factory=list)
 
+    async def count(self) -> Counters:
+        return self.counters
+
     def readiness(self) -> Readiness:
         if self.fault is not None:
             raise self.fault
@@ -145,24 +151,25 @@ class MemoryView:
     def cluster_names(self) -> Collection[str]:
         return [cluster.name for cluster in self.virtual]
 
-    def cluster(self, name: str) -> ClusterView:
+    async def cluster(self, name: str) -> ClusterView:
         for cluster in self.virtual:
             if cluster.name == name:
                 self.built.append(name)
                 return cluster
         raise cluster_not_found(name, self.cluster_names())
 
-    def clusters(self) -> Sequence[ClusterView]:
+    async def clusters(self) -> Sequence[ClusterView]:
         self.built += self.cluster_names()
         return self.virtual
 
-    def connections(self, cluster: str | None) -> Iterable[ConnectionView]:
-        return (connection for connection in self.open if cluster in {None, connection.cluster})
+    def connections(self, cluster: str | None, after: int) -> Iterable[ConnectionView | None]:
+        later = (connection for connection in self.open if connection.id > after)
+        return (connection if cluster in {None, connection.cluster} else None for connection in later)
 
-    def clients(self, cluster: str | None) -> Iterable[ClientView]:
+    async def clients(self, cluster: str | None) -> Iterable[ClientView]:
         return (client for client in self.connected if cluster in {None, client.cluster})
 
-    def events(self, cluster: str) -> Sequence[Event]:
+    def events(self, cluster: str) -> Iterable[Event]:
         return self.happened
 
     async def rebootstrap(self, cluster: str) -> CommandResult:
@@ -205,7 +212,7 @@ class MemoryView:
             raise NotFoundError(f"{cluster} has no subscription {name!r}; there are: {', '.join(self.subscribed)}")
         del self.subscribed[name]
 
-    def instances(self, cluster: str, after: UUID | None, limit: int) -> Sequence[InstanceView]:
+    async def instances(self, cluster: str, after: UUID | None, limit: int) -> Iterable[InstanceView]:
         self._check_telemetry(cluster)
         past = 0 if after is None else after.int
         return [instance for number, instance in enumerate(self.pushing, 1) if number > past][:limit]

@@ -26,11 +26,11 @@ class Reply:
 
 async def everything_from(stream: trio.SocketStream) -> bytes:
     """All bytes until the server ends the connection."""
-    received = b""
+    received = bytearray()
     with trio.fail_after(DEADLINE):
         async for data in stream:
             received += data
-    return received
+    return bytes(received)
 
 
 async def exchange(port: int, sent: bytes, *, close_our_side: bool = False) -> bytes:
@@ -59,7 +59,7 @@ def replies(received: bytes, *methods: str) -> list[Reply]:
 
 
 def _one(client: h11.Connection) -> tuple[Reply, bytes]:
-    body = b""
+    body = bytearray()
     head = client.next_event()
     while isinstance(head, h11.InformationalResponse):
         head = client.next_event()
@@ -68,7 +68,7 @@ def _one(client: h11.Connection) -> tuple[Reply, bytes]:
         body += event.data
     assert isinstance(event, h11.EndOfMessage), event
     headers = {name.decode(): value.decode() for name, value in head.headers}
-    return Reply(head.status_code, headers, body), client.trailing_data[0]
+    return Reply(head.status_code, headers, bytes(body)), client.trailing_data[0]
 
 
 async def fetch(port: int, target: str, *headers: str, method: str = "GET") -> Reply:

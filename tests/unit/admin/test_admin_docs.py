@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from kproxy.admin.limits import Limits
 from kproxy.admin.models import Rebootstrap
 from kproxy.admin.routes import ROUTES
+from kproxy.admin.shared_page import MANY, OLD
+from kproxy.admin.turns import AT_ONCE, SECONDS
 from tests.unit.cli.running import printed
 
-PAGE = (Path(__file__).parents[3] / "docs" / "admin.md").read_text()
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = (DOCS / "admin.md").read_text()
 
 
 def rows(head: str) -> list[list[str]]:
@@ -46,3 +50,25 @@ def test_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         _, shown, _ = printed(capsys, [*name[0].split(), "--help"])
         assert all(flag in shown for _, flag in flags), written
         assert "--admin" in shown
+
+
+def test_every_limit() -> None:
+    """docs/security.md has the figures that are in force."""
+    section = (DOCS / "security.md").read_text().partition("\n## The admin port\n")[2].partition("\n## ")[0]
+    limits = Limits()
+    for said in (
+        f"At most {limits.connections}.",
+        f"has {limits.grace_seconds * 1000:.0f} ms for its first bytes",
+        f"A whole request has {limits.request_seconds} s",
+        f"At most {AT_ONCE} are accepted",
+        f"at most {limits.held_bytes >> 20} MiB",
+        f"A response has {limits.response_seconds} s",
+        f"| {limits.pages} at a time, in slices of {SECONDS * 1000} ms",
+        f"{limits.queue} wait for at most {limits.queue_seconds} s",
+        f"nothing for {limits.stall_seconds} s",
+        f"While {MANY} wait, others get the last one, at most {OLD:.0f} s old",
+        f"more than {limits.header_bytes >> 10} KiB or {limits.header_lines} lines",
+        f"more than {limits.body_bytes >> 10} KiB",
+        f"at most {limits.pages} pages and {limits.commands} commands",
+    ):
+        assert said in section, said

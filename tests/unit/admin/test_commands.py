@@ -6,6 +6,7 @@ import pytest
 
 from kproxy.admin.models import UnmappedView
 from kproxy.errors import CommandError, ConflictError, NotFoundError, RetryLaterError
+from tests.unit.admin.conftest import Start
 from tests.unit.admin.memory_view import MemoryView
 from tests.unit.admin.raw import Reply, exchange, replies
 
@@ -127,9 +128,26 @@ async def test_a_page_of_another_site(view: MemoryView, port: int, target: str, 
 
 
 @pytest.mark.parametrize("origin", ["http://kproxy:9190", "https://KPROXY:9190"])
-async def test_a_page_of_this_site(view: MemoryView, port: int, origin: str) -> None:
-    """Also behind something that speaks TLS."""
+async def test_a_page_of_this_site(view: MemoryView, start: Start, origin: str) -> None:
+    """Under a name that the configuration lists, also behind something that speaks TLS."""
+    port = await start(None, ["Kproxy"])
     assert (await post(port, REBOOTSTRAP, "", f"Origin: {origin}")).status == 200
+
+
+async def test_a_page_whose_name_was_made_to_lead_here(view: MemoryView, port: int) -> None:
+    """DNS rebinding: Origin and Host agree, but nobody said that this is kproxy's name. curl may use it."""
+    reply = await post(port, REBOOTSTRAP, "", "Origin: http://kproxy:9190")
+    assert reply.status == 403
+    assert "`admin.allowed_hosts`" in reply.json()["error"]
+    assert view.commands == []
+    assert (await post(port, REBOOTSTRAP)).status == 200
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+async def test_a_form_of_another_site(view: MemoryView, port: int, site: str) -> None:
+    """What a browser says of the page counts, also when it sends no Origin."""
+    assert (await post(port, REBOOTSTRAP, "", f"Sec-Fetch-Site: {site}")).status == 403
+    assert view.commands == []
 
 
 async def test_a_browser_without_a_host(view: MemoryView, port: int) -> None:

@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 import pytest
 
-from kproxy.admin.dispatch import Route, find
+from kproxy.admin.dispatch import Room, Route, find
 from kproxy.admin.message import HttpError, Request, Response
 from kproxy.admin.routes import ROUTES
 from kproxy.admin.view import View
@@ -27,18 +27,20 @@ TABLE = (
     Route("POST", "/things/{name}/reset", change, ""),
 )
 
+OWN = frozenset({"k"})
+
 
 def test_a_path_finds_its_handler_and_segments() -> None:
     """Methods on one path differ; a {name} is one segment, never empty, never two."""
-    handler, request = find(TABLE, Request("POST", "/things/a b/reset"))
-    assert (handler, request.segments) == (change, {"name": "a b"})
-    assert find(TABLE, Request("GET", "/things/x"))[0] is read
-    assert find(TABLE, Request("POST", "/things/x"))[0] is change
+    route, request = find(TABLE, Request("POST", "/things/a b/reset"))
+    assert (route.handler, request.segments) == (change, {"name": "a b"})
+    assert find(TABLE, Request("GET", "/things/x"))[0].handler is read
+    assert find(TABLE, Request("POST", "/things/x"))[0].handler is change
 
 
 def test_head_is_get() -> None:
     """HEAD goes where GET goes."""
-    assert find(TABLE, Request("HEAD", "/things"))[0] is read
+    assert find(TABLE, Request("HEAD", "/things"))[0].handler is read
 
 
 @pytest.mark.parametrize("path", ["", "/", "/thing", "/things/", "/things/a/b", "/things/a/reset/", "*", "/THINGS"])
@@ -79,6 +81,7 @@ def test_routes_are_distinct() -> None:
         ({}, False),
         ({"host": "k:1"}, False),
         ({"host": "k:1", "origin": "http://k:1"}, False),
+        ({"host": "l:1", "origin": "http://l:1"}, True),
         ({"host": "k:1", "origin": "http://k:2"}, True),
         ({"host": "k:1", "origin": "null"}, True),
         ({"host": "", "origin": "null"}, True),
@@ -87,10 +90,17 @@ def test_routes_are_distinct() -> None:
 )
 def test_pages_of_other_sites_may_only_read(headers: dict[str, str], refused: bool) -> None:
     """Whatever the handler does: the table's POST routes all stand behind this."""
-    assert find(TABLE, Request("GET", "/things/x", headers=headers))[0] is read
+    assert find(TABLE, Request("GET", "/things/x", headers=headers), OWN)[0].handler is read
     if not refused:
-        assert find(TABLE, Request("POST", "/things/x", headers=headers))[0] is change
+        assert find(TABLE, Request("POST", "/things/x", headers=headers), OWN)[0].handler is change
         return
     with pytest.raises(HttpError, match="may not do this") as caught:
-        find(TABLE, Request("POST", "/things/x", headers=headers))
+        find(TABLE, Request("POST", "/things/x", headers=headers), OWN)
     assert caught.value.status == HTTPStatus.FORBIDDEN
+
+
+def test_each_kind_has_a_room_of_its_own() -> None:
+    """Probes wait for nobody; /metrics is one, /metrics/clients is a page of any size."""
+    probes = {route.path for route in ROUTES if route.room is Room.PROBE}
+    assert probes == {"/", "/metrics", "/livez", "/readyz"}
+    assert all((route.room is Room.COMMAND) == (route.method != "GET") for route in ROUTES)

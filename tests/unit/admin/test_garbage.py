@@ -7,7 +7,7 @@ import random
 import pytest
 import structlog.testing
 
-from kproxy.admin.connection import Limits
+from kproxy.admin.limits import Limits
 from tests.unit.admin.conftest import Start
 from tests.unit.admin.raw import exchange, fetch
 

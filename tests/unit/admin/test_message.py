@@ -65,7 +65,7 @@ def test_an_error_is_json_with_its_headers() -> None:
     """Status, reason and headers reach the client."""
     response = error_response(HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "no", {"Allow": "GET"}))
     assert (response.status, dict(response.headers)) == (405, {"Allow": "GET"})
-    assert json.loads(response.body) == {"error": "no"}
+    assert response.body == b'{"error":"no"}\n'
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_an_error_of_a_command_has_its_status(error: CommandError, status: int, 
     """With its reason, word for word."""
     response = error_response(error)
     assert (response.status, dict(response.headers)) == (status, headers)
-    assert json.loads(response.body) == {"error": "no"}
+    assert response.body == b'{"error":"no"}\n'
 
 
 def test_every_error_of_a_command_has_a_status() -> None:

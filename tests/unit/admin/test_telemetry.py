@@ -168,6 +168,9 @@ async def test_instances(view: MemoryView, port: int) -> None:
                     "pushes": 2,
                     "bytes": 3000,
                     "last_error": "TELEMETRY_TOO_LARGE",
+                    "last_error_reason": "more than 64 attributes in one message",
+                    "dropped_points": 12,
+                    "dropped_reason": "address_share",
                 }
             ],
             "next": None,

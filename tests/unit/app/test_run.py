@@ -8,8 +8,10 @@ import logging
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +25,7 @@ from kproxy.app.run import CONFIGURATION_ERROR, SWITCH_INTERVAL, run
 from kproxy.config import load
 from kproxy.errors import ConfigError
 from kproxy.local_kafka.ports import free_port, free_ports
+from kproxy.state.database import connect
 from tests.support.wait import until
 
 HOST = "127.0.0.1"
@@ -185,13 +188,152 @@ def test_a_log_that_nobody_reads_any_more(ports: range) -> None:
         assert process.wait(timeout=20) == 0
 
 
+def _fill(pipe: int) -> None:
+    """Write into a pipe until it takes no byte more, as if nobody had read it for long."""
+    os.set_blocking(pipe, False)
+    try:
+        while True:
+            os.write(pipe, bytes(1))
+    except BlockingIOError:
+        os.set_blocking(pipe, True)
+
+
+@pytest.mark.parametrize("ending", ["drain", "second signal"])
+def test_a_log_that_nobody_reads(ports: range, ending: str) -> None:
+    """Its standard error takes nothing: it starts, serves, answers the admin port, drains and ends all the same."""
+    admin = free_port()
+    read, write = os.pipe()
+    _fill(write)
+    flags = [
+        "--bootstrap-servers",
+        f"{HOST}:{ports[3]}",
+        "--listen",
+        f"{HOST}:{ports[0]}",
+        "--admin",
+        f"{HOST}:{admin}",
+    ]
+    with socket.create_server((HOST, ports[3])), serving(*flags, stderr=write) as process:
+        os.close(write)
+        until(lambda: state(admin) == "degraded", "degraded", timeout=20)
+        for _ in range(300):
+            with socket.create_connection((HOST, ports[0]), timeout=5) as client:
+                client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                _ended(client)
+        with socket.create_connection((HOST, ports[0]), timeout=5) as client:
+            if ending == "second signal":
+                client.sendall(b"\0\0\0\x0a\0\x0c\0\0\0\0\0\x01\xff\xff")
+                until(lambda: _in_flight(admin) == 1, "a request in flight")
+                process.send_signal(signal.SIGTERM)
+                until(lambda: state(admin) == "draining", "the drain")
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=20) == (0 if ending == "drain" else 1)
+    os.close(read)
+
+
+def test_connections_to_a_dead_broker_are_logged_by_the_hundred_and_counted_by_the_thousand(
+    ports: range, tmp_path: Path
+) -> None:
+    """A log line for each would fill a disk: a burst, a few a second, and sums; the metric has every one."""
+    admin, log = free_port(), tmp_path / "log"
+    flags = ["--bootstrap-servers", f"{HOST}:1", "--listen", f"{HOST}:{ports[0]}", "--admin", f"{HOST}:{admin}"]
+    began = time.monotonic()
+    with log.open("w") as stderr, serving(*flags, stderr=stderr.fileno()) as process:
+        until(lambda: state(admin) == "degraded", "degraded", timeout=20)
+        for _ in range(1500):
+            with socket.create_connection((HOST, ports[0]), timeout=5) as client:
+                client.sendall(b"\0\0\0\x0a\0\x12\0\0\0\0\0\x01\xff\xff")
+                _ended(client)
+        counted = _closed(admin)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=20) == 0
+    seconds = time.monotonic() - began
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    ended = [line for line in lines if line["event"] == "connection ended"]
+    left_out = [line for line in lines if line["event"] == "lines left out"]
+    assert 100 <= len(ended) <= 101 + 5 * seconds
+    assert sum(line["lines"] for line in left_out) + len(ended) == counted == 1500
+    assert {(line["of"], line["reason"]) for line in left_out} == {("connection ended", "connect_failed")}
+    assert left_out[0]["clients"] == {HOST: left_out[0]["lines"]}
+    assert len(lines) < 1500 / 3
+
+
+def _ended(client: socket.socket) -> None:
+    try:
+        client.recv(1)
+    except ConnectionResetError:
+        pass
+
+
+def _closed(admin: int) -> int:
+    connection = http.client.HTTPConnection(HOST, admin, timeout=5)
+    connection.request("GET", "/metrics")
+    page = connection.getresponse().read().decode()
+    connection.close()
+    found = [line for line in page.splitlines() if line.startswith("kproxy_connections_closed_total{")]
+    return sum(int(float(line.rpartition(" ")[2])) for line in found)
+
+
+BAD_STATE: Mapping[tuple[str, str], bytes | str] = {
+    ("upstream", "orders"): b"\xff\xfe",
+    ("stays", "orders"): b"no JSON",
+    ("telemetry/orders", "broken"): b"{no JSON",
+    ("telemetry/orders", "list"): b"[1, 2]",
+    ("telemetry/orders", "number"): b'{"interval.ms": 5}',
+    ("telemetry/orders", "deep"): b"[" * 100_000,
+    ("telemetry/orders", "text"): "not bytes",
+    ("telemetry/orders", "good"): b'{"metrics": "org.apache.kafka."}',
+}
+
+
+def test_state_that_cannot_be_read(ports: range, tmp_path: Path) -> None:
+    """It starts, without a traceback, with what can be read; each other value is told once and kept aside."""
+    database = tmp_path / "state.db"
+    connect(str(database)).close()
+    _write(database, BAD_STATE)
+    cluster = {"name": "orders", "bootstrap_servers": f"{HOST}:1", "listen": f"{HOST}:{ports[0]}", "telemetry": {}}
+    admin = free_port()
+    settings = file(tmp_path, clusters=[cluster], state={"path": str(database)}, admin=f"{HOST}:{admin}")
+    for unreadable in (len(BAD_STATE) - 1, 0):
+        with serving("--config", settings) as process:
+            until(lambda: state(admin) == "degraded", "degraded", timeout=20)
+            process.send_signal(signal.SIGTERM)
+            _, err = process.communicate(timeout=20)
+        assert process.returncode == 0, err
+        assert "Traceback" not in err
+        told = [line for line in map(json.loads, err.splitlines()) if line["event"].startswith("state cannot be read")]
+        assert len(told) == unreadable
+    kept = _rows(database)
+    good = {("telemetry/orders", "good")}
+    for (table, key), value in BAD_STATE.items():
+        if (table, key) not in good:
+            assert kept[f"unreadable/{table}", key] == (value.encode() if isinstance(value, str) else value)
+    assert good <= kept.keys()
+
+
+def _write(database: Path, rows: Mapping[tuple[str, str], bytes | str]) -> None:
+    connection = sqlite3.connect(database)
+    with connection:
+        connection.executemany(
+            "INSERT INTO entries VALUES (?, ?, ?)", [(*names, value) for names, value in rows.items()]
+        )
+    connection.close()
+
+
+def _rows(database: Path) -> dict[tuple[str, str], bytes]:
+    connection = sqlite3.connect(database)
+    rows = connection.execute("SELECT collection, key, value FROM entries").fetchall()
+    connection.close()
+    return {(table, key): value for table, key, value in rows}
+
+
 @pytest.fixture
 def _process_settings() -> Iterator[None]:
     """Restore what `run` sets for the whole process."""
-    interval, root = sys.getswitchinterval(), logging.getLogger()
+    interval, root, hook = sys.getswitchinterval(), logging.getLogger(), sys.excepthook
     handlers, level = root.handlers[:], root.level
     yield
     sys.setswitchinterval(interval)
+    sys.excepthook = hook
     root.handlers[:] = handlers
     root.setLevel(level)
     structlog.reset_defaults()

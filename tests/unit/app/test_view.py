@@ -6,11 +6,12 @@ from typing import Any, cast
 
 import pytest
 
-from kproxy.admin import api
+from kproxy.admin import api, turns
 from kproxy.admin.message import Request
 from kproxy.app.process import Process
 from kproxy.app.view import ProcessView
 from kproxy.errors import NotFoundError
+from tests.unit.admin.steps import counted
 from tests.unit.app.living import brokers, living, settings
 
 
@@ -34,9 +35,33 @@ async def test_a_name_check_walks_no_connection() -> None:
         view = ProcessView(cast("Process", watched))
         assert list(view.cluster_names()) == ["c0", "c1"]
         assert (await api.events(Request("GET", "/", segments={"cluster": "c1"}), view)).status == 200
-        for ask in (view.cluster, view.events, view.subscriptions):
+        for ask in (view.events, view.subscriptions):
             with pytest.raises(NotFoundError, match=r"^there is no cluster 'mian'; there are: c0, c1$"):
                 ask("mian")
+        with pytest.raises(NotFoundError, match=r"^there is no cluster 'mian'; there are: c0, c1$"):
+            await view.cluster("mian")
         assert watched.parts == {"clusters"}
-        assert view.cluster("c1") == view.clusters()[1]
+        assert await view.cluster("c1") == (await view.clusters())[1]
         assert watched.parts > {"clusters"}
+
+
+async def test_whatever_counts_connections_takes_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With turns of no length a step counts one connection: others run in between, however many there are."""
+    monkeypatch.setattr(turns, "SECONDS", 0.0)
+    async with brokers((1,)) as one, living(settings(*one)) as alive:
+        await alive.until_state("ready")
+        for number in range(20):
+            client = await alive.client()
+            await client.introduce("java", "4", client_id=str(number % 5))
+        view = ProcessView(alive.process)
+        for ask in (view.count, view.clusters, lambda: view.cluster("c0"), lambda: view.clients("c0")):
+            with counted() as steps:
+                await ask()
+            assert steps.number >= 20
+        assert (await view.cluster("c0")).connections == 20
+        found = {client.client_id: client.connections for client in await view.clients(None)}
+        assert found == {str(number): 4 for number in range(5)}
+        assert list(await view.clients("other")) == []
+        ids = [shown.id for shown in view.connections("c0", 0) if shown is not None]
+        assert [shown and shown.id for shown in view.connections(None, ids[4])] == ids[5:]
+        assert list(view.connections("other", ids[-2])) == [None]

@@ -37,16 +37,27 @@ async def test_instances(view: MemoryView, ask: Asking) -> None:
     """Who pushes, what, and what went wrong last; what is not known is left empty."""
     view.pushing = [
         instance_view(1),
-        replace(instance_view(2), client_id=None, last_push=None, last_error=None, subscriptions=(), pushes=0, bytes=0),
+        replace(
+            instance_view(2),
+            client_id=None,
+            last_push=None,
+            last_error=None,
+            last_error_reason=None,
+            dropped_points=0,
+            subscriptions=(),
+            pushes=0,
+            bytes=0,
+        ),
     ]
     code, out, err = await ask("telemetry", "instances", "--cluster", "main")
     assert (code, err) == (0, "")
     java, pushed = "apache-kafka-java 4.3.1", "2026-01-02T03:04:04.000+00:00"
     head, one, other = [cells(line) for line in out.splitlines()]
     assert head[:4] == ["Virtual cluster", "Instance", "Client", "Client id"]
-    assert head[-3:] == ["Pushes", "Bytes", "Last error"]
+    assert head[-3:] == ["Bytes", "Last error", "Dropped points"]
     assert one[:4] == ["main", "AAAAAAAAAAAAAAAAAAAAAQ", "192.0.2.1:1", "producer-001"]
-    assert one[4:] == [java, "all, java", pushed, "2", "3000", "TELEMETRY_TOO_LARGE"]
+    refused = "TELEMETRY_TOO_LARGE: more than 64 attributes in one message"
+    assert one[4:] == [java, "all, java", pushed, "2", "3000", refused, "12: address_share"]
     assert other == ["main", "AAAAAAAAAAAAAAAAAAAAAg", "192.0.2.1:2", java, "0", "0"]
 
 

@@ -95,3 +95,15 @@ async def test_a_node_that_comes_and_goes() -> None:
         cluster.upstreams.watcher.hint()
         await eventually(lambda: cluster.counters.node(1).reachable is False, "a node that does not")
         assert cluster.counters.node(1).last_error
+
+
+async def test_a_node_that_could_not_be_dialled_is_not_unreachable() -> None:
+    """A shortage of kproxy's own is counted, and says nothing about the node; a refusal does."""
+    async with started(first_port=0) as cluster:
+        cluster.destination.dialled(7, ("n7", 9092), None, "")
+        node = cluster.counters.node(7)
+        cluster.destination.dialled(7, ("n7", 9092), Reason.OUT_OF_DESCRIPTORS, "too many open files")
+        assert (node.reachable, node.last_error) == (True, None)
+        assert node.connect_failures == {Reason.OUT_OF_DESCRIPTORS: 1}
+        cluster.destination.dialled(7, ("n7", 9092), Reason.CONNECT_FAILED, "connection refused")
+        assert (node.reachable, node.last_error) == (False, "connection refused")

@@ -34,6 +34,7 @@ def test_every_setting_has_a_variable() -> None:
     assert names["KPROXY_NODES__FIRST_PORT"] == ("nodes", "first_port")
     assert names["KPROXY_LIMITS__MAX_CONNECTIONS"] == ("limits", "max_connections")
     assert names["KPROXY_ADMIN"] == names["KPROXY_ADMIN__LISTEN"] == ("admin", "listen")
+    assert names["KPROXY_ADMIN__ALLOWED_HOSTS"] == ("admin", "allowed_hosts")
     assert names["KPROXY_LOG_LEVEL"] == names["KPROXY_LOG__LEVEL"] == ("log", "level")
     assert names["KPROXY_CLUSTERS"] == ("clusters",)
     assert names["KPROXY_UPSTREAMS"] == ("upstreams",)
@@ -41,7 +42,7 @@ def test_every_setting_has_a_variable() -> None:
     assert names["KPROXY_TELEMETRY__SUBSCRIPTIONS"] == ("telemetry", "subscriptions")
     assert names["KPROXY_RECEIVERS"] == ("receivers",)
     assert names["KPROXY_EVENTS__DESTINATIONS"] == ("events", "destinations")
-    assert len(set(names.values())) == 42
+    assert len(set(names.values())) == 63
 
 
 def test_every_flag_has_a_variable_of_its_spelling() -> None:

@@ -9,6 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from kproxy.config import BUILT_IN, Config, Files, Kafka, Otlp, PlugIn, Prometheus, load
+from kproxy.config.secret import secrets_of
 from kproxy.telemetry.receivers import files, kafka, otlp, prometheus
 from tests.unit.config.problems import lines_of, problems_of
 
@@ -143,6 +144,9 @@ def test_secrets_are_not_shown() -> None:
     assert made.model_dump(mode="json")["receivers"][1]["options"] == {"p": "**********"}
     assert isinstance(made.receivers[0], Otlp)
     assert made.receivers[0].headers["Authorization"].get_secret_value() == "hunter2"
+    made = Config.model_validate(config(OTLP | {"url": "https://u:hunter2@c/v1?key=hunter2"}))
+    assert made.model_dump(mode="json")["receivers"][0]["url"] == "https://**********@c/v1?key=**********"
+    assert "hunter2" not in repr(made) + repr(made.receivers[0])
     (line,) = problems_of(Config, config(OTLP | {"headers": {"Authorization": 4711}}))
     assert line.startswith("receivers.0.headers.Authorization: must be text")
     assert "4711" not in line
@@ -176,3 +180,38 @@ def test_which_receivers_a_cluster_has() -> None:
     assert names({}) == ["a", "b"]
     assert names({"receivers": "b"}) == ["b"]
     assert names({"receivers": []}) == []
+
+
+@pytest.mark.parametrize("written", ["Bearer hunter2\n", "  Bearer hunter2\r\n", "Bearer hunter2"])
+def test_the_line_end_of_a_secrets_file_is_no_part_of_it(written: str) -> None:
+    """Kubernetes' Secrets and `echo` end with a newline, which no header may have."""
+    made = Config.model_validate(config(OTLP | {"headers": {"Authorization": written}})).receivers[0]
+    assert isinstance(made, Otlp)
+    assert made.headers["Authorization"].get_secret_value() == "Bearer hunter2"
+
+
+@pytest.mark.parametrize("value", ["hunter2\nX: y", "hunter2\0", "hunter2 é", "hunter2\x7f"])
+def test_headers_that_http_cannot_carry(value: str) -> None:
+    """They are refused by their name."""
+    (line,) = problems_of(Config, config(OTLP | {"headers": {"Authorization": value}}))
+    assert line.startswith("receivers.0.headers.Authorization: must be one line of printable ASCII")
+    assert "hunter2" not in line
+
+
+@pytest.mark.parametrize("name", ["Authorization: hunter2", "", "a b", "hunter2\n", 7])
+def test_names_that_are_no_header(name: object) -> None:
+    """A whole header in the place of its name is not shown."""
+    (line,) = problems_of(Config, config(OTLP | {"headers": {"A": "b", name: "c"}}))
+    assert line.startswith("receivers.0.headers: name 2 is no header's name")
+    assert "hunter2" not in line
+
+
+def test_all_secrets_of_receivers() -> None:
+    """The log hides header values, their tokens, passwords and query values of URLs as they are sent, and options."""
+    given = config(
+        OTLP | {"headers": {"A": "Bearer tok"}, "url": "https://u:p%40ss@c/?k=v%20w&x"},
+        {"name": "m", "type": "mine", "options": {"a": "one", "b": [{"c": "two"}, 3], "d": None}},
+        {"name": "p", "type": "prometheus"},
+    )
+    found = set(secrets_of(Config.model_validate(given).receivers)) - {""}
+    assert found == {"Bearer tok", "tok", "p%40ss", "p@ss", "v%20w", "v w", "x", "one", "two"}

@@ -18,8 +18,12 @@ EAST = {"name": "east", "bootstrap_servers": "e:1"}
 WEST = {"name": "west", "bootstrap_servers": "w:1"}
 RESTART = {
     "admin.listen", "limits.max_request_bytes", "limits.max_response_bytes", "limits.max_held_bytes",
-    "limits.max_connections", "timeouts.connect", "timeouts.stalled_frame", "timeouts.first_request",
-    "timeouts.upstream_request", "log.format", "log.level", "name", "listen", "receivers", "state.path",
+    "limits.held_request_bytes", "limits.held_response_bytes",
+    "limits.max_connections", "limits.max_connections_per_address", "limits.connections_per_second",
+    "limits.connections_per_second_per_address", "timeouts.whole_request", "timeouts.request_bytes_per_second",
+    "timeouts.idle", "timeouts.unread_response", "timeouts.unanswered_request", "timeouts.tcp_keepalive",
+    "timeouts.connect", "timeouts.stalled_frame", "timeouts.first_request", "timeouts.upstream_request",
+    "log.format", "log.level", "name", "listen", "receivers", "state.path",
     "telemetry.max_bytes", "telemetry.receivers", "events.destinations", "events.interval", "events.instance",
     "failover.hide_topic_ids_from",
 }  # fmt: skip
@@ -28,6 +32,9 @@ APPLIED = {
     "drain.rebootstrap", "bootstrap_servers", "upstreams", "failover.automatic", "failover.after",
     "failover.floor", "failover.separate_producer_ids", "advertised_host", "nodes.strategy", "nodes.first_port",
     "nodes.ranges", "nodes.advertised_first_port", "telemetry.admin", "telemetry.interval", "telemetry.subscriptions",
+    "telemetry.max_points", "telemetry.max_attributes", "telemetry.max_buckets", "telemetry.max_fields",
+    "telemetry.connection_decode", "telemetry.address_decode", "telemetry.connection_instances",
+    "telemetry.address_share", "telemetry.require_principal",
 }  # fmt: skip
 
 
@@ -146,6 +153,7 @@ SUBSCRIPTION = {"name": "all", "metrics": "*"}
         ({"subscriptions": [SUBSCRIPTION]}, ["telemetry.subscriptions"], []),
         ({"admin": "any", "interval": "1m"}, ["telemetry.admin", "telemetry.interval"], []),
         ({"max_bytes": "2MiB"}, [], ["telemetry.max_bytes"]),
+        ({"max_fields": 99, "require_principal": True}, ["telemetry.max_fields", "telemetry.require_principal"], []),
         ({"receivers": [], "admin": "none"}, ["telemetry.admin"], ["telemetry.receivers"]),
         (None, [], ["telemetry"]),
     ],

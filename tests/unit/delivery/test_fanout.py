@@ -55,7 +55,8 @@ async def test_faults_cost_themselves_only(
     await trio.sleep(100)
     assert faulty.runs == 4
     said = capsys.readouterr().out
-    assert "delivery failed; it begins again" in said
+    assert "a fault in kproxy: please report it" in said
+    assert fanout._troubles.errors["delivery"] == 3  # one each of offer, run and flush
     assert "delivery ended; it begins again" in said
 
 

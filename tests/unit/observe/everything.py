@@ -41,8 +41,17 @@ def everything() -> Counters:
     cluster.count_notified(Action.NOTIFY, ("apache-kafka-java", "4.3.1"))
     cluster.upstreams |= {"east": True, "west": False}
     cluster.telemetry = telemetry()
+    counters.accepting = Accepts(max_connections=9_488, accept_pauses=2)
     counters.events = {"lake": Queue(offered=3, delivered=1, delivered_bytes=300, dropped={"full": 1}, queued=1)}
     return counters
+
+
+@dataclass
+class Accepts:
+    """How clients are accepted."""
+
+    max_connections: int
+    accept_pauses: int
 
 
 @dataclass
@@ -61,6 +70,7 @@ def telemetry() -> TelemetryCounters:
     counted = Tally()
     counted.gets[0], counted.gets[89] = 7, 1
     counted.pushes[0], counted.pushes[117] = 5, 2
+    counted.refused["address_time"] = 2
     counted.pushed_bytes, counted.decompressed_bytes, counted.decode_seconds = 1000, 9000, 0.25
     queue = ReceiverCounters(
         offered=5, delivered=2, delivered_bytes=3000, dropped={"late": 1}, retries=4, queued=2, queued_bytes=2500

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 
 def run(level: str, form: str, code: str) -> str:
     """Return stderr of a Python process that configures logging and runs `code` with a logger `log`."""
@@ -108,3 +110,215 @@ def test_a_log_that_cannot_be_written_harms_nothing() -> None:
     assert run("info", "json", "sys.stderr.close(); log.info('lost')") == ""
     code = "configure('info', 'json', open('/dev/full', 'w', buffering=1)); log.info('lost'); import os"
     run("info", "json", code + "; sys.stdout.write('end\\n'); sys.stdout.flush(); os._exit(0)")
+
+
+def lines_of(log: str) -> list[dict[str, object]]:
+    """Return the JSON lines."""
+    return [json.loads(line) for line in log.splitlines()]
+
+
+def test_a_storm_is_sampled_and_summed() -> None:
+    """10,000 connections that fail leave a burst of lines, and a sum with their reason, number and top clients."""
+    code = """
+for n in range(10_000):
+    log.warning('connection ended', cluster='main', client=f'10.0.0.{n % 4}:{n}', reason='connect_failed',
+        detail=str(n))
+log.info('connection ended', cluster='main', client='10.0.0.9:1', reason='client_closed')
+"""
+    found = lines_of(run("info", "json", code))
+    written = [line for line in found if line.get("reason") == "connect_failed" and "detail" in line]
+    assert 100 <= len(written) <= 110
+    assert [line["detail"] for line in written[:100]] == [str(n) for n in range(100)]
+    assert len([line for line in found if line.get("reason") == "client_closed"]) == 1
+    (left_out,) = [line for line in found if line["event"] == "lines left out"]
+    assert left_out["lines"] == 10_000 - len(written)
+    assert (left_out["of"], left_out["cluster"], left_out["reason"], left_out["level"]) == (
+        "connection ended",
+        "main",
+        "connect_failed",
+        "warning",
+    )
+    clients = left_out["clients"]
+    assert isinstance(clients, dict)
+    assert len(clients) == 3
+    assert all(2400 <= count <= 2500 for count in clients.values())
+
+
+def test_a_sum_comes_while_it_runs() -> None:
+    """It needs no further line, and no loop that runs: a thread writes it."""
+    code = """
+import kproxy.observe.log_sampling as sampling, io, time, kproxy.observe.logs as logs
+sampling.SUM_SECONDS = 0.2
+stream = io.StringIO()
+configure('info', 'json', stream)
+for n in range(150):
+    log.info('connection ended')
+deadline = time.monotonic() + 20
+while 'lines left out' not in stream.getvalue() and time.monotonic() < deadline:
+    pass
+sys.stderr.write(stream.getvalue())
+"""
+    assert lines_of(run("info", "json", code))[100]["lines"] == 50
+
+
+def test_a_clients_text_makes_no_kind() -> None:
+    """A reason that is no `Reason`, as an error's text, does not tell lines apart: it has any number of forms."""
+    code = "for n in range(1000): log.error('cannot deliver', reason=f'text {n}', client_id=str(n))"
+    found = lines_of(run("info", "json", code))
+    assert 100 <= len(found) - 1 <= 110
+    assert found[-1]["lines"] == 1000 - len(found) + 1
+
+
+def test_lines_of_libraries_are_sampled_by_their_logger() -> None:
+    """Their text is not constant."""
+    code = "for n in range(1000): logging.getLogger('lib').warning('number %d', n)"
+    found = lines_of(run("info", "json", code))
+    assert 100 <= len(found) - 1 <= 110
+    assert found[-1]["of"] == "lib"
+
+
+def test_secrets_are_hidden_wherever_they_turn_up() -> None:
+    """In a value, an exception's text, a library's line and what is printed on stderr, in both forms."""
+    code = """
+import kproxy.observe.logs as logs
+from kproxy.observe.counters import LogCounters
+logs.hide(['Bearer s3cret-t0ken', 's3cret-t0ken'])
+with logs.logging_to_stderr('info', %r, LogCounters()):
+    log.warning('cannot deliver', error='the server says: s3cret-t0ken', url='https://u:pa55@c/?key=q6ery')
+    try:
+        raise ValueError('bad s3cret-t0ken at https://u:pa55@c/?key=q6ery')
+    except ValueError:
+        log.exception('delivery failed')
+    logging.getLogger('lib').warning('s3cret-t0ken %%s', 'https://u:pa55@c/?key=q6ery')
+    print('s3cret-t0ken', file=sys.stderr)
+"""
+    for form in ("json", "console"):
+        log = run("info", form, code % form)
+        assert log.count("**********") >= 8
+        assert not [secret for secret in ("s3cret", "pa55", "q6ery") if secret in log]
+        assert "ValueError: bad" in log
+
+
+def test_a_name_that_is_also_a_secret_stays_readable() -> None:
+    """A header may hold a tenant's name, which a virtual cluster has, too."""
+    code = """
+import kproxy.observe.logs as logs
+logs.hide(['payments'])
+log.info('cannot deliver', cluster='payments', to='payments', error='tenant payments is unknown')
+"""
+    (line,) = lines_of(run("info", "json", code))
+    assert (line["cluster"], line["to"], line["error"]) == ("payments", "payments", "tenant ********** is unknown")
+
+
+def test_a_traceback_is_bounded() -> None:
+    """A group of a thousand exceptions leaves its head and its end."""
+    code = """
+errors = [ValueError('x' * 100 + str(n)) for n in range(1000)]
+try:
+    raise ExceptionGroup('many', errors[:500]) from ExceptionGroup('more', errors[500:])
+except ExceptionGroup:
+    log.exception('fault')
+log.error('deep', exc_info=ValueError('y' * 100_000))
+"""
+    log = run("info", "json", code)
+    assert all(len(line) < 80_000 for line in log.splitlines())
+    assert "ValueError: yyyy" in log
+
+
+def test_what_is_printed_on_stderr_takes_its_place_among_the_lines() -> None:
+    """A warning of the interpreter and parts of lines, in order; afterwards stderr is what it was."""
+    code = """
+import warnings, kproxy.observe.logs as logs
+from kproxy.observe.counters import LogCounters
+before = sys.stderr
+with logs.logging_to_stderr('info', 'json', LogCounters()):
+    log.info('first')
+    sys.stderr.write('a part, ')
+    print('and its end', file=sys.stderr)
+    warnings.warn('careful')
+    log.info('last')
+    assert (sys.stderr.isatty(), sys.stderr.fileno()) == (False, 2)
+assert sys.stderr is before
+print('after', file=sys.stderr)
+"""
+    first, part, warning, *_, last, after = run("info", "json", code).splitlines()
+    assert (json.loads(first)["event"], part) == ("first", "a part, and its end")
+    assert "careful" in warning
+    assert (json.loads(last)["event"], after) == ("last", "after")
+
+
+UNREAD = """
+import os, sys, time
+import structlog
+import kproxy.observe.logs as logs
+from kproxy.observe.counters import LogCounters
+counters = LogCounters()
+with logs.logging_to_stderr('info', 'json', counters):
+    log = structlog.get_logger()
+    for n in range(100_000):
+        log.warning('event', n=n, reason='x' * 100)
+        print('on stderr ' * 10, file=sys.stderr)
+    print(counters.dropped > 10_000, flush=True)
+    raise ZeroDivisionError if sys.argv[1] == 'crash' else SystemExit(3)
+"""
+
+
+@pytest.mark.parametrize(("how", "code"), [("crash", 1), ("exit", 3)])
+def test_a_process_whose_stderr_nobody_reads_goes_on_and_ends(how: str, code: int) -> None:
+    """Nothing waits for the reader: not the lines, not what is printed, not the traceback, not the exit."""
+    with subprocess.Popen(
+        [sys.executable, "-c", UNREAD, how], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "True\n"
+            assert process.wait(timeout=30) == code
+        finally:
+            process.kill()
+
+
+def test_a_crash_is_told() -> None:
+    """The traceback of an exception that ends the process is whole on stderr, behind the lines before it."""
+    code = """
+import kproxy.observe.logs as logs
+from kproxy.observe.counters import LogCounters
+logs.hide(['s3cret-t0ken'])
+with logs.logging_to_stderr('info', 'json', LogCounters()):
+    structlog.get_logger().info('before')
+    raise ZeroDivisionError('of s3cret-t0ken')
+"""
+    program = f"import structlog\n{code}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    before, head, *_, last = done.stderr.splitlines()
+    assert json.loads(before)["event"] == "before"
+    assert head == "Traceback (most recent call last):"
+    assert last == "ZeroDivisionError: of **********"
+
+
+def test_threads_log() -> None:
+    """Lines of worker threads come out whole, also while the first thread stands still."""
+    code = """
+import threading, time
+def watch():
+    for n in range(50): log.warning('stands still', n=n)
+    seen.set()
+seen = threading.Event()
+threads = [threading.Thread(target=watch) for _ in range(2)]
+for thread in threads: thread.start()
+seen.wait()
+for thread in threads: thread.join()
+"""
+    assert sorted(str(line["n"]) for line in lines_of(run("info", "json", code))) == sorted(
+        str(n) for n in range(50) for _ in range(2)
+    )
+
+
+def test_without_stderr() -> None:
+    """A process that was started without one (`2>&-`) logs to nobody."""
+    program = (
+        "import kproxy.observe.logs as l, structlog; l.configure(); structlog.get_logger().info('x'); print('end')"
+    )
+    command = f'exec {sys.executable} -c "{program}" 2>&-'
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "end\n")

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import gzip
 import threading
+from types import SimpleNamespace
 
+import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from kproxy import __version__
 from kproxy.compiled import is_compiled
+from kproxy.observe import breaks
 from kproxy.observe.counters import BOUNDS, Counters
 from kproxy.observe.families import FAMILIES, PROCESS_FAMILIES, Kind
 from kproxy.observe.prometheus import registry_for, render
-from tests.unit.observe.everything import everything
+from tests.unit.observe.everything import everything, many_series
 
 
 def test_every_family_is_exported_when_it_has_a_series() -> None:
@@ -29,11 +32,16 @@ def test_every_family_is_exported_when_it_has_a_series() -> None:
 
 
 def test_nothing_is_exported_that_does_not_exist() -> None:
-    """A process without a cluster exports its build information only."""
+    """A process without a cluster exports its build information, and what is wrong with the process itself."""
     _, page = render(registry_for(Counters(started_at=5.0)))
     assert {family.name for family in parse_text(page.decode()) if family.name.startswith("kproxy_")} == {
         "kproxy_build_info",
+        "kproxy_log_lines_dropped",
         "kproxy_start_time_seconds",
+        "kproxy_internal_errors",
+        "kproxy_shortages",
+        "kproxy_loop_lag_seconds",
+        "kproxy_loop_stalls",
     }
 
 
@@ -148,10 +156,27 @@ def test_rendering_while_counting() -> None:
     assert len(pages) == 20
     for page in pages:
         samples = [sample for family in parse_text(page.decode()) for sample in family.samples]
-        count = {str(s.labels): s.value for s in samples if s.name.endswith("_duration_seconds_count")}
+        count = {str(s.labels): s.value for s in samples if s.name.endswith("_seconds_count")}
         top = {
             str({name: value for name, value in s.labels.items() if name != "le"}): s.value
             for s in samples
             if s.name.endswith("_bucket") and s.labels["le"] == "+Inf"
         }
         assert count == top
+
+
+@pytest.mark.parametrize("as_openmetrics", [False, True])
+def test_a_thread_that_renders_takes_breaks(monkeypatch: pytest.MonkeyPatch, as_openmetrics: bool) -> None:
+    """Between the series of one family, too: otherwise each request beside a scrape waits for the interpreter."""
+    now, begun = 0.0, list[float]()
+
+    def perf_counter() -> float:
+        nonlocal now
+        now += 0.00001
+        return now
+
+    monkeypatch.setattr(breaks, "time", SimpleNamespace(perf_counter=perf_counter, sleep=begun.append))
+    _, page = render(registry_for(many_series(3_000)), as_openmetrics=as_openmetrics)
+    series = sum(not line.startswith(b"#") for line in page.splitlines())
+    assert series >= 3_000
+    assert len(begun) > series / 10

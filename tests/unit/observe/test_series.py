@@ -54,6 +54,7 @@ def test_rows_of_telemetry() -> None:
         ("PushTelemetry", "NONE"): 5,
         ("PushTelemetry", "UNKNOWN_SUBSCRIPTION_ID"): 2,
     }
+    assert [row for row in series.telemetry_refusals(cluster) if row[1]] == [(("address_time",), 2)]
     assert list(series.telemetry("tally.decode_seconds")(cluster)) == [((), 0.25)]
     assert list(series.telemetry_instances(cluster)) == [((), 3)]
     assert list(series.telemetry("instances.evicted")(cluster)) == [((), 1)]
@@ -62,6 +63,8 @@ def test_rows_of_telemetry() -> None:
     assert list(series.series_by_receiver(cluster)) == [(("scrape",), 12)]
     assert dict(series.points_by_receiver(cluster)) == {
         ("scrape", "full"): 1,
+        ("scrape", "address_share"): 0,
+        ("scrape", "client_share"): 0,
         ("scrape", "conflicting"): 0,
         ("scrape", "invalid"): 0,
     }
@@ -71,7 +74,7 @@ def test_without_telemetry_there_are_no_rows() -> None:
     """A cluster that leaves telemetry to the broker has no series of it."""
     cluster = ClusterCounters("quiet")
     readers = [family.rows for family in FAMILIES if family.name.startswith("kproxy_telemetry_")]
-    assert len(readers) == 15
+    assert len(readers) == 16
     assert all(not list(rows(cluster)) for rows in readers)
 
 

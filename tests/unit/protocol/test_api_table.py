@@ -202,3 +202,15 @@ def test_a_table_of_some_apis_only() -> None:
             found.route(word(key, 1))
         assert (caught.value.reason, caught.value.api_key) == (reason, key)
         assert counters.refused[key, reason] == 1
+
+
+def test_a_route_whose_response_passes_unseen() -> None:
+    """It is made once, and is the route itself but for the response."""
+    route = table().route(word(8, 1))
+    unseen = route.unseen()
+    assert route.unseen() is unseen
+    assert (unseen.on_request, unseen.on_response, unseen.counters) == (
+        route.on_request,
+        OnResponse.PASS,
+        route.counters,
+    )

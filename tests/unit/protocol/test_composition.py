@@ -14,6 +14,8 @@ from kproxy.protocol.api_table import ApiPolicy, ApiTable, Chunk, OnRequest, OnR
 from kproxy.protocol.composition import CompositionError, LastWord, Room, compose
 from kproxy.protocol.context import Context
 from kproxy.protocol.outcomes import Answer, Forward, Outcome
+from kproxy.wire.arriving import ArrivingWalk
+from kproxy.wire.config_resources import NamedResources
 from kproxy.wire.primitives import frame as framed
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Relay, play
@@ -163,6 +165,11 @@ def before(context: Context, buf: Chunk, pos: int, end: int) -> None:
     del context, buf, pos, end
 
 
+def walk(api_key: int, version: int) -> ArrivingWalk:
+    """As another walk."""
+    return NamedResources(api_key, version)
+
+
 def rewriter(context: Context, version: int, buf: Chunk, pos: int, size: int) -> None:
     """Nothing has to change."""
     del context, version, buf, pos, size
@@ -188,12 +195,41 @@ def rewriter(context: Context, version: int, buf: Chunk, pos: int, size: int) ->
         ({"stale_response": bytes}, {"stale_response": bytes}, "a and b both claim `stale_response`"),
         ({"before": before}, {"before": before}, "a and b both claim `before`"),
         ({"rewriter": rewriter}, {"rewriter": rewriter}, "a and b both claim `rewriter`"),
+        ({"request_walk": walk}, {"request_walk": NamedResources}, "a and b both claim `request_walk`"),
+        ({"response_walk": walk}, {"response_walk": NamedResources}, "a and b both claim `response_walk`"),
     ],
 )
 def test_a_clash_names_both_rooms(a: dict[str, Any], b: dict[str, Any], why: str) -> None:
     """It is an error at the start; one room never silently replaces the other."""
     with pytest.raises(CompositionError, match=rf"^api 10 \(FindCoordinator\): {why}"):
         together(ApiPolicy(**a), ApiPolicy(**b))
+
+
+@pytest.mark.parametrize("what", ["request_walk", "response_walk"])
+def test_rooms_share_a_walk(what: str) -> None:
+    """What several rooms want to know of a frame is found once."""
+    wants, nothing = ApiPolicy(**{what: walk}), ApiPolicy()  # type: ignore[arg-type]
+    for policies in ((wants, wants), (wants, nothing), (nothing, wants)):
+        assert getattr(together(*policies), what) is walk
+    assert getattr(together(nothing, nothing), what) is None
+
+
+@pytest.mark.parametrize(("others", "unseen"), [({}, True), ({"response": unchanged, **WHOLE}, False)])
+def test_a_response_passes_unseen_where_one_room_sees_it(others: dict[str, Any], unseen: bool) -> None:
+    """A room cannot say that another one need not look."""
+
+    def lets_pass(context: Context, frame: memoryview) -> Forward:
+        del context
+        return Forward(framed(frame), unseen=True)
+
+    policy = together(
+        ApiPolicy(request=passes, **({"on_request": OnRequest.WHOLE} | others)),
+        ApiPolicy(request=lets_pass, response=unchanged, **WHOLE),
+    )
+    assert policy.request is not None
+    outcome = policy.request(Relay().context, memoryview(frames.request(FIND_COORDINATOR, VERSION, 5)[4:]))
+    assert isinstance(outcome, Forward)
+    assert outcome.unseen == unseen
 
 
 def test_a_virtual_cluster_refuses_a_clash() -> None:
@@ -210,4 +246,30 @@ def test_a_room_joins_every_api_of_its_own() -> None:
     shared = composed(Cluster(), {71: only}, None)
     assert shared[71] is only
     assert ApiTable(ClusterCounters("test"), shared).route(71 << 16).policy is only
-    assert sorted(shared) == [0, 1, 3, 8, 9, 10, 11, 12, 13, 14, 17, 18, 28, 36, 55, 60, 68, 71, 76, 78, 79, 88]
+    assert sorted(shared) == [
+        0,
+        1,
+        3,
+        8,
+        9,
+        10,
+        11,
+        12,
+        13,
+        14,
+        17,
+        18,
+        28,
+        32,
+        33,
+        36,
+        44,
+        55,
+        60,
+        68,
+        71,
+        76,
+        78,
+        79,
+        88,
+    ]

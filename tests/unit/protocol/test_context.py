@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kproxy.observe.reasons import Reason
-from kproxy.protocol.context import Context
+from kproxy.protocol.context import ConnectionState, Context
 from kproxy.protocol.fault import Fault
 from tests.unit.relay.flows import Cluster, port_of
 
@@ -43,11 +43,11 @@ def test_a_client_introduces_itself() -> None:
 
 
 def test_a_name_that_is_no_label() -> None:
-    """A name that KIP-511 does not allow is counted as unknown, and kept as it is for the log."""
+    """A name that KIP-511 does not allow is counted as unknown, and kept for the log: its first 256 characters."""
     cluster = Cluster()
     found = context(cluster)
-    found.introduce("a\nb", "x" * 500)
-    assert found.software == ("a\nb", "x" * 500)
+    found.introduce("a\nb" + "y" * 500, "x" * 500)
+    assert found.software == ("a\nb" + "y" * 253, "x" * 256)
     assert found.software_label == ("unknown", "unknown")
 
 
@@ -95,3 +95,18 @@ def test_a_room_keeps_its_own_state() -> None:
     found.forget(Kept)
     assert found.find(Kept) is None
     assert found.state(Kept) is not kept
+
+
+class Other:
+    """What another room keeps."""
+
+
+def test_rooms_learn_that_a_connection_has_ended() -> None:
+    """Those that ask for it, by the base of their state."""
+    found = context(Cluster())
+    found.end()
+    kept, other = found.state(ConnectionState), found.state(Other)
+    gone = [kept.gone]
+    found.end()
+    assert [*gone, kept.gone] == [False, True]
+    assert not hasattr(other, "gone")

@@ -30,7 +30,7 @@ DECIDES = {Trigger.COORDINATOR: Action.NOT_COORDINATOR, Trigger.OFFSETS: Action.
 
 def make() -> Relay:
     """Return a connection of a cluster that decides by the table, after an epoch has ended."""
-    return Relay(Cluster(decides=DECIDES))
+    return Relay(Cluster(decides=DECIDES), earlier=1)
 
 
 def commit(key: int, version: int, number: int) -> bytes:
@@ -198,3 +198,24 @@ def test_all_that_is_refused_has_a_policy() -> None:
         assert policy is not None
         large.feed("client", frames.raw_request(key, 3 if key != 76 else 1, 5, bytes(policy.request_limit)))
         assert large.reason in (Reason.FRAME_TOO_LARGE, Reason.UNSUPPORTED_VERSION)
+
+
+@pytest.mark.parametrize(("key", "version"), [(8, 9), (28, 5)])
+def test_a_commit_of_thousands_of_partitions(key: int, version: int) -> None:
+    """It is not decoded: the connection ends, and its client asks again on the next one. Fewer are answered."""
+    for count, refused in ((1000, True), (9000, False)):
+        partitions = [{"PartitionIndex": index} for index in range(count)]
+        content = {"GroupId": "group", "Topics": [{"Name": "orders", "Partitions": partitions}]}
+        ended = make().play([("epoch", b""), ("client", frames.request(key, version, 5, content))], whole)
+        assert (len(ended.client.data) > 0) == refused
+        assert (ended.reason, ended.requests.last)[refused] is Reason.REBOOTSTRAP
+        assert bytes(ended.broker.data) == b""
+
+
+def test_a_commit_of_thousands_of_partitions_that_is_served() -> None:
+    """It goes on unchanged, and is not decoded either."""
+    partitions = [{"PartitionIndex": index} for index in range(9000)]
+    content = {"GroupId": "group", "Topics": [{"Name": "orders", "Partitions": partitions}]}
+    sent = frames.request(ApiKey.OFFSET_COMMIT, 8, 5, content)
+    served = Relay(earlier=1).play([("epoch", b""), ("client", sent)], whole)
+    assert (bytes(served.broker.data), served.reason) == (sent, None)

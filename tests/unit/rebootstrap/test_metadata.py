@@ -11,12 +11,13 @@ import pytest
 from kproxy.observe.reasons import Reason
 from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.rebootstrap.metadata import MetadataState
+from kproxy.rebootstrap.topics import MOST_ASKED
 from kproxy.wire.apis import APIS
 from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.metadata_request import MetadataRequest, MetadataRequestTopic
 from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker, MetadataResponseTopic
 from kproxy.wire.header import RequestHeader, encode_request_header
-from kproxy.wire.primitives import INT32, Tags, frame
+from kproxy.wire.primitives import INT32, MAX_TAGS, Tags, frame
 from tests.unit.rebootstrap.test_leader_epochs import as_of, without_epochs, without_ids
 from tests.unit.rebootstrap.test_topics import MESSAGES
 from tests.unit.relay import frames
@@ -324,12 +325,29 @@ def test_requests_on_the_way_to_a_notification(key: int, version: int) -> None:
 def test_a_long_list_of_topics() -> None:
     """10,000 of them are held and decided upon; more bytes than any client sends are refused before they arrive."""
     names = [f"{number:0200}" for number in range(10_000)]
-    relay = Relay(notifying()).play([("epoch", b""), ("client", asked(named(*names)))], whole)
+    relay = Relay(notifying(), earlier=1).play([("epoch", b""), ("client", asked(named(*names)))], whole)
     assert [one.name for one in got(relay).topics] == names
     relay = Relay().play([("client", INT32.pack((8 << 20) + 1) + asked(ALL_TOPICS)[4:])], whole)
     assert relay.reason is Reason.FRAME_TOO_LARGE
     below: Script = [("client", INT32.pack((8 << 20) + 1) + asked(ALL_TOPICS, version=12)[4:])]
     assert Relay().play(below, whole).reason is None
+
+
+def test_a_list_of_topics_without_end() -> None:
+    """More than kproxy would answer in one turn are treated as all topics: the connection ends."""
+    names = [f"{number}" for number in range(MOST_ASKED + 1)]
+    served = Relay(notifying(), earlier=1).play([("epoch", b""), ("client", asked(named(*names[1:])))], whole)
+    assert len(got(served).topics) == MOST_ASKED
+    ended = Relay(notifying(), earlier=1).play([("epoch", b""), ("client", asked(named(*names)))], whole)
+    assert (ended.reason, bytes(ended.client.data)) == (Reason.REBOOTSTRAP, b"")
+
+
+def test_a_topic_with_tagged_fields_without_end() -> None:
+    """More than Kafka will ever have are malformed: they are not looked at."""
+    for count, reason in ((MAX_TAGS, None), (MAX_TAGS + 1, Reason.MALFORMED_REQUEST)):
+        tags = tuple((number, b"") for number in range(count))
+        request = MetadataRequest(topics=[MetadataRequestTopic(name="t", unknown_tags=tags)])
+        assert Relay(notifying()).play([("epoch", b""), ("client", asked(request))], whole).reason is reason
 
 
 @pytest.mark.parametrize("retired", [False, True])

@@ -150,7 +150,8 @@ class Outcome:
 class Relay:
     """One connection; what it is fed lies in a buffer that is overwritten at once, as the pump's is.
 
-    `others` replace kproxy's own policies.
+    `others` replace kproxy's own policies, `table` replaces all that is derived from them. `earlier`
+    responses went out before.
     """
 
     def __init__(
@@ -164,10 +165,14 @@ class Relay:
         held_limit: int = LIMIT,
         others: Mapping[int, ApiPolicy] = MappingProxyType({}),
         ids: ProducerIds | None = None,
+        earlier: int = 0,
+        table: ApiTable | None = None,
     ) -> None:
         self.cluster = cluster or Cluster()
         counters = self.cluster.counters
-        if retired:
+        if table is not None:
+            self.table = table
+        elif retired:
             self.table = ApiTable(counters, composed_retired(self.cluster), only=RETIRED_KEYS)
         else:
             self.table = ApiTable(counters, {**composed(self.cluster, {}, ids), **others})
@@ -180,8 +185,18 @@ class Relay:
             self.in_flight, self.context, self.client, self.own, response_limit, held_limit, self
         )
         self.now = 100.0
+        self.earlier = earlier
+        self.one_turn = False
+        self.turns = 0
+        """How often a flow went on with what it held back."""
         self.reason: Reason | None = None
         self.detail = ""
+
+    def feed_held(self, side: Side, data: bytes) -> None:
+        """As `feed`, for one turn only."""
+        self.one_turn = True
+        self.feed(side, data)
+        self.one_turn = False
 
     def feed(self, side: Side, data: bytes) -> None:
         """Feed one piece; a fault is kept, and nothing is taken after it."""
@@ -225,11 +240,27 @@ class Relay:
     def work(self, stepwise: Incremental) -> None:
         """As `Owner`: the code that made the steps takes them."""
 
+    @property
+    def answered(self) -> int:
+        """As `Owner`."""
+        return self.earlier + self.responses.count + self.own.count
+
     def resolved(self) -> None:
         """As `Owner`; during a request, the answer is sent when the fed bytes are done."""
-        if self.reason is None and not self.requests.handling:
+        if self.reason is None and not self.requests.handling and not self.one_turn:
             self._try(lambda: self.responses.go_on(self.now), "broker")
             self.responses.settle(self.now)
+            self._turns()
+
+    def _turns(self) -> None:
+        """Give the flows turns until they hold nothing back."""
+        while self.reason is None and (self.responses.resting or self.requests.may_go_on):
+            self.turns += 1
+            if self.responses.resting:
+                self._try(lambda: self.responses.go_on(self.now), "broker")
+                self.responses.settle(self.now)
+            elif self._try(lambda: self.requests.go_on(self.now), "client"):
+                self.requests.settle(self.now)
 
     def end(self) -> None:
         """End the connection, for whatever reason."""

@@ -158,7 +158,7 @@ class Own(Relay):
         if side == "answer":
             parked = self.room.parked[INT32.unpack_from(data, 4)[0]]
             while isinstance(parked, Incremental) and not parked.done:
-                self.deferred_work.take()
+                self.deferred_work.take(self.now)
             parked.resolve(data)
         else:
             super().feed(side, data)

@@ -10,6 +10,7 @@ import struct
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import trio
 
@@ -241,14 +242,12 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage(
-    *, stalled_frame: float = 30.0, limits: Limits | None = None, seconds: float = 60
-) -> AsyncIterator[Stage]:
+async def stage(*, limits: Limits | None = None, seconds: float = 60, **timeouts: Any) -> AsyncIterator[Stage]:
     """A running pump. At the end it has closed everything, and does not spin."""
     before = descriptors()
     with trio.fail_after(seconds):
         async with trio.open_nursery() as nursery:
-            running = Stage(Pump(Timeouts(stalled_frame=stalled_frame)), limits=limits or Limits())
+            running = Stage(Pump(limits or Limits(), Timeouts(**timeouts)), limits=limits or Limits())
             nursery.start_soon(running.pump.run)
             try:
                 await at_work(running.pump)

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import pytest
 import trio
@@ -97,14 +98,14 @@ class Listener:
 
 @asynccontextmanager
 async def open_acceptor(
-    *, limits: Limits | None = None, servers: list[tuple[str, int]] | None = None, **timeouts: float
+    *, limits: Limits | None = None, servers: list[tuple[str, int]] | None = None, **timeouts: Any
 ) -> AsyncIterator[Listener]:
     """An acceptor that takes clients; at the end none is left in it, and no descriptor."""
     before = open_files()
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             waits = Timeouts(**timeouts)
-            pump, broker = Pump(waits), Broker()
+            pump, broker = Pump(Limits(), waits), Broker()
             backend = Backend(*(servers if servers is not None else [broker.address]))
             made = Listener(nursery, pump, Acceptor(pump, limits or Limits(), waits), backend, broker)
             nursery.start_soon(pump.run)
@@ -116,6 +117,8 @@ async def open_acceptor(
                 nursery.cancel_scope.cancel()
         await made.close()
     assert made.acceptor.waiting == 0
+    assert len(made.acceptor.quotas) == 0, "connections are still counted by address"
+    assert len(pump.silent) == 0
     assert backend.counters.connections_active == 0
     assert sum(backend.ended.values()) == backend.counters.connections_opened
     assert open_files() <= before, "descriptors are left open"
@@ -271,6 +274,70 @@ async def test_the_limit_of_connections() -> None:
         await opened.broker.accept()
 
 
+async def test_the_limit_of_an_address() -> None:
+    """Beyond it a client is closed at once; one that goes makes room, whether it was relayed or not."""
+    async with open_acceptor(limits=Limits(max_connections_per_address=2)) as opened:
+        first, second = opened.come(), opened.come()
+        await first.send(request(1))
+        await opened.broker.accept()
+        await eventually(lambda: len(opened.pump.connections) == 1 == opened.acceptor.waiting, "one in, one waiting")
+        assert await closed(opened.come()) == b""
+        await opened.ended(Reason.ADDRESS_LIMIT)
+        await first.reset()
+        await opened.ended(Reason.ADDRESS_LIMIT, Reason.CLIENT_RESET)
+        await second.close()
+        await opened.ended(Reason.ADDRESS_LIMIT, Reason.CLIENT_RESET, Reason.CLIENT_CLOSED)
+        for _ in range(2):
+            await opened.come().send(request(1))
+            await opened.broker.accept()
+        assert await closed(opened.come()) == b""
+
+
+async def test_the_rate_of_an_address() -> None:
+    """A client beyond the burst is closed at once, and costs the others nothing of the rate of all."""
+    limits = Limits(connections_per_second_per_address=1, connections_per_second=1)
+    async with open_acceptor(limits=limits) as opened:
+        for _ in range(20):
+            opened.come()
+        await eventually(lambda: len(opened.acceptor._silent) == 20, "the burst of 20 seconds")
+        assert await opened.acceptor.turns.begin() == 1
+        opened.acceptor.turns.end(1)
+        assert await closed(opened.come()) == b""
+        await opened.ended(Reason.ADDRESS_RATE)
+        with trio.fail_after(0.5):
+            assert await opened.acceptor.turns.begin() == 1
+        opened.acceptor.turns.end(0)
+
+
+async def test_a_socket_that_lingers_counts() -> None:
+    """It has a descriptor until its client has read what was sent to it."""
+    async with open_acceptor(limits=Limits(max_connections=1, max_connections_per_address=5)) as opened:
+        client = opened.come()
+        await client.send(request(1))
+        broker = await opened.broker.accept()
+        await broker.receive(len(request(1)))
+        await broker.send(response(1))
+        await client.receive(len(response(1)))
+        (connection,) = opened.pump.connections.values()
+        connection.close(Reason.DRAINED)
+        assert (len(opened.pump.lingering), len(opened.pump.connections)) == (1, 0)
+        assert await closed(opened.come()) == b""
+        await opened.ended(Reason.DRAINED, Reason.CLIENT_LIMIT)
+
+
+async def test_peers_that_vanish_are_noticed() -> None:
+    """TCP asks quiet clients and brokers whether they are there, from the configured time on."""
+    async with open_acceptor(tcp_keepalive=20) as opened:
+        await opened.come().send(request(1))
+        await opened.broker.accept()
+        await eventually(lambda: len(opened.pump.connections) == 1, "a connection")
+        (connection,) = opened.pump.connections.values()
+        for sock in (connection.client.sock, connection.broker.sock):
+            assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+            options = (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT)
+            assert [sock.getsockopt(socket.IPPROTO_TCP, option) for option in options] == [20, 5, 4]
+
+
 async def test_an_unexpected_exception_ends_one_client() -> None:
     """A bug in the cluster's own code ends one client's connection; it is logged, and counted as internal."""
     async with open_acceptor() as opened:
@@ -374,18 +441,23 @@ import trio
 from kproxy.config import Limits, Timeouts
 from kproxy.relay.acceptor import Acceptor
 from kproxy.relay.pump import Pump
-from tests.unit.relay.sockets import Backend, pair, request
+from tests.unit.relay.sockets import Backend, at_work, pair, request
 
 async def main():
     with socket.create_server(("127.0.0.1", 0)) as broker:
-        backend, pump = Backend(broker.getsockname()), Pump(Timeouts())
+        backend, pump = Backend(broker.getsockname()), Pump(Limits(), Timeouts())
         far, near = pair()
         far.send(request(1))
-        lowest_free = os.dup(0)
-        os.close(lowest_free)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free, 4096))
-        await Acceptor(pump, Limits(), Timeouts()).admit(backend, None, near)
-        print(backend.ended, flush=True)
+        acceptor = Acceptor(pump, Limits(), Timeouts())
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(pump.run)
+            await at_work(pump)
+            lowest_free = os.dup(0)
+            os.close(lowest_free)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free, 4096))
+            await acceptor.admit(backend, None, near)
+            print(backend.ended, flush=True)
+            nursery.cancel_scope.cancel()
 
 trio.run(main)
 """

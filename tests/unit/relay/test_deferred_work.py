@@ -11,7 +11,16 @@ import trio
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
-from tests.unit.relay.own import asked_broker, dialogue, park, parked_response, step_response, talking, work
+from tests.unit.relay.own import (
+    asked_broker,
+    dialogue,
+    park,
+    parked_response,
+    step_request,
+    step_response,
+    talking,
+    work,
+)
 from tests.unit.relay.sockets import Relayed, eventually, request, response
 
 
@@ -59,16 +68,11 @@ async def test_each_to_its_end_the_oldest_first() -> None:
 
 
 async def test_a_client_has_one_waiting_at_most() -> None:
-    """Of many in one piece, each is finished before the next begins; their answers are in order among others."""
+    """Of many in one piece, each is finished before the next is looked at; their answers are in order among others."""
     async with talking() as (running, room):
         relayed = running.relay()
-        most = 0
-
-        def within(number: int) -> None:
-            nonlocal most
-            most = max(most, sum(not one.done for _, one in running.pump.deferred_work.waiting.values()))
-
-        room.within = within
+        ahead: list[int] = []
+        room.within = lambda number: ahead.append(max(room.parked) - number)
         await relayed.client.send(*(work(number, 2) for number in range(1, 50)), request(50), park(51, at_once=True))
         assert await relayed.broker.receive(len(request(50))) == request(50)
         await relayed.broker.send(response(50))
@@ -76,40 +80,54 @@ async def test_a_client_has_one_waiting_at_most() -> None:
         expected += response(50) + parked_response(51)
         assert await relayed.client.receive(len(expected)) == expected
         assert room.steps == [(number, step) for number in range(1, 50) for step in range(2)]
-        assert most == 1
+        assert max(ahead) == 0
         await relayed.exchange(60)
 
 
-async def test_one_that_comes_with_the_last_step_of_another() -> None:
-    """The client's next request is held behind a dialogue that ends when the last step's answer is out."""
+async def test_others_go_between_many_of_one_client() -> None:
+    """However many a client sends in one piece, what others sent is relayed before each of them."""
     async with talking() as (running, room):
-        relayed = running.relay()
+        asking, other = running.relay(), running.relay()
+        heard_before: list[bool] = []
 
         def within(number: int) -> None:
-            if not room.steps[1:]:
-                relayed.broker.sock.send(response(1) + step_response(3, 0))
+            heard_before.append(bool(heard(other)))
+            other.client.sock.send(request(number))
 
         room.within = within
+        await asking.client.send(*(work(number, 1) for number in range(1, 101)))
+        for number in range(1, 101):
+            await answered(asking, number)
+        assert heard_before == [False, *[True] * 99]
+
+
+async def test_a_dialogue_behind_an_answer_in_steps() -> None:
+    """The client's next requests are held until the answer is there, although an earlier response is not."""
+    async with talking() as (running, room):
+        relayed = running.relay()
         await relayed.client.send(request(1) + work(2, 9) + dialogue(3, 1) + work(4, 2))
+        assert await relayed.broker.receive(len(request(1))) == request(1)
+        assert await relayed.broker.receive(len(step_request(3, 0))) == step_request(3, 0)
+        assert [number for number, _ in room.steps] == [2] * 9
+        await relayed.broker.send(response(1) + step_response(3, 0))
         expected = response(1) + parked_response(2) + asked_broker(3, 1) + parked_response(4)
         assert await relayed.client.receive(len(expected)) == expected
         assert not running.pump.deferred_work.waiting
 
 
-async def test_one_that_fails_with_the_last_step_of_another() -> None:
-    """As above, with another request behind it, before which it is finished: its fault ends its own connection only."""
+async def test_one_that_fails_behind_another() -> None:
+    """Its fault ends its own connection only, and the request behind it is not looked at."""
     async with talking() as (running, room):
         relayed, other = running.relay(), running.relay()
 
         def within(number: int) -> None:
             if number == 4:
                 raise MalformedMessageError("no message")
-            if not room.steps[1:]:
-                relayed.broker.sock.send(response(1) + step_response(3, 0))
 
         room.within = within
-        await relayed.client.send(request(1) + work(2, 9) + dialogue(3, 1) + work(4, 2) + work(5, 2))
+        await relayed.client.send(work(2, 9) + work(4, 2) + work(5, 2))
         await relayed.ended(Reason.MALFORMED_REQUEST)
+        assert 5 not in room.parked
         await other.client.send(work(6, 2))
         await answered(other, 6)
         assert not running.pump.deferred_work.waiting

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.connections import ConnectionInfo
 from kproxy.protocol.context import Context
-from kproxy.relay.record import PROTOCOL_ERRORS, record, record_end
+from kproxy.relay.record import PROTOCOL_ERRORS, count_end, record, record_end
 from tests.unit.relay.flows import Cluster
 
 QUIET = {Reason.CLIENT_CLOSED, Reason.DRAINED, Reason.SHUTDOWN, Reason.REBOOTSTRAP, Reason.RETIRED_NODE}
@@ -101,9 +101,11 @@ def test_a_client_that_introduced_itself_leaves() -> None:
 
 def test_a_relayed_connection_logs_what_it_moved() -> None:
     """Bytes both ways, how long it was open, what was in flight."""
-    _, context = opened()
+    cluster, context = opened()
     with capture_logs() as lines:
+        count_end(context, Reason.BROKER_RESET)
         record_end(context, ended(context), Reason.BROKER_RESET, "reset")
+    assert cluster.counters.closed == {Reason.BROKER_RESET: 1}
     (line,) = lines
     assert 5 <= line.pop("seconds") < 60
     assert {name: line[name] for name in ("upstream", "bytes_in", "bytes_out", "in_flight", "connection")} == {

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from kproxy.relay.splice import MAX_IDLE, PIPE_BYTES, NoPipeError, Pipe, PipePool
+from kproxy.relay.splice import MAX_IDLE, MAX_PIPES, PIPE_BYTES, NoPipeError, Pipe, PipePool
 from tests.unit.relay.sockets import KIB, MIB, no_descriptors, noise, open_files, pair
 
 
@@ -114,3 +114,23 @@ def test_an_unprivileged_user_gets_smaller_pipes() -> None:
     """Beyond a user's share of pipe memory pipes stay small, and still work."""
     done = subprocess.run([sys.executable, "-c", MANY_PIPES], capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_pipes_are_so_many_at_most() -> None:
+    """Clients that do not read cannot use up the descriptors by their pipes; one that is given back can be taken."""
+    before = open_files()
+    pool = PipePool()
+    pipes = [pool.take() for _ in range(MAX_PIPES)]
+    with pytest.raises(NoPipeError, match="256 pipes"):
+        pool.take()
+    for pipe in pipes[:MAX_IDLE]:
+        pool.give_back(pipe)
+    pipes[-1].level = 1
+    pool.give_back(pipes[-1])
+    again = [pool.take() for _ in range(MAX_IDLE + 1)]
+    with pytest.raises(NoPipeError):
+        pool.take()
+    for pipe in (*again, *pipes[MAX_IDLE:-1]):
+        pool.give_back(pipe)
+    pool.close()
+    assert open_files() <= before

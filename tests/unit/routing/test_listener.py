@@ -8,6 +8,7 @@ from contextlib import suppress
 import trio
 import trio.testing
 
+from kproxy.relay.accept_turns import AcceptTurns
 from kproxy.routing.listeners import Listener, listen
 from tests.unit.relay.sockets import eventually, open_files
 
@@ -29,7 +30,7 @@ async def test_a_client_is_admitted_with_the_listener_s_current_state() -> None:
     """An open listener may be retired, or become another node's."""
     porter, listener = Porter(), Listener(listen(HOST, 0), 1)
     async with trio.open_nursery() as work:
-        work.start_soon(listener.serve, work, porter.admit)
+        work.start_soon(listener.serve, work, porter.admit, AcceptTurns(1000))
         for node_id, retired in ((1, None), (1, 5.0), (2, None)):
             listener.node_id, listener.retired = node_id, retired
             (await trio.open_tcp_stream(HOST, listener.port)).socket.close()
@@ -42,7 +43,7 @@ async def test_a_closed_listener_refuses_and_its_port_is_free() -> None:
     before = open_files()
     porter, listener = Porter(), Listener(listen(HOST, 0), 1)
     async with trio.open_nursery() as work:
-        work.start_soon(listener.serve, work, porter.admit)
+        work.start_soon(listener.serve, work, porter.admit, AcceptTurns(1000))
         await trio.testing.wait_all_tasks_blocked()
         listener.close()
         await trio.testing.wait_all_tasks_blocked()

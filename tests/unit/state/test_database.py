@@ -118,6 +118,14 @@ def test_every_damaged_byte_of_the_header_is_survived(path: Path) -> None:
     assert refused > 20
 
 
+def test_a_schema_that_is_no_text(path: Path) -> None:
+    """SQLite quotes a damaged schema in its error; where those bytes are no UTF-8 the file is damaged all the same."""
+    filled(path)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"sqlite_autoindex", b"\xffqlite_autoindex"))
+    assert "is damaged" in refusal(path)
+
+
 def test_an_older_schema_is_brought_up_and_a_newer_one_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A new kproxy migrates and keeps the rows; an old one then says that a newer kproxy wrote the file."""
     filled(path)
@@ -155,3 +163,10 @@ def test_two_at_one_file(path: Path) -> None:
         database.connect(str(path))
     first.close()
     database.connect(str(path)).close()
+
+
+def test_a_file_without_its_table(path: Path) -> None:
+    """Somebody took it out: one error that says so, not one for each query."""
+    filled(path)
+    execute(path, "DROP TABLE entries")
+    assert "lacks kproxy's table; put a backup in its place" in refusal(path)

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
+from kproxy.telemetry.quotas import Quotas
 from kproxy.telemetry.service import Telemetry
 from kproxy.telemetry.subscription import ClientInfo, Subscription
 from kproxy.telemetry.subscriptions import Subscriptions
@@ -39,6 +40,7 @@ class Options(TypedDict, total=False):
     max_bytes: int
     max_decompressed_bytes: int
     clock: Callable[[], float]
+    quotas: Quotas
 
 
 def metrics(count: int = 1) -> bytes:

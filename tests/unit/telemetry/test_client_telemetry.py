@@ -219,6 +219,43 @@ async def test_an_alteration_that_is_not_kept_is_reported(tmp_path: Path) -> Non
         assert {one["name"] for one in (await alive.get(path))["subscriptions"]} == {"all", "api", "tool"}
 
 
+async def test_what_a_connection_was_ends_with_it(tmp_path: Path) -> None:
+    """A receiver learns that the connection of a push has ended: it may give back what only that client had."""
+    async with brokers((1,)) as (broker,), living(described(broker, tmp_path)) as alive:
+        client = await client_of(alive)
+        assert await pushed(client, await got(client), 5) == 0
+        telemetry = alive.process.clusters[0].telemetry
+        assert telemetry is not None
+        (receiver,) = telemetry.prometheus
+        await eventually(lambda: receiver.accumulator.tally.series == 1, "the series")
+        (source,) = receiver.accumulator._registry.sources.values()
+        assert not source.gone
+        await client.stream.aclose()
+        await eventually(lambda: source.gone, "the end of the connection")
+
+
+async def test_quotas_are_those_of_the_settings(tmp_path: Path) -> None:
+    """A push beyond them is refused; owner and operator see why. A reload changes them at once."""
+    async with brokers((1,)) as (broker,), living(described(broker, tmp_path, max_fields=5)) as alive:
+        client = await client_of(alive)
+        subscribed = await got(client)
+        assert await pushed(client, subscribed, 5) == 118
+        (instance,) = (await alive.get("/api/v1/clusters/c/telemetry/instances"))["instances"]
+        assert (instance["last_error"], instance["last_error_reason"]) == (
+            "TELEMETRY_TOO_LARGE",
+            "more than 5 fields in one push",
+        )
+        line = 'kproxy_telemetry_refused_total{cluster="c",reason="fields"} 1.0'
+        assert line in (await alive.text("/metrics")).splitlines()
+        alive.config = described(broker, tmp_path, alive.listens, require_principal=True)
+        os.kill(os.getpid(), signal.SIGHUP)
+        telemetry = alive.process.clusters[0].telemetry
+        assert telemetry is not None
+        await eventually(lambda: telemetry.core.quotas.require_principal, "the reload")
+        assert (await got(client, subscribed.client_instance_id)).error_code == 31
+        assert await pushed(client, subscribed, 5) == 31
+
+
 async def test_a_reload_changes_subscriptions(tmp_path: Path) -> None:
     """The next push gets 117, and the next get has the new subscriptions; an invalid regex changes nothing."""
     async with brokers((1,)) as (broker,), living(described(broker, tmp_path)) as alive:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import cramjam
 import pytest
 import zstandard
 
-from kproxy.telemetry.compression import ACCEPTED, CODECS, SNAPPY, ZSTD, decompress
+from kproxy.telemetry.compression import ACCEPTED, CODECS, LZ4, SNAPPY, ZSTD, decompress
 from kproxy.telemetry.errors import PayloadError
 from kproxy.wire.generated.error_codes import ErrorCode
 from tests.unit.telemetry.clients import metrics
@@ -97,7 +99,26 @@ def test_a_gzip_stream_of_crumbs() -> None:
     """Several members are one stream, as in Java; thousands of them are work without a payload."""
     number, compress = COMPRESS["gzip"]
     assert decompress(number, compress(b"x") * 64, LIMIT) == b"x" * 64
-    assert refused(number, compress(b"") * 65) == (ErrorCode.INVALID_RECORD, "not gzip: more than 64 members")
+    assert refused(number, compress(b"") * 65) == (ErrorCode.INVALID_RECORD, "not gzip: more than 64 frames")
+
+
+FRAMES: Final[dict[str, tuple[int, bytes]]] = {
+    "zstd": (ZSTD, COMPRESS["zstd"][1](b"")),
+    "zstd, skippable": (ZSTD, b"\x50\x2a\x4d\x18\0\0\0\0"),
+    "lz4": (LZ4, COMPRESS["lz4"][1](b"")),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_frames_are_bounded(kind: str) -> None:
+    """A megabyte of empty frames is 5 ms of work without a payload. Before, all were read."""
+    codec, frame = FRAMES[kind]
+    data = COMPRESS[CODECS[codec]][1](b"x")
+    assert decompress(codec, data + frame * 63, LIMIT) == b"x"
+    assert refused(codec, data + frame * 65) == (
+        ErrorCode.INVALID_RECORD,
+        f"not {CODECS[codec]}: more than 64 frames",
+    )
 
 
 def streamed(data: bytes) -> bytes:

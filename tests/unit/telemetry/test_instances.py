@@ -54,3 +54,13 @@ def test_expiry_is_each_ones_own() -> None:
     instances.see(instance(2, 100), NOW + 30)
     assert [one.info.client_instance_id.int for one in instances.expired(NOW + 100)] == [2]
     assert ids(instances) == [1]
+
+
+def test_the_least_recently_seen_of_all_goes_where_no_address_has_too_many() -> None:
+    """Two of each address are allowed, and three in all."""
+    instances = Instances(capacity=3)
+    for number, address in enumerate(("10.0.0.1", "10.0.0.2", "10.0.0.1", "10.0.0.2")):
+        one = instance(number + 2)
+        one.address = address
+        instances.see(one, NOW, 0.7)
+    assert ids(instances) == [3, 4, 5]

@@ -7,7 +7,7 @@ from math import isnan, nan
 import pytest
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
-from kproxy.telemetry.layout import MAX_BYTES, LastPayload, layout, template_of
+from kproxy.telemetry.layout import MAX_BYTES, LastPayload, Layouts, layout, template_of
 from tests.unit.telemetry.receivers.pushes import gauge, metrics, total
 
 
@@ -125,3 +125,35 @@ def test_sizes_that_change_are_not_looked_through() -> None:
     last = LastPayload()
     for rack in ("r", "rr", "r", "rr"):
         assert last.learn(payload(1.0, rack=rack)) is None
+
+
+def formats(number: int) -> tuple[str, str]:
+    """Formats of a layout of one number that no other layout has."""
+    return f"<{number}s8x", f"<{number}xd"
+
+
+def test_layouts_are_kept_in_bounded_memory() -> None:
+    """A layout of its own for each made-up instance: the first are forgotten, and those that are learnt again stay."""
+    layouts = Layouts(most=40 * 17)
+    first = layouts.shared(*formats(1), 1)
+    for number in range(1000):
+        layouts.shared(*formats(2 + number), 1)
+        assert layouts.shared(*formats(1), 1) is first
+        assert layouts.cost <= 40 * 17
+    kept = [first.kept]
+    for number in range(40):
+        layouts.shared(*formats(5000 + number), 1)
+    assert [*kept, first.kept] == [True, False]
+    assert layouts.shared(*formats(1), 1) is not first
+
+
+def test_a_forgotten_layout_matches_nothing() -> None:
+    """The next push is decoded, and a layout is found anew from the one after that."""
+    last = LastPayload()
+    last.learn(payload(1.5))
+    template = last.learn(payload(2.5))
+    assert template is not None
+    assert last.match(payload(3.5)) is template
+    template.layout.forget()
+    assert last.match(payload(4.5)) is None
+    assert last.match(b"") is None

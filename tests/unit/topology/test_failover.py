@@ -88,3 +88,25 @@ def test_what_was_known_of_the_left_one_is_not_held_against_the_next() -> None:
     watched.observe(False, 61)
     assert not watched.due(120)
     assert watched.due(121)
+
+
+def test_time_in_which_kproxy_could_not_ask_does_not_count() -> None:
+    """Nothing is due then, and afterwards the outage must last as long as ever in sight."""
+    failover = Failover(2, automatic=True, after=60.0)
+    failover.observe(False, 0.0)
+    failover.observe(False, 50.0)
+    failover.observe(None, 51.0)
+    failover.observe(None, 500.0)
+    assert not failover.due(500.0)
+    failover.observe(False, 501.0)
+    assert not failover.due(501.0)
+    assert failover.due(511.0)
+
+
+def test_no_outage_begins_in_the_dark() -> None:
+    """An upstream that was fine stays so."""
+    failover = Failover(2, automatic=True, after=60.0)
+    failover.observe(None, 0.0)
+    failover.observe(None, 100.0)
+    assert failover.down_since is None
+    assert not failover.due(100.0)

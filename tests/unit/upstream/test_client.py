@@ -10,9 +10,10 @@ import pytest
 import trio
 import trio.testing
 
-from kproxy.errors import UpstreamError
+from kproxy.errors import ShortageError, UpstreamError
+from kproxy.observe.troubles import Troubles
 from kproxy.upstream.client import UnknownNodeError, UpstreamClient
-from kproxy.upstream.connection import MAX_IN_FLIGHT
+from kproxy.upstream.connection import MAX_IN_FLIGHT, Connection
 from kproxy.upstream.handshake import HELLO, NotOfferedError
 from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
 from kproxy.wire.generated.list_groups_request import ListGroupsRequest
@@ -20,6 +21,7 @@ from kproxy.wire.generated.list_groups_response import ListGroupsResponse
 from kproxy.wire.generated.metadata_request import MetadataRequest
 from kproxy.wire.generated.metadata_response import MetadataResponse
 from kproxy.wire.header import RequestHeader
+from tests.unit.relay.sockets import no_descriptors
 from tests.unit.upstream import scripted_broker as script
 from tests.unit.upstream.scripted_broker import API_VERSIONS, METADATA, ScriptedBroker, eventually
 
@@ -425,3 +427,29 @@ async def test_the_end_of_run_closes_everything(broker: ScriptedBroker) -> None:
     await eventually(lambda: broker.open == 0, "the connection is closed")
     with pytest.raises(UpstreamError, match=r"start UpstreamClient\.run"):
         await client.metadata()
+
+
+async def test_a_shortage_of_descriptors_is_no_fault_of_the_broker(broker: ScriptedBroker, start: Start) -> None:
+    """Neither a refused socket nor a name that cannot be looked up without files says anything about the broker."""
+    client = await start(broker.address, ("no-such-host.invalid", 1))
+    by_name = await start(("no-such-host.invalid", 1))
+    with no_descriptors():
+        for asked in (client, by_name):
+            with pytest.raises(ShortageError, match="out of descriptors"):
+                await asked.metadata()
+    with pytest.raises(UpstreamError, match="no address") as caught:
+        await by_name.metadata()
+    assert not isinstance(caught.value, ShortageError)
+
+
+async def test_a_fault_ends_its_connection_only(broker: ScriptedBroker, start: Start, monkeypatch: Any) -> None:
+    """The client's nursery holds all connections: an exception there would end them, and the process."""
+    troubles = Troubles()
+    client = await start(broker.address, troubles=troubles)
+    await client.metadata()
+    with monkeypatch.context() as planted:
+        planted.setattr(Connection, "_answered", lambda self, response: 1 // 0)
+        with pytest.raises(UpstreamError):
+            await client.metadata()
+    assert troubles.errors["upstream"] == 1
+    assert (await client.metadata()).cluster_id == "scripted"

@@ -15,6 +15,7 @@ from kproxy.wire.header import (
 )
 
 PLAIN = RequestHeader(3, 8, 7, "me")
+PLAIN_HEAD = b"\x00\x03\x00\x08\x00\x00\x00\x07"
 FLEXIBLE = RequestHeader(3, 9, 7, None, ((1, b"x"), (5, b"")))
 
 
@@ -108,6 +109,14 @@ def test_request_header_that_cannot_be_written() -> None:
         encode_request_header(PLAIN._replace(correlation_id=2**31))
     with pytest.raises(ValueError, match="no tagged fields"):
         encode_request_header(PLAIN._replace(tags=((1, b""),)))
+
+
+def test_a_client_id_that_became_too_long_is_cut() -> None:
+    """Bytes that are no UTF-8 are three each once they are replaced; what kproxy asks in that name is written."""
+    raw = PLAIN_HEAD + (0x7FFF).to_bytes(2, "big") + b"\xff" * 0x7FFF
+    header, _ = decode_request_header(raw, 0, len(raw))
+    again, _ = decode_request_header(encoded := encode_request_header(header), 0, len(encoded))
+    assert again.client_id == "\ufffd" * 8191
 
 
 @pytest.mark.parametrize(

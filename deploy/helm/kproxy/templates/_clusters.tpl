@@ -112,9 +112,13 @@
   {{- end -}}
   {{- $clusters = append $clusters $own -}}
 {{- end -}}
+{{- $admin := dict "listen" (include "kproxy.admin" .) -}}
+{{- with .Values.admin.allowedHosts -}}
+  {{- $_ := set $admin "allowed_hosts" . -}}
+{{- end -}}
 {{- $own := dict
     "clusters" $clusters
-    "admin" (dict "listen" (include "kproxy.admin" .))
+    "admin" $admin
     "drain" (dict "deadline" (int .Values.drain.deadlineSeconds) "rebootstrap" .Values.drain.rebootstrap) -}}
 {{- mergeOverwrite (deepCopy .Values.config) $own | toYaml -}}
 {{- end -}}

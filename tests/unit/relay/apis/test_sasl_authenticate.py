@@ -7,7 +7,7 @@ import pytest
 from kproxy.observe.reasons import Reason
 from kproxy.relay.apis.sasl import MAX_REQUEST, Exchanges
 from tests.unit.relay import frames
-from tests.unit.relay.flows import Relay, Script, Side, bytewise, play
+from tests.unit.relay.flows import Relay, Script, Side, bytewise, play, whole
 
 KEY = 36
 HANDSHAKE = 17
@@ -118,12 +118,13 @@ def test_bytes_behind_the_last_field_pass() -> None:
 def test_tokens_have_a_limit() -> None:
     """A message is held whole; one that is larger than any broker takes is refused when its size is announced."""
     _, asked = says(2, b"x" * (MAX_REQUEST - 100))
-    relay = Relay()
+    relay = Relay().play(handshake(1), whole)
+    before = bytes(relay.broker.data)
     relay.feed("client", asked)
-    assert (relay.reason, bytes(relay.broker.data)) == (None, asked)
-    relay = Relay()
+    assert (relay.reason, bytes(relay.broker.data)) == (None, before + asked)
+    relay = Relay().play(handshake(1), whole)
     relay.feed("client", says(2, b"x" * MAX_REQUEST)[1][:100])
-    assert (relay.reason, bytes(relay.broker.data)) == (Reason.FRAME_TOO_LARGE, b"")
+    assert (relay.reason, bytes(relay.broker.data)) == (Reason.FRAME_TOO_LARGE, before)
 
 
 def test_at_a_node_that_is_gone() -> None:

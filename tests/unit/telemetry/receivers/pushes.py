@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
-from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData, NumberDataPoint
+from opentelemetry.proto.metrics.v1.metrics_pb2 import (
+    HistogramDataPoint,
+    Metric,
+    MetricsData,
+    NumberDataPoint,
+    SummaryDataPoint,
+)
 
 from kproxy.telemetry.layout import template_of
 from kproxy.telemetry.payload import Push
@@ -63,26 +69,35 @@ def total(
 
 
 def histogram(
-    name: str, bounds: list[float], buckets: list[int], summed: float, *, temporality: int = DELTA, start: int = 0
+    name: str,
+    bounds: list[float],
+    buckets: list[int],
+    summed: float,
+    *,
+    temporality: int = DELTA,
+    start: int = 0,
+    **attributes: str,
 ) -> Metric:
     """A histogram of one point."""
     metric = Metric(name=name)
     metric.histogram.aggregation_temporality = temporality  # type: ignore[assignment]
-    metric.histogram.data_points.add(
+    point = metric.histogram.data_points.add(
         count=sum(buckets), sum=summed, explicit_bounds=bounds, bucket_counts=buckets, start_time_unix_nano=start
     )
+    _attribute(point, attributes)
     return metric
 
 
-def summary(name: str, count: int, summed: float, quantiles: Mapping[float, float]) -> Metric:
+def summary(name: str, count: int, summed: float, quantiles: Mapping[float, float], **attributes: str) -> Metric:
     """A summary of one point."""
     metric = Metric(name=name)
     point = metric.summary.data_points.add(count=count, sum=summed)
     for quantile, value in quantiles.items():
         point.quantile_values.add(quantile=quantile, value=value)
+    _attribute(point, attributes)
     return metric
 
 
-def _attribute(point: NumberDataPoint, attributes: Mapping[str, str]) -> None:
+def _attribute(point: NumberDataPoint | HistogramDataPoint | SummaryDataPoint, attributes: Mapping[str, str]) -> None:
     for key, value in attributes.items():
         point.attributes.add(key=key).value.string_value = value

@@ -12,6 +12,7 @@ from kproxy.telemetry.receivers.accumulate import STEP, Accumulator
 from kproxy.telemetry.receivers.exposition import page, snapshot
 from kproxy.telemetry.receivers.labels import MAX_NAME
 from kproxy.telemetry.receivers.registry import MAX_ATTRIBUTES
+from kproxy.telemetry.receivers.shares import Limits
 from kproxy.telemetry.subscription import ClientInfo
 from tests.unit.telemetry.receivers.pushes import CUMULATIVE, client, gauge, histogram, metrics, summary, total
 
@@ -219,7 +220,7 @@ def test_a_client_whose_labels_change() -> None:
 
 def test_series_are_bounded() -> None:
     """Further series are counted and left out; known ones go on."""
-    accumulator = Accumulator(max_series=2)
+    accumulator = Accumulator(limits=Limits(series=2, address_share=1.0))
     for _ in range(2):
         take(accumulator, *[total("t", 1, topic=str(each)) for each in range(4)], gauge("g", 1.0))
     assert (accumulator.tally.series, accumulator.tally.full) == (2, 6)
@@ -228,7 +229,7 @@ def test_series_are_bounded() -> None:
 
 def test_clients_are_bounded() -> None:
     """A million invented instance ids cost no more than the limit; a client without accepted metrics costs nothing."""
-    accumulator = Accumulator(max_clients=3)
+    accumulator = Accumulator(limits=Limits(clients=3, address_share=1.0))
     for number in range(10):
         take(accumulator, gauge("g", 1.0), info=client(number))
         take(accumulator, Metric(name="empty"), info=client(100))

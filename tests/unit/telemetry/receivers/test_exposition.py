@@ -9,7 +9,7 @@ import pytest
 
 from kproxy.telemetry.receivers import exposition
 from kproxy.telemetry.receivers.accumulate import Accumulator
-from kproxy.telemetry.receivers.exposition import Snapshot, page, pieces, snapshot
+from kproxy.telemetry.receivers.exposition import Snapshot, page, pieces, snapshot, taking
 from kproxy.telemetry.receivers.labels import DEFAULT_LABELS
 from tests.unit.telemetry.receivers.pushes import client, gauge, histogram, metrics, total
 
@@ -107,3 +107,31 @@ def test_values_of_the_same_labels_are_one(made: Callable[[], list[Accumulator]]
     """Two clients, two points, a departed and a present client, two receivers: Prometheus takes a series once."""
     (line,) = [line for line in page(taken(*made())).splitlines() if not line.startswith("#")]
     assert line.endswith(" 2.0")
+
+
+def many_points(*, labels: tuple[str, ...] = DEFAULT_LABELS) -> Accumulator:
+    """A counter of one client with 1,000 points."""
+    accumulator = Accumulator(labels=labels, expiry=10.0)
+    list(accumulator.steps(client(), metrics(*[total("t", 1.0, topic=str(each)) for each in range(1000)]), 0.0))
+    return accumulator
+
+
+def test_a_family_of_many_points_is_copied_in_steps() -> None:
+    """256 points in one; in the end the snapshot that one step would take."""
+    (family,) = many_points().families.values()
+    *steps, taken = taking(family)
+    assert steps == [None] * 3
+    assert taken == snapshot(family)
+
+
+def test_a_client_that_departs_while_a_family_is_copied() -> None:
+    """Its counters are on the page once, though some were copied before it left."""
+    accumulator = many_points(labels=("client_software_version",))
+    list(accumulator.steps(client(2), metrics(total("t", 1.0, topic="0")), 9.0))
+    (family,) = accumulator.families.values()
+    copying = taking(family)
+    assert next(copying) is None
+    accumulator.expire(11.0)
+    [taken] = [each for each in copying if each is not None]
+    assert sum(isinstance(value, float) for _, value in taken.departed) == 1000
+    assert page([taken]) == page([snapshot(family)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import traceback
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -191,11 +192,38 @@ def test_urls(text: str, url: Url, where: str) -> None:
     assert url.where == where
 
 
-@pytest.mark.parametrize("text", ["", "a:4318", "ftp://a", "http://", "http://u:p@a/", "http://a/#x", "http://a:x/"])
+NO_URLS = (
+    "",
+    "a:4318",
+    "ftp://a?k=pa55",
+    "http://",
+    "http://u:pa55@a/",
+    "http://a/#pa55",
+    "http://a:x/?pa55",
+    "http://a/ b?k=pa55",
+    "http://a/é?k=pa55",
+)
+
+
+@pytest.mark.parametrize("text", NO_URLS)
 def test_no_urls(text: str) -> None:
-    """The error says what to write."""
-    with pytest.raises(ValueError, match=r"is no endpoint; write http://host:4318/v1/metrics"):
+    """The error says what to write, and shows the URL without what may be secret."""
+    with pytest.raises(ValueError, match=r"is no endpoint; write http://host:4318/v1/metrics") as caught:
         parse_url(text)
+    assert "pa55" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Authorization": "Bearer pa55\n"}, {"A": "pa55 é"}, {"A b": "pa55"}, {"Content-Length": "pa55"}],
+)
+async def test_headers_that_cannot_be_sent(nursery: trio.Nursery, headers: dict[str, str]) -> None:
+    """A plug-in or a later change may pass any: the error has neither the value nor a cause that shows it."""
+    client = HttpClient(await serving(nursery, saying(b"")))
+    with pytest.raises(HttpError, match=r"no HTTP/1\.1 request can be made of its URL and headers") as caught:
+        await client.post(b"body", headers)
+    assert "pa55" not in "".join(traceback.format_exception(caught.value))
+    await client.aclose()
 
 
 async def test_an_ipv6_host(nursery: trio.Nursery) -> None:

@@ -10,6 +10,7 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
 from kproxy.telemetry.layout import template_of
 from kproxy.telemetry.receivers.accumulate import Accumulator
 from kproxy.telemetry.receivers.plan import MAX_POINTS
+from kproxy.telemetry.receivers.shares import Limits
 from kproxy.telemetry.subscription import ClientInfo
 from tests.unit.telemetry.receivers.pushes import CUMULATIVE, client, gauge, histogram, metrics, summary, total
 from tests.unit.telemetry.receivers.test_accumulate import nothing_left, samples
@@ -187,7 +188,20 @@ def test_pushes_by_a_plan_keep_their_series() -> None:
 
 def test_a_full_accumulator_makes_no_plan_for_what_is_left_out() -> None:
     """So the series is accepted when there is room again."""
-    accumulator = Accumulator(max_series=1)
+    accumulator = Accumulator(limits=Limits(series=1))
     for _ in range(3):
         assert not push(accumulator, usual())
     assert accumulator.tally.full == 3
+
+
+def test_a_layout_that_is_forgotten_ends_its_plan() -> None:
+    """Layouts are kept in bounded memory: the push is added up point by point, and nothing is lost or misread."""
+    accumulator = Accumulator()
+    assert [push(accumulator, usual()) for _ in range(3)] == [False, True, True]
+    known, payload = template_of(usual().SerializeToString()), usual(5).SerializeToString()
+    assert known is not None
+    known.layout.forget()
+    assert not accumulator.again(client(), known, payload, 0.0)
+    list(accumulator.steps(client(), usual(5), 0.0, payload, known))
+    assert not accumulator.again(client(), known, payload, 0.0)
+    assert list(samples(accumulator)["sent_seconds_total"].values()) == [pytest.approx(8e-9)]

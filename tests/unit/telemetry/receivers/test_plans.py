@@ -7,7 +7,7 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 from kproxy.telemetry.layout import template_of
 from kproxy.telemetry.receivers.labels import Kind
 from kproxy.telemetry.receivers.plan import Plans, Step
-from kproxy.telemetry.receivers.series import Family, Group, Point, Source
+from kproxy.telemetry.receivers.series import Family, Group, Holding, Point, Source
 from kproxy.telemetry.subscription import ClientInfo
 from tests.unit.telemetry.receivers.pushes import client, gauge, metrics, total
 
@@ -21,9 +21,10 @@ def pushed(sent: float, age: float = 1.0) -> bytes:
 def planned(plans: Plans, info: ClientInfo) -> tuple[Source, Point]:
     """A client with one push added up in steps, and the point of its counter."""
     payload = pushed(1.0)
-    source = Source((info.client_instance_id, ""), Group(""), 0.0, 0.0)
+    source = Source((info.client_instance_id, ""), Group(""), Holding("10.0.0.1"), 0.0, 0.0)
     points = [
-        Point(Family(name, name, kind, 1.0, ""), (), "") for name, kind in (("sent", Kind.COUNTER), ("age", Kind.GAUGE))
+        Point(Family(name, name, kind, 1.0, ""), (), "", Holding("10.0.0.1"), 0)
+        for name, kind in (("sent", Kind.COUNTER), ("age", Kind.GAUGE))
     ]
     for point in points:
         point.values[source] = 1.0

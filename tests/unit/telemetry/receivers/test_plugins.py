@@ -24,8 +24,14 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (metadata / "entry_points.txt").write_text(
         "[kproxy.telemetry_receivers]\n"
         f"log = {HERE}.example_plugin:log\nbroken = {HERE}.no_such_module:log\nother = {HERE}.test_plugins:nothing\n"
+        f"fails = {HERE}.test_plugins:failing\n"
     )
     monkeypatch.syspath_prepend(tmp_path / "site")
+
+
+def failing(name: str, options: dict[str, object], labels: object) -> object:
+    """An entry point with a fault."""
+    return options["missing"]
 
 
 def nothing(name: str, options: object, labels: object) -> object:
@@ -35,7 +41,7 @@ def nothing(name: str, options: object, labels: object) -> object:
 
 async def test_the_example(tmp_path: Path, nursery: trio.Nursery) -> None:
     """The plug-in of the documentation is found, made, and gets what is pushed."""
-    assert installed() == ["broken", "log", "other"]
+    assert installed() == ["broken", "fails", "log", "other"]
     receiver = make("log", "mine", {"path": str(tmp_path / "log")}, {"cluster": "main"})
     fanout = Fanout([receiver])
     await nursery.start(fanout.run)
@@ -48,10 +54,11 @@ async def test_the_example(tmp_path: Path, nursery: trio.Nursery) -> None:
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("nobody", r"no receiver of type 'nobody': plug-ins are broken, log, other; install its package"),
+        ("nobody", r"no receiver of type 'nobody': plug-ins are broken, fails, log, other; install its package"),
         ("broken", r"the plug-in .*no_such_module:log does not load: ModuleNotFoundError"),
+        ("fails", r"the plug-in .*:failing refuses: KeyError: 'missing'"),
         ("other", r"test_plugins:nothing makes is no receiver: it lacks offer, run, flush, counters .*, content_types"),
-        ("log", r"mine: takes `path` and nothing else, not \['x'\]"),
+        ("log", r"the plug-in .*:log refuses: ValueError: mine: takes `path` and nothing else, not \['x'\]"),
     ],
 )
 def test_what_is_no_plug_in(kind: str, message: str) -> None:

@@ -7,7 +7,6 @@ import gzip
 import time
 from collections.abc import Iterator
 from itertools import pairwise
-from types import SimpleNamespace
 
 import pytest
 import trio
@@ -16,8 +15,9 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 from prometheus_client.parser import text_string_to_metric_families
 
 from kproxy.telemetry.payload import Push
+from kproxy.telemetry.quotas import Pusher
 from kproxy.telemetry.receivers import prometheus
-from kproxy.telemetry.receivers.prometheus import Prometheus, clients_page
+from kproxy.telemetry.receivers.prometheus import MAX_PAGE, Prometheus, bounded, clients_page
 from tests.unit.telemetry.receivers.pushes import client, gauge, push, total
 
 
@@ -108,6 +108,43 @@ async def test_clients_expire_without_pushes(nursery: trio.Nursery, autojump_clo
     assert (receiver.accumulator.sources, await receiver.snapshots()) == (0, [])
 
 
+def test_a_page_is_bounded() -> None:
+    """Whole parts up to the bound; then a comment, which Prometheus skips."""
+    parts = ["a 1.0\n", "b 2.0\n", "c 3.0\n"]
+    assert list(bounded(parts, 18)) == [b"a 1.0\n", b"b 2.0\n", b"c 3.0\n"]
+    cut = b"".join(bounded(parts, 17)).decode()
+    assert [family.name for family in text_string_to_metric_families(cut)] == ["a", "b"]
+    assert cut.endswith("# kproxy: this page ends at 17 bytes; further series are left out: see max_series\n")
+    assert MAX_PAGE == 128 << 20
+
+
+async def test_scrapes_take_turns(nursery: trio.Nursery) -> None:
+    """A page needs a copy of all numbers: never more than one at a time."""
+    receiver = Prometheus()
+    await nursery.start(receiver.run)
+    receiver.offer(push(*[total("t", 1.0, topic=str(each)) for each in range(3000)]))
+    await receiver.flush()
+    most = 0
+
+    async def watch() -> None:
+        nonlocal most
+        while True:
+            most = max(most, prometheus._SCRAPE.statistics().borrowed_tokens)
+            await trio.lowlevel.checkpoint()
+
+    nursery.start_soon(watch)
+    pages: list[bytes] = []
+
+    async def scrape() -> None:
+        pages.append((await clients_page([receiver]))[1])
+
+    async with trio.open_nursery() as scrapes:
+        for _ in range(4):
+            scrapes.start_soon(scrape)
+    assert (most, len(pages), len(set(pages))) == (1, 4, 1)
+    nursery.cancel_scope.cancel()
+
+
 @pytest.fixture
 def uncollected() -> Iterator[None]:
     """No garbage collection: it takes longer with the objects of other tests."""
@@ -150,22 +187,17 @@ async def test_a_fleet_that_comes_back_does_not_hold_up_the_loop(nursery: trio.N
     assert turns > 60
 
 
-def test_a_thread_takes_breaks_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page of 1,000 pieces of 0.04 ms: a break of 0.1 ms after 0.08 ms of work, until their 6 ms are over."""
-    now, breaks = 0.0, []
-
-    def sleep(seconds: float) -> None:
-        nonlocal now
-        breaks.append(now)
-        now += seconds
-
-    monkeypatch.setattr(prometheus, "time", SimpleNamespace(perf_counter=lambda: now, sleep=sleep))
-    monkeypatch.setattr(prometheus, "_BREAKS", 0.0059)
-    taken = prometheus._Breaks()
-    for _ in range(1_000):
-        now += 0.00004
-        taken.take()
-    assert len(breaks) == 60
-    apart = [later - earlier for earlier, later in pairwise([-0.0001, *breaks])]
-    assert apart == pytest.approx([0.00018] * 60)
-    assert now == pytest.approx(0.046)
+async def test_an_address_that_is_gone_gives_back_its_series(
+    nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
+) -> None:
+    """Row 4: within a minute after its connection has ended, where it had more than half of what it may have."""
+    receiver = Prometheus(max_series=100)
+    await nursery.start(receiver.run)
+    pusher = Pusher()
+    each = push(*[gauge("g", 1.0, topic=str(number)) for number in range(40)])
+    receiver.offer(Push(each.info, each.received_at, each.payload, pusher=pusher))
+    await trio.sleep(120)
+    assert receiver.accumulator.tally.series == 40
+    pusher.gone = True
+    await trio.sleep(59)
+    assert receiver.accumulator.tally.series == 0

@@ -8,8 +8,9 @@ from types import MappingProxyType
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 
 from kproxy.telemetry.receivers.labels import DEFAULT_LABELS, MAX_NAME, Kind, Labels
-from kproxy.telemetry.receivers.registry import MAX_ATTRIBUTES, Registry, Tally
+from kproxy.telemetry.receivers.registry import MAX_ATTRIBUTES, MAX_PAIRS, Registry, Tally
 from kproxy.telemetry.receivers.series import Point, Source
+from kproxy.telemetry.receivers.shares import Limits
 from kproxy.telemetry.subscription import ClientInfo
 from tests.unit.telemetry.receivers.pushes import client, metrics
 
@@ -19,7 +20,7 @@ BY_VERSION = ("client_software_version",)
 def registry(labels: Sequence[str] = DEFAULT_LABELS, *, max_clients: int = 10, max_series: int = 10) -> Registry:
     """An empty registry."""
     chosen = Labels(labels, attributes=None, constant={})
-    return Registry(chosen, max_clients=max_clients, max_series=max_series)
+    return Registry(chosen, Limits(clients=max_clients, series=max_series, address_share=1.0))
 
 
 def source(
@@ -38,7 +39,7 @@ def put(of: Registry, who: Source, name: str, value: float = 1.0, kind: Kind = K
     """A point that is not refused, with a value of the client."""
     family = of.family(Metric(name=name), kind)
     assert family is not None
-    point = of.admit(family, (("topic", topic),))
+    point = of.admit(who, family, (("topic", topic),))
     assert point is not None
     point.values[who] = value
     who.points[point] = who.touched
@@ -84,19 +85,23 @@ def test_series_are_bounded() -> None:
     assert put(of, two, "a") is point
     other = of.family(Metric(name="b"), Kind.GAUGE)
     assert other is not None
-    assert of.admit(other, ()) is None
+    assert of.admit(one, other, ()) is None
     assert (of.tally, list(of.families)) == (Tally(series=2, full=1), [("a", Kind.COUNTER)])
 
 
 def test_names_and_attributes_are_bounded() -> None:
     """A metric without a name has no family either."""
     of = registry()
+    who = source(of)
     assert [of.family(Metric(name=name), Kind.GAUGE) for name in ("", "x" * (MAX_NAME + 1))] == [None, None]
     family = of.family(Metric(name="x" * MAX_NAME), Kind.GAUGE)
     assert family is not None
-    assert of.admit(family, (("k", "x" * MAX_ATTRIBUTES),)) is None
-    assert of.tally == Tally(invalid=3)
-    assert of.admit(family, (("k", "x" * (MAX_ATTRIBUTES - 1)),)) is not None
+    assert of.admit(who, family, (("k", "x" * MAX_ATTRIBUTES),)) is None
+    pairs = tuple((f"k{number:02}", "") for number in range(MAX_PAIRS + 1))
+    assert of.admit(who, family, pairs) is None
+    assert of.tally == Tally(invalid=4)
+    assert of.admit(who, family, pairs[1:]) is not None
+    assert of.admit(who, family, (("k", "x" * (MAX_ATTRIBUTES - 1)),)) is not None
 
 
 def test_a_name_is_one_metrics() -> None:

@@ -8,17 +8,28 @@ import pytest
 
 from kproxy.telemetry.receivers.labels import Kind
 from kproxy.telemetry.receivers.otlp_points import Distribution
-from kproxy.telemetry.receivers.series import Family, Group, Merge, Point, Source, growth, merge_of, scaled, together
+from kproxy.telemetry.receivers.series import (
+    Family,
+    Group,
+    Holding,
+    Merge,
+    Point,
+    Source,
+    growth,
+    merge_of,
+    scaled,
+    together,
+)
 
 
 def source() -> Source:
     """A client without points."""
-    return Source((UUID(int=7), ""), Group(""), 0.0, 0.0)
+    return Source((UUID(int=7), ""), Group(""), Holding("10.0.0.1"), 0.0, 0.0)
 
 
 def point(name: str = "a") -> Point:
     """A point of a counter."""
-    return Point(Family(name, name, Kind.COUNTER, 1.0, ""), (), "")
+    return Point(Family(name, name, Kind.COUNTER, 1.0, ""), (), "", Holding("10.0.0.1"), 0)
 
 
 def of(count: float) -> Distribution:

@@ -1,0 +1,42 @@
+# This module is pure (no I/O, no clock).
+"""How much the clients of the admin port may use: connections, bytes of a request, pages at a time, and seconds.
+
+`serve_admin` takes one `Limits`; the defaults are those of every kproxy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of one admin port. Sizes are in bytes."""
+
+    connections: int = 128
+    """Further ones take the place of those that wait longest. Each is a descriptor. More than `pages` and
+    `commands` together."""
+    grace_seconds: float = 0.025
+    """How long a new connection keeps its place before its first bytes are here."""
+    pages: int = 8
+    """Pages of /api/v1 and /metrics/clients that are made or sent at a time."""
+    commands: int = 8
+    """Requests that change something, at a time: a failover may take a minute."""
+    queue: int = 16
+    """Further pages, and as many commands, that wait for one to end; others are answered 503."""
+    queue_seconds: float = 2
+    """How long one waits before it is answered 503."""
+    header_bytes: int = 16 * 1024
+    header_lines: int = 100
+    """h11 takes microseconds for each line, all in one go."""
+    body_bytes: int = 64 * 1024
+    held_bytes: int = 64 * 1024 * 1024
+    """Of whole pages that clients have not taken yet; one page may be larger."""
+    idle_seconds: float = 120
+    """Between two requests; above a minute, so that Prometheus keeps its connection between scrapes."""
+    request_seconds: float = 10
+    """For a whole request, however its bytes come."""
+    response_seconds: float = 30
+    stall_seconds: float = 0.5
+    """How long a client may take nothing of a page while others wait to have theirs made."""
+    linger_seconds: float = 1
