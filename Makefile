@@ -8,7 +8,7 @@ COMPILED       = build/compiled
 COMPILED_STAMP = $(COMPILED)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve check test test-fast coverage test-deploy compiled test-compiled bench generate format clean
+.PHONY: help setup demo serve check test test-fast test-real coverage test-deploy compiled test-compiled bench attack fuzz soak generate format clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -39,11 +39,15 @@ generate: $(STAMP)  ## write what is made from other files: kproxy/wire/generate
 	$(BIN)/python -m kproxy.config.reference
 	$(BIN)/python -m kproxy.observe.event_schema
 
-test: $(STAMP)  ## unit, property, client and fault tests, on real Kafka (25 minutes at most)
-	$(BIN)/pytest tests/unit tests/property tests/bench tests/clients tests/faults
+# The second half mostly waits for Kafka, so both share two processors. Their dots come as they are printed, mixed.
+test: $(STAMP)  ## unit, property, client and fault tests on real Kafka, attacks, and a short soak (25 minutes at most)
+	$(MAKE) --no-print-directory -j2 test-fast test-real
 
 test-fast: $(STAMP)  ## unit and property tests only (no Java, no broker)
-	$(BIN)/pytest tests/unit tests/property tests/bench
+	$(BIN)/pytest -p no:cacheprovider tests/unit tests/property tests/bench tests/fuzz tests/soak/test_verdict.py
+
+test-real: $(STAMP)  ## clients, faults, attacks and a short soak, on real Kafka
+	$(BIN)/pytest -p no:cacheprovider tests/clients tests/faults tests/attacks tests/soak/test_soak.py
 
 # The same tests need no socket and no clock for these modules, so nothing excuses a branch that none of them takes.
 coverage: $(STAMP)  ## every branch of the pure modules is covered, or it fails
@@ -65,15 +69,28 @@ compiled: $(COMPILED_STAMP)  ## kproxy with its relay compiled, in an environmen
 	@$(COMPILED)/venv/bin/kproxy --version
 
 # From a copy of the tests, where no source of kproxy can stand in for the compiled ones; test_compiled.py makes sure.
+# test_arriving.py derives from a compiled class, which only compiled classes may.
 test-compiled: $(COMPILED_STAMP)  ## the relay's unit and property tests on the compiled modules
 	rm -rf $(COMPILED)/tree && mkdir $(COMPILED)/tree && cp -r pyproject.toml codegen tests $(COMPILED)/tree
 	cd $(COMPILED)/tree && KPROXY_TEST_COMPILED=1 ../venv/bin/pytest -p no:cacheprovider \
-	  tests/unit/test_compiled.py tests/unit/relay tests/unit/wire tests/unit/telemetry/test_*.py \
+	  tests/unit/test_compiled.py tests/unit/relay tests/unit/wire --ignore tests/unit/wire/test_arriving.py tests/unit/telemetry/test_*.py \
 	  tests/unit/telemetry/receivers/test_plan.py tests/unit/protocol tests/unit/producers tests/property/test_relay_*.py \
 	  tests/property/test_telemetry_*.py
 
 bench: $(STAMP)  ## kproxy beside HAProxy and direct, in one run
 	$(BIN)/python -m tests.bench
+
+# BEFORE=/path/to/kproxy attacks another build beside it; ATTACK="--only NAME --rounds 1" chooses.
+attack: $(STAMP) $(COMPILED_STAMP)  ## hostile clients beside a healthy one: how slow it gets, and what memory they take
+	$(BIN)/python -m tests.attacks $(if $(BEFORE),--before $(BEFORE)) $(ATTACK)
+
+INPUTS ?= 100000
+fuzz: $(STAMP)  ## bytes that nobody should send, to every part and to a whole process: INPUTS=100000
+	$(BIN)/python -m tests.fuzz --inputs $(INPUTS)
+
+MINUTES ?= 30
+soak: $(STAMP)  ## good and hostile clients, failovers and reloads on two real Kafkas, for MINUTES=30; build/soak.png
+	$(BIN)/python -m tests.soak --minutes $(MINUTES)
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

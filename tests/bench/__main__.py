@@ -49,7 +49,7 @@ def main(quick: bool, sections: frozenset[str], rounds: int | None, before: Path
     options = Options.quick(sections, rounds or 1) if quick else Options(sections, rounds or 3)
     began, start = machine.describe(), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="kproxy-bench-") as directory:
-        run = Run(options, Path(directory), raise_file_limit(2 * WANTED + 1000), _say, before)
+        run = Run(options, Path(directory), raise_file_limit(2 * WANTED + 4000), _say, before)
         failure = None
         try:
             run.measure()

@@ -13,7 +13,7 @@ from typing import Any, Final
 import kproxy
 
 _SOURCES: Final = str(Path(kproxy.__file__).parent)
-_WAITING: Final = frozenset({"_serve", "_round", "_sweep"})
+_WAITING: Final = frozenset({"_serve", "_relay", "_round", "_sweep"})
 """The pump's own coroutines and their step: how often they run depends on time."""
 
 

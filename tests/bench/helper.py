@@ -17,12 +17,19 @@ class Helper:
         command = [sys.executable, "-m", module, *arguments]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
     def close(self) -> None:
         """End the process."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.kill()
         self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
 
     def command(self, **arguments: float | str) -> None:
         """Send a command, which the process begins at once."""

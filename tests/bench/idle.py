@@ -11,13 +11,14 @@ from .process import BenchError, rss_kib, settled_rss_kib, wait_until
 from .targets import Target
 
 WANTED: Final = 10_000
-_SPARE_FILES: Final = 200  # what a proxy opens beside its connections
+_SPARE_FILES: Final = 1024  # what kproxy keeps back from clients
+_ONE_ADDRESS: Final = 0.9  # the part of the rest that clients of one address may take
 _AT_ONCE: Final = 30  # Kafka's listen backlog is 50
 
 
 def possible(file_limit: int) -> int:
     """Return how many connections the limit of open files allows: a proxy needs two descriptors for each."""
-    return min(WANTED, (file_limit - _SPARE_FILES) // 2)
+    return min(WANTED, int((file_limit - _SPARE_FILES) / 2 * _ONE_ADDRESS))
 
 
 def _open(target: Target, stack: ExitStack, count: int) -> None:

@@ -76,6 +76,11 @@ class _Client:
     def unsteady(self) -> None:
         """Nothing is paused here."""
 
+    @property
+    def answered(self) -> int:
+        """As `Owner`."""
+        return 1
+
     def work(self, stepwise: Incremental) -> None:
         """As `Owner`: nothing is asked here."""
 

@@ -18,6 +18,8 @@ import trio
 from kproxy.config import Limits, Timeouts
 from kproxy.relay.pump import SCRATCH_BYTES, Pump
 from kproxy.relay.splice import SPLICE_FROM
+from tests.unit.relay.flows import Relay as Flows
+from tests.unit.relay.sockets import request as pipelined
 
 from .counted import counted
 from .frames import Fetch, OneRecordProduce
@@ -93,7 +95,7 @@ class Peers:
 @asynccontextmanager
 async def relayed() -> AsyncIterator[Peers]:
     """Yield one connection in a running pump."""
-    cluster, pump = VirtualCluster(), Pump(Timeouts())
+    cluster, pump = VirtualCluster(), Pump(Limits(), Timeouts())
     with connected() as (client, from_client), connected() as (broker, to_broker):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(pump.run)
@@ -144,6 +146,16 @@ async def test_a_small_request_costs_few_calls() -> None:
     builtins = sum(count for name, count in work.builtins.items() if name not in POLLS)
     assert work.functions.total() / REQUESTS <= FUNCTION_CALLS, work.functions
     assert builtins / REQUESTS <= BUILTIN_CALLS, work.builtins
+
+
+def test_ids_that_descend_are_looked_up_without_a_scan() -> None:
+    """The requests in flight are looked at once for a thousand ids, not once for each."""
+    asked = b"".join(pipelined(number) for number in range(REQUESTS, 0, -1))
+    flows = Flows()
+    with counted() as work:
+        flows.feed("client", asked)
+    assert len(flows.in_flight) == REQUESTS
+    assert work.functions["InFlight.__iter__"] <= 10
 
 
 async def test_small_requests_leave_nothing_behind() -> None:

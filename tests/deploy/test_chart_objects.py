@@ -88,6 +88,14 @@ def test_telemetry_comes_to_kproxy(tmp_path: Path) -> None:
     assert bare.clusters[0].telemetry == Telemetry()
 
 
+def test_names_for_web_pages_come_to_kproxy(tmp_path: Path) -> None:
+    """As they were given; the admin listener stays what it is."""
+    values = {"clusters": [chart.MAIN], "admin": {"allowedHosts": ["kproxy.example.com"]}}
+    admin = _config(chart.rendered(values, tmp_path), tmp_path).admin
+    assert admin is not None
+    assert (admin.allowed_hosts, admin.listen.port) == (("kproxy.example.com",), 9190)
+
+
 def test_every_node_has_its_port_in_the_service(objects: list[chart.Object], tmp_path: Path) -> None:
     """For each cluster the Service maps the bootstrap port and, by node id, exactly the ports that kproxy will bind."""
     config = _config(objects, tmp_path)

@@ -1,0 +1,179 @@
+"""One attack on one build, measured: the healthy clients before and during it, memory, descriptors, what became of it.
+
+`make attack` calls `measure` for each round.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import ExitStack, closing, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from tests.bench.helper import Helper
+from tests.bench.process import BenchError, wait_until
+from tests.support.proc import open_files, peak_rss_bytes, rss_bytes
+from tests.support.raw import HOST
+
+from .attack import Attack, pause
+from .legitimate import push_kept
+from .setting import ATTACKED, BESIDE, Setting, brokers, place, setting
+
+QUIET_SECONDS: Final = 2
+_SETTLE_SECONDS: Final = 1
+"""How long the healthy clients go on after the attack's last byte: its work may not be done."""
+_RECOVERY_SECONDS: Final = 4
+"""After an attack on descriptors: with the first free ones kproxy reaches the other upstream, and could switch."""
+GIVEN_BACK: Final = 16 << 20
+"""Bytes over those of before at which memory counts as given back: allocators keep some."""
+_MIB: Final = 1 << 20
+
+
+@dataclass(slots=True)
+class Found:
+    """What one round found. Milliseconds of the healthy clients, by phase; MiB of memory; `facts` are the attack's own.
+
+    `given_back` is how many seconds after the attack memory was where it had been; None if it was not in time.
+    """
+
+    alive: bool
+    quiet: dict[str, Any]
+    attacked: dict[str, Any]
+    seconds: float
+    memory_before: float
+    memory_peak: float
+    memory_after: float
+    given_back: float | None
+    files_before: int
+    files_peak: int
+    files_after: int
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def added(self) -> float:
+        """Return by how many milliseconds the healthy client's slowest request was slower than without attack."""
+        return max(0.0, self._slowest(self.attacked) - self._slowest(self.quiet))
+
+    @property
+    def busy(self) -> float:
+        """Return the milliseconds of kproxy's processor time that went by during the healthy client's request, at most.
+
+        Unlike `added` it hardly depends on what else the machine does.
+        """
+        return float(self.attacked["relay"].get("busy", float("inf")))
+
+    @property
+    def grown(self) -> float:
+        """Return by how many MiB memory grew at most."""
+        return self.memory_peak - self.memory_before
+
+    @staticmethod
+    def _slowest(phase: dict[str, Any]) -> float:
+        return float(phase["relay"].get("slowest", float("inf")))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it for a machine."""
+        return asdict(self)
+
+
+class _Files:
+    """The most descriptors that a process has open meanwhile, looked at ten times a second."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self.most = open_files(pid)
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._done.wait(0.1):
+            self.most = max(self.most, open_files(self._pid))
+
+
+def measure(attack: Attack, program: Path, directory: Path, wait: float, quiet: float = QUIET_SECONDS) -> Found:
+    """Attack a fresh kproxy once, after so many `quiet` seconds; `wait` up to so many for its memory afterwards.
+
+    BenchError if it cannot start.
+    """
+    with ExitStack() as stack:
+        upstreams, helpers = {}, []
+        for name in ("first", "second") if attack.upstreams else ("first",):
+            # With one broker there is no other connection over which kproxy could learn that its upstream lives.
+            node_ids = (ATTACKED,) if attack.upstreams else (ATTACKED, BESIDE)
+            nodes, started = stack.enter_context(brokers(name, node_ids))
+            upstreams[name] = f"{HOST}:{nodes[ATTACKED]}"
+            helpers += started
+        made = stack.enter_context(setting(program, directory, attack, upstreams))
+        ports = (made.beside_port, made.admin_port, made.process.pid)
+        victim = Helper("healthy client", "tests.attacks.victim", *map(str, ports))
+        stack.enter_context(closing(victim))
+        arguments = (attack.name, str(made.port), str(made.admin_port), str(attack.seconds))
+        attacker = stack.enter_context(closing(Helper("attacker", "tests.attacks.attacker", *arguments)))
+        attacker.answer()
+        place(made.process.pid, [victim.pid, helpers[-1].pid], [attacker.pid, *(one.pid for one in helpers)])
+        return _attacked(attack, made, victim, attacker, wait, quiet)
+
+
+def _attacked(attack: Attack, made: Setting, victim: Helper, attacker: Helper, wait: float, quiet: float) -> Found:
+    pid = made.process.pid
+    _cut(victim)  # the first connections, and everything that is imported at the first request
+    pause(quiet)
+    alone = _cut(victim)
+    before, files_before = rss_bytes(pid), open_files(pid)
+    Path(f"/proc/{pid}/clear_refs").write_text("5")  # VmHWM starts anew
+    began = time.monotonic()
+    with _Files(pid) as files:
+        attacker.command()
+        facts: dict[str, Any] = {"answered": attacker.answer()}
+        seconds = time.monotonic() - began
+        pause(_SETTLE_SECONDS)
+        during = _cut(victim)
+    if alive := made.alive:
+        facts |= _facts(made)
+    peak = peak_rss_bytes(pid) if alive else 0
+    attacker.command()
+    attacker.answer()
+    if attack.upstreams and alive:
+        pause(_RECOVERY_SECONDS)
+        facts["upstream"] = made.upstream()
+    given_back = _given_back(pid, before + GIVEN_BACK, wait) if alive else None
+    after, files_after = (rss_bytes(pid), open_files(pid)) if made.alive else (0, 0)
+    memory = (before / _MIB, max(peak, after) / _MIB, after / _MIB, given_back)
+    return Found(made.alive, alone, during, seconds, *memory, files_before, files.most, files_after, facts)
+
+
+def _cut(victim: Helper) -> dict[str, Any]:
+    victim.command()
+    answer: dict[str, Any] = victim.answer()
+    return answer
+
+
+def _given_back(pid: int, bound: int, wait: float) -> float | None:
+    """Return the seconds until memory is below the bound; None if it is not within `wait`."""
+    try:
+        return wait_until(lambda: rss_bytes(pid) <= bound, "memory given back", wait, every=0.1)
+    except BenchError:
+        return None
+
+
+def _facts(made: Setting) -> dict[str, Any]:
+    """Return what else is to be known: what became of a legitimate client's push, and whether kproxy is ready."""
+    facts: dict[str, Any] = {}
+    with suppress(OSError, EOFError, AssertionError):
+        facts["push"] = push_kept(made)
+    with suppress(OSError):
+        facts["ready"] = made.get("/readyz", timeout=5)[0] == 200
+    return facts

@@ -1,0 +1,128 @@
+"""Each attack against a real process with a healthy client beside it, on bounds that the machine's load hardly moves.
+
+A test fails on every bound that is passed, together: processor time of kproxy between a healthy client's request and
+its answer, memory, probes, that client's connection, and what became of a legitimate push.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.bench.process import raise_file_limit
+from tests.bench.targets import program
+from tests.support.raw import HOST
+from tests.support.wait import stays
+
+from .attack import Attack, Target
+from .attacker import FILES
+from .catalogue import ATTACKS
+from .measured import Found, measure
+from .setting import ATTACKED, brokers, setting
+
+BUSY: Final = 150
+"""Milliseconds of kproxy's processor time, in plain Python. The goal of the compiled build is 50 ms of wall time."""
+MEMORY: Final = 64
+"""MiB."""
+_QUIET: Final = 0.5
+_EXHAUSTED: Final = 5  # seconds: longer than failover.after
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the tests: for how long it attacks at most, and what it proves."""
+
+    seconds: float
+    proves: str
+    push: tuple[str, ...] = ("kept",)
+    """What may become of a legitimate client's push. 89 tells its owner that the address is over its share."""
+
+
+_SHARED: Final = ("kept", "refused with 89")
+
+ROWS: Final = {
+    "empty-attributes": Row(20, "attributes are counted before they are read and kept", _SHARED),
+    "pipelined-pushes": Row(60, "a connection's pushes wait for each other, and their decoding has a budget", _SHARED),
+    "client-id-attributes": Row(30, "removing a client's own attributes takes linear time", _SHARED),
+    "all-series": Row(30, "one client cannot take all series", _SHARED),
+    "nested-values": Row(20, "values in values are counted before they are read", _SHARED),
+    "fresh-instances": Row(10, "requests for subscriptions take turns with others", _SHARED),
+    "codec-bombs": Row(30, "no codec inflates beyond the limit, and frames are bounded", _SHARED),
+    "describe-configs": Row(20, "two million resources are not decoded in one step"),
+    "incremental-alter": Row(20, "two million resources are not decoded in one step"),
+    "list-configs": Row(20, "eight million types are not decoded in one step"),
+    "half-sent": Row(3, "connections that nobody knows yet do not hold 8 MiB each"),
+    "long-client-ids": Row(2, "names are cut when they arrive"),
+    "pipelined-ascending": Row(3, "a connection has so many frames a turn"),
+    "pipelined-descending": Row(3, "ids in use are looked up in a set"),
+    "unanswered": Row(5, "a connection's requests in flight are bounded when it is read"),
+    "unread-metadata": Row(4, "who does not read is not answered without end"),
+    "unread-fetches": Row(3, "who does not read holds no memory"),
+    "metadata-flood": Row(4, "connections take turns, however many requests are there"),
+    "unacknowledged": Row(3, "requests without a response take turns, too"),
+    "trickling-broker": Row(2, "a broker's tiny segments do not hold others up"),
+    "reused-ids": Row(2, "an id in use ends the connection at once"),
+    "huge-join": Row(2, "what passes unread costs nothing"),
+    "connect-storm": Row(3, "accepting takes turns with relaying"),
+    "first-request-storm": Row(3, "so does dialling brokers"),
+    "reset-storm": Row(3, "so does ending connections"),
+    "junk": Row(2, "what is no request is refused, and nothing is kept of it"),
+    "unread-log": Row(4, "a standard error that nobody reads stops nothing"),
+    "slow-heads": Row(4, "probes have room of their own"),
+    "hostile-names": Row(3, "a page of connections is built in slices"),
+    "unread-pages": Row(3, "pages that nobody reads are bounded"),
+    "pipelined-heads": Row(2, "requests on the admin port take turns"),
+    "http-junk": Row(2, "what is no HTTP is refused"),
+}
+
+
+def violations(attack: Attack, row: Row, found: Found) -> list[str]:
+    """Return every bound that was passed, for people."""
+    if not found.alive:
+        return ["the process ended"]
+    relay, livez = found.attacked["relay"], found.attacked["livez"]
+    push = found.facts.get("push", "not answered")
+    checks = {
+        f"{found.busy:,.0f} ms of processor time for others during a healthy client's request": found.busy > BUSY,
+        f"memory +{found.grown:,.0f} MiB": found.grown > MEMORY,
+        f"{relay['failed']} requests of a healthy client failed: {relay['failure']}": relay["failed"],
+        f"{livez['failed']} probes failed: {livez['failure']}": livez["failed"],
+        f"a legitimate push is {push}": push not in row.push,
+    }
+    return [f"{attack.name}: {what}" for what, so in checks.items() if so]
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_attack(name: str, tmp_path: Path) -> None:
+    """The row's `proves`."""
+    raise_file_limit(FILES)
+    row = ROWS[name]
+    attack = replace(ATTACKS[name], seconds=row.seconds)
+    found = measure(attack, program(), tmp_path, wait=0, quiet=_QUIET)
+    assert not (passed := violations(attack, row, found)), (row.proves, passed)
+
+
+def test_descriptors_used_up(tmp_path: Path) -> None:
+    """Descriptors that clients used up fail no healthy primary over, and probes still have one (issue 18, row 8)."""
+    raise_file_limit(FILES)
+    attack = ATTACKS["descriptors"]
+    with brokers("first", [ATTACKED]) as (first, _), brokers("second", [ATTACKED]) as (second, _):
+        upstreams = {"first": f"{HOST}:{first[ATTACKED]}", "second": f"{HOST}:{second[ATTACKED]}"}
+        with setting(program(), tmp_path, attack, upstreams) as made:
+            target = Target(made.port, made.admin_port, _EXHAUSTED)
+            try:
+                for _ in attack.steps(target):
+                    pass
+                assert made.get("/livez", timeout=5)[0] == 200
+            finally:
+                target.close()
+            # With the first free descriptors the other upstream could be reached, and switched to.
+            stays(lambda: made.upstream() == "first", "a healthy primary was failed over", _EXHAUSTED)
+
+
+def test_every_attack_is_named() -> None:
+    """A row without an attack would test nothing."""
+    assert ROWS.keys() <= ATTACKS.keys()

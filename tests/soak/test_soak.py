@@ -1,0 +1,30 @@
+"""The soak in small: everything at once for less than a minute, with bounds for so short a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from matplotlib.image import imread
+
+from tests.soak.plot import plot
+from tests.soak.run import Plan, soak
+from tests.soak.verdict import MIB, Bounds
+
+SHORT = Plan(
+    seconds=30,
+    sampled=2,
+    failover=11,
+    reload=8,
+    pushing=4,
+    bounds=Bounds(rss=32 * MIB, files=30, threads=6, p99_times=5.0, p99_plus=0.5, unanswered=0.2),
+)
+
+
+def test_a_short_soak(tmp_path: Path) -> None:
+    """Good and hostile clients, failovers and reloads: nothing grows, nobody good is hurt, no record is lost."""
+    report = soak(SHORT, tmp_path)
+    assert not [verdict for verdict in report.verdicts if not verdict.met]
+    assert sum(what.startswith("failover") for _, what in report.moments) >= 2
+    assert sum(what == "reload" for _, what in report.moments) >= 3
+    plot(report, tmp_path / "soak.png")
+    assert imread(tmp_path / "soak.png").std() > 0.05
