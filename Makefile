@@ -6,9 +6,12 @@ STAMP   = $(VENV)/.installed
 # The wheel with the compiled relay, and an environment of its own, so that it never stands in for the sources.
 COMPILED       = build/compiled
 COMPILED_STAMP = $(COMPILED)/.installed
+# Spark takes 400 MB, so only what needs it has it.
+PIPELINE       = build/pipeline
+PIPELINE_STAMP = $(PIPELINE)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve check test test-fast test-real coverage test-deploy compiled test-compiled bench attack fuzz soak generate format clean
+.PHONY: help setup demo serve check test test-fast test-real coverage test-pipeline test-deploy compiled test-compiled bench attack fuzz soak generate format clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -38,6 +41,7 @@ generate: $(STAMP)  ## write what is made from other files: kproxy/wire/generate
 	$(BIN)/python -m codegen
 	$(BIN)/python -m kproxy.config.reference
 	$(BIN)/python -m kproxy.observe.event_schema
+	$(BIN)/python -m kproxy.pipeline.reference
 
 # The second half mostly waits for Kafka, so both share two processors. Their dots come as they are printed, mixed.
 test: $(STAMP)  ## unit, property, client and fault tests on real Kafka, attacks, and a short soak (25 minutes at most)
@@ -53,6 +57,14 @@ test-real: $(STAMP)  ## clients, faults, attacks and a short soak, on real Kafka
 coverage: $(STAMP)  ## every branch of the pure modules is covered, or it fails
 	$(BIN)/python -m tests.support.pure_coverage build/coverage-pure.ini
 	$(BIN)/pytest -q tests/unit tests/property --cov --cov-config=build/coverage-pure.ini --cov-report=term
+
+$(PIPELINE_STAMP): pyproject.toml
+	$(PYTHON) -m venv $(PIPELINE)
+	$(PIPELINE)/bin/pip install -q --disable-pip-version-check -e '.[test,pipeline]'
+	@touch $@
+
+test-pipeline: $(PIPELINE_STAMP)  ## the pipeline on a real Spark, from files and from a real Kafka; needs Java 17
+	$(PIPELINE)/bin/pytest -p no:cacheprovider tests/pipeline
 
 test-deploy: $(STAMP)  ## the image, the chart and receivers, with real container tools, API server and collector
 	$(BIN)/pytest tests/deploy

@@ -1,0 +1,89 @@
+"""From pushes to the rows of the tables `points` and `pushes`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kproxy.pipeline import tables
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_IDENTITY: Final = ("client_instance_id", "received_at", "push")
+_FINITE: Final = "if(abs({0}) <= 1.7976931348623157e308D, {0}, null)"
+"""In Spark NaN is larger than any number."""
+_RENAMED: Final = {
+    "client_software_name": "software_name",
+    "client_software_version": "software_version",
+    "client_source_address": "address",
+    "client_source_port": "port",
+}
+
+
+def fresh(pushes: DataFrame, written: DataFrame) -> DataFrame:
+    """Return the pushes without repeated ones: of those of this batch one each, and none that is written already.
+
+    Only the places of the repeated ones are sent around, which are few; the points stay where they are.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    keys = pushes.select(*_IDENTITY, "origin", "position")
+    bounds = keys.agg(F.min("received_at"), F.max("received_at")).first()
+    if bounds is None or bounds[0] is None:
+        return pushes
+    first = F.row_number().over(Window.partitionBy(*_IDENTITY).orderBy("origin", "position"))
+    again = keys.withColumn("n", first).where("n > 1").select("origin", "position", "push")
+    near = written.where(F.col("date").between(F.to_date(F.lit(bounds[0])), F.to_date(F.lit(bounds[1]))))
+    near = near.where(F.col("received_at").between(F.lit(bounds[0]), F.lit(bounds[1]))).select(*_IDENTITY)
+    before = keys.join(near, list(_IDENTITY), "left_semi").select("origin", "position", "push")
+    repeated = again.union(before).distinct()
+    return pushes.join(F.broadcast(repeated), ["origin", "position", "push"], "left_anti")
+
+
+def rows(pushes: DataFrame) -> DataFrame:
+    """The rows of `tables.POINTS`."""
+    from pyspark.sql import functions as F
+
+    each = pushes.withColumnsRenamed(_RENAMED).withColumn("point", F.explode("metrics"))
+    time = F.coalesce(F.expr("timestamp_micros(point.unix_nano div 1000)"), "received_at")
+    seconds = F.expr("(point.unix_nano - point.start_unix_nano) / 1e9")
+    is_delta = F.expr("point.kind = 'sum' and point.temporality = 'delta' and point.unix_nano > point.start_unix_nano")
+    made = {
+        "date": F.to_date(time),
+        "time": time,
+        "start": F.expr("timestamp_micros(point.start_unix_nano div 1000)"),
+        "metric": F.col("point.name"),
+        "type": F.col("point.kind"),
+        "labels": F.col("point.attributes"),
+        "value": F.expr(_FINITE.format("point.value")),
+        "sum": F.expr(_FINITE.format("point.sum")),
+        "rate": F.when(is_delta, F.expr(_FINITE.format("point.value")) / seconds),
+    }
+    own = {"received_at", "cluster", "client_instance_id", "client_id", *_RENAMED.values(), "resource"}
+    return each.select(
+        *(
+            made[name].alias(name) if name in made else F.col(name if name in own else f"point.{name}")
+            for name in (column.name for column in tables.POINTS.columns)
+        )
+    )
+
+
+def pushes(fresh_ones: DataFrame) -> DataFrame:
+    """The rows of `tables.PUSHES`."""
+    from pyspark.sql import functions as F
+
+    renamed = fresh_ones.withColumnsRenamed(_RENAMED)
+    made = {
+        "date": F.to_date("received_at"),
+        "start": F.expr("timestamp_micros(array_min(metrics.start_unix_nano) div 1000)"),
+        "end": F.expr("timestamp_micros(array_max(metrics.unix_nano) div 1000)"),
+        "points": F.expr("cast(size(metrics) as bigint)"),
+        "clock_ahead": F.expr("array_max(metrics.unix_nano) / 1e9 - cast(received_at as double)"),
+    }
+    return renamed.select(
+        *(
+            made[column.name].alias(column.name) if column.name in made else column.name
+            for column in tables.PUSHES.columns
+        )
+    )

@@ -1,0 +1,149 @@
+"""What kproxy wrote, from files and topics, as rows of one shape: a JSON line, or a push of a topic, or a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kproxy.pipeline import lines, published
+from kproxy.pipeline.inputs import FilesInput, Input, TopicInput
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from kproxy.pipeline.otlp_batches import Decoder
+
+OTLP: Final = "application/x-protobuf"
+_CLIENT: Final = (
+    "client_instance_id",
+    "client_id",
+    "client_software_name",
+    "client_software_version",
+    "client_source_address",
+    "client_source_port",
+    "terminating",
+    "cluster",
+)
+"""The headers of a record that are columns of a push."""
+
+
+def read(session: SparkSession, inputs: Iterable[Input], *, files_a_batch: int, records_a_batch: int) -> DataFrame:
+    """Return the stream of all inputs: `lines.RECORDS`, and `push` for a push that is not a line."""
+    streams = [
+        _files(session, one, files_a_batch) if isinstance(one, FilesInput) else _topic(session, one, records_a_batch)
+        for one in inputs
+    ]
+    return reduce(lambda one, other: one.unionByName(other), streams)
+
+
+def _files(session: SparkSession, directory: FilesInput, files_a_batch: int) -> DataFrame:
+    from pyspark.sql import functions as F
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    content = (
+        session.readStream.format("binaryFile")
+        .schema("path string, modificationTime timestamp, length bigint, content binary")
+        .option("recursiveFileLookup", True)
+        .option("maxFilesPerTrigger", files_a_batch)
+        # Spark leaves out files that are a week older than the newest it knows, without a word.
+        .option("maxFileAge", "36500d")
+        .load(directory.directory)
+        .select("path", "content")
+    )
+    rows = content.mapInArrow(lines.records, from_arrow_schema(lines.RECORDS))
+    return rows.withColumn("push", F.lit(None).cast(published.pushes()))
+
+
+def _topic(session: SparkSession, topic: TopicInput, records_a_batch: int) -> DataFrame:
+    from pyspark.sql import functions as F
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    header = "element_at(filter(headers, h -> h.key = '{0}'), -1).value"
+    records = (
+        session.readStream.format("kafka")
+        .option("kafka.bootstrap.servers", topic.servers)
+        .option("subscribe", topic.topic)
+        .option("startingOffsets", "earliest")
+        .option("includeHeaders", True)
+        .option("maxOffsetsPerTrigger", records_a_batch)
+        .load()
+        .select(
+            F.concat_ws("-", "topic", "partition").alias("origin"),
+            F.col("offset").alias("position"),
+            "value",
+            F.date_format("timestamp", "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'").alias("received_at"),
+            F.expr(f"cast({header.format('content-type')} as string)").alias("content-type"),
+            *(
+                F.expr(
+                    f"try_cast(cast({header.format(field.name)} as string) as {field.dataType.simpleString()})"
+                ).alias(field.name)
+                for field in published.pushes()
+                if field.name in _CLIENT
+            ),
+        )
+    )
+    schema = lines.RECORDS.append(pa.field("push", pa.struct(published.arrow_pushes())))
+    return records.mapInArrow(_decoded, from_arrow_schema(schema))
+
+
+def _decoded(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield pushes as they are read by a decoder, and events as lines."""
+    from kproxy.pipeline.otlp_batches import Decoder
+
+    decoder = Decoder()
+    for batch in batches:
+        otlp = pc.fill_null(pc.equal(batch["content-type"], OTLP), False)
+        pushes, others = batch.filter(otlp), batch.filter(pc.invert(otlp))
+        if len(others):
+            yield _lines(others)
+        if len(pushes):
+            yield from _pushes(decoder, pushes)
+
+
+def _lines(records: pa.RecordBatch) -> pa.RecordBatch:
+    texts = [_text(value) for value in records["value"].to_pylist()]
+    problems = [None if text is not None else "neither OTLP (content-type) nor UTF-8" for text in texts]
+    raw = [None if text is not None else value for text, value in zip(texts, records["value"].to_pylist(), strict=True)]
+    return _rows(
+        records,
+        line=pa.array(texts, pa.string()),
+        problem=pa.array(problems, pa.string()),
+        raw=pa.array(raw, pa.binary()),
+    )
+
+
+def _text(value: bytes | None) -> str | None:
+    try:
+        return None if value is None else value.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _pushes(decoder: Decoder, records: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    payloads = [value or b"" for value in records["value"].to_pylist()]
+    decoded, broken = decoder.decode(payloads)
+    wanted = published.arrow_pushes()
+    for some in decoded:
+        these = records.take(pa.array(some.pushes))
+        columns: dict[str, Any] = {name: these[name] for name in ("received_at", *_CLIENT)}
+        columns |= {"resource": some.resources, "metrics": some.points}
+        arrays = [columns[field.name].cast(field.type) for field in wanted]
+        yield _rows(these, push=pa.StructArray.from_arrays(arrays, fields=list(wanted)))
+    if broken:
+        these = records.take(pa.array(broken))
+        raw = pa.array([payloads[place] for place in broken], pa.binary())
+        yield _rows(these, problem=pa.array(broken.values(), pa.string()), raw=raw)
+
+
+def _rows(records: pa.RecordBatch, **columns: pa.Array) -> pa.RecordBatch:
+    """Return rows with origin and position of the records, and the given columns; the others are null."""
+    schema = lines.RECORDS.append(pa.field("push", pa.struct(published.arrow_pushes())))
+    given = {"origin": records["origin"], "position": records["position"], **columns}
+    return pa.RecordBatch.from_arrays(
+        [given[field.name] if field.name in given else pa.nulls(len(records), field.type) for field in schema],
+        schema=schema,
+    )

@@ -1,0 +1,21 @@
+"""One Spark for all tests: it takes seconds to start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kproxy.pipeline import session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """Spark on two cores, with Delta and the connector for Kafka."""
+    started = session.start("kproxy tests", "local[2]", [session.KAFKA])
+    yield started
+    started.stop()
