@@ -79,8 +79,9 @@ class Job:
         try:
             fresh = points.fresh(parsed.pushes(), self.session.read.format("delta").load(self._at("pushes")))
             self._append(tables.POINTS, points.rows(fresh), number)
-            self._append(tables.EVENTS, parsed.events(), number)
-            self._append(tables.QUARANTINE, parsed.problems(), number)
+            for table, rows in ((tables.EVENTS, parsed.events()), (tables.QUARANTINE, parsed.problems())):
+                if not rows.isEmpty():  # mostly so, and a commit of nothing takes half a second
+                    self._append(table, rows, number)
             # The last one: as long as a push is not there, a repeated batch finds it fresh.
             self._append(tables.PUSHES, points.pushes(fresh), number)
         finally:
@@ -122,10 +123,22 @@ def alone(output: str) -> Iterator[None]:
 
 
 def wait(query: StreamingQuery, report: Callable[[dict[str, int]], None]) -> None:
-    """Wait for the end of a job, and report each of its batches."""
-    seen = -1
-    while not query.awaitTermination(1):
+    """Wait for the end of a job, and report each of its batches; raise `PipelineError` when it failed."""
+    from pyspark.errors import StreamingQueryException
+
+    seen, ended = -1, False
+    while not ended:
+        try:
+            ended = query.awaitTermination(1)
+        except StreamingQueryException as error:
+            raise PipelineError(f"the job ended: {_cause(error)}") from error
         last = query.lastProgress
         if last is not None and last["batchId"] > seen and last["numInputRows"]:
             seen = last["batchId"]
             report({"batch": seen, "records": last["numInputRows"], "ms": last["durationMs"]["triggerExecution"]})
+
+
+def _cause(error: Exception) -> str:
+    """Spark's message without the ids of the query and its stack."""
+    _, _, cause = str(error).partition("terminated with exception: ")
+    return (cause or str(error)).strip().splitlines()[0]

@@ -154,11 +154,11 @@ def _eight_bytes(payloads: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDA
 
 
 def _numbers(payloads: NDArray[np.uint8], offsets: NDArray[np.int64], kind: np.dtype[Any]) -> pa.Array:
-    """Times in nanoseconds; null for those that are missing or 0."""
+    """Times in nanoseconds; null for those that are missing, 0, or too large for Spark's long."""
     if not len(offsets):
         return pa.array([], pa.int64())
     numbers = _eight_bytes(payloads, offsets).view(kind)
-    return pa.array(numbers.ravel(), mask=((numbers == 0) | (offsets < 0)).ravel())
+    return pa.array(numbers.ravel(), mask=((numbers <= 0) | (offsets < 0)).ravel())
 
 
 def _points(rows: Sequence[dict[str, Any]]) -> pa.StructArray:

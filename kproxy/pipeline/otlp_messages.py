@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 _NO_VALUE: Final = 1  # DATA_POINT_FLAGS_NO_RECORDED_VALUE_MASK
+_MAX_LONG: Final = (1 << 63) - 1
 _TEMPORALITY: Final = {1: "delta", 2: "cumulative"}
 
 
@@ -44,11 +45,16 @@ def _points(metric: Metric) -> Iterator[Row]:
     for point in data.data_points:
         if not point.flags & _NO_VALUE:
             times = {
-                "start_unix_nano": point.start_time_unix_nano or None,
-                "unix_nano": point.time_unix_nano or None,
+                "start_unix_nano": _time(point.start_time_unix_nano),
+                "unix_nano": _time(point.time_unix_nano),
                 "attributes": _attributes(point.attributes),
             }
             yield about | times | _VALUES[form](point)
+
+
+def _time(nanoseconds: int) -> int | None:
+    """Return a time that fits into Spark's long, which ends in 2262; others are none."""
+    return nanoseconds if 0 < nanoseconds <= _MAX_LONG else None
 
 
 def _attributes(pairs: Iterable[KeyValue]) -> dict[str, str]:
@@ -70,17 +76,21 @@ def _number(point: Any) -> Row:
 
 
 def _counted(point: Any) -> Row:
-    return {"count": point.count, "sum": point.sum}
+    return {"count": min(point.count, _MAX_LONG), "sum": point.sum}
+
+
+def _long(counts: Iterable[int]) -> list[int]:
+    return [min(count, _MAX_LONG) for count in counts]
 
 
 def _histogram(point: Any) -> Row:
-    return _counted(point) | {"bounds": list(point.explicit_bounds), "buckets": list(point.bucket_counts)}
+    return _counted(point) | {"bounds": list(point.explicit_bounds), "buckets": _long(point.bucket_counts)}
 
 
 def _exponential(point: Any) -> Row:
     sides = {"positive": point.positive, "negative": point.negative}
-    counts = {side: {"offset": each.offset, "buckets": list(each.bucket_counts)} for side, each in sides.items()}
-    return _counted(point) | {"scale": point.scale, "zero_count": point.zero_count} | counts
+    counts = {side: {"offset": each.offset, "buckets": _long(each.bucket_counts)} for side, each in sides.items()}
+    return _counted(point) | {"scale": point.scale, "zero_count": min(point.zero_count, _MAX_LONG)} | counts
 
 
 def _summary(point: Any) -> Row:

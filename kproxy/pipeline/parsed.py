@@ -31,7 +31,7 @@ class Parsed:
         found = self.rows.where("problem is null and push is not null").select("origin", "position", "push.*")
         resource = F.expr("to_json(array_sort(map_entries(resource)))")
         identity = F.xxhash64(resource, "metrics.name", "metrics.start_unix_nano", "metrics.unix_nano")
-        return found.withColumn("received_at", F.to_timestamp("received_at")).withColumn("push", identity)
+        return found.withColumn("received_at", F.try_to_timestamp("received_at")).withColumn("push", identity)
 
     def events(self) -> DataFrame:
         """The rows of `tables.EVENTS`."""
@@ -40,7 +40,7 @@ class Parsed:
         found = self.rows.where("problem is null and event is not null")
         event = found.select("origin", "position", "event.*", F.col("line").alias("json"))
         return (
-            event.withColumn("at", F.to_timestamp("at"))
+            event.withColumn("at", F.try_to_timestamp("at"))
             .withColumn("date", F.to_date("at"))
             .select(*(column.name for column in tables.EVENTS.columns))
         )

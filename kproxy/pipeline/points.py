@@ -29,13 +29,14 @@ def fresh(pushes: DataFrame, written: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F
 
     keys = pushes.select(*_IDENTITY, "origin", "position")
-    bounds = keys.agg(F.min("received_at"), F.max("received_at")).first()
+    bounds = keys.agg(F.unix_micros(F.min("received_at")), F.unix_micros(F.max("received_at"))).first()
     if bounds is None or bounds[0] is None:
         return pushes
     first = F.row_number().over(Window.partitionBy(*_IDENTITY).orderBy("origin", "position"))
     again = keys.withColumn("n", first).where("n > 1").select("origin", "position", "push")
-    near = written.where(F.col("date").between(F.to_date(F.lit(bounds[0])), F.to_date(F.lit(bounds[1]))))
-    near = near.where(F.col("received_at").between(F.lit(bounds[0]), F.lit(bounds[1]))).select(*_IDENTITY)
+    first_at, last_at = (F.timestamp_micros(F.lit(bound)) for bound in bounds)
+    near = written.where(F.col("date").between(F.to_date(first_at), F.to_date(last_at)))
+    near = near.where(F.col("received_at").between(first_at, last_at)).select(*_IDENTITY)
     before = keys.join(near, list(_IDENTITY), "left_semi").select("origin", "position", "push")
     repeated = again.union(before).distinct()
     return pushes.join(F.broadcast(repeated), ["origin", "position", "push"], "left_anti")
@@ -47,10 +48,10 @@ def rows(pushes: DataFrame) -> DataFrame:
 
     each = pushes.withColumnsRenamed(_RENAMED).withColumn("point", F.explode("metrics"))
     time = F.coalesce(F.expr("timestamp_micros(point.unix_nano div 1000)"), "received_at")
-    seconds = F.expr("(point.unix_nano - point.start_unix_nano) / 1e9")
+    seconds = F.expr("(cast(point.unix_nano as double) - point.start_unix_nano) / 1e9")
     is_delta = F.expr("point.kind = 'sum' and point.temporality = 'delta' and point.unix_nano > point.start_unix_nano")
     made = {
-        "date": F.to_date(time),
+        "date": F.to_date("received_at"),
         "time": time,
         "start": F.expr("timestamp_micros(point.start_unix_nano div 1000)"),
         "metric": F.col("point.name"),

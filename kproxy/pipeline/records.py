@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kproxy.pipeline.otlp_batches import Decoder
 
 OTLP: Final = "application/x-protobuf"
+"""What the content type of a push begins with."""
 _CLIENT: Final = (
     "client_instance_id",
     "client_id",
@@ -62,7 +63,7 @@ def _topic(session: SparkSession, topic: TopicInput, records_a_batch: int) -> Da
     from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    header = "element_at(filter(headers, h -> h.key = '{0}'), -1).value"
+    header = "try_element_at(filter(headers, h -> h.key = '{0}'), -1).value"
     records = (
         session.readStream.format("kafka")
         .option("kafka.bootstrap.servers", topic.servers)
@@ -96,7 +97,7 @@ def _decoded(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
     decoder = Decoder()
     for batch in batches:
-        otlp = pc.fill_null(pc.equal(batch["content-type"], OTLP), False)
+        otlp = pc.fill_null(pc.starts_with(batch["content-type"], OTLP), False)
         pushes, others = batch.filter(otlp), batch.filter(pc.invert(otlp))
         if len(others):
             yield _lines(others)

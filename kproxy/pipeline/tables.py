@@ -35,7 +35,7 @@ class Table:
         return ", ".join(f"`{column.name}` {column.kind} COMMENT '{column.help}'" for column in self.columns)
 
 
-_DATE: Final = Column("date", "date", "Partition: the UTC day of `time`")
+_DATE: Final = Column("date", "date", "Partition: the UTC day of `received_at`; a client may say any time")
 _WHO: Final = (
     Column("cluster", "string", "The virtual cluster"),
     Column("client_instance_id", "string", "KIP-714 id of the client instance, as its own log has it"),

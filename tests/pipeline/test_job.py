@@ -10,11 +10,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from math import inf, nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
 from kproxy.local_kafka import jars
 from kproxy.local_kafka.cluster import Cluster
@@ -22,6 +25,7 @@ from kproxy.pipeline import job
 from kproxy.pipeline.errors import PipelineError
 from kproxy.pipeline.inputs import FilesInput, Input, TopicInput
 from kproxy.telemetry.payload import Push
+from kproxy.telemetry.receivers.interface import OTLP
 from kproxy.telemetry.receivers.kafka import records_with
 from tests.pipeline.written import CLUSTER, Point, file, points, push
 
@@ -81,10 +85,9 @@ def test_files(tmp_path: Path, run: Run, table: Table) -> None:
 
 
 def test_a_topic(run: Run, table: Table, tmp_path: Path) -> None:
-    """The same pushes from a topic of a real Kafka; those that came as files before are known by their times."""
+    """The same pushes from a topic of a real Kafka; those that are in files, too, are known by their times."""
     pushes = [push(client, turn) for turn in range(3) for client in range(10)]
     file(tmp_path / "in", pushes[:10])
-    run(FilesInput(str(tmp_path / "in")))
     with Cluster(jars.KAFKA_4_3, (0,)) as cluster:
         produced(cluster.bootstrap, pushes)
         run(FilesInput(str(tmp_path / "in")), TopicInput(cluster.bootstrap, "telemetry"))
@@ -97,13 +100,15 @@ def test_a_topic(run: Run, table: Table, tmp_path: Path) -> None:
 
 def produced(servers: str, pushes: list[Push]) -> None:
     """Write pushes to a topic, each twice, as after a lost answer; an event, and something that nobody can read."""
+    admin = AdminClient({"bootstrap.servers": servers})
+    admin.create_topics([NewTopic("telemetry", 1, 1)])["telemetry"].result(30)
     producer, record = Producer({"bootstrap.servers": servers}), records_with({"cluster": CLUSTER})
     for each in [*pushes, *pushes]:
         made = record(each)
         headers: list[tuple[str, str | bytes | None]] = list(made.headers)
         producer.produce("telemetry", made.value, made.key, timestamp=made.timestamp, headers=headers, partition=0)
     otlp: list[tuple[str, str | bytes | None]] = [
-        ("content-type", b"application/x-protobuf"),
+        ("content-type", OTLP.encode()),
         ("client_instance_id", b"x"),
     ]
     producer.produce("telemetry", b"nonsense", headers=otlp, partition=0)
@@ -134,6 +139,27 @@ def test_what_cannot_be_read_is_kept(tmp_path: Path, run: Run, table: Table) -> 
     assert counted(table) == Counter(points(push(1, turn) for turn in range(4)))
 
 
+def test_hostile_numbers(tmp_path: Path, run: Run, table: Table) -> None:
+    """Times at the ends of their range, and values that are no numbers: rows as any, and the job goes on."""
+    data = MetricsData()
+    scope = data.resource_metrics.add().scope_metrics.add()
+    for time_, value in ((1, inf), ((1 << 63) - 1, nan), ((1 << 64) - 1, 1.5), (0, 2.5)):
+        metric = scope.metrics.add(name="m")
+        metric.sum.aggregation_temporality = 1
+        point = metric.sum.data_points.add(start_time_unix_nano=(1 << 63) + 5, time_unix_nano=time_, as_double=value)
+        point.attributes.add(key="topic").value.string_value = "t"
+    with Cluster(jars.KAFKA_4_3, (0,)) as cluster:
+        produced(cluster.bootstrap, [push(1, 1, data.SerializeToString())])
+        run(TopicInput(cluster.bootstrap, "telemetry"))
+    found = table("points").selectExpr("year(time)", "start", "value", "rate").collect()
+    assert sorted(map(tuple, found), key=str) == [
+        (1970, None, None, None),
+        (2026, None, 1.5, None),
+        (2026, None, 2.5, None),
+        (2262, None, None, None),
+    ]
+
+
 def test_no_input(tmp_path: Path, run: Run, table: Table) -> None:
     """Empty tables, which can be read."""
     run(FilesInput(str(tmp_path)))
@@ -146,6 +172,14 @@ def test_an_output_of_another_version(spark: SparkSession, tmp_path: Path, outpu
     spark.sql(f"ALTER TABLE delta.`{output}/events` SET TBLPROPERTIES ('kproxy.pipeline.version' = '99')")
     with pytest.raises(PipelineError, match="table events is of version 99, and this pipeline writes 1"):
         run(FilesInput(str(tmp_path)))
+
+
+def test_a_topic_that_is_not_there(spark: SparkSession, output: Path) -> None:
+    """One line says so."""
+    with Cluster(jars.KAFKA_4_3, (0,)) as cluster:
+        query = job.Job(spark, [TopicInput(cluster.bootstrap, "none")], str(output)).start(None)
+        with pytest.raises(PipelineError, match=r"^the job ended: .*UnknownTopicOrPartition.*$"):
+            job.wait(query, lambda done: None)
 
 
 def test_two_jobs_on_one_output(output: Path) -> None:
@@ -163,11 +197,11 @@ def test_a_killed_job_goes_on(tmp_path: Path, output: Path, run: Run, table: Tab
     program = (
         "from kproxy.pipeline import session, job, inputs\n"
         f"job.Job(session.start('k', 'local[2]', [session.KAFKA]), [inputs.FilesInput({str(directory)!r})], "
-        f"{str(output)!r}, job.Options(files_a_batch=2)).start(None).awaitTermination()\n"
+        f"{str(output)!r}, job.Options(files_a_batch=4)).start(None).awaitTermination()\n"
     )
-    for number in range(1, 4):
-        killed_after(program, output / "_checkpoint" / "offsets" / str(2 * number))
-    run(FilesInput(str(directory)), options=job.Options(files_a_batch=2))
+    for sign in ("_checkpoint/offsets/1", "pushes/_delta_log/00000000000000000002.json", "_checkpoint/offsets/4"):
+        killed_after(program, output / sign)
+    run(FilesInput(str(directory)), options=job.Options(files_a_batch=4))
     assert counted(table) == Counter(points(pushes))
     assert table("pushes").count() == len(pushes)
 

@@ -110,7 +110,8 @@ def _made(resource_metrics: list[list[str]], rng: random.Random) -> bytes:
 
 
 def _add(metric: Any, kind: str, rng: random.Random) -> None:
-    times = {"time_unix_nano": rng.randrange(1, 1 << 62), "start_time_unix_nano": rng.choice([0, 1 << 61])}
+    last = (1 << 64) - 1
+    times = {"time_unix_nano": rng.randrange(1, last), "start_time_unix_nano": rng.choice([0, 1 << 61, last])}
     if kind in ("gauge", "no value"):
         point = metric.gauge.data_points.add(**times)
         if kind == "gauge":
@@ -121,7 +122,9 @@ def _add(metric: Any, kind: str, rng: random.Random) -> None:
         metric.sum.aggregation_temporality = 1 if kind == "delta" else 2
         metric.sum.data_points.add(as_int=rng.randrange(1 << 40), **times)
     elif kind == "histogram":
-        metric.histogram.data_points.add(count=3, sum=1.5, explicit_bounds=[1.0], bucket_counts=[1, 2], **times)
+        metric.histogram.data_points.add(
+            count=rng.choice([3, last]), sum=1.5, explicit_bounds=[1.0], bucket_counts=[1, 2], **times
+        )
     elif kind == "exponential":
         point = metric.exponential_histogram.data_points.add(count=2, scale=3, zero_count=1, **times)
         point.positive.bucket_counts.extend([1])

@@ -14,7 +14,7 @@ from kproxy.telemetry.receivers.json_lines import lines
 from tests.unit.telemetry.receivers.pushes import gauge, histogram, push, summary, total
 
 SCHEMA = json.loads((Path(kproxy.__file__).parent / "schemas" / "telemetry.json").read_text())
-PYTHON = {"string": str, "long": int, "double": (int, float), "boolean": bool}
+PYTHON: dict[str, type | tuple[type, ...]] = {"string": str, "long": int, "double": (int, float), "boolean": bool}
 
 
 def misfits(value: Any, kind: Any, where: str = "") -> Iterator[str]:
