@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 KNOWN_EVENT_SCHEMA: Final = 1
 """The highest `schema` of events whose fields this version knows."""
 
-_DIVERSE: Final = "_broken"
+_CORRUPT: Final = "_corrupt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def parse(records: DataFrame) -> DataFrame:
     """Return records with `push` or `event`, or a `problem`: each line is one of the three."""
     from pyspark.sql import functions as F
 
-    read = F.from_json("line", _line_schema(), {"columnNameOfCorruptRecord": _DIVERSE})
+    read = F.from_json("line", _line_schema(), {"columnNameOfCorruptRecord": _CORRUPT})
     rows = records.withColumn("read", F.when(F.col("line").isNotNull(), read))
     push = F.struct(*(F.col(f"read.{field.name}").alias(field.name) for field in published.pushes()))
     event = F.struct(*(F.col(f"read.{name}").alias(name) for name in ("event", "at", "proxy", "cluster")))
@@ -83,7 +83,7 @@ def _line_schema() -> StructType:
     fields = {field.name: field for field in published.pushes()}
     for name in ("event", "at", "proxy"):
         fields.setdefault(name, published.events()[name])
-    return StructType(list(fields.values())).add("schema", LongType()).add(_DIVERSE, StringType())
+    return StructType(list(fields.values())).add("schema", LongType()).add(_CORRUPT, StringType())
 
 
 def _problem() -> Column:
@@ -92,7 +92,7 @@ def _problem() -> Column:
 
     read, instance = F.col("read"), "client_instance_id"
     when = F.when(F.col("line").isNull(), None)
-    when = when.when(read.isNull() | read[_DIVERSE].isNotNull(), "not a JSON object with the fields of kproxy")
+    when = when.when(read.isNull() | read[_CORRUPT].isNotNull(), "not a JSON object with the fields of kproxy")
     when = when.when(
         read["event"].isNull() & read["metrics"].isNull(), "JSON, but neither a push nor an event of kproxy"
     )

@@ -22,6 +22,8 @@ DELTA: Final = "io.delta:delta-spark_2.13:4.0.1"
 KAFKA: Final = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
 """Built for 4.0.0, it works with all of Spark 4.0."""
 
+_SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
+"""spark-submit sets this variable. What a program says of the master would override what it was given."""
 _ON_ONE_MACHINE: Final[Mapping[str, str]] = {
     # Delta's default of 50 partitions of its log makes each commit take seconds on a few cores.
     "spark.databricks.delta.snapshotPartitions": "2",
@@ -33,9 +35,6 @@ _ALWAYS: Final[Mapping[str, str]] = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
 }
 
 
@@ -50,12 +49,14 @@ def start(
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    local = master is None or master.startswith("local")
-    settings = {**_ALWAYS, **(_ON_ONE_MACHINE if local else {}), **_cores(master), **(options or {})}
+    if master is None and _SUBMITTED not in os.environ:
+        master = "local[*]"
+    local = master is not None and master.startswith("local")
+    settings = {**_ALWAYS, **(_ON_ONE_MACHINE if local else {}), **_cores(master or ""), **(options or {})}
     settings["spark.jars.packages"] = ",".join((DELTA, *packages))
     builder = SparkSession.builder.appName(name).config(map=settings)
-    if master is not None or "SPARK_MASTER" not in os.environ:
-        builder = builder.master(master or "local[*]")
+    if master is not None:
+        builder = builder.master(master)
     try:
         session = builder.getOrCreate()
     except Exception as error:
@@ -64,9 +65,9 @@ def start(
     return session
 
 
-def _cores(master: str | None) -> Mapping[str, str]:
+def _cores(master: str) -> Mapping[str, str]:
     """As many partitions of a shuffle as cores; Spark's default of 200 is for clusters."""
-    match = re.fullmatch(r"local(?:\[(\d+|\*)\])?", master or "local[*]")
+    match = re.fullmatch(r"local(?:\[(\d+|\*)\])?", master)
     if match is None:
         return {}
     cores = match[1] or "1"
@@ -84,7 +85,7 @@ def check_java() -> None:
     said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
     version = re.search(r'version "(?:1\.)?(\d+)', said)
     if version is None or int(version[1]) < JAVA:
-        raise PipelineError(f"{java} is {said.splitlines()[0] if said else 'not a Java'}. {how}")
+        raise PipelineError(f"{java} is {said.splitlines()[0] if said.strip() else 'not a Java'}. {how}")
 
 
 def _first_line(error: Exception) -> str:
