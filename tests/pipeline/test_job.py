@@ -188,6 +188,7 @@ def test_two_jobs_on_one_output(output: Path) -> None:
         pass
 
 
+@pytest.mark.timeout(600)  # four starts of Spark: two minutes on a quiet machine
 def test_a_killed_job_goes_on(tmp_path: Path, output: Path, run: Run, table: Table) -> None:
     """Killed while it writes, again and again, it neither loses nor repeats a point."""
     directory = tmp_path / "in"
