@@ -5,16 +5,15 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from tests.bench.helper import Helper
 from tests.bench.process import BenchError, wait_until
+from tests.support.beside import Beside
 from tests.support.proc import open_files, peak_rss_bytes, rss_bytes
 from tests.support.raw import HOST
 
@@ -79,24 +78,13 @@ class Found:
         return asdict(self)
 
 
-class _Files:
+class _Files(Beside):
     """The most descriptors that a process has open meanwhile, looked at ten times a second."""
 
     def __init__(self, pid: int) -> None:
+        super().__init__(f"files of {pid}")
         self._pid = pid
         self.most = open_files(pid)
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._done.set()
-        self._thread.join()
 
     def _run(self) -> None:
         while not self._done.wait(0.1):

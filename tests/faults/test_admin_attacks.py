@@ -15,6 +15,7 @@ from typing import Self
 
 import pytest
 
+from tests.support.beside import Beside
 from tests.support.healthy import Healthy
 from tests.support.proxy import Proxy
 from tests.support.raw import HOST, RawClient, request
@@ -33,17 +34,16 @@ HOSTILE = "\U0001f480" * 60
 """A client id of 240 bytes; each of its characters is twelve bytes of JSON."""
 
 
-class Attackers:
+class Attackers(Beside):
     """Connections on which something is sent, and a byte now and then; those that kproxy ends may be replaced."""
 
     def __init__(self, port: int, count: int, sent: bytes, drip: bytes = b"", *, again: bool = True) -> None:
+        super().__init__(f"attackers at {port}")
         self.replaced = 0
         self._again = again
         self.ready = threading.Event()
         self._port, self._sent, self._drip = port, sent, drip
-        self._over = threading.Event()
         self._open = [self._dial() for _ in range(count)]
-        self._thread = threading.Thread(target=self._attack)
 
     def _dial(self) -> socket.socket:
         dialled = socket.socket()
@@ -55,17 +55,17 @@ class Attackers:
             dialled.send(self._sent)
         return dialled
 
-    def _attack(self) -> None:
-        while not self._over.is_set():
+    def _run(self) -> None:
+        while not self._done.is_set():
             for place, each in enumerate(self._open):
-                if self._over.is_set():
+                if self._done.is_set():
                     return
                 if self._again and (_is_ended(each) or not self._drips(each)):
                     each.close()
                     self._open[place] = self._dial()
                     self.replaced += 1
             self.ready.set()
-            self._over.wait(0.01)
+            self._done.wait(0.01)
 
     def _drips(self, each: socket.socket) -> bool:
         try:
@@ -77,15 +77,14 @@ class Attackers:
         return True
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        super().__enter__()
         assert self.ready.wait(30)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._over.set()
-        self._thread.join()
+        super().__exit__(kind, error, trace)
         for each in self._open:
             each.close()
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from types import TracebackType
 from typing import Self
 
+from tests.support.beside import Beside
 from tests.support.raw import RawClient, api_versions, metadata
 
 EVERY = 0.02
 
 
-class Healthy:
+class Healthy(Beside):
     """Asks for metadata again and again on one connection, in a thread; notes each round trip in seconds."""
 
     def __init__(self, port: int) -> None:
+        super().__init__(f"healthy at {port}")
         self.round_trips: list[float] = []
         self.error: Exception | None = None
         self._client = RawClient(port)
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=f"healthy at {port}", daemon=True)
 
     @property
     def slowest(self) -> float:
@@ -30,14 +29,12 @@ class Healthy:
     def __enter__(self) -> Self:
         self._client.ask(api_versions(0))
         self._ask()
-        self._thread.start()
-        return self
+        return super().__enter__()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._done.set()
-        self._thread.join()
+        super().__exit__(kind, error, trace)
         self._client.close()
         if error is None:
             assert self.error is None, f"the client beside was affected: {self.error!r}"

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from types import TracebackType
-from typing import Self
-
+from tests.support.beside import Beside
 from tests.support.proc import family, sockets, tcp_peers, unix_sockets
 
 EVERY = 0.003
@@ -14,30 +11,19 @@ _LOOKS = 400
 """How often an inode is looked up: a socket exists before it connects, and some never have a TCP peer."""
 
 
-class SocketWatch:
+class SocketWatch(Beside):
     """Samples the sockets of a process and its children, every few milliseconds, in a thread.
 
     A sample lists the process's descriptors; only new ones are looked up in the machine's socket table.
     """
 
     def __init__(self, pid: int) -> None:
+        super().__init__(f"sockets of {pid}")
         self.pid = pid
         self.ports: set[int] = set()
         self.samples = 0
         self._pids = {pid}
         self._looks: dict[str, int] = {}
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=f"sockets of {pid}", daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._done.set()
-        self._thread.join()
 
     def sample(self) -> None:
         """Take one sample."""
