@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -17,40 +17,15 @@ from kproxy.demo import figures
 from kproxy.demo.board import Board, Moment
 from kproxy.demo.pace import Pace
 from kproxy.demo.record import SIZE
+from kproxy.demo.style import BLUE, FAINT, GREEN, INK, ORANGE, STYLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_INK: Final = "#1f2933"
-_FAINT: Final = "#9aa5b1"
-_GRID: Final = "#e4e7eb"
-_BLUE: Final = "#2563eb"
-_GREEN: Final = "#059669"
-_ORANGE: Final = "#ea580c"
-_STYLE: Final[dict[Any, Any]] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 10,
-    "text.color": _INK,
-    "axes.labelcolor": _INK,
-    "axes.edgecolor": _FAINT,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "grid.color": _GRID,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-}
-
 
 def plot(board: Board, passed: bool, file: Path) -> None:
     """Write the picture as PNG."""
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(10, 9.2), dpi=130, facecolor="white")
         throughput, latency, cost = figure.subplots(3, 1, sharex=True, height_ratios=(3, 3, 2))
         _throughput(throughput, board.pace, board.moments)
@@ -71,7 +46,7 @@ def _title(figure: Figure, board: Board, passed: bool) -> None:
         f"{verdict['received']:,} records of {SIZE} bytes, produced to consumed in {p50} (p50), {p99} (p99); "
         f"{verdict['lost']} lost, {verdict['duplicates']} twice" + ("" if passed else "; NOT ALL CHECKS PASSED")
     )
-    figure.text(0.09, 0.925, subtitle, size=10.5, color=_INK if passed else "#b91c1c")
+    figure.text(0.09, 0.925, subtitle, size=10.5, color=INK if passed else "#b91c1c")
 
 
 def _series(moments: Sequence[Moment], name: str) -> tuple[list[float], list[float]]:
@@ -87,11 +62,11 @@ def _series(moments: Sequence[Moment], name: str) -> tuple[list[float], list[flo
 
 def _throughput(axes: Axes, pace: Pace, moments: Sequence[Moment]) -> None:
     axes.set_title("Throughput")
-    axes.fill_between(*_series(moments, "produced_per_s"), color=_BLUE, alpha=0.12, linewidth=0)
-    axes.plot(*_series(moments, "produced_per_s"), color=_BLUE, linewidth=2, label="produced")
-    axes.plot(*_series(moments, "consumed_per_s"), color=_GREEN, linewidth=2, linestyle=(0, (4, 2)), label="consumed")
+    axes.fill_between(*_series(moments, "produced_per_s"), color=BLUE, alpha=0.12, linewidth=0)
+    axes.plot(*_series(moments, "produced_per_s"), color=BLUE, linewidth=2, label="produced")
+    axes.plot(*_series(moments, "consumed_per_s"), color=GREEN, linewidth=2, linestyle=(0, (4, 2)), label="consumed")
     edges = [step * pace.seconds / len(pace.rates) for step in range(len(pace.rates) + 1)]
-    axes.stairs(pace.rates, edges, baseline=None, color=_FAINT, linewidth=1, label="asked for")
+    axes.stairs(pace.rates, edges, baseline=None, color=FAINT, linewidth=1, label="asked for")
     axes.set_ylabel("records/s")
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
@@ -111,10 +86,10 @@ def _records(mib: Any) -> Any:
 def _latency(axes: Axes, moments: Sequence[Moment]) -> None:
     axes.set_title("Latency")
     for name, color, style, label in (
-        ("p50_ms", _BLUE, "-", "record, produced to consumed: p50"),
-        ("p99_ms", _BLUE, "--", "p99"),
-        ("in_kproxy_p50_ms", _ORANGE, "-", "request, within kproxy: p50"),
-        ("in_kproxy_p99_ms", _ORANGE, "--", "p99"),
+        ("p50_ms", BLUE, "-", "record, produced to consumed: p50"),
+        ("p99_ms", BLUE, "--", "p99"),
+        ("in_kproxy_p50_ms", ORANGE, "-", "request, within kproxy: p50"),
+        ("in_kproxy_p99_ms", ORANGE, "--", "p99"),
     ):
         axes.plot(*_series(moments, name), color=color, linestyle=style, linewidth=2, label=label)
     axes.set_yscale("log")
@@ -124,16 +99,16 @@ def _latency(axes: Axes, moments: Sequence[Moment]) -> None:
 
 def _cost(axes: Axes, moments: Sequence[Moment]) -> None:
     axes.set_title("What it costs kproxy")
-    axes.fill_between(*_series(moments, "cpu_percent"), color=_ORANGE, alpha=0.12, linewidth=0)
-    axes.plot(*_series(moments, "cpu_percent"), color=_ORANGE, linewidth=2, label="CPU")
+    axes.fill_between(*_series(moments, "cpu_percent"), color=ORANGE, alpha=0.12, linewidth=0)
+    axes.plot(*_series(moments, "cpu_percent"), color=ORANGE, linewidth=2, label="CPU")
     axes.set_ylabel("CPU, % of a core")
     axes.set_ylim(bottom=0)
     right = axes.twinx()
-    right.plot(*_series(moments, "rss_mb"), color=_FAINT, linewidth=2)
+    right.plot(*_series(moments, "rss_mb"), color=FAINT, linewidth=2)
     right.set_ylabel("memory, MB")
     right.set_ylim(0, max((moment.rss_mb for moment in moments), default=1) * 1.6)
     right.grid(visible=False)
-    axes.plot([], [], color=_FAINT, linewidth=2, label="memory")
+    axes.plot([], [], color=FAINT, linewidth=2, label="memory")
     _legend(axes)
 
 

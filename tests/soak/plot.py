@@ -4,60 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from kproxy.demo.style import BLUE, FAINT, GREEN, INK, ORANGE, STYLE
 from tests.soak.run import Report
 from tests.soak.verdict import MIB, Sample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_INK, _FAINT, _GRID = "#1f2933", "#9aa5b1", "#e4e7eb"
-_BLUE, _GREEN, _ORANGE, _RED = "#2563eb", "#059669", "#ea580c", "#b91c1c"
-_STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",
-    "text.color": _INK,
-    "axes.edgecolor": _FAINT,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "grid.color": _GRID,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-}
+_RED = "#b91c1c"
 
 
 def plot(report: Report, file: Path) -> None:
     """Write the picture as PNG."""
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(10, 10.5), dpi=130, facecolor="white")
         memory, counts, latency, cpu = figure.subplots(4, 1, sharex=True)
-        _lines(memory, report, "Resident memory, MiB", [(lambda one: one.rss / MIB, _BLUE, "")])
+        _lines(memory, report, "Resident memory, MiB", [(lambda one: one.rss / MIB, BLUE, "")])
         _lines(
             counts,
             report,
             "Descriptors, connections, threads",
             [
-                (lambda one: one.files, _BLUE, "descriptors"),
-                (lambda one: one.connections, _GREEN, "relayed connections"),
-                (lambda one: one.threads, _ORANGE, "threads"),
+                (lambda one: one.files, BLUE, "descriptors"),
+                (lambda one: one.connections, GREEN, "relayed connections"),
+                (lambda one: one.threads, ORANGE, "threads"),
             ],
         )
         _lines(
             latency,
             report,
             "A small request of the victim's, ms",
-            [(lambda one: _ms(one.p50), _BLUE, "p50"), (lambda one: _ms(one.p99), _ORANGE, "p99")],
+            [(lambda one: _ms(one.p50), BLUE, "p50"), (lambda one: _ms(one.p99), ORANGE, "p99")],
             scale="log",
         )
-        _lines(cpu, report, "kproxy's CPU, % of a core", [(lambda one: 100 * one.cpu, _ORANGE, "")])
+        _lines(cpu, report, "kproxy's CPU, % of a core", [(lambda one: 100 * one.cpu, ORANGE, "")])
         cpu.set_xlabel("seconds since the start; lines: failovers (grey), reloads (dotted)")
         _title(figure, report)
         figure.subplots_adjust(left=0.08, right=0.97, top=0.9, bottom=0.06, hspace=0.3)
@@ -85,7 +70,7 @@ def _lines(
     if scale == "linear":
         axes.set_ylim(bottom=0)
     for moment, what in report.moments:
-        axes.axvline(moment, color=_FAINT, linewidth=0.8, linestyle=":" if what == "reload" else "-")
+        axes.axvline(moment, color=FAINT, linewidth=0.8, linestyle=":" if what == "reload" else "-")
     if len(lines) > 1:
         axes.legend(loc="upper right", ncols=3)
 
@@ -95,4 +80,4 @@ def _title(figure: Figure, report: Report) -> None:
     failed = [verdict.name for verdict in report.verdicts if not verdict.met]
     said = "NOT MET: " + "; ".join(failed) if failed else "every check is met"
     figure.text(0.08, 0.962, f"kproxy soaked for {seconds / 60:.0f} minutes", size=15, weight="bold")
-    figure.text(0.08, 0.938, said, size=10.5, color=_RED if failed else _INK)
+    figure.text(0.08, 0.938, said, size=10.5, color=_RED if failed else INK)
