@@ -18,9 +18,6 @@ class FilesInput:
     directory: str
     """A path, or a URI that Spark reads, as s3a://bucket/kproxy."""
 
-    def __str__(self) -> str:
-        return f"files:{self.directory}"
-
 
 @dataclass(frozen=True, slots=True)
 class TopicInput:
@@ -29,9 +26,6 @@ class TopicInput:
     servers: str
     """host:port of a broker or several, with commas."""
     topic: str
-
-    def __str__(self) -> str:
-        return f"kafka:{self.servers}/{self.topic}"
 
 
 Input = FilesInput | TopicInput

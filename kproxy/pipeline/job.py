@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
 
 from kproxy.pipeline import points, records, tables
 from kproxy.pipeline.errors import PipelineError
 from kproxy.pipeline.inputs import Input
 from kproxy.pipeline.parsed import Parsed, parse
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming import StreamingQuery
 
 _CHECKPOINT: Final = "_checkpoint"
 _VERSION: Final = "kproxy.pipeline.version"
@@ -55,15 +55,13 @@ class Job:
             records_a_batch=self.options.records_a_batch,
         )
         writer = parse(stream).writeStream.option("checkpointLocation", self._at(_CHECKPOINT)).foreachBatch(self._write)
-        return (
-            writer.trigger(availableNow=True).start() if every is None else writer.trigger(processingTime=every).start()
-        )
+        return (writer.trigger(availableNow=True) if every is None else writer.trigger(processingTime=every)).start()
 
     def _create(self, table: tables.Table) -> None:
         where = self._at(table.name)
         self.session.sql(
             f"CREATE TABLE IF NOT EXISTS delta.`{where}` ({table.ddl}) USING delta "
-            f"PARTITIONED BY ({', '.join(table.partitioned_by)}) "
+            f"PARTITIONED BY (date) "
             f"TBLPROPERTIES ('{_VERSION}' = '{tables.VERSION}') COMMENT '{table.help}'"
         )
         found = self.session.sql(f"SHOW TBLPROPERTIES delta.`{where}`").where(f"key = '{_VERSION}'").collect()
@@ -124,8 +122,6 @@ def alone(output: str) -> Iterator[None]:
 
 def wait(query: StreamingQuery, report: Callable[[dict[str, int]], None]) -> None:
     """Wait for the end of a job, and report each of its batches; raise `PipelineError` when it failed."""
-    from pyspark.errors import StreamingQueryException
-
     seen, ended = -1, False
     while not ended:
         try:
@@ -135,7 +131,7 @@ def wait(query: StreamingQuery, report: Callable[[dict[str, int]], None]) -> Non
         last = query.lastProgress
         if last is not None and last["batchId"] > seen and last["numInputRows"]:
             seen = last["batchId"]
-            report({"batch": seen, "records": last["numInputRows"], "ms": last["durationMs"]["triggerExecution"]})
+            report({"batch": seen, "read": last["numInputRows"], "ms": last["durationMs"]["triggerExecution"]})
 
 
 def _cause(error: Exception) -> str:

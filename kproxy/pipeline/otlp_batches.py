@@ -133,8 +133,8 @@ class _Known:
         count, each = len(places), len(self.points)
         again = np.tile(np.arange(each), count)
         columns = dict(zip(_NAMES, self.points.take(pa.array(again)).flatten(), strict=True))
-        columns["start_unix_nano"] = _numbers(payloads, self.layout.starts, np.dtype("<i8"))
-        columns["unix_nano"] = _numbers(payloads, self.layout.times, np.dtype("<i8"))
+        columns["start_unix_nano"] = _numbers(payloads, self.layout.starts)
+        columns["unix_nano"] = _numbers(payloads, self.layout.times)
         columns["value"] = self._values(payloads)
         points = pa.StructArray.from_arrays([columns[name] for name in _NAMES], fields=list(POINT))
         offsets = pa.array(np.arange(count + 1) * each, pa.int32())
@@ -153,16 +153,21 @@ def _eight_bytes(payloads: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDA
     return np.take(payloads, at, axis=1).view("<u8")
 
 
-def _numbers(payloads: NDArray[np.uint8], offsets: NDArray[np.int64], kind: np.dtype[Any]) -> pa.Array:
+def _numbers(payloads: NDArray[np.uint8], offsets: NDArray[np.int64]) -> pa.Array:
     """Times in nanoseconds; null for those that are missing, 0, or too large for Spark's long."""
     if not len(offsets):
         return pa.array([], pa.int64())
-    numbers = _eight_bytes(payloads, offsets).view(kind)
+    numbers = _eight_bytes(payloads, offsets).view("<i8")
     return pa.array(numbers.ravel(), mask=((numbers <= 0) | (offsets < 0)).ravel())
 
 
 def _points(rows: Sequence[dict[str, Any]]) -> pa.StructArray:
-    return pa.array([row | {"attributes": list(row["attributes"].items())} for row in rows], POINT)
+    return pa.array(_arrow(rows), POINT)
+
+
+def _arrow(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return points with their maps as Arrow takes them: as pairs."""
+    return [row | {"attributes": list(row["attributes"].items())} for row in rows]
 
 
 def _one_by_one(payloads: Sequence[bytes], places: Sequence[int]) -> tuple[Decoded | None, dict[int, str]]:
@@ -179,7 +184,7 @@ def _one_by_one(payloads: Sequence[bytes], places: Sequence[int]) -> tuple[Decod
         for resource, rows in found:
             pushes.append(place)
             attributes.append(list(resource.items()))
-            points.append([row | {"attributes": list(row["attributes"].items())} for row in rows])
+            points.append(_arrow(rows))
     if not pushes:
         return None, broken
     decoded = Decoded(np.array(pushes), pa.array(attributes, _ATTRIBUTES), pa.array(points, pa.list_(POINT)))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import LongType, StringType, StructType
 
 from kproxy.pipeline import published, tables
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import StructType
 
 KNOWN_EVENT_SCHEMA: Final = 1
 """The highest `schema` of events whose fields this version knows."""
@@ -22,33 +22,26 @@ class Parsed:
     """A batch of records."""
 
     rows: DataFrame
-    """`origin`, `position`, `line`, `problem`, `raw`; `push` or `event` where the record is one."""
+    """`origin`, `position`, `line`, `problem`, `raw`; and `push` with its `identity`, or `event`, or neither."""
 
     def pushes(self) -> DataFrame:
         """Origin, position and the fields of `published.pushes`, with what tells a push from a repeated one."""
-        from pyspark.sql import functions as F
-
-        found = self.rows.where("problem is null and push is not null").select("origin", "position", "push.*")
-        resource = F.expr("to_json(array_sort(map_entries(resource)))")
-        identity = F.xxhash64(resource, "metrics.name", "metrics.start_unix_nano", "metrics.unix_nano")
-        return found.withColumn("received_at", F.try_to_timestamp("received_at")).withColumn("push", identity)
+        found = self.rows.where("problem is null and push is not null")
+        pushes = found.select("origin", "position", "push.*", F.col("identity").alias("push"))
+        return pushes.withColumn("received_at", F.try_to_timestamp("received_at"))
 
     def events(self) -> DataFrame:
         """The rows of `tables.EVENTS`."""
-        from pyspark.sql import functions as F
-
         found = self.rows.where("problem is null and event is not null")
         event = found.select("origin", "position", "event.*", F.col("line").alias("json"))
         return (
             event.withColumn("at", F.try_to_timestamp("at"))
             .withColumn("date", F.to_date("at"))
-            .select(*(column.name for column in tables.EVENTS.columns))
+            .select(*tables.EVENTS.names)
         )
 
     def problems(self) -> DataFrame:
         """The rows of `tables.QUARANTINE`."""
-        from pyspark.sql import functions as F
-
         raw = F.coalesce("raw", F.encode("line", "UTF-8"))
         found = self.rows.where("problem is not null").withColumn("raw", raw).withColumn("read_at", F.now())
         return found.select(
@@ -58,28 +51,25 @@ class Parsed:
 
 def parse(records: DataFrame) -> DataFrame:
     """Return records with `push` or `event`, or a `problem`: each line is one of the three."""
-    from pyspark.sql import functions as F
-
     read = F.from_json("line", _line_schema(), {"columnNameOfCorruptRecord": _CORRUPT})
     rows = records.withColumn("read", F.when(F.col("line").isNotNull(), read))
     push = F.struct(*(F.col(f"read.{field.name}").alias(field.name) for field in published.pushes()))
     event = F.struct(*(F.col(f"read.{name}").alias(name) for name in ("event", "at", "proxy", "cluster")))
     rows = rows.withColumn("problem", F.coalesce("problem", _problem()))
-    return rows.select(
-        "origin",
-        "position",
-        "line",
-        "problem",
-        "raw",
-        F.coalesce("push", F.when(F.col("read.metrics").isNotNull(), push)).alias("push"),
-        F.when(F.col("read.event").isNotNull(), event).alias("event"),
-    )
+    push = F.coalesce("push", F.when(F.col("read.metrics").isNotNull(), push))
+    event = F.when(F.col("read.event").isNotNull(), event)
+    made = rows.select("origin", "position", "line", "problem", "raw", push.alias("push"), event.alias("event"))
+    return made.withColumn("identity", F.when(F.col("push").isNotNull(), _identity()))
+
+
+def _identity() -> Column:
+    """A hash that tells a client's pushes of one moment from each other: of what they measure, and when."""
+    resource = F.expr("to_json(array_sort(map_entries(push.resource)))")
+    return F.xxhash64(resource, "push.metrics.name", "push.metrics.start_unix_nano", "push.metrics.unix_nano")
 
 
 def _line_schema() -> StructType:
     """The fields of pushes and of events: no name is in both with two types."""
-    from pyspark.sql.types import LongType, StringType, StructType
-
     fields = {field.name: field for field in published.pushes()}
     for name in ("event", "at", "proxy"):
         fields.setdefault(name, published.events()[name])
@@ -88,8 +78,6 @@ def _line_schema() -> StructType:
 
 def _problem() -> Column:
     """Why a line is neither a push nor an event; null if it is one."""
-    from pyspark.sql import functions as F
-
     read, instance = F.col("read"), "client_instance_id"
     when = F.when(F.col("line").isNull(), None)
     when = when.when(read.isNull() | read[_CORRUPT].isNotNull(), "not a JSON object with the fields of kproxy")

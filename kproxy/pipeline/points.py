@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
 
 from kproxy.pipeline import tables
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 _IDENTITY: Final = ("client_instance_id", "received_at", "push")
 _FINITE: Final = "if(abs({0}) <= 1.7976931348623157e308D, {0}, null)"
@@ -25,9 +26,6 @@ def fresh(pushes: DataFrame, written: DataFrame) -> DataFrame:
 
     Only the places of the repeated ones are sent around, which are few; the points stay where they are.
     """
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
     keys = pushes.select(*_IDENTITY, "origin", "position")
     bounds = keys.agg(F.unix_micros(F.min("received_at")), F.unix_micros(F.max("received_at"))).first()
     if bounds is None or bounds[0] is None:
@@ -44,8 +42,6 @@ def fresh(pushes: DataFrame, written: DataFrame) -> DataFrame:
 
 def rows(pushes: DataFrame) -> DataFrame:
     """The rows of `tables.POINTS`."""
-    from pyspark.sql import functions as F
-
     each = pushes.withColumnsRenamed(_RENAMED).withColumn("point", F.explode("metrics"))
     time = F.coalesce(F.expr("timestamp_micros(point.unix_nano div 1000)"), "received_at")
     seconds = F.expr("(cast(point.unix_nano as double) - point.start_unix_nano) / 1e9")
@@ -61,19 +57,13 @@ def rows(pushes: DataFrame) -> DataFrame:
         "sum": F.expr(_FINITE.format("point.sum")),
         "rate": F.when(is_delta, F.expr(_FINITE.format("point.value")) / seconds),
     }
-    own = {"received_at", "cluster", "client_instance_id", "client_id", *_RENAMED.values(), "resource"}
-    return each.select(
-        *(
-            made[name].alias(name) if name in made else F.col(name if name in own else f"point.{name}")
-            for name in (column.name for column in tables.POINTS.columns)
-        )
-    )
+    of_push = each.columns
+    made |= {name: F.col(f"point.{name}") for name in tables.POINTS.names if name not in {*made, *of_push}}
+    return _selected(each, tables.POINTS, made)
 
 
 def pushes(fresh_ones: DataFrame) -> DataFrame:
     """The rows of `tables.PUSHES`."""
-    from pyspark.sql import functions as F
-
     renamed = fresh_ones.withColumnsRenamed(_RENAMED)
     made = {
         "date": F.to_date("received_at"),
@@ -82,9 +72,9 @@ def pushes(fresh_ones: DataFrame) -> DataFrame:
         "points": F.expr("cast(size(metrics) as bigint)"),
         "clock_ahead": F.expr("array_max(metrics.unix_nano) / 1e9 - cast(received_at as double)"),
     }
-    return renamed.select(
-        *(
-            made[column.name].alias(column.name) if column.name in made else column.name
-            for column in tables.PUSHES.columns
-        )
-    )
+    return _selected(renamed, tables.PUSHES, made)
+
+
+def _selected(source: DataFrame, table: tables.Table, made: Mapping[str, Column]) -> DataFrame:
+    """Return the columns of a table: those that are made, and the others as the source has them."""
+    return source.select(*(made[name].alias(name) if name in made else name for name in table.names))

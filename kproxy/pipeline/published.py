@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql.types import StructType
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
 
 
 @cache
@@ -27,12 +26,8 @@ def events() -> StructType:
 @cache
 def arrow_pushes() -> pa.Schema:
     """`pushes` in Arrow."""
-    from pyspark.sql.pandas.types import to_arrow_schema
-
     return to_arrow_schema(pushes())
 
 
 def _read(name: str) -> StructType:
-    from pyspark.sql.types import StructType
-
     return StructType.fromJson(json.loads(files("kproxy").joinpath("schemas", f"{name}.json").read_text()))

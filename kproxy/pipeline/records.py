@@ -4,32 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from kproxy.pipeline import lines, published
 from kproxy.pipeline.inputs import FilesInput, Input, TopicInput
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-    from kproxy.pipeline.otlp_batches import Decoder
+from kproxy.pipeline.otlp_batches import Decoder
 
 OTLP: Final = "application/x-protobuf"
 """What the content type of a push begins with."""
-_CLIENT: Final = (
-    "client_instance_id",
-    "client_id",
-    "client_software_name",
-    "client_software_version",
-    "client_source_address",
-    "client_source_port",
-    "terminating",
-    "cluster",
-)
-"""The headers of a record that are columns of a push."""
+_HEADERS: Final = [field for field in published.pushes() if field.name not in ("received_at", "resource", "metrics")]
+"""The fields of a push that are headers of its record."""
+_ROWS: Final = lines.RECORDS.append(pa.field("push", pa.struct(published.arrow_pushes())))
 
 
 def read(session: SparkSession, inputs: Iterable[Input], *, files_a_batch: int, records_a_batch: int) -> DataFrame:
@@ -42,9 +33,6 @@ def read(session: SparkSession, inputs: Iterable[Input], *, files_a_batch: int, 
 
 
 def _files(session: SparkSession, directory: FilesInput, files_a_batch: int) -> DataFrame:
-    from pyspark.sql import functions as F
-    from pyspark.sql.pandas.types import from_arrow_schema
-
     content = (
         session.readStream.format("binaryFile")
         .schema("path string, modificationTime timestamp, length bigint, content binary")
@@ -60,9 +48,6 @@ def _files(session: SparkSession, directory: FilesInput, files_a_batch: int) -> 
 
 
 def _topic(session: SparkSession, topic: TopicInput, records_a_batch: int) -> DataFrame:
-    from pyspark.sql import functions as F
-    from pyspark.sql.pandas.types import from_arrow_schema
-
     header = "try_element_at(filter(headers, h -> h.key = '{0}'), -1).value"
     records = (
         session.readStream.format("kafka")
@@ -82,19 +67,15 @@ def _topic(session: SparkSession, topic: TopicInput, records_a_batch: int) -> Da
                 F.expr(
                     f"try_cast(cast({header.format(field.name)} as string) as {field.dataType.simpleString()})"
                 ).alias(field.name)
-                for field in published.pushes()
-                if field.name in _CLIENT
+                for field in _HEADERS
             ),
         )
     )
-    schema = lines.RECORDS.append(pa.field("push", pa.struct(published.arrow_pushes())))
-    return records.mapInArrow(_decoded, from_arrow_schema(schema))
+    return records.mapInArrow(_decoded, from_arrow_schema(_ROWS))
 
 
 def _decoded(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield pushes as they are read by a decoder, and events as lines."""
-    from kproxy.pipeline.otlp_batches import Decoder
-
     decoder = Decoder()
     for batch in batches:
         otlp = pc.fill_null(pc.starts_with(batch["content-type"], OTLP), False)
@@ -106,15 +87,9 @@ def _decoded(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _lines(records: pa.RecordBatch) -> pa.RecordBatch:
-    texts = [_text(value) for value in records["value"].to_pylist()]
-    problems = [None if text is not None else "neither OTLP (content-type) nor UTF-8" for text in texts]
-    raw = [None if text is not None else value for text, value in zip(texts, records["value"].to_pylist(), strict=True)]
-    return _rows(
-        records,
-        line=pa.array(texts, pa.string()),
-        problem=pa.array(problems, pa.string()),
-        raw=pa.array(raw, pa.binary()),
-    )
+    texts = pa.array([_text(value) for value in records["value"].to_pylist()], pa.string())
+    problems = pc.if_else(texts.is_null(), "neither OTLP (content-type) nor UTF-8", None)
+    return _rows(records, line=texts, problem=problems, raw=pc.if_else(texts.is_null(), records["value"], None))
 
 
 def _text(value: bytes | None) -> str | None:
@@ -130,7 +105,7 @@ def _pushes(decoder: Decoder, records: pa.RecordBatch) -> Iterator[pa.RecordBatc
     wanted = published.arrow_pushes()
     for some in decoded:
         these = records.take(pa.array(some.pushes))
-        columns: dict[str, Any] = {name: these[name] for name in ("received_at", *_CLIENT)}
+        columns: dict[str, Any] = {name: these[name] for name in ("received_at", *(field.name for field in _HEADERS))}
         columns |= {"resource": some.resources, "metrics": some.points}
         arrays = [columns[field.name].cast(field.type) for field in wanted]
         yield _rows(these, push=pa.StructArray.from_arrays(arrays, fields=list(wanted)))
@@ -142,9 +117,8 @@ def _pushes(decoder: Decoder, records: pa.RecordBatch) -> Iterator[pa.RecordBatc
 
 def _rows(records: pa.RecordBatch, **columns: pa.Array) -> pa.RecordBatch:
     """Return rows with origin and position of the records, and the given columns; the others are null."""
-    schema = lines.RECORDS.append(pa.field("push", pa.struct(published.arrow_pushes())))
     given = {"origin": records["origin"], "position": records["position"], **columns}
     return pa.RecordBatch.from_arrays(
-        [given[field.name] if field.name in given else pa.nulls(len(records), field.type) for field in schema],
-        schema=schema,
+        [given[field.name] if field.name in given else pa.nulls(len(records), field.type) for field in _ROWS],
+        schema=_ROWS,
     )

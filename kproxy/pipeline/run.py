@@ -20,7 +20,7 @@ def run(given: Sequence[str], output: str, trigger: str, master: str | None, say
     with job.alone(where):
         spark = session.start("kproxy pipeline", master, topics)
         query = job.Job(spark, parsed, where).start(every)
-        job.wait(query, lambda done: say("batch {batch}: {records} records in {ms} ms".format(**done)))
+        job.wait(query, lambda done: say("batch {batch}: {read} files and records in {ms} ms".format(**done)))
 
 
 def _trigger(text: str) -> str | None:

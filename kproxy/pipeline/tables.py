@@ -22,12 +22,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A Delta table in the directory of its name."""
+    """A Delta table in the directory of its name, partitioned by its column `date`."""
 
     name: str
     help: str
     columns: tuple[Column, ...]
-    partitioned_by: tuple[str, ...] = ("date",)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its columns."""
+        return tuple(column.name for column in self.columns)
 
     @property
     def ddl(self) -> str:

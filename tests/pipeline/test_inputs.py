@@ -15,7 +15,7 @@ def test_inputs(tmp_path: Path) -> None:
     assert parse(f"files:{tmp_path}") == FilesInput(str(tmp_path.resolve()))
     assert parse("files:s3a://bucket/kproxy") == FilesInput("s3a://bucket/kproxy")
     assert parse("kafka:a:9092/t") == TopicInput("a:9092", "t")
-    assert str(parse("kafka:a:9092,[::1]:9093/t.x")) == "kafka:a:9092,[::1]:9093/t.x"
+    assert parse("kafka:a:9092,[::1]:9093/t.x") == TopicInput("a:9092,[::1]:9093", "t.x")
 
 
 @pytest.mark.parametrize(
