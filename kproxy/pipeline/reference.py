@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from kproxy.docs_part import with_part
 from kproxy.pipeline.tables import TABLES
 
 PAGE: Final = Path("docs", "pipeline.md")
@@ -14,12 +15,8 @@ _END: Final = "<!-- end of columns -->\n"
 
 def with_columns(page: str) -> str:
     """Return the page with all tables' columns between the two marks; raise ValueError when a mark is missing."""
-    before, begin, rest = page.partition(_BEGIN)
-    _, end, after = rest.partition(_END)
-    if not begin or not end:
-        raise ValueError(f"{PAGE}: there must be {_BEGIN!r} and {_END!r}")
     sections = (f"\n### {table.name}\n\n{table.help}.\n\n{_rows(table.name)}" for table in TABLES.values())
-    return f"{before}{begin}{''.join(sections)}\n{end}{after}"
+    return with_part(PAGE, page, _BEGIN, f"{''.join(sections)}\n", _END)
 
 
 def _rows(name: str) -> str:

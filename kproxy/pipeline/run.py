@@ -1,26 +1,97 @@
-"""`kproxy pipeline run`: from what the user wrote to a job that runs, and a line for each of its batches."""
+"""What the commands `kproxy pipeline …` do: from what the user wrote to Spark jobs, and lines about them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from pathlib import Path
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
-from kproxy.pipeline import inputs, job, session
+from kproxy.pipeline import session, streams
+from kproxy.pipeline.delta import Output
+from kproxy.pipeline.derived.job import Derivation
 from kproxy.pipeline.errors import PipelineError
-from kproxy.pipeline.inputs import TopicInput
+from kproxy.pipeline.ingest import inputs, job
+from kproxy.pipeline.ingest.inputs import TopicInput
+from kproxy.pipeline.maintain import keep
+from kproxy.pipeline.maintain import maintain as maintain_tables
+from kproxy.pipeline.tables import TABLES
+
+Say = Callable[[str], None]
 
 
-def run(given: Sequence[str], output: str, trigger: str, master: str | None, say: Callable[[str], None]) -> None:
+def run(
+    given: Sequence[str],
+    output: str,
+    trigger: str,
+    master: str | None,
+    say: Say,
+    kept: Sequence[str] = (),
+    *,
+    accept_loss: bool = False,
+) -> None:
     """Run a job to its end; raises `PipelineError`."""
     parsed = [inputs.parse(each) for each in given]
     every = _trigger(trigger)
-    where = output if "://" in output else str(Path(output).resolve())
+    upkeep = _Upkeep(dict(map(keep, kept)), say)
     topics = [session.KAFKA] if any(isinstance(each, TopicInput) for each in parsed) else []
-    with job.alone(where):
-        spark = session.start("kproxy pipeline", master, topics)
-        query = job.Job(spark, parsed, where).start(every)
-        job.wait(query, lambda done: say("batch {batch}: {read} files and records in {ms} ms".format(**done)))
+    with opened(output, master, topics) as tables:
+        query = job.Job(tables, parsed, job.Options(accept_loss=accept_loss)).start(every)
+        derivation = Derivation(tables)
+
+        def batch_done(done: dict[str, int]) -> None:
+            say("batch {batch}: {read} files and records in {ms} ms".format(**done))
+            if every is not None:  # else there is more to come, and all of it is derived from at once
+                derivation.run()
+                upkeep.daily(tables)
+
+        streams.wait(query, batch_done)
+        derivation.run()
+
+
+def maintain(output: str, master: str | None, say: Say, kept: Sequence[str]) -> None:
+    """Maintain the tables of an output; raises `PipelineError`."""
+    upkeep = _Upkeep(dict(map(keep, kept)), say)
+    with opened(output, master, []) as tables:
+        if not any(tables.has(table) for table in TABLES.values()):
+            raise PipelineError(f"output {output}: there are no tables; `kproxy pipeline run` makes them")
+        Derivation(tables).run()
+        upkeep.now(tables)
+
+
+@dataclass(slots=True)
+class _Upkeep:
+    """Maintains the tables of a job that stays, once a day: nobody else may write them meanwhile."""
+
+    kept: dict[str, int]
+    say: Say
+    last: float | None = None
+    """A monotonic time, in seconds."""
+
+    def daily(self, output: Output) -> None:
+        now = time.monotonic()
+        if self.last is None:
+            self.last = now
+        elif now - self.last >= _DAY:
+            self.last = now
+            self.now(output)
+
+    def now(self, output: Output) -> None:
+        for line in maintain_tables(output, datetime.now(UTC).date(), self.kept):
+            self.say(line)
+
+
+_DAY = 24 * 3600
+
+
+@contextmanager
+def opened(output: str, master: str | None, packages: Sequence[str]) -> Iterator[Output]:
+    """Hold an output for this job alone, with a session of Spark."""
+    where = streams.place(output)
+    with streams.alone(where):
+        yield Output(session.start("kproxy pipeline", master, packages), where)
 
 
 def _trigger(text: str) -> str | None:

@@ -17,6 +17,8 @@ from kproxy.telemetry.subscription import ClientInfo, kafka_text
 BEGAN = 1_790_000_000
 """Unix seconds: 2026-09-21."""
 CLUSTER = "main"
+CONSTANT = {"env": 't"e,s:t', "rack": "r1", "cluster": CLUSTER, "proxy": "kproxy-0"}
+"""What a receiver adds to each push: two settings of its own, then who writes."""
 
 
 def payload(client: int, turn: int, metrics: int = 6) -> bytes:
@@ -47,9 +49,8 @@ def payload(client: int, turn: int, metrics: int = 6) -> bytes:
 
 def push(client: int, turn: int, of: bytes | None = None) -> Push:
     """A push of a client, half a second after its own clock."""
-    info = ClientInfo(
-        UUID(int=client + 1), f"app-{client % 7}", "apache-kafka-java", "4.1.0", "10.0.0.1", 40_000 + client
-    )
+    software, principal = ("apache-kafka-java", "4.1.0"), None if client % 2 else "User:alice"
+    info = ClientInfo(UUID(int=client + 1), f"app-{client % 7}", *software, "10.0.0.1", 40_000 + client, principal)
     return Push(info, BEGAN + 30 * turn + 0.5, payload(client, turn) if of is None else of)
 
 
@@ -57,7 +58,7 @@ def file(directory: Path, pushes: Iterable[Push]) -> Path:
     """A finished file of the `files` receiver, with a gzip member for each push."""
     segment = Segment(directory, "telemetry", BEGAN)
     for each in pushes:
-        segment.append(b"".join(line for line in lines(each, {"cluster": CLUSTER}) if line))
+        segment.append(b"".join(line for line in lines(each, CONSTANT) if line))
     segment.finish()
     return segment.path
 

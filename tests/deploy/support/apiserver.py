@@ -47,7 +47,7 @@ class ApiServer:
                 return json.loads(answer.read())
         except urllib.error.HTTPError as error:
             with error:
-                raise Refused(f"{method} {path}: {json.loads(error.read())['message']}") from None
+                raise Refused(f"{method} {path}: {_message(error.read())}") from None
 
     def dry_run(self, found: dict[str, Any], namespace: str) -> Any:
         """Return what the server would store for an object; it refuses unknown and doubled fields, too."""
@@ -161,3 +161,11 @@ class ApiServer:
         }
         self.kubeconfig.write_text(json.dumps(config))
         self.kubeconfig.chmod(0o600)
+
+
+def _message(answer: bytes) -> str:
+    """Return why the server refuses: a Status, or plain text where it does not know the path at all."""
+    try:
+        return str(json.loads(answer)["message"])
+    except ValueError:
+        return answer.decode(errors="replace").strip()

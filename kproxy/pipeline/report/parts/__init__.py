@@ -1,0 +1,1 @@
+"""The parts of the page: charts and tables, made of the sections' plain values."""

@@ -1,0 +1,1 @@
+"""Tables made of the base tables."""

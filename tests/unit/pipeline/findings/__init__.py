@@ -1,0 +1,1 @@
+"""Tests of kproxy.pipeline.findings that need no Spark."""

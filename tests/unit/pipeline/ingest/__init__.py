@@ -1,0 +1,1 @@
+"""Tests of kproxy.pipeline.ingest that need no Spark."""
