@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from tests.fuzz import findings
+from tests.fuzz import findings, grown
 from tests.fuzz.mutations import mutated
 from tests.fuzz.targets import IN_PROCESS, target
 from tests.fuzz.targets.target import Target, faults_are_noted, run
@@ -28,6 +28,27 @@ def test_what_was_found_once(file: Path) -> None:
     """Each input of the corpus is taken within its bounds of time and memory, and nothing unmeant comes out."""
     with contextlib.closing(target(file.parent.name)) as fuzzed:
         findings.bounded(fuzzed, file.read_bytes())
+
+
+@pytest.mark.parametrize("name", IN_PROCESS)
+def test_what_the_fuzzer_has_kept(name: str) -> None:
+    """Thousands of inputs, each of which once reached something new: nothing unmeant comes out of any."""
+    with contextlib.closing(target(name)) as fuzzed:
+        for _, data in grown.inputs(name):
+            run(fuzzed, data)
+
+
+def test_an_archive_is_what_was_packed(tmp_path: Path) -> None:
+    """A fuzzer that begins with it has the same files; one that has some keeps its own."""
+    (tmp_path / "built").mkdir()
+    for number in range(3):
+        (tmp_path / "built" / f"{number}").write_bytes(bytes([number]))
+    assert grown.pack("frames", tmp_path / "built", tmp_path / "archives") == 3
+    assert dict(grown.inputs("frames", tmp_path / "archives")) == {"0": b"\0", "1": b"\1", "2": b"\2"}
+    (tmp_path / "empty").mkdir()
+    grown.unpack("frames", tmp_path / "empty")
+    grown.unpack("otlp", tmp_path / "empty")
+    assert {file.name for file in (tmp_path / "empty").iterdir()} == dict(grown.inputs("frames")).keys()
 
 
 @pytest.mark.parametrize("name", IN_PROCESS)

@@ -18,6 +18,7 @@ from random import Random
 from typing import Any, Final, NoReturn
 
 from tests.fuzz.findings import Findings
+from tests.fuzz.grown import unpack
 from tests.fuzz.mutations import changed, mutated
 from tests.fuzz.targets import LIVING, target
 from tests.fuzz.targets.target import Target, faults_are_noted, run
@@ -84,6 +85,7 @@ def _guided(worker: Worker, out: Path) -> NoReturn:
     grown, first = out / "corpus" / worker.name, out / "seeds" / worker.name
     for directory in (grown, first):
         directory.mkdir(parents=True, exist_ok=True)
+    unpack(worker.name, grown)
     for number, data in enumerate([*seeds, *worker.saved()]):
         (first / f"{number:04}").write_bytes(data)
 
