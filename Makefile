@@ -11,7 +11,7 @@ PIPELINE       = build/pipeline
 PIPELINE_STAMP = $(PIPELINE)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve check test test-fast test-real coverage test-pipeline test-deploy compiled test-compiled bench attack fuzz soak generate format clean
+.PHONY: help setup demo serve check test test-fast test-real coverage test-pipeline bench-pipeline test-groups test-deploy compiled test-compiled bench bench-groups attack fuzz soak generate format clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -42,6 +42,7 @@ generate: $(STAMP)  ## write what is made from other files: kproxy/wire/generate
 	$(BIN)/python -m kproxy.config.reference
 	$(BIN)/python -m kproxy.observe.event_schema
 	$(BIN)/python -m kproxy.pipeline.reference
+	$(BIN)/python -m kproxy.pipeline.findings.reference
 
 # The second half mostly waits for Kafka, so both share two processors. Their dots come as they are printed, mixed.
 test: $(STAMP)  ## unit, property, client and fault tests on real Kafka, attacks, and a short soak (25 minutes at most)
@@ -60,11 +61,18 @@ coverage: $(STAMP)  ## every branch of the pure modules is covered, or it fails
 
 $(PIPELINE_STAMP): pyproject.toml
 	$(PYTHON) -m venv $(PIPELINE)
-	$(PIPELINE)/bin/pip install -q --disable-pip-version-check -e '.[test,pipeline]'
+	$(PIPELINE)/bin/pip install -q --disable-pip-version-check -e '.[test-pipeline]'
 	@touch $@
 
-test-pipeline: $(PIPELINE_STAMP)  ## the pipeline on a real Spark, from files and from a real Kafka; needs Java 17
-	$(PIPELINE)/bin/pytest -p no:cacheprovider tests/pipeline
+KILLS ?= 20
+test-pipeline: $(PIPELINE_STAMP)  ## the pipeline on a real Spark, killed KILLS=20 times, and its report in Chromium; needs Java 17, node, Go
+	TEST_KILLS=$(KILLS) $(PIPELINE)/bin/pytest -p no:cacheprovider tests/pipeline
+
+test-groups: $(STAMP)  ## groups that kproxy hosts: real clients, administrators' tools, expiry of offsets, KILLS=20 kills
+	TEST_KILLS=$(KILLS) $(BIN)/pytest -p no:cacheprovider tests/groups
+
+bench-pipeline: $(PIPELINE_STAMP)  ## the pipeline's job on one core and on two: points by second, CPU, memory; BENCH="--rounds 1"
+	$(PIPELINE)/bin/python -m tests.pipeline.bench $(BENCH)
 
 test-deploy: $(STAMP)  ## the image, the chart and receivers, with real container tools, API server and collector
 	$(BIN)/pytest tests/deploy
@@ -84,13 +92,16 @@ compiled: $(COMPILED_STAMP)  ## kproxy with its relay compiled, in an environmen
 # test_arriving.py derives from a compiled class, which only compiled classes may.
 test-compiled: $(COMPILED_STAMP)  ## the relay's unit and property tests on the compiled modules
 	rm -rf $(COMPILED)/tree && mkdir $(COMPILED)/tree && cp -r pyproject.toml codegen tests $(COMPILED)/tree
-	cd $(COMPILED)/tree && KPROXY_TEST_COMPILED=1 ../venv/bin/pytest -p no:cacheprovider \
+	cd $(COMPILED)/tree && TEST_COMPILED=1 ../venv/bin/pytest -p no:cacheprovider \
 	  tests/unit/test_compiled.py tests/unit/relay tests/unit/wire --ignore tests/unit/wire/test_arriving.py tests/unit/telemetry/test_*.py \
 	  tests/unit/telemetry/receivers/test_plan.py tests/unit/protocol tests/unit/producers tests/property/test_relay_*.py \
 	  tests/property/test_telemetry_*.py
 
 bench: $(STAMP)  ## kproxy beside HAProxy and direct, in one run
 	$(BIN)/python -m tests.bench
+
+bench-groups: $(STAMP)  ## a large rebalance and many heartbeats of hosted groups, beside the backend's own coordinator; BENCH="--members 200"
+	$(BIN)/python -m tests.bench.groups $(BENCH)
 
 # BEFORE=/path/to/kproxy attacks another build beside it; ATTACK="--only NAME --rounds 1" chooses.
 attack: $(STAMP) $(COMPILED_STAMP)  ## hostile clients beside a healthy one: how slow it gets, and what memory they take

@@ -32,6 +32,7 @@ CODECS: Final = {
     "ListGroups": "hosted groups appear in the listing",
     "DescribeGroups": "hosted groups can be described",
     "DeleteGroups": "hosted groups can be deleted",
+    "OffsetDelete": "offsets of a topic that a hosted group subscribes to stay",
 }
 RESPONSES: Final = {
     "ConsumerGroupHeartbeat": "answered NOT_COORDINATOR after a switch",

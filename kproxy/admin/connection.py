@@ -131,7 +131,7 @@ class Connection:
         try:
             return await self._respond(request)
         except HttpError as error:
-            return await self._send(error_response(error), request)
+            return await self._send(error_response(error))
 
     async def _refuse(self, error: HttpError) -> bool:
         response = error_response(error)
@@ -164,20 +164,20 @@ class Connection:
         route, request = find(ROUTES, request, self._common.hosts)
         lane = self._common.lanes.get(route.room)
         if lane is None:
-            return await self._send(await answer(route, request, self._common), request)
+            return await self._send(await answer(route, request, self._common))
         self._common.slots.wait(self._slot)
         async with lane.entered():
             if not self._common.slots.work(self._slot):
                 return False
             response = await answer(route, request, self._common)
-            return await self._send(response, request, lane)
+            return await self._send(response, lane)
 
-    async def _send(self, response: Response, request: Request | None = None, lane: Lane | None = None) -> bool:
-        """Send the response; returns whether the connection stays usable. A client in a lane may be ended for others.
+    async def _send(self, response: Response, lane: Lane | None = None) -> bool:
+        """Send the response; returns whether the connection stays usable.
 
-        `request` is None when it could not be read.
+        A client in a lane may be ended for others.
         """
-        with_body = request is None or request.method != "HEAD"
+        with_body = not self._reader.asks_for_head
         self._common.slots.wait(self._slot)
         with trio.fail_after(self._limits.response_seconds):
             if isinstance(response.body, bytes):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from http import HTTPStatus
 from typing import TypeAlias
+from urllib.parse import unquote
 
 from kproxy.admin.message import HttpError, Request, Response
 from kproxy.admin.origin import check_page
@@ -50,8 +51,8 @@ class Route:
         return Room.PAGE if self.method == "GET" else Room.COMMAND
 
     def match(self, path: str) -> dict[str, str] | None:
-        """The segments at the {name}s of this route, or None when the path does not match."""
-        wanted, given = self.path.split("/"), path.split("/")
+        """The segments at the {name}s of this route, or None when the path does not match; one may hold a `/` (%2F)."""
+        wanted, given = self.path.split("/"), [unquote(segment) for segment in path.split("/")]
         if len(wanted) != len(given):
             return None
         segments = {}
@@ -81,5 +82,5 @@ def find(routes: Sequence[Route], request: Request, hosts: Collection[str] = ())
         allowed |= {"GET", "HEAD"} if route.method == "GET" else {route.method}
     if allowed:
         allow = ", ".join(sorted(allowed))
-        raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, f"{request.path} allows {allow}", {"Allow": allow})
-    raise HttpError(HTTPStatus.NOT_FOUND, f"there is no {request.path}; GET / lists what there is")
+        raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, f"{unquote(request.path)} allows {allow}", {"Allow": allow})
+    raise HttpError(HTTPStatus.NOT_FOUND, f"there is no {unquote(request.path)}; GET / lists what there is")

@@ -34,6 +34,7 @@ class _Group:
     connections: int
     opened: float
     metadata_version: int
+    kip_1242: bool | None
 
 
 class GroupedClients:
@@ -51,11 +52,13 @@ class GroupedClients:
         group = self._groups.get(key)
         if group is None:
             opened, version = connection.opened, connection.metadata_version
-            self._groups[key] = _Group(connection.software, 1, opened, version)
+            self._groups[key] = _Group(connection.software, 1, opened, version, connection.kip_1242)
             return
         group.connections += 1
         group.opened = min(group.opened, connection.opened)
         group.metadata_version = max(group.metadata_version, connection.metadata_version)
+        if group.kip_1242 is None or connection.kip_1242:
+            group.kip_1242 = connection.kip_1242
 
     def views(self) -> Iterator[ClientView]:
         """Yield the clients."""
@@ -75,6 +78,7 @@ def _client(cluster: str, client: Client, principal: str | None, group: _Group) 
         since=time_shown(group.opened),
         metadata_version=None if version < 0 else version,
         rebootstrap=rebootstrap(group.software, version),
+        kip_1242=group.kip_1242,
     )
 
 

@@ -7,7 +7,7 @@ Handlers make the body of a response with it; the connection sends the pieces, a
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, Final, Generic, TypeVar
 
 Row = TypeVar("Row")
@@ -34,6 +34,17 @@ def page_body(name: str, rows: Generator[object | None, None, object]) -> Iterat
     """As `list_body`, with the `next` that the generator of the rows returns."""
     following = yield from _pieces(name, rows)
     yield b'],"next":%b}\n' % encode(following)
+
+
+def first_rows(found: Iterable[Row], limit: int, place: Callable[[Row], str]) -> Generator[Row, None, str | None]:
+    """The first `limit` of one row more than that; returns the place of the last one if there are more."""
+    last = None
+    for number, row in enumerate(found):
+        if number == limit:
+            return last
+        last = place(row)
+        yield row
+    return None
 
 
 def _pieces(name: str, rows: Iterator[object | None]) -> Generator[bytes, None, object]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from math import ceil
 from typing import Any, Final
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from kproxy.admin.listing import encode
 from kproxy.errors import (
@@ -60,7 +60,7 @@ class Request:
 
     method: str
     path: str
-    """Percent-decoded."""
+    """As it came, percent-encoded: a name in it may hold a `/`."""
     query: Mapping[str, str] = field(default_factory=dict)
     """Of a parameter given twice, the last value."""
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -82,13 +82,13 @@ class Response:
 
 
 def split_target(target: str) -> tuple[str, dict[str, str]]:
-    """Split a request target into path and query; raises `HttpError` 400 when it cannot be parsed."""
+    """Split a request target into path, as it came, and query; raises `HttpError` 400 when it cannot be parsed."""
     try:
         parts = urlsplit(target)
         found = parse_qs(parts.query, keep_blank_values=True, max_num_fields=_MAX_PARAMETERS)
     except ValueError as error:
         raise HttpError(HTTPStatus.BAD_REQUEST, f"the request target cannot be read: {error}") from error
-    return unquote(parts.path), {name: values[-1] for name, values in found.items()}
+    return parts.path, {name: values[-1] for name, values in found.items()}
 
 
 def json_response(content: object, status: HTTPStatus = HTTPStatus.OK) -> Response:

@@ -100,6 +100,8 @@ class ClusterView:
     retired: Sequence[RetiredView]
     telemetry: bool
     """True when kproxy serves telemetry (KIP-714) for it."""
+    hosts_groups: bool
+    """True when kproxy coordinates some of its consumer groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +161,8 @@ class ClientView:
     metadata_version: int | None
     """The highest version of its Metadata requests; None before the first."""
     rebootstrap: Rebootstrap
+    kip_1242: bool | None
+    """True where one of its connections has named the cluster or node that it means; None while unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +217,46 @@ class InstanceView:
     """Data points of accepted pushes that are not on /metrics/clients."""
     dropped_reason: str | None
     """Why, of the last ones: as in `kproxy_telemetry_points_dropped_total`."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupView:
+    """A hosted group."""
+
+    group: str
+    state: str
+    """As Kafka names it."""
+    generation: int
+    protocol_type: str | None
+    protocol: str | None
+    """Of the present generation; None while there is none."""
+    members: int
+    leader: str | None
+    """The member id of the member that assigns."""
+    in_state_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMemberView:
+    """A member of a hosted group."""
+
+    member: str
+    """Its member id."""
+    instance: str | None
+    """group.instance.id of a static member (KIP-345)."""
+    client_id: str
+    host: str
+    leader: bool
+    waits: str | None
+    """The API of its request that waits, as JoinGroup; None without one."""
+    session_timeout: float
+    """Seconds."""
+    session_ends: float | None
+    """Seconds until it is removed unless it is heard of."""
+    protocols: Sequence[str]
+    assignment: Mapping[str, Sequence[int]] | None
+    """Partitions by topic; None where its assignment is not a consumer's."""
+    assignment_bytes: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,11 @@ class RequestReader:
         wrong = head[:1] < b"!" or len(head) > self._limits.header_bytes
         return bool(head) and (wrong or _HEAD_END.search(head) is not None)
 
+    @property
+    def asks_for_head(self) -> bool:
+        """True when the request, as far as it was read, is a HEAD: its response has no body, an error neither."""
+        return self._head is not None and self._head.method == b"HEAD"
+
     def begin(self) -> None:
         """Begin with a request; its first bytes may be here."""
         self._head = None
@@ -80,8 +85,8 @@ class RequestReader:
                 self._check_wire()
                 return Step.DATA
             if isinstance(event, h11.Request):
-                self._check_head(event)
                 self._head = event
+                self._check_head(event)
             elif isinstance(event, h11.Data):
                 self._take(event)
             else:

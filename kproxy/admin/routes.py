@@ -11,12 +11,13 @@ from http import HTTPStatus
 from typing import Final
 
 from kproxy import __version__
-from kproxy.admin import api, commands, monitoring, telemetry
+from kproxy.admin import api, commands, groups, monitoring, telemetry
 from kproxy.admin.dispatch import Handler, Route
 from kproxy.admin.message import Request, Response
 from kproxy.admin.view import View
 
 _TELEMETRY: Final = "/api/v1/clusters/{cluster}/telemetry"
+_GROUPS: Final = "/api/v1/clusters/{cluster}/groups"
 _PAGES: Final = (
     Route(
         "GET", "/metrics", monitoring.metrics, "metrics for Prometheus; OpenMetrics and gzip when asked for", probe=True
@@ -49,6 +50,9 @@ _PAGES: Final = (
     ),
     Route("DELETE", f"{_TELEMETRY}/subscriptions/{{name}}", telemetry.unsubscribe, "forget one"),
     Route("GET", f"{_TELEMETRY}/instances", telemetry.instances, "clients that asked or pushed; ?limit=N&after=ID"),
+    Route("GET", _GROUPS, groups.groups, "the consumer groups that kproxy hosts; ?limit=N&after=ID"),
+    Route("GET", f"{_GROUPS}/{{group}}", groups.group, "one of them"),
+    Route("GET", f"{_GROUPS}/{{group}}/members", groups.members, "its members; ?limit=N&after=ID"),
     Route("GET", "/api/v1/clients", api.clients, "connected clients; ?cluster=NAME&rebootstrap=no&limit=N&after=NEXT"),
     Route("GET", "/api/v1/connections", api.connections, "client connections; ?cluster=NAME&limit=N&after=ID"),
 )

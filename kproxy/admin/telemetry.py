@@ -6,13 +6,12 @@ The admin port calls one of these handlers for each such request, for instance o
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode
-from collections.abc import Generator, Iterable
 from http import HTTPStatus
 from typing import Final
 from uuid import UUID
 
 from kproxy.admin.api import DEFAULT_LIMIT, MAX_LIMIT, cluster_name
-from kproxy.admin.listing import list_body, page_body
+from kproxy.admin.listing import first_rows, list_body, page_body
 from kproxy.admin.message import HttpError, Request, Response, integer, json_fields, json_pieces, json_response
 from kproxy.admin.models import InstanceView
 from kproxy.admin.view import View
@@ -53,17 +52,12 @@ async def instances(request: Request, view: View) -> Response:
     limit = integer(request, "limit", DEFAULT_LIMIT, 1, MAX_LIMIT)
     after = request.query.get("after")
     found = await view.instances(name, None if after is None else instance_id(after), limit + 1)
-    return json_pieces(page_body("instances", _instance_rows(found, limit)))
+    rows = first_rows(found, limit, _place)
+    return json_pieces(page_body("instances", rows))
 
 
-def _instance_rows(found: Iterable[InstanceView], limit: int) -> Generator[InstanceView, None, str | None]:
-    last = None
-    for number, instance in enumerate(found):
-        if number == limit:
-            return last
-        last = instance.id
-        yield instance
-    return None
+def _place(instance: InstanceView) -> str:
+    return instance.id
 
 
 def instance_id(text: str) -> UUID:

@@ -15,6 +15,8 @@ from kproxy.admin.models import (
     CommandResult,
     ConnectionView,
     Event,
+    GroupMemberView,
+    GroupView,
     InstanceView,
     Readiness,
     SubscriptionView,
@@ -109,6 +111,21 @@ class View(Protocol):
         Raises `NotFoundError` for an unknown subscription, `ConflictError` when the configuration sets it,
         `NotPersistedError` when storing fails.
         """
+        ...
+
+    def groups(self, cluster: str, after: str | None, limit: int) -> Iterable[GroupView]:
+        """At most `limit` hosted groups with ids above `after`, by rising id; there may be 10,000 in all. Lazy.
+
+        Raises `NotFoundError` also where kproxy hosts no groups of that cluster, as do the next two.
+        """
+        ...
+
+    def group(self, cluster: str, group: str) -> GroupView:
+        """One hosted group; raises `NotFoundError` when there is none of that id."""
+        ...
+
+    def group_members(self, cluster: str, group: str, after: str | None, limit: int) -> Iterable[GroupMemberView]:
+        """At most `limit` members with member ids above `after`, by rising id. Lazy."""
         ...
 
     async def instances(self, cluster: str, after: UUID | None, limit: int) -> Iterable[InstanceView]:

@@ -36,7 +36,19 @@ _A_SECOND: Final = 5000
 """The most clients reported in a second when all are: what a destination writes without a long queue."""
 
 ClientFields = tuple[
-    int, str, str | None, int | None, int | None, str, str | None, str | None, str | None, str | None, int | None, str
+    int,
+    str,
+    str | None,
+    int | None,
+    int | None,
+    str,
+    str | None,
+    str | None,
+    str | None,
+    str | None,
+    int | None,
+    str,
+    bool | None,
 ]
 Report = Callable[[str, ClientEvent], None]
 """Takes the virtual cluster's name and the event; must neither raise nor block."""
@@ -128,6 +140,7 @@ def client(connection: ConnectionInfo) -> ClientFields:
         bounded(connection.principal),
         None if connection.metadata_version < 0 else connection.metadata_version,
         str(rebootstrap(connection.software, connection.metadata_version)),
+        connection.kip_1242,
     )
 
 

@@ -5,7 +5,6 @@ There is one if `events.destinations` are configured. It collects from the start
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
@@ -18,14 +17,20 @@ from kproxy.delivery import factory as delivering
 from kproxy.delivery.destinations import Destination, Fanout
 from kproxy.delivery.files import Files
 from kproxy.delivery.kafka import Kafka
-from kproxy.observe.events import ClientEvent, ClientsRebootstrap, EncodedEvent, encode
+from kproxy.observe.events import (
+    ClientEvent,
+    ClientsRebootstrap,
+    EncodedEvent,
+    GroupTransition,
+    TopologyEvent,
+    encode,
+)
 from kproxy.observe.faults import supervised
 from kproxy.observe.troubles import Troubles, Where
 from kproxy.wire.records import Record
 
 if TYPE_CHECKING:
     from kproxy.cluster.cluster import Cluster
-    from kproxy.cluster.events import Happened
     from kproxy.config.events import Events
     from kproxy.observe.counters import Queue
     from kproxy.relay.relay import Relay
@@ -38,7 +43,7 @@ class EventStream:
 
     def __init__(self, settings: Events, clusters: Sequence[Cluster], relay: Relay, troubles: Troubles) -> None:
         self._troubles = troubles
-        self._proxy = settings.instance or socket.gethostname()
+        self._proxy = settings.proxy
         self._clusters = {cluster.settings.name: cluster for cluster in clusters}
         first = clusters[0]
         self._fanout: Fanout[EncodedEvent] = Fanout(
@@ -52,7 +57,7 @@ class EventStream:
         self._client_events = ClientEvents(relay.connections, self._of_client, settings.interval, troubles)
         relay.on_end(self._client_events.ended)
         for cluster in clusters:
-            cluster.events.publish = self._of_topology
+            cluster.events.publish = self._of_cluster
 
     @property
     def queues(self) -> Mapping[str, Queue]:
@@ -72,9 +77,8 @@ class EventStream:
     def _of_client(self, cluster: str, event: ClientEvent) -> None:
         self._fanout.offer(encode(event, time.time(), self._proxy, cluster))
 
-    def _of_topology(self, cluster: str, happened: Happened) -> None:
-        event = happened.event
-        self._fanout.offer(encode(event, happened.at, self._proxy, cluster))
+    def _of_cluster(self, cluster: str, at: float, event: TopologyEvent | GroupTransition) -> None:
+        self._fanout.offer(encode(event, at, self._proxy, cluster))
         if isinstance(event, ClientsRebootstrap) and event.previous_upstream is not None:
             self._moved(cluster)
 

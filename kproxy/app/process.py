@@ -159,6 +159,9 @@ class Process:
             if self.config.drain.rebootstrap:
                 with boundary(self._troubles, Where.DRAIN):
                     await drain.send_away(self.clusters)
+            for cluster in self.clusters:
+                if cluster.groups is not None:
+                    cluster.groups.send_away(for_good=True)  # a JoinGroup that waits would hold up the drain
             listening.cancel_scope.cancel()
         return drain
 

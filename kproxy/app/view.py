@@ -18,6 +18,8 @@ from kproxy.admin.models import (
     CommandResult,
     ConnectionView,
     Event,
+    GroupMemberView,
+    GroupView,
     InstanceView,
     NodeView,
     Readiness,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from kproxy.app.readiness import Serving
     from kproxy.cluster.cluster import Cluster
     from kproxy.cluster.events import Happened
+    from kproxy.coordinator.hosted_groups import HostedGroups
     from kproxy.protocol.connections import ConnectionInfo
     from kproxy.telemetry.client_telemetry import ClientTelemetry
 
@@ -137,6 +140,26 @@ class ProcessView:
         found: Iterable[InstanceView] = await _telemetry_view().instances(self._telemetry(cluster), after, limit)
         return found
 
+    def groups(self, cluster: str, after: str | None, limit: int) -> Iterable[GroupView]:
+        found: Iterable[GroupView] = _group_view().groups(self._groups(cluster), after, limit, trio.current_time())
+        return found
+
+    def group(self, cluster: str, group: str) -> GroupView:
+        found: GroupView = _group_view().group(self._groups(cluster), group, trio.current_time())
+        return found
+
+    def group_members(self, cluster: str, group: str, after: str | None, limit: int) -> Iterable[GroupMemberView]:
+        found: Iterable[GroupMemberView] = _group_view().members(
+            self._groups(cluster), group, after, limit, trio.current_time()
+        )
+        return found
+
+    def _groups(self, cluster: str) -> HostedGroups:
+        groups = self._cluster(cluster).groups
+        if groups is None:
+            raise NotFoundError(f"{cluster}: kproxy hosts none of its groups; `groups` in the configuration says which")
+        return groups
+
     def _telemetry(self, cluster: str) -> ClientTelemetry:
         telemetry = self._cluster(cluster).telemetry
         if telemetry is None:
@@ -148,6 +171,13 @@ class ProcessView:
             if cluster.settings.name == name:
                 return cluster
         raise cluster_not_found(name, self.cluster_names())
+
+
+def _group_view() -> ModuleType:
+    """Import the view of hosted groups, and the codecs that it needs, only where groups are hosted."""
+    from kproxy.admin import group_view  # noqa: PLC0415
+
+    return group_view
 
 
 def _telemetry_view() -> ModuleType:
@@ -183,6 +213,7 @@ def _cluster(cluster: Cluster, held: Mapping[tuple[str, int | None], int]) -> Cl
         ],
         retired=_retired(cluster),
         telemetry=cluster.telemetry is not None,
+        hosts_groups=cluster.groups is not None,
     )
 
 

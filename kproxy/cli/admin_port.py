@@ -1,12 +1,13 @@
 """The client of a running kproxy's admin port, and the flags and output that its commands share.
 
-The commands in `kproxy.cli.remote` and `kproxy.cli.telemetry` make an `AdminPort` each time that they run.
+The commands in `kproxy.cli.groups`, `kproxy.cli.remote` and `kproxy.cli.telemetry` make an `AdminPort` each time that
+they run.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final
 
@@ -132,6 +133,13 @@ def cluster_path(name: str, *below: str) -> str:
     from urllib.parse import quote
 
     return "/".join(["/api/v1/clusters", *(quote(part, safe="") for part in (name, *below))])
+
+
+def clusters_with(port: AdminPort, flag: str, wanted: str | None) -> Sequence[str]:
+    """The virtual cluster that is wanted; otherwise all with the flag, as the admin API says."""
+    if wanted is not None:
+        return [wanted]
+    return [cluster["name"] for cluster in port.get("/api/v1/clusters")["clusters"] if cluster[flag]]
 
 
 def pages(port: AdminPort, path: str, key: str, **query: str | None) -> Iterator[dict[str, Any]]:

@@ -23,6 +23,7 @@ _MODULES: Final[Mapping[str, str]] = MappingProxyType(
         "config": "kproxy.cli.config",
         "demo": "kproxy.cli.demo",
         "failover": "kproxy.cli.remote",
+        "groups": "kproxy.cli.groups",
         "pipeline": "kproxy.cli.pipeline",
         "rebootstrap": "kproxy.cli.remote",
         "serve": "kproxy.cli.serve",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from kproxy.cli.admin_port import AdminPort, admin_options, cluster_path, pages, print_json, software
+from kproxy.cli.admin_port import AdminPort, admin_options, cluster_path, clusters_with, pages, print_json, software
 from kproxy.cli.output import REFUSED, CliError, help_if_bare, print_table
 
 _optional_cluster = click.option(
@@ -98,15 +98,12 @@ def unsubscribe(admin: str, as_json: bool, name: str, cluster: str) -> int:
     return print_json(deleted) if as_json else _print_line(f"{deleted['cluster']}: {deleted['name']}: gone")
 
 
-def _clusters(port: AdminPort, wanted: str | None) -> Iterator[str]:
+def _clusters(port: AdminPort, wanted: str | None) -> Sequence[str]:
     """The wanted virtual cluster, or all with telemetry; raises `CliError` when none has any."""
-    if wanted is not None:
-        yield wanted
-        return
-    names = [cluster["name"] for cluster in port.get("/api/v1/clusters")["clusters"] if cluster["telemetry"]]
+    names = clusters_with(port, "telemetry", wanted)
     if not names:
         raise CliError("kproxy serves no telemetry: its configuration has no `telemetry` block", REFUSED)
-    yield from names
+    return names
 
 
 def _milliseconds(interval: str) -> int:

@@ -35,6 +35,7 @@ from kproxy.topology.snapshot import Change, Snapshot
 if TYPE_CHECKING:
     from kproxy.config import Config, VirtualCluster
     from kproxy.config.delivery import ToTopic
+    from kproxy.coordinator.hosted_groups import HostedGroups
     from kproxy.relay.relay import Relay
     from kproxy.state.store import Store
     from kproxy.telemetry.client_telemetry import ClientTelemetry
@@ -62,6 +63,8 @@ class Cluster:
         self.events = Events(settings.name, self._troubles)
         self.telemetry = self._telemetry(index)
         counters.telemetry = None if self.telemetry is None else self.telemetry.counters
+        self.groups = self._groups(index)
+        counters.groups = None if self.groups is None else self.groups.counters
         self.listeners = Listeners(settings, index, claimed_by_others(config, index))
         self.nodes = Nodes(self.listeners, counters)
         self.rebootstrap = RebootstrapService(
@@ -85,6 +88,7 @@ class Cluster:
             self.nodes,
             self.rebootstrap,
             {} if self.telemetry is None else self.telemetry.policies,
+            {} if self.groups is None else self.groups.policies,
         )
         self._history = FailoverHistory(settings.name)
         self._store: Store = MemoryStore()
@@ -98,6 +102,19 @@ class Cluster:
         from kproxy.telemetry.client_telemetry import ClientTelemetry  # noqa: PLC0415 (70 ms, 10 MB)
 
         return ClientTelemetry(self.settings.name, index, self.config, self.connected, self._troubles)
+
+    def _groups(self, index: int) -> HostedGroups | None:
+        if not self.settings.groups:
+            return None
+        from kproxy.coordinator.hosted_groups import HostedGroups  # noqa: PLC0415 (its codecs take 30 ms)
+
+        return HostedGroups(
+            self.settings.name,
+            self.settings.groups,
+            f"clusters.{index}",
+            self.events.report,
+            self._troubles,
+        )
 
     def _changed(self, snapshot: Snapshot, change: Change) -> None:
         self._reconciler.changed(snapshot, change)
@@ -126,6 +143,8 @@ class Cluster:
         self._locate(None)
         if self.telemetry is not None:
             await self.telemetry.start(work, store)
+        if self.groups is not None:
+            await self.groups.remember(store, work)
 
     def start(self, work: trio.Nursery, listening: trio.Nursery, relay: Relay) -> None:
         """Bind what can be bound now, accept clients, and begin to watch the upstream; raises `ConfigError`."""
@@ -136,6 +155,8 @@ class Cluster:
         self._supervise(Where.RETIRED_NODES, lambda: self.nodes.expire(lambda: self.config.topology.grace))
         self._supervise(Where.UNMAPPED_NODES, lambda: self.nodes.seek_ports(lambda: self.upstreams.watcher.snapshot))
         self._supervise(Where.FAILOVER, self.failover_controller.watch)
+        if self.groups is not None:
+            self._supervise(Where.GROUPS, self.groups.run)
 
     def _supervise(self, where: Where, work: Callable[[], Awaitable[None]]) -> None:
         self._work.start_soon(supervised, self._troubles, where, work)
@@ -207,6 +228,9 @@ class Cluster:
         previous_cluster_id: str | None = None,
     ) -> int:
         """Begin a new epoch, once the floor has passed; return how many connections are notified or closed."""
+        if self.groups is not None:
+            elsewhere = previous_upstream is not None or previous_cluster_id is not None
+            (self.groups.change_cluster if elsewhere else self.groups.send_away)()
         return self.rebootstrap.begin_epoch(
             cause,
             self._work,
@@ -238,3 +262,5 @@ class Cluster:
         self.locate(None)
         if self.telemetry is not None and settings.telemetry is not None:
             self.telemetry.reconfigure(settings.telemetry)
+        if self.groups is not None and settings.groups:
+            self.groups.reconfigure(settings.groups)

@@ -33,15 +33,17 @@ class ClusterDestination:
         nodes: Nodes,
         rebootstrap: RebootstrapService,
         telemetry: Mapping[int, ApiPolicy],
+        groups: Mapping[int, ApiPolicy],
     ) -> None:
-        """`telemetry` holds the policies of client telemetry, by api key; raises `CompositionError`."""
+        """The policies of client telemetry and of hosted groups are by api key; raises `CompositionError`."""
         self.counters = counters
         self._upstreams = upstreams
         self._nodes = nodes
         self._rebootstrap = rebootstrap
         self._telemetry = telemetry
+        self._groups = groups
         self._ids: ProducerIds | None = None
-        self.table = ApiTable(counters, composed(rebootstrap, telemetry, None))
+        self.table = ApiTable(counters, composed(rebootstrap, telemetry, None, groups))
         self.served, self.own = self.table.served(), self.table.own()
         self.retired_table = self.table
 
@@ -53,7 +55,7 @@ class ClusterDestination:
         """
         if ids != self._ids:
             self._ids = ids
-            self.table = ApiTable(self.counters, composed(self._rebootstrap, self._telemetry, ids))
+            self.table = ApiTable(self.counters, composed(self._rebootstrap, self._telemetry, ids, self._groups))
         self.retired_table = self.table if retired else self._going_away()
 
     def _going_away(self) -> ApiTable:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import structlog
 
-from kproxy.observe.events import TopologyEvent
+from kproxy.observe.events import GroupTransition, TopologyEvent
 from kproxy.observe.faults import boundary
 from kproxy.observe.troubles import Troubles, Where
 
@@ -36,17 +36,24 @@ class Events:
         self._troubles = troubles or Troubles()
         self._cluster = cluster
         self._kept: deque[Happened] = deque(maxlen=KEPT)
-        self.publish: Callable[[str, Happened], None] | None = None
-        """Puts an event into the process' event stream; None when no destination is configured."""
+        self.publish: Callable[[str, float, TopologyEvent | GroupTransition], None] | None = None
+        """Puts an event, and when it happened, into the process' event stream; None without a destination."""
 
     def record(self, event: TopologyEvent) -> None:
         """Log, keep and publish an event."""
         happened = Happened(time.time(), event)
         self._kept.append(happened)
         log.warning(event.log, cluster=self._cluster, **event.log_fields())
+        self._publish(happened.at, event)
+
+    def report(self, event: GroupTransition) -> None:
+        """Publish an event of a hosted group; a group that rebalances all day would fill the log, and what is kept."""
+        self._publish(time.time(), event)
+
+    def _publish(self, at: float, event: TopologyEvent | GroupTransition) -> None:
         if self.publish is not None:
             with boundary(self._troubles, Where.EVENTS):
-                self.publish(self._cluster, happened)
+                self.publish(self._cluster, at, event)
 
     @property
     def kept(self) -> Sequence[Happened]:

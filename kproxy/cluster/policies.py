@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 def composed(
-    decisions: Rebootstrap, telemetry: Mapping[int, ApiPolicy], ids: ProducerIds | None
+    decisions: Rebootstrap,
+    telemetry: Mapping[int, ApiPolicy],
+    ids: ProducerIds | None,
+    groups: Mapping[int, ApiPolicy] | None = None,
 ) -> Mapping[int, ApiPolicy]:
     """Return the policies of all rooms, by api key; raises `CompositionError` where two rooms exclude each other.
 
@@ -33,6 +36,7 @@ def composed(
         (
             Room("rebootstrap", rebootstrap_policies(decisions)),
             Room("telemetry", telemetry),
+            Room("coordinator", groups or {}),
             Room("producers", {} if ids is None else producer_policies(ids)),
             Room("relay", POLICIES),
         )

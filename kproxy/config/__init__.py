@@ -3,6 +3,7 @@
 from kproxy.config.address import HostPort
 from kproxy.config.cluster import VirtualCluster
 from kproxy.config.events import DESTINATIONS, EventFiles, Events, EventTopic
+from kproxy.config.groups import GroupRule
 from kproxy.config.loading import ConfigProblems, load
 from kproxy.config.models import Config
 from kproxy.config.nodes import NodeRange, Nodes
@@ -31,6 +32,7 @@ __all__ = [
     "Events",
     "Failover",
     "Files",
+    "GroupRule",
     "HostPort",
     "Kafka",
     "Limits",

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 
 from kproxy.config.address import MAX_PORT, Host, HostPort, is_wildcard
 from kproxy.config.base import Path, Settings, refuse
+from kproxy.config.groups import GroupRule
 from kproxy.config.nodes import Nodes
 from kproxy.config.telemetry import Telemetry
 from kproxy.config.upstreams import DEFAULT_NAME, Failover, Label, Servers, Upstream, problems
@@ -58,6 +59,10 @@ class VirtualCluster(Settings):
     nodes: Nodes = Field(default=Nodes(), description="The ports at which clients reach the nodes.")
     telemetry: Telemetry | None = Field(
         default=None, description="Client telemetry, served by kproxy; without it the broker serves it, if it can."
+    )
+    groups: tuple[GroupRule, ...] = Field(
+        default=(),
+        description="Consumer groups that kproxy coordinates itself; all others are the brokers'. As a variable: YAML.",
     )
 
     @property

@@ -6,6 +6,7 @@ They are validated whenever a configuration is loaded: when kproxy starts, and a
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -54,8 +55,15 @@ class Events(Settings):
         "5m.",
     )
     instance: Text | None = Field(
-        default=None, description="The name of this kproxy in events; without it the name of its host, or pod."
+        default=None,
+        description="The name of this kproxy in events, and in the telemetry of receivers of types `files` and "
+        "`kafka`; without it the name of its host, or pod.",
     )
+
+    @property
+    def proxy(self) -> str:
+        """The name of this kproxy in all that it writes."""
+        return self.instance or socket.gethostname()
 
 
 def event_problems(events: Events, clusters: Collection[str]) -> Iterator[tuple[Path, str]]:

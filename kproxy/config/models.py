@@ -69,7 +69,7 @@ class Config(BaseSettings):
             for index, name in enumerate(names)
             if name in names[:index]
         ]
-        if problems := [*twice, *conflicts(self.claims()), *self._delivery()]:
+        if problems := [*twice, *conflicts(self.claims()), *self._delivery(), *self._replicas()]:
             refuse(problems)
         return self
 
@@ -81,6 +81,16 @@ class Config(BaseSettings):
         )
         yield from same_series({cluster.name: self.receivers_of(cluster) for cluster in self.clusters}, self.receivers)
         yield from event_problems(self.events, clusters)
+
+    def _replicas(self) -> Iterator[tuple[Path, str]]:
+        """Yield a problem for hosted groups of which each replica would have its own."""
+        for index, cluster in enumerate(self.clusters):
+            if cluster.groups and self.drain.rebootstrap:
+                yield (
+                    ("clusters", index, "groups"),
+                    "cannot be hosted by one of several replicas (drain.rebootstrap sends clients to the others): each "
+                    "would have a group of its own, and two members would get the same partition",
+                )
 
     def receivers_of(self, cluster: VirtualCluster) -> Receivers:
         """Return the receivers of the pushes of the virtual cluster's clients; none without telemetry."""

@@ -105,6 +105,9 @@ def notes(config: Config) -> Iterator[str]:
             yield f"clusters.{cluster.name}.nodes: {_covered(cluster)}"
         if cluster.telemetry is not None and not config.receivers_of(cluster):
             yield f"clusters.{cluster.name}.telemetry: has no receiver: what clients push is taken and dropped"
+        if cluster.groups and config.state.path is None:
+            hint = "without state.path a restart forgets the members, and they join again"
+            yield f"clusters.{cluster.name}.groups: {hint}"
     served = {receiver.name for cluster in config.clusters for receiver in config.receivers_of(cluster)}
     for receiver in config.receivers:
         if receiver.name not in served:

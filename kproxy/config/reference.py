@@ -16,13 +16,16 @@ from pydantic.fields import FieldInfo
 from kproxy.config.cluster import VirtualCluster
 from kproxy.config.environment import FLAGS, flag, variable
 from kproxy.config.events import DESTINATIONS, Events
+from kproxy.config.groups import GroupRule
 from kproxy.config.models import Config
 from kproxy.config.nodes import Nodes
 from kproxy.config.process import Admin, Drain, Limits, Log, State, Timeouts, Topology
 from kproxy.config.receivers import BUILT_IN, PlugIn, Tls
 from kproxy.config.telemetry import Subscription, Telemetry
 from kproxy.config.upstreams import Failover, Upstream
+from kproxy.docs_part import with_part
 
+PAGE: Final = FilePath("docs", "configuration.md")
 BEGIN: Final = "<!-- begin: written by `python -m kproxy.config.reference` -->\n"
 END: Final = "<!-- end -->\n"
 _UNNAMED: Final = "–"
@@ -33,6 +36,7 @@ _GROUPS: Final[tuple[tuple[str, str, type[BaseModel]], ...]] = (
     ("clusters[].nodes", "nodes", Nodes),
     ("clusters[].telemetry", "telemetry", Telemetry),
     ("clusters[].telemetry.subscriptions[]", _UNNAMED, Subscription),
+    ("clusters[].groups[]", _UNNAMED, GroupRule),
     ("admin", "admin", Admin),
     ("limits", "limits", Limits),
     ("timeouts", "timeouts", Timeouts),
@@ -63,9 +67,8 @@ def tables() -> str:
 
 
 def with_tables(page: str) -> str:
-    """Return the page with the tables between its two marks."""
-    before, _, rest = page.partition(BEGIN)
-    return before + BEGIN + "\n" + tables() + "\n" + END + rest.partition(END)[2]
+    """Return the page with the tables between its two marks; raise ValueError when a mark is missing."""
+    return with_part(PAGE, page, BEGIN, f"\n{tables()}\n", END)
 
 
 def _table(key: str, group: str, model: type[BaseModel]) -> str:
@@ -101,7 +104,7 @@ def _default(field: FieldInfo) -> str:
 def write(root: FilePath) -> None:
     """Write schema and tables into the source tree at `root`."""
     (root / "config" / "kproxy.schema.json").write_text(json_schema(), encoding="utf-8")
-    page = root / "docs" / "configuration.md"
+    page = root / PAGE
     page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 

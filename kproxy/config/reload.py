@@ -28,6 +28,7 @@ CLUSTER_APPLIES: Final[frozenset[Path]] = frozenset(
         ("failover", "separate_producer_ids"),
         ("advertised_host",),
         ("nodes",),
+        ("groups",),
         ("telemetry", "admin"),
         ("telemetry", "interval"),
         ("telemetry", "subscriptions"),
@@ -62,6 +63,9 @@ def changes(old: Config, new: Config) -> Changes:
     clusters: dict[str, frozenset[str]] = {}
     for name in (name for name in before if name in after):
         can, cannot = _parted(_of_cluster(before[name], after[name]), CLUSTER_APPLIES)
+        if "groups" in can and not (before[name].groups and after[name].groups):
+            can.remove("groups")  # connections keep the policies that they began with
+            cannot.append("groups")
         restart += [f"clusters.{name}.{key}" for key in cannot]
         clusters |= {name: frozenset(can)} if can else {}
     return Changes(tuple(restart), clusters, frozenset(applied))

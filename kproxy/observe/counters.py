@@ -86,6 +86,20 @@ class Queue(Protocol):
     queued_bytes: int
 
 
+class Groups(Protocol):
+    """Hosted groups: how often they went to a state, by state and cause, and how long things took, in seconds."""
+
+    moves: Counter[tuple[str, str]]
+    rebalances: Histogram
+    assignments: Histogram
+    store: Histogram
+    late_heartbeats: int
+
+    def states(self) -> Counter[str]: ...
+
+    def members(self) -> int: ...
+
+
 class Accepting(Protocol):
     """How clients are accepted: the most connections at a time, and how often the rate of new ones made it pause."""
 
@@ -236,7 +250,8 @@ class ClusterCounters:
     backend: nodes "added", "gone" or "moved", another "cluster". Both begin at 0, so that Prometheus sees the first
     increment.
     `notified` counts clients asked to rebootstrap, by means, software name and software version. `upstreams` maps each
-    upstream to whether it is active. `telemetry` is None when kproxy does not serve it. `troubles` are the process'.
+    upstream to whether it is active. `telemetry` is None when kproxy does not serve it, `groups` when it hosts none.
+    `troubles` are the process'.
     """
 
     name: str
@@ -259,6 +274,7 @@ class ClusterCounters:
     notified: dict[tuple[str, str, str], int] = field(default_factory=dict)
     upstreams: dict[str, bool] = field(default_factory=dict)
     telemetry: TelemetryCounters | None = None
+    groups: Groups | None = None
     troubles: Troubles = field(default_factory=Troubles)
 
     def api(self, key: int, version: int) -> ApiCounters:

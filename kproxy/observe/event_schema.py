@@ -19,7 +19,14 @@ from kproxy.observe.events import EVENTS, SCHEMA, Name
 SPARK_SCHEMA: Final = Path("kproxy", "schemas", "events.json")
 PAGE: Final = Path("docs", "events.md")
 CLIENTS: Final = tuple(event.name for event in EVENTS if event.name.startswith("client_"))
-_KINDS: Final = {str: "string", int: "long", float: "double", tuple[int, ...]: "array<long>"}
+_KINDS: Final = {
+    str: "string",
+    int: "long",
+    float: "double",
+    bool: "boolean",
+    tuple[int, ...]: "array<long>",
+    tuple[str, ...]: "array<string>",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +87,8 @@ def spark_schema() -> str:
 
 
 def _spark_type(kind: str) -> object:
-    if kind.startswith("array"):
-        return {"type": "array", "elementType": "long", "containsNull": False}
-    return kind
+    element = kind.removeprefix("array<").removesuffix(">")
+    return kind if kind == element else {"type": "array", "elementType": element, "containsNull": False}
 
 
 def with_tables(page: str) -> str:
@@ -95,7 +101,8 @@ def with_tables(page: str) -> str:
 def _of(events: tuple[Name, ...]) -> str:
     if events == _ALL:
         return "all"
-    return "clients" if events == CLIENTS else ", ".join(f"`{name}`" for name in events)
+    clients = ["clients"] if set(CLIENTS) <= set(events) else []
+    return ", ".join([*clients, *(f"`{name}`" for name in events if not clients or name not in CLIENTS)])
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

@@ -33,6 +33,8 @@ class Name(StrEnum):
     CLIENTS_SENT_TO_SIBLINGS = "clients_sent_to_siblings"
     UPSTREAM_PASSED_OVER = "upstream_passed_over"
     NO_UPSTREAM_ANSWERS = "no_upstream_answers"
+    GROUP_TRANSITION = "group_transition"
+    ERROR_ANSWERED = "error_answered"
 
 
 def _means(text: str) -> Any:
@@ -64,6 +66,7 @@ class ClientConnected:
     principal: str | None = _means("The principal that the broker authenticated, as User:alice; null when unknown")
     metadata_version: int | None = _means("The highest version of Metadata that the client used so far")
     rebootstrap: str = _means("What brings it back when its cluster is gone: 129, kip-899, no, unknown")
+    kip_1242: bool | None = _means("It names the cluster and the node that it means (KIP-1242); null when unknown")
 
 
 @dataclass(slots=True)
@@ -185,10 +188,53 @@ class NoUpstreamAnswers:
         return {"active": self.upstream}
 
 
+@dataclass(slots=True)
+class GroupTransition:
+    """A hosted group went from one state to another."""
+
+    name: ClassVar = Name.GROUP_TRANSITION
+    explained: ClassVar = "A hosted group went from one state to another"
+
+    group: str = _means("The group's id")
+    generation: int = _means("The group's generation from now on")
+    previous_state: str = _means("The state before, as Kafka names it: Empty, PreparingRebalance, …")
+    state: str = _means("The state from now on")
+    cause: str = _means("Why it did so, as member_joined, member_left, session_timeout, metadata_changed")
+    client_id: str | None = _means("Of the member that caused it")
+    members: int = _means("How many members the group has")
+    waited_for: tuple[str, ...] = _means("Client ids of the members that the others waited for, the last one last")
+    seconds: float = _means("how long the group was in the state before")
+
+
+@dataclass(slots=True)
+class ErrorAnswered:
+    """A client got an error that is not retriable (KIP-1050)."""
+
+    name: ClassVar = Name.ERROR_ANSWERED
+    explained: ClassVar = "A client got an error that is not retriable (KIP-1050); no kproxy writes it yet"
+
+    connection: int = _means("The connection's number: its own together with `proxy` and `since`")
+    since: str = _means("When it began, as `at`")
+    address: str | None = _means("The client's address")
+    client_id: str | None = _means("Kafka's client.id")
+    software_name: str | None = _means("The client's software, as it says (KIP-511)")
+    software_version: str | None = _means("And its version")
+    principal: str | None = _means("The principal that the broker authenticated, as User:alice; null when unknown")
+    api: str = _means("The API that was asked, as Produce")
+    api_version: int = _means("And its version")
+    error_code: int = _means("Kafka's code of the error")
+    error: str = _means("Its name, as TOPIC_AUTHORIZATION_FAILED")
+    error_class: str = _means("Its class (KIP-1050): refresh-retriable, abortable, application-recoverable, …")
+    topic: str | None = _means("The topic that it is about, where that is known")
+    group: str | None = _means("The group's id")
+    left_out: int = _means("How many like this one were left out since the last one that was written")
+
+
 ClientEvent = ClientConnected
 """`ClientConnected` or a subclass."""
 TopologyEvent = TopologyChanged | ClientsRebootstrap | ClientsSentToSiblings | UpstreamPassedOver | NoUpstreamAnswers
 """An event of a virtual cluster; it is also logged as a warning."""
+Event = ClientEvent | TopologyEvent | GroupTransition | ErrorAnswered
 EVENTS: Final = (
     ClientConnected,
     ClientPresent,
@@ -198,6 +244,8 @@ EVENTS: Final = (
     ClientsSentToSiblings,
     UpstreamPassedOver,
     NoUpstreamAnswers,
+    GroupTransition,
+    ErrorAnswered,
 )
 """All event classes, in the order of `Name`."""
 
@@ -220,16 +268,16 @@ class EncodedEvent(NamedTuple):
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
-def encode(event: ClientEvent | TopologyEvent, at: float, proxy: str, cluster: str) -> EncodedEvent:
+def encode(event: Event, at: float, proxy: str, cluster: str) -> EncodedEvent:
     """Encode an event of Unix time `at`. Its key is its connection, if it has one, else the virtual cluster."""
     head = {"event": event.name, "at": iso(at), "schema": SCHEMA, "proxy": proxy, "cluster": cluster}
-    key = f"{proxy}/{event.connection}" if isinstance(event, ClientConnected) else cluster
+    key = f"{proxy}/{event.connection}" if isinstance(event, ClientConnected | ErrorAnswered) else cluster
     text = _encode(head | contents(event))
     # A client's text may hold half of a surrogate pair, which has no UTF-8 form.
     return EncodedEvent(event.name, key.encode("utf-8", "replace"), round(at * 1000), text.encode("utf-8", "replace"))
 
 
-def contents(event: ClientEvent | TopologyEvent) -> dict[str, Any]:
+def contents(event: Event) -> dict[str, Any]:
     """Return the event's own fields by name."""
     return {name: getattr(event, name) for name in _NAMES[event.name]}
 

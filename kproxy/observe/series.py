@@ -17,6 +17,7 @@ from kproxy.observe.counters import (
     ApiCounters,
     ClusterCounters,
     Counters,
+    Groups,
     Histogram,
     NodeCounters,
     Queue,
@@ -190,6 +191,32 @@ def _queues(cluster: ClusterCounters) -> Iterable[tuple[str, Queue]]:
 
 def _series(cluster: ClusterCounters) -> Iterable[tuple[str, Series]]:
     return () if cluster.telemetry is None else cluster.telemetry.series.items()
+
+
+def group_states(cluster: ClusterCounters) -> Numbers:
+    """Read how many hosted groups are in each state."""
+    if cluster.groups is not None:
+        yield from (((state,), count) for state, count in cluster.groups.states().items())
+
+
+def group_members(cluster: ClusterCounters) -> Numbers:
+    if cluster.groups is not None:
+        yield (), cluster.groups.members()
+
+
+def group_moves(cluster: ClusterCounters) -> Numbers:
+    if cluster.groups is not None:
+        yield from (((str(state), str(cause)), count) for (state, cause), count in cluster.groups.moves.copy().items())
+
+
+def late_heartbeats(cluster: ClusterCounters) -> Numbers:
+    if cluster.groups is not None:
+        yield (), cluster.groups.late_heartbeats
+
+
+def group_histogram(field: str) -> Rows:
+    read: Callable[[Groups], Histogram] = attrgetter(field)
+    return lambda cluster: iter(() if cluster.groups is None else [((), read(cluster.groups))])
 
 
 def of_accepting(field: str) -> ProcessRows:

@@ -51,6 +51,8 @@ class Where(StrEnum):
     """The look whether a failover is due."""
     RETIRED_NODES = "retired_nodes"
     """The end of listeners whose node is gone."""
+    GROUPS = "groups"
+    """The timers of hosted groups."""
     UNMAPPED_NODES = "unmapped_nodes"
     """The search for ports of nodes without one."""
     STATE = "state"

@@ -35,6 +35,7 @@ class ConnectionInfo(NamedTuple):
     principal: str | None
     software: tuple[str, str] | None
     metadata_version: int
+    kip_1242: bool | None
     requests: int
     responses: int
     bytes_in: int

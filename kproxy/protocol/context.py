@@ -80,6 +80,7 @@ class Context:
         "cluster_id",
         "epoch",
         "id",
+        "kip_1242",
         "local_host",
         "metadata_version",
         "node_id",
@@ -108,6 +109,10 @@ class Context:
         """The cluster's epoch when the connection was accepted."""
         self.metadata_version = -1
         """The highest version of Metadata that the client has used; -1 before the first."""
+        self.kip_1242: bool | None = None
+        """True once the client has named the cluster or the node that it means (KIP-1242), False where its version of
+        ApiVersions has no room for them; None while unknown, as at a bootstrap server, where it knows neither yet.
+        """
         self.client_id: str | None = None
         self.cluster_id: str | None = None
         """Kafka's id of the cluster that this connection's broker belongs to; None until a response names it.

@@ -17,7 +17,7 @@ from kproxy.wire.header import decode_request_header
 NEWEST: Final = 5
 """The highest version of ApiVersions in Kafka's schemas.
 
-Its requests name the cluster and the node that the client means to reach (KIP-1242).
+Its requests, and no older ones, name the cluster and the node that the client means to reach (KIP-1242).
 """
 
 
@@ -31,10 +31,14 @@ class Hello(NamedTuple):
 
 
 def hello(context: Context, frame: memoryview, version: int) -> Hello:
-    """Decode the request, and note the client's software in the context; raises `MalformedMessageError`."""
+    """Decode the request, and note in the context what it says of the client; raises `MalformedMessageError`."""
     _, body = decode_request_header(frame, 0, len(frame))
     said = _decoded(bytes(frame[body:]), version)
     context.introduce(said.software_name, said.software_version)
+    if said.cluster_id is not None or said.node_id != -1:
+        context.kip_1242 = True
+    elif version < NEWEST and context.kip_1242 is None:
+        context.kip_1242 = False
     return said
 
 

@@ -83,8 +83,9 @@ class AskBroker:
     """Ask the broker, on this connection, before the client is answered.
 
     `steps` yields whole request frames with their size and any correlation id. It receives each response without its
-    size. It returns the client's response with its size, or a `Deferred`. The client is not read meanwhile: its next
-    request must not come between. If `steps` raises, the connection ends; if that ends first, `steps` is closed.
+    size. It returns the client's response with its size, or a `Deferred`, such as an `Incremental`. The client is not
+    read meanwhile: its next request must not come between. If `steps` raises, the connection ends; if that ends first,
+    `steps` is closed.
     """
 
     steps: Steps

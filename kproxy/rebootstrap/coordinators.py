@@ -28,16 +28,20 @@ from typing import Final
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import ApiPolicy, Chunk, OnRequest, OnResponse, Respond, Route
 from kproxy.protocol.context import Context
+from kproxy.protocol.group_errors import (
+    AT_THE_TOP,
+    FOR_EACH_PARTITION,
+    MOST_DECODED,
+    at_the_top,
+    for_each_partition,
+)
 from kproxy.protocol.outcomes import Answer
 from kproxy.protocol.reading import well_formed
-from kproxy.rebootstrap import not_coordinator
 from kproxy.rebootstrap.actions import Trigger
 from kproxy.rebootstrap.answers import Rebootstrap, sends_away
-from kproxy.rebootstrap.not_coordinator import AT_THE_TOP, FOR_EACH_PARTITION
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.error_codes import ErrorCode
-from kproxy.wire.header import decode_request_header, decode_response_header, encode_response_header
-from kproxy.wire.primitives import frame as framed
+from kproxy.wire.header import decode_request_header, decode_response_header
 from kproxy.wire.skim import error_offset
 
 _CODE: Final = Struct(">h")
@@ -68,14 +72,12 @@ NEWER: Final = (ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_HEARTBEAT, A
 """Members of these groups stop for good when their group is not found: see `readmit`."""
 _HELD: Final = 8 << 20
 """Bytes held of a request: a leader's SyncGroup has every member's assignment."""
-_DECODED: Final = 64 << 10
-"""Bytes of a request that is decoded: 3,000 partitions, which takes 10 ms. A larger one is not answered."""
 _HEAD: Final = Struct(">hhi")
 
 
 def refusal(key: int, version: int, correlation_id: int) -> bytes:
     """Return the response, a frame with its size, of an API with one error at the top: 16."""
-    return framed(encode_response_header(correlation_id, key, version), not_coordinator.at_the_top(key, version))
+    return at_the_top(key, version, correlation_id, ErrorCode.NOT_COORDINATOR)
 
 
 def refuse(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Answer | None:
@@ -86,13 +88,11 @@ def refuse(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Ans
 
 def refuse_commits(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Answer | None:
     """Answer a request of an API that has an error for each partition; None as above."""
-    if len(frame) > _DECODED:
+    if len(frame) > MOST_DECODED:
         end(rebootstrap, context, frame)
         return None
     header, body = decode_request_header(frame, 0, len(frame))
-    key, version = header.api_key, header.api_version
-    response = not_coordinator.for_each_partition(key, version, frame[body:])
-    return _answer(rebootstrap, context, framed(encode_response_header(header.correlation_id, key, version), response))
+    return _answer(rebootstrap, context, for_each_partition(header, frame[body:], ErrorCode.NOT_COORDINATOR))
 
 
 def _answer(rebootstrap: Rebootstrap, context: Context, response: bytes) -> Answer | None:
@@ -111,10 +111,10 @@ def policies(rebootstrap: Rebootstrap) -> Mapping[int, ApiPolicy]:
     refused = ApiPolicy(on_request=whole, request=partial(refuse, rebootstrap), request_limit=_HELD)
     refused_commits = ApiPolicy(on_request=whole, request=partial(refuse_commits, rebootstrap), request_limit=_HELD)
     ended = ApiPolicy(on_request=whole, request=partial(end, rebootstrap), request_limit=_HELD)
-    at_the_top = {key: ApiPolicy(stale=refused, stale_response=partial(refusal, key)) for key in AT_THE_TOP}
+    whole_request = {key: ApiPolicy(stale=refused, stale_response=partial(refusal, key)) for key in AT_THE_TOP}
     return (
-        at_the_top
-        | {key: replace(at_the_top[key], on_response=OnResponse.WHOLE, response=readmit) for key in NEWER}
+        whole_request
+        | {key: replace(whole_request[key], on_response=OnResponse.WHOLE, response=readmit) for key in NEWER}
         | dict.fromkeys(FOR_EACH_PARTITION, ApiPolicy(stale=refused_commits))
         | {ApiKey.OFFSET_FETCH: ApiPolicy(stale=ended)}
     )

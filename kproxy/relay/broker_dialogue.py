@@ -7,13 +7,22 @@ broker.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kproxy.protocol.outcomes import Answer, Deferred, Forward
 
 if TYPE_CHECKING:
-    from kproxy.protocol.outcomes import AskBroker, Steps
-    from kproxy.relay.flow import Flow
+    from kproxy.protocol.outcomes import AskBroker, Incremental, Steps
+
+
+class Waiting(Protocol):
+    """The client's requests, which wait for a dialogue's end."""
+
+    def go_on(self, now: float) -> None:
+        """Take what was held behind the dialogue."""
+
+    def wait_for(self, answer: Incremental) -> None:
+        """Hold it until the dialogue's answer, which is worked out in steps, is there."""
 
 
 class BrokerDialogue:
@@ -21,7 +30,7 @@ class BrokerDialogue:
 
     __slots__ = ("_steps", "request", "requests")
 
-    def __init__(self, steps: Steps, requests: Flow) -> None:
+    def __init__(self, steps: Steps, requests: Waiting) -> None:
         self._steps = steps
         self.requests = requests
         """The flow that waits for the dialogue's end."""
@@ -45,7 +54,7 @@ Decision = Forward | Answer | Deferred | BrokerDialogue
 """What becomes of a request, once it is known whether the broker must be asked."""
 
 
-def begun(ask: AskBroker, requests: Flow) -> Decision:
+def begun(ask: AskBroker, requests: Waiting) -> Decision:
     """Begin a dialogue; return it with its first question, or the client's answer where it asks nothing."""
     dialogue = BrokerDialogue(ask.steps, requests)
     answer = dialogue.step(None)

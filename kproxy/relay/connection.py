@@ -411,6 +411,7 @@ class Connection(EndpointOwner):
             context.principal,
             context.software,
             context.metadata_version,
+            context.kip_1242,
             self.requests.count,
             self.answered,
             self.received,

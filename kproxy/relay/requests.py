@@ -371,6 +371,12 @@ class RequestFlow(Flow):
             return False
         return self.last is None
 
+    def wait_for(self, answer: Incremental) -> None:
+        """Hold what comes until the dialogue's answer, which is worked out in steps, is there."""
+        self.asking_broker = False
+        self._working = answer
+        self._owner.work(answer)
+
     def go_on(self, now: float) -> None:
         """Take what was held: the dialogue or the answer in steps before it is over, or it is this flow's turn."""
         self.asking_broker = False

@@ -14,7 +14,7 @@ from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import Chunk, OnResponse, Route
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
-from kproxy.protocol.outcomes import Deferred
+from kproxy.protocol.outcomes import Deferred, Incremental
 from kproxy.relay.broker_dialogue import BrokerDialogue
 from kproxy.relay.flow import SHIFT, TURN, UNTIL_RESUMED, Flow, Outlet, Owner
 from kproxy.relay.in_flight import Expected, InFlight
@@ -212,6 +212,9 @@ class ResponseFlow(Flow):
             assert isinstance(answer, Deferred)
             self._begun = None
             self._own.park(expected, answer)
+            if isinstance(answer, Incremental):
+                dialogue.requests.wait_for(answer)
+                return
         dialogue.requests.go_on(now)
 
     def _hand_on(self, buf: Chunk, pos: int, end: int) -> None:

@@ -144,4 +144,5 @@ def _pusher(context: Context) -> Pusher:
 
 def _info(context: Context, header: RequestHeader, instance_id: UUID) -> ClientInfo:
     name, version = context.software or (None, None)
-    return ClientInfo(instance_id, header.client_id, name, version, context.host, context.port or 0)
+    port = context.port or 0
+    return ClientInfo(instance_id, header.client_id, name, version, context.host, port, context.principal)

@@ -26,7 +26,7 @@ from kproxy.wire.primitives import MAX_STRING, ZERO_UUID
 RESERVED_IDS: Final = frozenset({ZERO_UUID, UUID(int=1)})
 """Kafka reserves these ids: no instance has them."""
 MAX_TEXT: Final = 256
-"""The characters that are kept of a client id, a software name or a software version; the wire allows 32,767."""
+"""The characters that are kept of a client id, a software name, a software version or a principal."""
 
 
 class ClientInfo(NamedTuple):
@@ -38,17 +38,26 @@ class ClientInfo(NamedTuple):
     software_version: str | None
     source_address: str
     source_port: int
+    principal: str | None = None
+    """As the broker authenticated it on this connection ("User:alice"); None where unknown."""
 
     def bounded(self) -> ClientInfo:
         """Return the client with long texts cut to `MAX_TEXT`: kproxy keeps thousands of clients.
 
         Matching sees the cut texts.
         """
-        _, client_id, name, version, _, _ = self
-        if len(client_id or "") <= MAX_TEXT and len(name or "") <= MAX_TEXT and len(version or "") <= MAX_TEXT:
+        _, client_id, name, version, _, _, principal = self
+        if (
+            len(client_id or "") <= MAX_TEXT
+            and len(name or "") <= MAX_TEXT
+            and len(version or "") <= MAX_TEXT
+            and len(principal or "") <= MAX_TEXT
+        ):
             return self
-        client_id, name, version = (text and text[:MAX_TEXT] for text in (client_id, name, version))
-        return self._replace(client_id=client_id, software_name=name, software_version=version)
+        client_id, name, version, principal = (
+            text and text[:MAX_TEXT] for text in (client_id, name, version, principal)
+        )
+        return self._replace(client_id=client_id, software_name=name, software_version=version, principal=principal)
 
 
 def kafka_text(instance_id: UUID) -> str:

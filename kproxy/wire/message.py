@@ -31,6 +31,12 @@ class WireStruct(ABC):
     def write(self, writer: Writer, version: int) -> None:
         """Append the struct; ValueError for a field that the version does not have."""
 
+    def written(self, version: int) -> bytes:
+        """Return the struct's bytes; raises as `write`, and `struct.error` for a number that does not fit."""
+        writer = Writer()
+        self.write(writer, version)
+        return writer.value()
+
 
 class WireMessage(WireStruct):
     """The body of a request or of a response."""
@@ -61,12 +67,10 @@ class WireMessage(WireStruct):
     def encode(self, version: int) -> bytes:
         """Return the body. ValueError for what the version cannot hold, UnsupportedApiError for an unknown version."""
         self._check(version)
-        writer = Writer()
         try:
-            self.write(writer, version)
+            return self.written(version)
         except struct.error as error:
             raise ValueError(f"{type(self).__name__} v{version}: {error}") from error
-        return writer.value()
 
     @classmethod
     def _check(cls, version: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -106,17 +107,18 @@ class Client:
 
     def pushes(self, count: int) -> list[bytes]:
         """Return its pushes, compressed with zstd as Java does it: the same metrics with other numbers each time."""
+        return [_compressed(payload) for payload in self.payloads(time.time_ns() for _ in range(count))]
+
+    def payloads(self, times: Iterable[int]) -> Iterator[bytes]:
+        """Yield its pushes, as they are before they are compressed, made at these times in Unix nanoseconds."""
         rand = random.Random(self.number)
         data = MetricsData()
         points = [self._point(data, name, *attribute) for name, attribute in self._metrics()]
-        pushed = []
-        for _ in range(count):
-            now = time.time_ns()
+        for now in times:
             for point in points:
                 point.time_unix_nano = now
                 point.as_double = rand.choice((0.0, rand.random(), float(rand.randrange(100_000))))
-            pushed.append(_compressed(data.SerializeToString()))
-        return pushed
+            yield data.SerializeToString()
 
     def _metrics(self) -> list[tuple[str, tuple[str, str]]]:
         prefix, metrics = (_C, _CONSUMER) if self.consumes else (_P, _PRODUCER)

@@ -52,7 +52,7 @@ def pushing(kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         servers = {"kafka": kafka.cluster.bootstrap}
         with Proxy(directory, servers, each={"telemetry": subscribed}, receivers=receivers) as proxy:
             run_all(Side(proxy, "kafka", kafka, directory), topic)
-            until(lambda: delivered(proxy, receivers), "every receiver has delivered")
+            until(lambda: telemetry.delivered(proxy, receivers), "every receiver has delivered")
             until(lambda: not list(files.glob(".*")), "every file is complete")
             received = {
                 "files": telemetry.in_files(files),
@@ -72,16 +72,6 @@ def run_all(side: Side, topic: str) -> None:
     with ExitStack() as clients:
         for client in [clients.enter_context(side.running(command)) for command in commands]:
             client.wait()
-
-
-def delivered(proxy: Proxy, receivers: list[dict[str, str]]) -> bool:
-    """True when each receiver has delivered or dropped all that it was offered."""
-    return all(
-        proxy.metric("kproxy_telemetry_receiver_offered_total", receiver=one["name"])
-        == proxy.metric("kproxy_telemetry_receiver_delivered_total", receiver=one["name"])
-        + proxy.metric("kproxy_telemetry_receiver_dropped_total", receiver=one["name"])
-        for one in receivers
-    )
 
 
 @pytest.mark.parametrize("client_id", ONCE)

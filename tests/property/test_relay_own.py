@@ -16,6 +16,7 @@ from tests.unit.relay import frames
 from tests.unit.relay.flows import whole
 from tests.unit.relay.own import (
     CONVERSE,
+    ENDS_IN_STEPS,
     PARK,
     STEP,
     Own,
@@ -29,8 +30,8 @@ from tests.unit.relay.own import (
 )
 
 _API_VERSIONS = 18
-_KINDS = ["pass", "held", "acks 0", "own", "converse", "converse", "park", "park", "at once", "work"]
-_IN_STEPS = ["pass", "converse", "work", "work"]
+_KINDS = ["pass", "held", "acks 0", "own", "converse", "converse", "park", "park", "at once", "work", "both"]
+_IN_STEPS = ["pass", "converse", "work", "both", "both"]
 """Few kinds, so that an answer in steps is often held behind a dialogue."""
 
 
@@ -48,11 +49,13 @@ class Request:
 @st.composite
 def requests(draw: st.DrawFn, number: int, kinds: list[str]) -> Request:
     kind = draw(st.sampled_from(kinds))
-    if kind == "converse":
+    if kind in {"converse", "both"}:
         count, size = draw(st.integers(0, 3)), draw(st.sampled_from([1, 5, 300]))
         asked = tuple(step_request(number, step) for step in range(count))
         answered = tuple(step_response(number, step, size) for step in range(count))
-        return Request(dialogue(number, count), asked, answered, asked_broker(number, count, size))
+        both = kind == "both"
+        answer = parked_response(number) if both else asked_broker(number, count, size)
+        return Request(dialogue(number, count | ENDS_IN_STEPS * both), asked, answered, answer, parked=both)
     if kind == "work":
         return Request(work(number, draw(st.integers(0, 3))), (), (), parked_response(number), parked=True)
     if kind in {"park", "at once"}:
@@ -180,7 +183,7 @@ def _counted_once(script: list[Request], relay: Own) -> None:
     assert sum(api.responses for api in apis.values()) == sum(bool(one.got) for one in script)
     assert sum(api.response_bytes for api in apis.values()) == len(relay.client.data)
     assert (STEP, 1) not in apis
-    timed = sum(bool(one.answered) for one in script)
+    timed = sum(bool(one.answered) and not one.parked for one in script)
     for histograms in ([api.upstream for api in apis.values()], [api.proxy for api in apis.values()]):
         assert sum(sum(histogram.counts) for histogram in histograms) == timed
         assert all(histogram.total >= -1e-9 for histogram in histograms)

@@ -110,6 +110,10 @@ class Backend:
         finally:
             reader.close()
 
+    def group_states(self) -> dict[str, str]:
+        """Return the state of each consumer group that the brokers know, as STABLE or EMPTY."""
+        return {group.group_id: group.state.name for group in self._admin.list_consumer_groups().result(_TIMEOUT).valid}
+
     @contextlib.contextmanager
     def paused(self, node_id: int) -> Iterator[None]:
         """Pause a broker with SIGSTOP; SIGCONT follows whatever happens."""

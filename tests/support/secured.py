@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from confluent_kafka.admin import (
     AdminClient,
@@ -72,10 +73,17 @@ class Secured:
         return {one["principal"] for one in requests if one["requestHeader"].get("clientId") == client_id}
 
 
+AUTHORIZES = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+}
+"""Settings of a broker with ACLs: whoever comes to its plain listener may do everything, a user what is permitted."""
+
+
 @contextmanager
-def secured() -> Iterator[Secured]:
-    """Yield the broker with its users, and with its request log on."""
-    cluster = Cluster(jars.KAFKA_4_3, (NODE_ID,), settings=_SETTINGS, front=True)
+def secured(settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Secured]:
+    """Yield the broker with its users, and with its request log on; `settings` come on top of its own."""
+    cluster = Cluster(jars.KAFKA_4_3, (NODE_ID,), settings={**_SETTINGS, **settings}, front=True)
     broker = cluster.brokers[NODE_ID]
     with (broker.directory / "server.properties").open("a") as properties:  # the last line of a name counts
         ports = {"CLIENT": broker.port, "FRONT": broker.front_port, "CONTROLLER": broker.controller_port}

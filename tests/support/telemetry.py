@@ -7,11 +7,11 @@ import json
 import math
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from confluent_kafka import Consumer, Message, TopicPartition
@@ -40,7 +40,9 @@ RATE = 20
 """Records a second of each client."""
 
 
-def java_producer(bootstrap: str, directory: Path, client_id: str, topic: str, records: int = -1) -> list[str]:
+def java_producer(
+    bootstrap: str, directory: Path, client_id: str, topic: str, records: int = -1, classpath: str | None = None
+) -> list[str]:
     """Return the command of the verifiable producer, which ends after so many records, or never.
 
     Java's sender pushes its last metrics only while it has something else to send: so its last records linger.
@@ -49,13 +51,15 @@ def java_producer(bootstrap: str, directory: Path, client_id: str, topic: str, r
     settings.write_text(f"client.id={client_id}\nenable.metrics.push=true\nlinger.ms=3000\n")
     limits = ("--max-messages", str(records), "--throughput", str(RATE))
     arguments = ("--bootstrap-server", bootstrap, "--topic", topic, *limits, "--command-config", str(settings))
-    return java_tool("org.apache.kafka.tools.VerifiableProducer", *arguments)
+    return java_tool("org.apache.kafka.tools.VerifiableProducer", *arguments, classpath=classpath)
 
 
-def librdkafka_producer(bootstrap: str, client_id: str, topic: str, records: int = -1) -> list[str]:
-    """Return the same command of confluent-kafka."""
+def librdkafka_producer(
+    bootstrap: str, client_id: str, topic: str, records: int = -1, others: Mapping[str, str] = MappingProxyType({})
+) -> list[str]:
+    """Return the same command of confluent-kafka, with `others` of its settings."""
     script = Path(__file__).with_name("clients") / "telemetry_confluent_kafka.py"
-    settings = {"bootstrap.servers": bootstrap, "client.id": client_id}
+    settings = {"bootstrap.servers": bootstrap, "client.id": client_id, **others}
     return [sys.executable, str(script), json.dumps({"settings": settings, "topic": topic, "records": records})]
 
 
@@ -106,12 +110,16 @@ def totals(client_id: str, pushed: Iterable[Pushed], once: str = CONNECTIONS) ->
 
 
 class Collector:
-    """An OTLP/HTTP server on opentelemetry-proto's types, in place of a collector; `pushed` holds what it took."""
+    """An OTLP/HTTP server on opentelemetry-proto's types, in place of a collector.
+
+    `taken` holds what it took, `pushed` the same in the form of all receivers.
+    """
 
     def __init__(self) -> None:
+        self.taken: list[ResourceMetrics] = []
         self.pushed: list[Pushed] = []
         self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.pushed = self.pushed
+        self._server.taken, self._server.pushed = self.taken, self.pushed
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), name="collector")
         self.url = f"http://127.0.0.1:{self._server.server_port}/v1/metrics"
 
@@ -129,6 +137,7 @@ class Collector:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    taken: list[ResourceMetrics]
     pushed: list[Pushed]
 
 
@@ -143,6 +152,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(415)
             return
         request = ExportMetricsServiceRequest.FromString(gzip.decompress(body))
+        self.server.taken.extend(request.resource_metrics)
         self.server.pushed.extend(_of_resource(resource) for resource in request.resource_metrics)
         answer = ExportMetricsServiceResponse().SerializeToString()
         self.send_response(200)
@@ -153,6 +163,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""
+
+
+def delivered(proxy: Proxy, receivers: Iterable[Mapping[str, Any]]) -> bool:
+    """True when each receiver has delivered or dropped all that it was offered."""
+    return all(
+        proxy.metric("kproxy_telemetry_receiver_offered_total", receiver=one["name"])
+        == proxy.metric("kproxy_telemetry_receiver_delivered_total", receiver=one["name"])
+        + proxy.metric("kproxy_telemetry_receiver_dropped_total", receiver=one["name"])
+        for one in receivers
+    )
 
 
 def in_files(directory: Path) -> list[Pushed]:
@@ -187,8 +207,13 @@ def on_page(proxy: Proxy) -> dict[str, dict[str, float]]:
     return found
 
 
+def attributes_of(resource: ResourceMetrics) -> dict[str, str]:
+    """Return what the resource says of its client; kproxy writes texts."""
+    return {one.key: one.value.string_value for one in resource.resource.attributes}
+
+
 def _of_resource(resource: ResourceMetrics) -> Pushed:
-    attributes = {one.key: one.value.string_value for one in resource.resource.attributes}
+    attributes = attributes_of(resource)
     return Pushed(attributes["client_id"], attributes["client_instance_id"], tuple(_points(resource)))
 
 

@@ -18,7 +18,7 @@ from kproxy.compiled import is_compiled
 from kproxy.markers import COMPILED, marked
 
 ROOT = Path(__file__).parents[2]
-WANTED = os.environ.get("KPROXY_TEST_COMPILED") == "1"
+WANTED = os.environ.get("TEST_COMPILED") == "1"
 MODULES = marked(COMPILED)
 
 

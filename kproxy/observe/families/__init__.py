@@ -7,6 +7,7 @@ from typing import Final
 
 from kproxy.observe import series
 from kproxy.observe.families.family import Family, Kind
+from kproxy.observe.families.groups import GROUPS
 from kproxy.observe.families.process import PROCESS
 from kproxy.observe.families.relay import ACCEPTING, RELAY
 from kproxy.observe.families.telemetry import TELEMETRY
@@ -14,7 +15,7 @@ from kproxy.observe.families.topology import EVENTS, TOPOLOGY
 
 __all__ = ["FAMILIES", "PROCESS_FAMILIES", "Family", "Kind"]
 
-FAMILIES: Final[tuple[Family[series.Rows], ...]] = (*RELAY, *TOPOLOGY, *TELEMETRY)
+FAMILIES: Final[tuple[Family[series.Rows], ...]] = (*RELAY, *TOPOLOGY, *TELEMETRY, *GROUPS)
 """The metrics of each virtual cluster: every series has the label `cluster` before the family's own."""
 
 PROCESS_FAMILIES: Final[tuple[Family[series.ProcessRows], ...]] = (*ACCEPTING, *PROCESS, *EVENTS)

@@ -21,15 +21,18 @@ if TYPE_CHECKING:
 
 LABEL: Final = "cluster"
 """The label that names the virtual cluster on everything that a receiver writes."""
+PROXY: Final = "proxy"
+"""What names this kproxy in files and topics, where several kproxies may write; its page and a collector know it."""
 
 
 def made(config: Config, cluster: str, names: tuple[str, ...] | None, connect: Connect) -> list[Receiver]:
     """Return the receivers that a virtual cluster names, or all if `names` is None; raise `ConfigError`."""
     receivers = []
+    labels = {LABEL: cluster}
     for index, receiver in enumerate(config.receivers):
         if names is None or receiver.name in names:
             try:
-                receivers.append(_one(receiver, {LABEL: cluster}, connect))
+                receivers.append(_one(receiver, labels, {**labels, PROXY: config.events.proxy}, connect))
             except (ValueError, OSError) as error:
                 # `from None`: a plug-in's error may show its options.
                 raise ConfigError(
@@ -39,16 +42,18 @@ def made(config: Config, cluster: str, names: tuple[str, ...] | None, connect: C
 
 
 # Each function imports what its type needs: the imports of all types would add 40 ms to the start.
-def _one(receiver: settings.Receiver, labels: Mapping[str, str], connect: Connect) -> Receiver:
+def _one(
+    receiver: settings.Receiver, labels: Mapping[str, str], columns: Mapping[str, str], connect: Connect
+) -> Receiver:
     match receiver:
         case settings.Prometheus():
             return _prometheus(receiver, labels)
         case settings.Otlp():
             return _otlp(receiver, labels)
         case settings.Kafka():
-            return _kafka(receiver, labels, connect)
+            return _kafka(receiver, columns, connect)
         case settings.Files():
-            return _files(receiver, labels)
+            return _files(receiver, columns)
         case settings.PlugIn():
             return plugins.make(receiver.type, receiver.name, receiver.options, labels)
 
@@ -98,15 +103,15 @@ def _tls(tls: settings.Tls) -> ssl.SSLContext:
     return context
 
 
-def _kafka(receiver: settings.Kafka, labels: Mapping[str, str], connect: Connect) -> Receiver:
+def _kafka(receiver: settings.Kafka, columns: Mapping[str, str], connect: Connect) -> Receiver:
     from kproxy.telemetry.receivers.kafka import Kafka, records_with  # noqa: PLC0415
 
-    record = records_with({**receiver.constant, **labels})
+    record = records_with({**receiver.constant, **columns})
     return delivering.topic(Kafka, receiver, connect, record, receiver.max_pushes)
 
 
-def _files(receiver: settings.Files, labels: Mapping[str, str]) -> Receiver:
+def _files(receiver: settings.Files, columns: Mapping[str, str]) -> Receiver:
     from kproxy.telemetry.receivers.files import Files, lines_with  # noqa: PLC0415
 
-    lines = lines_with({**receiver.constant, **labels})
-    return delivering.files(Files, receiver, f"{receiver.prefix}-{labels[LABEL]}", lines, receiver.max_pushes)
+    lines = lines_with({**receiver.constant, **columns})
+    return delivering.files(Files, receiver, f"{receiver.prefix}-{columns[LABEL]}", lines, receiver.max_pushes)

@@ -70,6 +70,7 @@ def _client(push: Push) -> dict[str, Any]:
         "client_software_version": info.software_version,
         "client_source_address": info.source_address,
         "client_source_port": info.source_port,
+        "principal": info.principal,
         "terminating": push.terminating,
     }
 

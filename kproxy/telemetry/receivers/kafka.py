@@ -32,7 +32,8 @@ def records_with(constant: Mapping[str, str]) -> Callable[[Push], Record]:
 
     @lru_cache(_MAX_CACHED)
     def client(info: ClientInfo, terminating: bool) -> tuple[bytes, Headers]:
-        said = [(name, value.encode("utf-8", "replace")) for name, value in known(info)]
+        who = known(info) if info.principal is None else [*known(info), ("principal", info.principal)]
+        said = [(name, value.encode("utf-8", "replace")) for name, value in who]
         last = ("terminating", b"true" if terminating else b"false")
         headers = (("content-type", OTLP.encode()), *said, *constants, last)
         return kafka_text(info.client_instance_id).encode(), headers

@@ -13,6 +13,8 @@ from kproxy.admin.models import (
     CommandResult,
     ConnectionView,
     Event,
+    GroupMemberView,
+    GroupView,
     InstanceView,
     NodeView,
     Readiness,
@@ -52,6 +54,7 @@ def cluster_view(name: str) -> ClusterView:
         ),
         retired=(RetiredView(3, 9104, 287.5),),
         telemetry=name == "main",
+        hosts_groups=name == "main",
     )
 
 
@@ -68,6 +71,7 @@ def client_view(number: int, cluster: str = "main", rebootstrap: Rebootstrap = R
         since="2026-01-02T03:04:05.000+00:00",
         metadata_version=13,
         rebootstrap=rebootstrap,
+        kip_1242=None,
     )
 
 
@@ -114,6 +118,28 @@ def instance_view(number: int) -> InstanceView:
     )
 
 
+def group_view(name: str, members: int = 2) -> GroupView:
+    """A stable hosted group of consumers."""
+    return GroupView(name, "Stable", 3, "consumer", "range", members, "member-000", 12.5)
+
+
+def group_member_view(number: int) -> GroupMemberView:
+    """A member with one partition; number 0 leads."""
+    return GroupMemberView(
+        member=f"member-{number:03}",
+        instance=None,
+        client_id=f"consumer-{number:03}",
+        host="192.0.2.1",
+        leader=number == 0,
+        waits=None,
+        session_timeout=45.0,
+        session_ends=42.5,
+        protocols=("range", "cooperative-sticky"),
+        assignment={"orders": [number]},
+        assignment_bytes=30,
+    )
+
+
 FIXED = SubscriptionView("all", ("*",), 300_000, {}, True)
 
 
@@ -137,6 +163,9 @@ class MemoryView:
     refusal: CommandError | None = None
     unmapped: tuple[UnmappedView, ...] = ()
     pushed: bytes | None = None
+    hosted: list[GroupView] = field(default_factory=list)
+    """The groups of "main"; each has `members`."""
+    members: list[GroupMemberView] = field(default_factory=list)
     subscribed: dict[str, SubscriptionView] = field(default_factory=lambda: {"all": FIXED})
     pushing: list[InstanceView] = field(default_factory=list)
 
@@ -224,3 +253,22 @@ class MemoryView:
     def _check_fixed(self, name: str) -> None:
         if name in self.subscribed and self.subscribed[name].fixed:
             raise ConflictError(f"{name} stands in kproxy's configuration: change it there")
+
+    def groups(self, cluster: str, after: str | None, limit: int) -> Iterable[GroupView]:
+        found = sorted(self._groups(cluster), key=lambda group: group.group)
+        return [group for group in found if after is None or group.group > after][:limit]
+
+    def group(self, cluster: str, group: str) -> GroupView:
+        for one in self._groups(cluster):
+            if one.group == group:
+                return one
+        raise NotFoundError(f"kproxy hosts no group {group!r}")
+
+    def group_members(self, cluster: str, group: str, after: str | None, limit: int) -> Iterable[GroupMemberView]:
+        self.group(cluster, group)
+        return [member for member in self.members if after is None or member.member > after][:limit]
+
+    def _groups(self, cluster: str) -> Sequence[GroupView]:
+        if cluster != "main":
+            raise NotFoundError(f"{cluster}: kproxy hosts none of its groups")
+        return self.hosted

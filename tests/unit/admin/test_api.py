@@ -29,6 +29,7 @@ async def test_a_client(view: MemoryView, port: int) -> None:
                 "since": "2026-01-02T03:04:05.000+00:00",
                 "metadata_version": None,
                 "rebootstrap": "129",
+                "kip_1242": None,
             }
         ],
         "next": None,

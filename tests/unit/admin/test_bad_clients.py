@@ -75,6 +75,21 @@ async def test_malformed_requests_get_an_error(port: int, name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"HEAD / HTTP/2.1\r\nHost: x\r\n\r\n", 505),
+        (b"HEAD / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999\r\n\r\n", 413),
+        (b"HEAD / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+    ],
+)
+async def test_a_malformed_head_gets_an_error_without_a_body(port: int, sent: bytes, status: int) -> None:
+    """HTTP has no body for a HEAD, so h11 takes none; no answer at all came, and a fault was counted."""
+    [reply] = replies(await exchange(port, sent), "HEAD")
+    assert (reply.status, reply.body) == (status, b"")
+    assert reply.headers["connection"] == "close"
+
+
+@pytest.mark.parametrize(
     "sent", [b"", b"\r\n", b"GET / HT", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc"]
 )
 async def test_a_client_that_leaves_in_the_middle(port: int, sent: bytes) -> None:

@@ -128,6 +128,7 @@ async def test_clusters(port: int) -> None:
         ],
         "retired": [{"node_id": 3, "port": 9104, "seconds_left": 287.5}],
         "telemetry": True,
+        "hosts_groups": True,
     }
 
 

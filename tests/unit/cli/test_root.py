@@ -49,7 +49,18 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     """With a line on each, and no other than there are."""
     _, out, _ = printed(capsys, ["--help"])
     listed = [line.split(maxsplit=1) for line in out.partition("Commands:\n")[2].splitlines()]
-    names = ["clients", "clusters", "config", "demo", "failover", "pipeline", "rebootstrap", "serve", "telemetry"]
+    names = [
+        "clients",
+        "clusters",
+        "config",
+        "demo",
+        "failover",
+        "groups",
+        "pipeline",
+        "rebootstrap",
+        "serve",
+        "telemetry",
+    ]
     assert [name for name, _ in listed] == names
     assert [name for name, _ in listed if printed(capsys, [name, "--help"])[0]] == []
 

@@ -79,7 +79,7 @@ async def test_a_client_comes_and_goes(tmp_path: Path) -> None:
         assert (connected["proxy"], connected["cluster"], connected["schema"]) == ("kproxy-0", "c0", 1)
         assert (connected["software_name"], connected["software_version"]) == ("apache-kafka-java", "4.3.1")
         assert (connected["client_id"], connected["principal"], connected["metadata_version"]) == ("app", None, None)
-        assert connected["rebootstrap"] == "129"
+        assert (connected["rebootstrap"], connected["kip_1242"]) == ("129", False)
         assert connected["since"] <= connected["at"]
         await client.send_metadata(2)
         await client.nodes(2)

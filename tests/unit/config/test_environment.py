@@ -39,10 +39,11 @@ def test_every_setting_has_a_variable() -> None:
     assert names["KPROXY_CLUSTERS"] == ("clusters",)
     assert names["KPROXY_UPSTREAMS"] == ("upstreams",)
     assert names["KPROXY_FAILOVER__AUTOMATIC"] == ("failover", "automatic")
+    assert names["KPROXY_GROUPS"] == ("groups",)
     assert names["KPROXY_TELEMETRY__SUBSCRIPTIONS"] == ("telemetry", "subscriptions")
     assert names["KPROXY_RECEIVERS"] == ("receivers",)
     assert names["KPROXY_EVENTS__DESTINATIONS"] == ("events", "destinations")
-    assert len(set(names.values())) == 63
+    assert len(set(names.values())) == 64
 
 
 def test_every_flag_has_a_variable_of_its_spelling() -> None:

@@ -54,3 +54,12 @@ def test_which_nodes_several_upstreams_may_have(nodes: dict[str, Any], ids: str 
     found = list(notes(Config.model_validate({"clusters": [cluster]})))
     line = "clusters.orders.nodes: there are ports for the node ids {}: all nodes of east, west must be among them"
     assert found == ([line.format(ids) + " (--connect asks them)"] if ids and len(upstreams) > 1 else [])
+
+
+@pytest.mark.parametrize("path", [None, "/var/lib/kproxy/state.db"])
+def test_hosted_groups_without_a_state_file(path: str | None) -> None:
+    """They do not survive a restart."""
+    cluster = {"name": "orders", "bootstrap_servers": "a:1", "listen": "h:9092", "groups": [{"match": "o.*"}]}
+    found = list(notes(Config.model_validate({"clusters": [cluster], "state": {"path": path}})))
+    line = "clusters.orders.groups: without state.path a restart forgets the members, and they join again"
+    assert found == ([] if path else [line])

@@ -21,6 +21,7 @@ from kproxy.config import (
     Drain,
     Events,
     Failover,
+    GroupRule,
     Limits,
     Log,
     Nodes,
@@ -56,6 +57,7 @@ def keys() -> Iterator[tuple[str, Any]]:
         "clusters[].nodes": Nodes,
         "clusters[].telemetry": Telemetry,
         "clusters[].telemetry.subscriptions[]": Subscription,
+        "clusters[].groups[]": GroupRule,
         "admin": Admin,
         "limits": Limits,
         "timeouts": Timeouts,
@@ -214,7 +216,13 @@ def test_the_docs_list_every_setting_with_default_and_variable() -> None:
     for key, field in keys():
         default, names, meaning = rows.pop(key).split(" | ")
         assert (default, meaning) == (_default(field), field.description), key
-        lists = "clusters[].upstreams[]", "clusters[].telemetry.subscriptions[]", "receivers[", "events.destinations["
+        lists = (
+            "clusters[].upstreams[]",
+            "clusters[].telemetry.subscriptions[]",
+            "clusters[].groups[]",
+            "receivers[",
+            "events.destinations[",
+        )
         in_a_list = key.startswith(lists)
         assert names == "–" if in_a_list else names.split()[0].strip("`") in variables(), key
     assert not [key for key in rows if "." in key and "/" not in key]

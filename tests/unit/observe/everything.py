@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kproxy.delivery.destinations import Counters as Queue
 from kproxy.observe.counters import BOOTSTRAP, Counters, TelemetryCounters
+from kproxy.observe.group_counters import GroupCounters
 from kproxy.observe.reasons import Reason
 from kproxy.rebootstrap.actions import Action, Cause
 from kproxy.telemetry.receivers.interface import ReceiverCounters
@@ -41,8 +42,26 @@ def everything() -> Counters:
     cluster.count_notified(Action.NOTIFY, ("apache-kafka-java", "4.3.1"))
     cluster.upstreams |= {"east": True, "west": False}
     cluster.telemetry = telemetry()
+    cluster.groups = groups()
     counters.accepting = Accepts(max_connections=9_488, accept_pauses=2)
     counters.events = {"lake": Queue(offered=3, delivered=1, delivered_bytes=300, dropped={"full": 1}, queued=1)}
+    return counters
+
+
+@dataclass
+class _Group:
+    state: str
+    members: tuple[str, ...]
+
+
+def groups() -> GroupCounters:
+    """Return the counters of a stable hosted group and an empty one."""
+    counters = GroupCounters({"orders": _Group("Stable", ("a", "b")), "idle": _Group("Empty", ())})
+    counters.moves["Stable", "assigned"] += 4
+    counters.rebalances.observe(3.2)
+    counters.assignments.observe(0.02)
+    counters.store.observe(0.004)
+    counters.late_heartbeats = 5
     return counters
 
 

@@ -15,10 +15,12 @@ from kproxy.observe.events import (
     SCHEMA,
     ClientConnected,
     ClientDisconnected,
-    ClientEvent,
     ClientPresent,
     ClientsRebootstrap,
     ClientsSentToSiblings,
+    ErrorAnswered,
+    Event,
+    GroupTransition,
     Name,
     NoUpstreamAnswers,
     TopologyChanged,
@@ -31,15 +33,15 @@ from kproxy.observe.events import (
 
 ROOT = Path(__file__).parents[3]
 AT = 1_769_860_800.0625
-CLIENT = (7, iso(AT), "10.0.0.9", 1234, None, "broker:9092", "app", "librdkafka", "2.12.0", None, 12, "kip-899")
+CLIENT = (7, iso(AT), "10.0.0.9", 1234, None, "broker:9092", "app", "librdkafka", "2.12.0", None, 12, "kip-899", True)
 HEAD = '"at":"2026-01-31T12:00:00.062Z","schema":1,"proxy":"kproxy-0","cluster":"orders"'
 WHO = (
     '"connection":7,"since":"2026-01-31T12:00:00.062Z","address":"10.0.0.9","port":1234,"node":null,'
     '"broker":"broker:9092","client_id":"app","software_name":"librdkafka","software_version":"2.12.0",'
-    '"principal":null,"metadata_version":12,"rebootstrap":"kip-899"'
+    '"principal":null,"metadata_version":12,"rebootstrap":"kip-899","kip_1242":true'
 )
 TRAFFIC = '"requests":1,"responses":2,"bytes_in":3,"bytes_out":4'
-WRITTEN: list[tuple[ClientEvent | TopologyEvent, str]] = [
+WRITTEN: list[tuple[Event, str]] = [
     (ClientConnected(*CLIENT), WHO),
     (ClientPresent(*CLIENT, 1, 2, 3, 4), f"{WHO},{TRAFFIC}"),
     (
@@ -55,6 +57,34 @@ WRITTEN: list[tuple[ClientEvent | TopologyEvent, str]] = [
     (ClientsSentToSiblings(5, 0.8), '"clients":5,"seconds":0.8'),
     (UpstreamPassedOver("a", "b", "node 7"), '"upstream":"a","candidate":"b","detail":"node 7"'),
     (NoUpstreamAnswers("a"), '"upstream":"a"'),
+    (
+        GroupTransition("g", 4, "Stable", "PreparingRebalance", "member_left", "app-1", 3, ("app-2",), 61.5),
+        '"group":"g","generation":4,"previous_state":"Stable","state":"PreparingRebalance","cause":"member_left",'
+        '"client_id":"app-1","members":3,"waited_for":["app-2"],"seconds":61.5',
+    ),
+    (
+        ErrorAnswered(
+            connection=7,
+            since=iso(AT),
+            address="10.0.0.9",
+            client_id="app",
+            software_name="librdkafka",
+            software_version="2.12.0",
+            principal=None,
+            api="Produce",
+            api_version=9,
+            error_code=29,
+            error="TOPIC_AUTHORIZATION_FAILED",
+            error_class="invalid-configuration",
+            topic="orders",
+            group=None,
+            left_out=17,
+        ),
+        '"connection":7,"since":"2026-01-31T12:00:00.062Z","address":"10.0.0.9","client_id":"app",'
+        '"software_name":"librdkafka","software_version":"2.12.0","principal":null,"api":"Produce","api_version":9,'
+        '"error_code":29,"error":"TOPIC_AUTHORIZATION_FAILED","error_class":"invalid-configuration",'
+        '"topic":"orders","group":null,"left_out":17',
+    ),
 ]
 LOGGED: list[tuple[TopologyEvent, str, dict[str, object]]] = [
     (TopologyChanged(None, (), (1, 2), ()), "topology changed", {"gone": "1 2"}),
@@ -81,12 +111,12 @@ LOGGED: list[tuple[TopologyEvent, str, dict[str, object]]] = [
 
 
 @pytest.mark.parametrize(("event", "own"), WRITTEN)
-def test_how_events_are_written(event: ClientEvent | TopologyEvent, own: str) -> None:
+def test_how_events_are_written(event: Event, own: str) -> None:
     """Exact bytes: one line of JSON, with the common fields first, then the event's own, nulls included."""
     encoded = encode(event, AT, "kproxy-0", "orders")
     assert encoded.payload.decode() == f'{{"event":"{event.name}",{HEAD},{own}}}'
     assert (encoded.name, encoded.at_ms) == (event.name, 1_769_860_800_062)
-    assert encoded.key == (b"kproxy-0/7" if isinstance(event, ClientConnected) else b"orders")
+    assert encoded.key == (b"kproxy-0/7" if isinstance(event, ClientConnected | ErrorAnswered) else b"orders")
 
 
 @pytest.mark.parametrize(("event", "text", "shown"), LOGGED)
@@ -125,15 +155,15 @@ def test_the_schema_is_sparks() -> None:
     """The schema is a struct for pyspark's `StructType.fromJson`: these keys, these types, all nullable."""
     schema = json.loads(spark_schema())
     assert (schema["type"], list(schema)) == ("struct", ["type", "fields"])
-    longs = {"type": "array", "elementType": "long", "containsNull": False}
+    arrays = {f"array<{of}>": {"type": "array", "elementType": of, "containsNull": False} for of in ("long", "string")}
     for column, found in zip(columns(), schema["fields"], strict=True):
         assert found == {
             "name": column.name,
-            "type": longs if column.kind == "array<long>" else column.kind,
+            "type": arrays.get(column.kind, column.kind),
             "nullable": True,
             "metadata": {"comment": column.help},
         }
-        assert column.kind in ("string", "long", "double", "array<long>")
+        assert column.kind in ("string", "long", "double", "boolean", *arrays)
 
 
 def test_what_is_written_is_the_present_one(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from kproxy.coordinator.states import Cause as OfGroups
+from kproxy.coordinator.states import GroupState
 from kproxy.errors import ErrorClass
 from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.prometheus import registry_for, render
@@ -77,8 +79,10 @@ def test_error_classes_are_described() -> None:
 
 def test_words_of_rebootstrap_are_described() -> None:
     """The docs have every cause, every change and every counted means."""
-    described = {row[0].strip("`"): set(re.findall("`([a-z0-9_]+)`", row[1])) for row in rows("Labels")}
-    assert described["cause"] == set(Cause)
+    labels = {row[0].strip("`"): row[1] for row in rows("Labels")}
+    described = {label: set(re.findall("`([a-z0-9_]+)`", values)) for label, values in labels.items()}
+    assert described["cause"] == set(Cause) | set(OfGroups)
+    assert re.findall("`([A-Z][A-Za-z]+)`", labels["state"]) == [str(state) for state in GroupState]
     assert described["means"] == set(Action) - {Action.SERVE}
     assert described["change"] == ClusterCounters("main").changes.keys()
 

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import OnRequest
-from kproxy.rebootstrap import coordinators, not_coordinator
+from kproxy.protocol.group_errors import AT_THE_TOP, FOR_EACH_PARTITION, for_each_partition
+from kproxy.rebootstrap import coordinators
 from kproxy.rebootstrap.actions import Action, Trigger
-from kproxy.rebootstrap.not_coordinator import AT_THE_TOP, FOR_EACH_PARTITION
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.error_codes import ErrorCode
+from kproxy.wire.header import RequestHeader
 from kproxy.wire.primitives import INT32
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Relay, Script, play, whole
@@ -179,10 +180,10 @@ def test_any_bytes_are_refused_or_read(key: int, version: int, junk: bytes, at: 
         body[position] ^= data.draw(st.integers(1, 255))
     for request in (junk, bytes(body), bytes(body[:at])):
         try:
-            said = not_coordinator.for_each_partition(key, version, request)
+            said = for_each_partition(RequestHeader(key, version, 5, None), request, ErrorCode.NOT_COORDINATOR)
         except MalformedMessageError:
             continue
-        frames.understood(key, version, frames.raw_response(key, version, 5, said)[4:])
+        frames.understood(key, version, said[4:])
 
 
 def test_all_that_is_refused_has_a_policy() -> None:

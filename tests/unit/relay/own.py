@@ -23,6 +23,8 @@ CONVERSE, PARK, STEP, WORK = 44, 71, 60, 72
 ENDS_PARKED = 0x40
 """Added to a dialogue's number of steps: its answer comes later; with the next too, it is there at once."""
 AT_ONCE = 0x20
+ENDS_IN_STEPS = 0x80
+"""Added to a dialogue's number of steps: its answer, a `parked_response`, is worked out in three more."""
 _ID = Struct(">4xi")
 
 
@@ -67,6 +69,9 @@ class Room:
                 raise self.fault
         finally:
             self.over.append(number)
+        if count & ENDS_IN_STEPS:
+            self.parked[number] = stepwise = Incremental(self._worked(number, 3))
+            return stepwise
         answer = framed(INT32.pack(number), *responses)
         return self._parked(number, answer if count & AT_ONCE else None) if count & ENDS_PARKED else answer
 

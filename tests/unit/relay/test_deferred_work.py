@@ -12,6 +12,7 @@ import trio
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
 from tests.unit.relay.own import (
+    ENDS_IN_STEPS,
     asked_broker,
     dialogue,
     park,
@@ -112,6 +113,23 @@ async def test_a_dialogue_behind_an_answer_in_steps() -> None:
         await relayed.broker.send(response(1) + step_response(3, 0))
         expected = response(1) + parked_response(2) + asked_broker(3, 1) + parked_response(4)
         assert await relayed.client.receive(len(expected)) == expected
+        assert not running.pump.deferred_work.waiting
+
+
+async def test_a_dialogue_that_ends_in_steps() -> None:
+    """What comes behind it is held until its answer is there, and goes on then."""
+    async with talking() as (running, room):
+        relayed = running.relay()
+        await relayed.client.send(dialogue(3, 1 | ENDS_IN_STEPS) + work(4, 2) + request(5))
+        assert await relayed.broker.receive(len(step_request(3, 0))) == step_request(3, 0)
+        assert room.steps == []
+        await relayed.broker.send(step_response(3, 0))
+        expected = parked_response(3) + parked_response(4)
+        assert await relayed.client.receive(len(expected)) == expected
+        assert [number for number, _ in room.steps] == [3, 3, 3, 4, 4]
+        assert await relayed.broker.receive(len(request(5))) == request(5)
+        await relayed.broker.send(response(5))
+        assert await relayed.client.receive(len(response(5))) == response(5)
         assert not running.pump.deferred_work.waiting
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kproxy.observe.counters import Histogram
+from kproxy.protocol.group_errors import AT_THE_TOP
 from kproxy.rebootstrap.actions import Action, Trigger
-from kproxy.rebootstrap.not_coordinator import AT_THE_TOP
 from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.primitives import INT32
 from tests.property.wire_contents import TAGS

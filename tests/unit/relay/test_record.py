@@ -33,6 +33,7 @@ def ended(context: Context) -> ConnectionInfo:
         principal=None,
         software=None,
         metadata_version=-1,
+        kip_1242=None,
         requests=3,
         responses=1,
         bytes_in=1234,

@@ -20,6 +20,7 @@ def test_long_texts_are_cut() -> None:
     assert long.bounded() == JAVA._replace(
         client_id="i" * MAX_TEXT, software_name="n" * MAX_TEXT, software_version="v" * MAX_TEXT
     )
+    assert JAVA._replace(principal="p" * 260).bounded() == JAVA._replace(principal="p" * MAX_TEXT)
     assert UNKNOWN._replace(software_name="n" * 999).bounded().client_id is None
 
 

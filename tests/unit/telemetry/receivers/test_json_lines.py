@@ -41,11 +41,18 @@ def test_who_and_when() -> None:
         "client_software_version": "4.1.0",
         "client_source_address": "10.0.0.1",
         "client_source_port": 40001,
+        "principal": None,
         "terminating": False,
         "cluster": "main",
         "resource": {"client_rack": "r"},
         "metrics": line["metrics"],
     }
+
+
+def test_whom_the_broker_authenticated() -> None:
+    """The principal of the connection on which the push came."""
+    [line] = parsed(push(gauge("g", 1.0), info=client()._replace(principal="User:alice")))
+    assert line["principal"] == "User:alice"
 
 
 def test_numbers() -> None:

@@ -56,3 +56,11 @@ async def test_read_back_by_librdkafka(mock_cluster: list[Address]) -> None:
             ("terminating", b"false"),
         ]
     assert pushes == {}
+
+
+def test_whom_the_broker_authenticated() -> None:
+    """The principal is a header; of one instance that comes back as somebody else, each push has its own."""
+    record = records_with({})
+    pushes = [push(gauge("g", 1.0), info=client()._replace(principal=who)) for who in (None, "User:alice", "User:bób")]
+    found = [dict(record(each).headers).get("principal") for each in pushes]
+    assert found == [None, b"User:alice", "User:bób".encode()]

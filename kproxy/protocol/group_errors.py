@@ -1,7 +1,7 @@
 # This module is pure (no I/O, no clock).
-"""Builds the body of a response with NOT_COORDINATOR (16) for each group API, as Kafka's own brokers do.
+"""Builds a response with one error for each group API, as Kafka's own brokers do.
 
-`coordinators` calls it for each group request that it answers on a stale connection, whose client must bootstrap again.
+kproxy.rebootstrap answers group requests on stale connections with it, kproxy.coordinator those that it refuses.
 
 Version notes: JoinGroup names no protocol, which is "" before v7 and null from there on; LeaveGroup names no member,
 though v3 has an error for each; OffsetCommit names topics by id from v10 on, TxnOffsetCommit from v6 on.
@@ -14,60 +14,61 @@ from types import MappingProxyType
 from typing import Final
 
 from kproxy.wire.generated.api_keys import ApiKey
-from kproxy.wire.generated.error_codes import ErrorCode
+from kproxy.wire.header import RequestHeader, encode_response_header
 from kproxy.wire.message import WireMessage
 from kproxy.wire.primitives import Buffer
+from kproxy.wire.primitives import frame as framed
 
+MOST_DECODED: Final = 64 << 10
+"""Bytes of a request that is decoded to answer for each of its partitions: 3,000 of them, which takes 10 ms."""
 _NULL_PROTOCOL: Final = 7
 """The first version of JoinGroup with a protocol name in the response that may be null."""
 
 
 # Each codec is imported when it is needed: all of them together would delay every connection by 30 ms and more.
-def _join_group(version: int) -> WireMessage:
+def _join_group(version: int, code: int) -> WireMessage:
     from kproxy.wire.generated.join_group_response import JoinGroupResponse
 
-    return JoinGroupResponse(
-        error_code=ErrorCode.NOT_COORDINATOR, protocol_name=None if version >= _NULL_PROTOCOL else ""
-    )
+    return JoinGroupResponse(error_code=code, protocol_name=None if version >= _NULL_PROTOCOL else "")
 
 
-def _heartbeat(_: int) -> WireMessage:
+def _heartbeat(_: int, code: int) -> WireMessage:
     from kproxy.wire.generated.heartbeat_response import HeartbeatResponse
 
-    return HeartbeatResponse(error_code=ErrorCode.NOT_COORDINATOR)
+    return HeartbeatResponse(error_code=code)
 
 
-def _leave_group(_: int) -> WireMessage:
+def _leave_group(_: int, code: int) -> WireMessage:
     from kproxy.wire.generated.leave_group_response import LeaveGroupResponse
 
-    return LeaveGroupResponse(error_code=ErrorCode.NOT_COORDINATOR)
+    return LeaveGroupResponse(error_code=code)
 
 
-def _sync_group(_: int) -> WireMessage:
+def _sync_group(_: int, code: int) -> WireMessage:
     from kproxy.wire.generated.sync_group_response import SyncGroupResponse
 
-    return SyncGroupResponse(error_code=ErrorCode.NOT_COORDINATOR)
+    return SyncGroupResponse(error_code=code)
 
 
-def _consumer_group_heartbeat(_: int) -> WireMessage:
+def _consumer_group_heartbeat(_: int, code: int) -> WireMessage:
     from kproxy.wire.generated.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
 
-    return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.NOT_COORDINATOR)
+    return ConsumerGroupHeartbeatResponse(error_code=code)
 
 
-def _share_group_heartbeat(_: int) -> WireMessage:
+def _share_group_heartbeat(_: int, code: int) -> WireMessage:
     from kproxy.wire.generated.share_group_heartbeat_response import ShareGroupHeartbeatResponse
 
-    return ShareGroupHeartbeatResponse(error_code=ErrorCode.NOT_COORDINATOR)
+    return ShareGroupHeartbeatResponse(error_code=code)
 
 
-def _streams_group_heartbeat(_: int) -> WireMessage:
+def _streams_group_heartbeat(_: int, code: int) -> WireMessage:
     from kproxy.wire.generated.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 
-    return StreamsGroupHeartbeatResponse(error_code=ErrorCode.NOT_COORDINATOR)
+    return StreamsGroupHeartbeatResponse(error_code=code)
 
 
-AT_THE_TOP: Final[Mapping[int, Callable[[int], WireMessage]]] = MappingProxyType(
+AT_THE_TOP: Final[Mapping[int, Callable[[int, int], WireMessage]]] = MappingProxyType(
     {
         ApiKey.JOIN_GROUP: _join_group,
         ApiKey.HEARTBEAT: _heartbeat,
@@ -81,17 +82,22 @@ AT_THE_TOP: Final[Mapping[int, Callable[[int], WireMessage]]] = MappingProxyType
 """Builders of responses with one error for the whole request, by api key."""
 
 
-def at_the_top(key: int, version: int) -> bytes:
-    """Return the body with one error for the whole request, whatever that contains."""
-    return AT_THE_TOP[key](version).encode(version)
+def at_the_top(key: int, version: int, correlation_id: int, code: int) -> bytes:
+    """Return the response, a frame with its size, with one error for the whole request, whatever that contains."""
+    return framed(encode_response_header(correlation_id, key, version), AT_THE_TOP[key](version, code).encode(version))
 
 
-def for_each_partition(key: int, version: int, request: Buffer) -> bytes:
-    """Return the body with an error for each partition of the request's body; raises `MalformedMessageError`."""
-    return FOR_EACH_PARTITION[key](version, request).encode(version)
+def for_each_partition(header: RequestHeader, request: Buffer, code: int) -> bytes:
+    """Return the response, as above, with an error for each partition of the request's body.
+
+    Raises `MalformedMessageError`. A request of more than `MOST_DECODED` bytes must not come here.
+    """
+    key, version = header.api_key, header.api_version
+    response = FOR_EACH_PARTITION[key](version, request, code).encode(version)
+    return framed(encode_response_header(header.correlation_id, key, version), response)
 
 
-def _offset_commit(version: int, body: Buffer) -> WireMessage:
+def _offset_commit(version: int, body: Buffer, code: int) -> WireMessage:
     from kproxy.wire.generated.offset_commit_request import OffsetCommitRequest
     from kproxy.wire.generated.offset_commit_response import (
         OffsetCommitResponse,
@@ -105,17 +111,14 @@ def _offset_commit(version: int, body: Buffer) -> WireMessage:
             OffsetCommitResponseTopic(
                 name=topic.name,
                 topic_id=topic.topic_id,
-                partitions=[
-                    OffsetCommitResponsePartition(each.partition_index, ErrorCode.NOT_COORDINATOR)
-                    for each in topic.partitions
-                ],
+                partitions=[OffsetCommitResponsePartition(each.partition_index, code) for each in topic.partitions],
             )
             for topic in request.topics
         ]
     )
 
 
-def _txn_offset_commit(version: int, body: Buffer) -> WireMessage:
+def _txn_offset_commit(version: int, body: Buffer, code: int) -> WireMessage:
     from kproxy.wire.generated.txn_offset_commit_request import TxnOffsetCommitRequest
     from kproxy.wire.generated.txn_offset_commit_response import (
         TxnOffsetCommitResponse,
@@ -129,16 +132,13 @@ def _txn_offset_commit(version: int, body: Buffer) -> WireMessage:
             TxnOffsetCommitResponseTopic(
                 name=topic.name,
                 topic_id=topic.topic_id,
-                partitions=[
-                    TxnOffsetCommitResponsePartition(each.partition_index, ErrorCode.NOT_COORDINATOR)
-                    for each in topic.partitions
-                ],
+                partitions=[TxnOffsetCommitResponsePartition(each.partition_index, code) for each in topic.partitions],
             )
             for topic in request.topics
         ]
     )
 
 
-FOR_EACH_PARTITION: Final[Mapping[int, Callable[[int, Buffer], WireMessage]]] = MappingProxyType(
+FOR_EACH_PARTITION: Final[Mapping[int, Callable[[int, Buffer, int], WireMessage]]] = MappingProxyType(
     {ApiKey.OFFSET_COMMIT: _offset_commit, ApiKey.TXN_OFFSET_COMMIT: _txn_offset_commit}
 )

@@ -1,0 +1,119 @@
+# This module is pure (no I/O, no clock).
+"""OffsetCommit (8) and TxnOffsetCommit (28) of hosted groups: fenced here, kept by the broker.
+
+The broker knows no members of a hosted group. It takes a commit that names none, as those of consumers without a group:
+generation -1, no member id, no instance id. These three fields are replaced in the request, which then goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kproxy.coordinator.messages import NO_GENERATION, UNKNOWN_MEMBER
+from kproxy.observe.reasons import Reason
+from kproxy.protocol.context import Context
+from kproxy.protocol.fault import Fault
+from kproxy.protocol.group_errors import MOST_DECODED, for_each_partition
+from kproxy.protocol.outcomes import Answer, Forward
+from kproxy.protocol.reading import well_formed
+from kproxy.wire.apis import APIS
+from kproxy.wire.generated.api_keys import ApiKey
+from kproxy.wire.generated.error_codes import ErrorCode
+from kproxy.wire.header import RequestHeader, decode_request_header
+from kproxy.wire.primitives import frame as framed
+from kproxy.wire.reader import Reader
+from kproxy.wire.writer import Writer
+
+if TYPE_CHECKING:
+    from kproxy.coordinator.hosting import Hosting
+
+_FLEXIBLE: Final = APIS[ApiKey.OFFSET_COMMIT].flexible_from
+_OFFSET_COMMIT_INSTANCE: Final = 7
+"""The first version of OffsetCommit with an instance id."""
+_TXN_MEMBER: Final = 3
+"""The first version of TxnOffsetCommit with a member."""
+_KNOWS_GROUP_NOT_FOUND: Final = 9
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """The fields in front of a commit's offsets, and the positions in the frame between which the member is named."""
+
+    group_id: str
+    generation: int
+    member_id: str
+    instance_id: str | None
+    begin: int
+    end: int
+    flexible: bool
+    named: bool
+    """The version has an instance id."""
+
+
+def commit(groups: Hosting, context: Context, frame: memoryview) -> Answer | Forward | None:
+    """Deal with an OffsetCommit request; None for a group that is not hosted."""
+    del context
+    header, body = decode_request_header(frame, 0, len(frame))
+    flexible, named = header.api_version >= _FLEXIBLE, header.api_version >= _OFFSET_COMMIT_INSTANCE
+    head = _read(frame, body, lambda reader: reader.string(flexible), flexible, named)
+    if not groups.hosts(head.group_id):
+        return None
+    with groups.acting() as now:
+        error = groups.coordinator.may_commit(head.group_id, head.member_id, head.instance_id, head.generation, now)
+    if error == ErrorCode.GROUP_ID_NOT_FOUND and header.api_version < _KNOWS_GROUP_NOT_FOUND:
+        error = ErrorCode.ILLEGAL_GENERATION
+    return _decided(header, frame, body, head, error)
+
+
+def commit_in_transaction(groups: Hosting, context: Context, frame: memoryview) -> Answer | Forward | None:
+    """Deal with a TxnOffsetCommit request; None for a group that is not hosted."""
+    del context
+    header, body = decode_request_header(frame, 0, len(frame))
+    if header.api_version < _TXN_MEMBER:
+        return None
+    head = _read(frame, body, _group_of_transaction, flexible=True, named=True)
+    if not groups.hosts(head.group_id):
+        return None
+    error = groups.coordinator.may_commit_in_transaction(
+        head.group_id, head.member_id, head.instance_id, head.generation
+    )
+    return _decided(header, frame, body, head, error)
+
+
+def _group_of_transaction(reader: Reader) -> str:
+    reader.string(True)  # the transactional id
+    group_id = reader.string(True)
+    reader.int64()  # producer id and epoch
+    reader.int16()
+    return group_id
+
+
+def _read(frame: memoryview, body: int, group: Callable[[Reader], str], flexible: bool, named: bool) -> _Head:
+    reader = Reader(frame[body:])
+    with well_formed("head of a commit"):
+        group_id = group(reader)
+        begin = len(frame) - reader.remaining()
+        generation, member_id = reader.int32(), reader.string(flexible)
+        instance_id = reader.nullable_string(flexible) if named else None
+    end = len(frame) - reader.remaining()
+    return _Head(group_id, generation, member_id, instance_id, begin, end, flexible, named)
+
+
+def _decided(header: RequestHeader, frame: memoryview, body: int, head: _Head, error: int) -> Answer | Forward:
+    if error:
+        return _refused(header, frame[body:], error)
+    writer = Writer()
+    writer.int32(NO_GENERATION)
+    writer.string(UNKNOWN_MEMBER, head.flexible)
+    if head.named:
+        writer.nullable_string(None, head.flexible)
+    return Forward(framed(frame[: head.begin], writer.value(), frame[head.end :]))
+
+
+def _refused(header: RequestHeader, body: memoryview, error: int) -> Answer:
+    if len(body) > MOST_DECODED:
+        detail = f"a refused commit of {len(body)} bytes; up to {MOST_DECODED} are answered for each partition"
+        raise Fault(Reason.FRAME_TOO_LARGE, detail, header.api_key)
+    return Answer(for_each_partition(header, body, error))

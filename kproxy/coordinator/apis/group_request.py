@@ -1,0 +1,131 @@
+# This module is pure (no I/O, no clock).
+"""Handlers of group requests: those of hosted groups are answered here, all others pass unread.
+
+A client is answered only after its broker was asked, once a connection and group, whether its principal may be a
+member: the broker has the ACLs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from kproxy.protocol.answer import Decode, M, response_frame
+from kproxy.protocol.ask_broker import request_frame
+from kproxy.protocol.context import Context
+from kproxy.protocol.group_errors import at_the_top
+from kproxy.protocol.outcomes import AskBroker, Deferred, Outcome, Steps
+from kproxy.protocol.reading import well_formed
+from kproxy.wire.apis import APIS
+from kproxy.wire.generated.api_keys import ApiKey
+from kproxy.wire.generated.error_codes import ErrorCode
+from kproxy.wire.generated.heartbeat_request import HeartbeatRequest
+from kproxy.wire.generated.heartbeat_response import HeartbeatResponse
+from kproxy.wire.header import (
+    RequestHeader,
+    decode_request_header,
+    decode_response_header,
+)
+from kproxy.wire.message import WireMessage
+from kproxy.wire.primitives import MAX_STRING, Buffer
+from kproxy.wire.reader import Reader
+
+if TYPE_CHECKING:
+    from kproxy.coordinator.hosting import Hosting
+
+Reply: TypeAlias = Callable[[WireMessage], None]
+"""Answers the client, now or later."""
+Questions: TypeAlias = Generator[bytes, bytes, None]
+"""Yields requests to the broker, receives the response to each."""
+Act: TypeAlias = Callable[["Hosting", Context, RequestHeader, M, Reply], Questions | None]
+"""Takes a request of a hosted group to the coordinator.
+
+It may return questions to the broker, which are asked before an answer that is there already goes out.
+"""
+
+_GROUP_ID_BYTES: Final = 5 + MAX_STRING
+"""The most bytes of a group id with its length. A leader's SyncGroup may have 8 MiB behind it, which are not copied."""
+_MOST_GROUPS: Final = 256
+"""The groups of one connection whose permission is remembered."""
+_NOBODY: Final = "kproxy asks whether this principal may be a member"
+"""A member id that no group has."""
+_PERMITTED: Final = frozenset(
+    {ErrorCode.NONE, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION, ErrorCode.REBALANCE_IN_PROGRESS}
+)
+"""The broker's errors for a heartbeat of nobody, where the principal may read the group."""
+
+
+class Permissions:
+    """The groups that a connection's principal may be a member of."""
+
+    __slots__ = ("_groups", "_principal")
+
+    def __init__(self) -> None:
+        self._groups: set[str] = set()
+        self._principal: str | None = None
+
+    def has(self, group_id: str, principal: str | None) -> bool:
+        """Return whether the broker has permitted it to this principal."""
+        return principal == self._principal and group_id in self._groups
+
+    def add(self, group_id: str, principal: str | None) -> None:
+        """Remember that the broker has permitted it; a connection may change its principal (KIP-368)."""
+        if principal != self._principal or len(self._groups) >= _MOST_GROUPS:
+            self._groups.clear()
+        self._principal = principal
+        self._groups.add(group_id)
+
+
+def group_in(frame: Buffer, body: int, header: RequestHeader) -> str:
+    """Return the group id that begins a request's body; raises `MalformedMessageError`."""
+    with well_formed("group id"):
+        return Reader(frame[body : body + _GROUP_ID_BYTES]).string(
+            header.api_version >= APIS[header.api_key].flexible_from
+        )
+
+
+def of_members(groups: Hosting, decode: Decode[M], act: Act[M]) -> Callable[[Context, memoryview], Outcome | None]:
+    """Return the handler of an API that members use; `act` answers each request once, now or later."""
+
+    def handle(context: Context, frame: memoryview) -> Outcome | None:
+        header, body = decode_request_header(frame, 0, len(frame))
+        group_id = group_in(frame, body, header)
+        if not groups.hosts(group_id):
+            return None
+        request = decode(frame[body:], header.api_version)
+
+        def answered() -> Deferred | AskBroker:
+            deferred = Deferred()
+            questions = act(groups, context, header, request, partial(_resolve, deferred, header))
+            return deferred if questions is None else AskBroker(_asking(deferred, questions))
+
+        if context.state(Permissions).has(group_id, context.principal):
+            return answered()
+        return AskBroker(_permitted(context, header, group_id, answered))
+
+    return handle
+
+
+def _resolve(deferred: Deferred, header: RequestHeader, answer: WireMessage) -> None:
+    deferred.resolve(response_frame(header, answer))
+
+
+def _asking(deferred: Deferred, questions: Questions) -> Steps:
+    yield from questions
+    return deferred
+
+
+def _permitted(
+    context: Context, header: RequestHeader, group_id: str, answered: Callable[[], Deferred | AskBroker]
+) -> Steps:
+    """Ask the broker by a heartbeat of nobody: it names the group as read, and changes nothing."""
+    question = HeartbeatRequest(group_id=group_id, generation_id=0, member_id=_NOBODY)
+    answer = yield request_frame(header, (ApiKey.HEARTBEAT, 0, question))
+    _, body = decode_response_header(answer, 0, len(answer), ApiKey.HEARTBEAT, 0)
+    error = HeartbeatResponse.decode(memoryview(answer)[body:], 0, exact=False).error_code
+    if error not in _PERMITTED:
+        return at_the_top(header.api_key, header.api_version, header.correlation_id, error)
+    context.state(Permissions).add(group_id, context.principal)
+    outcome = answered()
+    return (yield from outcome.steps) if isinstance(outcome, AskBroker) else outcome

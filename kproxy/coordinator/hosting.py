@@ -1,0 +1,21 @@
+# This module is pure (no I/O, no clock).
+"""What the policies need of a virtual cluster's hosted groups; `HostedGroups` implements it."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from kproxy.coordinator.coordinator import Coordinator
+
+
+class Hosting(Protocol):
+    """The hosted groups of one virtual cluster."""
+
+    coordinator: Coordinator
+
+    def hosts(self, group_id: str) -> bool:
+        """Return whether a group is hosted here; all others are their broker's."""
+
+    def acting(self) -> AbstractContextManager[float]:
+        """Give the time to a block that calls the coordinator, then see to the timers that it has set."""

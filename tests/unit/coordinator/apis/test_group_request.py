@@ -1,0 +1,151 @@
+"""kproxy.coordinator.apis.group_request: which requests are taken, and who may be a member."""
+
+from __future__ import annotations
+
+import pytest
+
+from kproxy.errors import MalformedMessageError
+from kproxy.protocol.outcomes import AskBroker, Deferred
+from kproxy.wire.apis import APIS
+from kproxy.wire.generated.api_keys import ApiKey
+from kproxy.wire.generated.heartbeat_request import HeartbeatRequest
+from kproxy.wire.generated.heartbeat_response import HeartbeatResponse
+from kproxy.wire.generated.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
+from kproxy.wire.generated.join_group_response import JoinGroupResponse
+from kproxy.wire.generated.leave_group_request import LeaveGroupRequest
+from kproxy.wire.generated.leave_group_response import LeaveGroupResponse
+from kproxy.wire.generated.sync_group_request import SyncGroupRequest
+from kproxy.wire.generated.sync_group_response import SyncGroupResponse
+from kproxy.wire.message import WireMessage
+from tests.unit.coordinator.apis.hosting import GROUP, OTHER, UNKNOWN, Connection, Hosting
+
+REQUESTS: dict[int, tuple[type[WireMessage], type[WireMessage]]] = {
+    ApiKey.JOIN_GROUP: (JoinGroupRequest, JoinGroupResponse),
+    ApiKey.SYNC_GROUP: (SyncGroupRequest, SyncGroupResponse),
+    ApiKey.HEARTBEAT: (HeartbeatRequest, HeartbeatResponse),
+    ApiKey.LEAVE_GROUP: (LeaveGroupRequest, LeaveGroupResponse),
+}
+EVERY = [(key, version) for key in REQUESTS for version in range(APIS[key].min_version, APIS[key].max_version + 1)]
+NOT_READY, NOT_COORDINATOR, INVALID, FORBIDDEN = 14, 16, 24, 30
+
+
+def request_of(key: int, group_id: str) -> WireMessage:
+    """A request that every version has."""
+    if key == ApiKey.JOIN_GROUP:
+        protocols = [JoinGroupRequestProtocol("range", b"")]
+        return JoinGroupRequest(group_id, 10_000, protocol_type="consumer", protocols=protocols)
+    return REQUESTS[key][0](group_id=group_id)  # type: ignore[call-arg]
+
+
+def heartbeat(connection: Connection, group_id: str = GROUP, permits: int = UNKNOWN) -> int:
+    """The error of a heartbeat of a group."""
+    request = HeartbeatRequest(group_id, 1, "one")
+    return connection.send(request, 4, HeartbeatResponse, permits).body.error_code
+
+
+@pytest.mark.parametrize(("key", "version"), EVERY)
+def test_a_group_that_is_not_hosted_passes_unread(key: int, version: int) -> None:
+    """Nothing behind its id is looked at, and nobody is asked."""
+    connection = Connection(Hosting())
+    body = request_of(key, OTHER).encode(version)
+    upto = body.index(OTHER.encode()) + len(OTHER)
+    assert connection.outcome(key, version, body) is None
+    assert connection.outcome(key, version, body[:upto] + b"\xff" * 9) is None
+
+
+@pytest.mark.parametrize(("key", "version"), EVERY)
+def test_a_request_that_is_cut_short(key: int, version: int) -> None:
+    """It is malformed, wherever it is cut, and nobody is asked."""
+    connection = Connection(Hosting())
+    body = request_of(key, GROUP).encode(version)
+    for size in range(len(body)):
+        with pytest.raises(MalformedMessageError):
+            connection.outcome(key, version, body[:size])
+
+
+@pytest.mark.parametrize("error", [NOT_READY, 15, NOT_COORDINATOR, INVALID, FORBIDDEN])
+@pytest.mark.parametrize(("key", "version"), EVERY)
+def test_the_brokers_refusal_is_the_clients(key: int, version: int, error: int) -> None:
+    """In the shape of each API and version, as a broker sends it; the coordinator hears of nothing."""
+    hosting = Hosting()
+    connection = Connection(hosting)
+    body = connection.send(request_of(key, GROUP), version, REQUESTS[key][1], permits=error).body
+    expected: dict[str, object] = {"error_code": error}
+    if key == ApiKey.JOIN_GROUP and version >= 7:
+        expected["protocol_name"] = None
+    assert body == REQUESTS[key][1](**expected)
+    assert hosting.coordinator.groups == {}
+    assert [each.group_id for each in connection.questions] == [GROUP]
+
+
+@pytest.mark.parametrize("answer", [0, 22, UNKNOWN, 27])
+def test_a_principal_that_may_read_the_group(answer: int) -> None:
+    """Whatever the broker makes of the member and the generation: it was authorized."""
+    connection = Connection(Hosting())
+    assert heartbeat(connection, permits=answer) == UNKNOWN
+    assert heartbeat(connection, permits=FORBIDDEN) == UNKNOWN
+    assert len(connection.questions) == 1
+
+
+def test_the_question_is_a_heartbeat_of_nobody() -> None:
+    """It names the client's group, and a member that no group has, so that it changes nothing."""
+    connection = Connection(Hosting())
+    heartbeat(connection)
+    (question,) = connection.questions
+    assert (question.group_id, question.generation_id) == (GROUP, 0)
+    assert " " in question.member_id, "ids that brokers give have a UUID at the end"
+
+
+def test_permission_is_asked_once_a_connection_and_group() -> None:
+    """Whatever the API; a refusal is not remembered."""
+    hosting = Hosting()
+    one, two = Connection(hosting), Connection(hosting)
+    assert heartbeat(one, permits=FORBIDDEN) == FORBIDDEN
+    for key, version in EVERY:
+        one.send(request_of(key, GROUP), version, REQUESTS[key][1])
+    assert len(one.questions) == 2
+    heartbeat(one, "hosted-2")
+    heartbeat(two)
+    assert ([each.group_id for each in one.questions], len(two.questions)) == ([GROUP, GROUP, "hosted-2"], 1)
+
+
+def test_permission_is_asked_again_for_another_principal() -> None:
+    """A connection may authenticate anew (KIP-368), and what the one may the other may not."""
+    connection = Connection(Hosting())
+    connection.context.principal = "User:alice"
+    heartbeat(connection)
+    connection.context.principal = "User:bob"
+    assert heartbeat(connection, permits=FORBIDDEN) == FORBIDDEN
+    heartbeat(connection)
+    connection.context.principal = "User:alice"
+    heartbeat(connection)
+    assert len(connection.questions) == 4
+
+
+def test_a_connection_with_very_many_groups() -> None:
+    """No more than so many are remembered; all are served."""
+    connection = Connection(Hosting())
+    for number in (*range(300), 299, 0):
+        heartbeat(connection, f"hosted-{number}")
+    assert len(connection.questions) == 301
+
+
+def test_a_permission_that_cannot_be_read_ends_the_connection() -> None:
+    """A broker that answers anything else is none."""
+    outcome = Connection(Hosting()).outcome(ApiKey.HEARTBEAT, 0, HeartbeatRequest(GROUP).encode(0))
+    assert isinstance(outcome, AskBroker)
+    next(outcome.steps)
+    with pytest.raises(MalformedMessageError):
+        outcome.steps.send(b"\x00\x00\x00\x4d\x00")
+
+
+def test_a_client_that_is_gone_before_its_join_is_answered() -> None:
+    """Its answer is dropped when it comes."""
+    hosting = Hosting()
+    connection = Connection(hosting)
+    heartbeat(connection)
+    outcome = connection.outcome(ApiKey.JOIN_GROUP, 0, request_of(ApiKey.JOIN_GROUP, GROUP).encode(0))
+    assert isinstance(outcome, Deferred)
+    outcome.abandon()
+    hosting.wait(3.0)
+    assert (outcome.frame, hosting.coordinator.groups[GROUP].generation) == (None, 1)
