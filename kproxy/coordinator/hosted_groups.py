@@ -26,14 +26,15 @@ from kproxy.coordinator.states import GroupState
 from kproxy.coordinator.store_journal import StoreJournal
 from kproxy.coordinator.timers import Timers
 from kproxy.observe.events import GroupTransition
+from kproxy.observe.faults import boundary
 from kproxy.observe.group_counters import GroupCounters
+from kproxy.observe.troubles import Troubles, Where
 from kproxy.state.restore import restored
 from kproxy.state.store import MemoryStore
 from kproxy.wire.generated.error_codes import ErrorCode
 
 if TYPE_CHECKING:
     from kproxy.config.groups import GroupRule
-    from kproxy.observe.troubles import Troubles
     from kproxy.protocol.api_table import ApiPolicy
     from kproxy.state.store import Store
 
@@ -105,7 +106,8 @@ class HostedGroups:
             self._due = _NEVER if due is None else due
             with trio.move_on_at(self._due):
                 await self._woken.wait()
-            self._timers.fire(trio.current_time())
+            with boundary(self._troubles, Where.GROUPS):  # of one group, so that the others' timers are called
+                self._timers.fire(trio.current_time())
 
     def change_cluster(self) -> None:
         """Have all members find the coordinator at another Kafka cluster, and fetch their offsets there."""

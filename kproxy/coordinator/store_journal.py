@@ -15,7 +15,7 @@ import trio
 
 from kproxy.coordinator.journal import Done
 from kproxy.coordinator.records import GroupRecord, encode
-from kproxy.observe.faults import guarded
+from kproxy.observe.faults import boundary, guarded
 from kproxy.observe.troubles import Troubles, Where
 from kproxy.state.store import StateError
 
@@ -60,9 +60,12 @@ class StoreJournal:
         try:
             while waiting := self._waiting[group_id]:
                 self._waiting[group_id] = []
-                failure = await self._put(group_id, self._newest.pop(group_id))
+                failure: str | None = "a fault in kproxy"
+                with boundary(self._troubles, Where.STATE):
+                    failure = await self._put(group_id, self._newest.pop(group_id))
                 for done in waiting:
-                    done(failure, trio.current_time())
+                    with boundary(self._troubles, Where.STATE):  # of one member, so that the others are answered
+                        done(failure, trio.current_time())
                 self._acted()
         finally:
             del self._waiting[group_id]

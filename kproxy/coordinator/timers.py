@@ -6,6 +6,7 @@ The coordinator owns one `Timers`. Times are seconds of any clock that does not 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from typing import Final
@@ -68,18 +69,30 @@ class Timers:
         return self._queue[0][0] if self._queue else None
 
     def fire(self, now: float) -> None:
-        """Call the actions of all timers that are due, in their order. What an action sets waits for the next call."""
-        due = []
+        """Call the actions of all timers that are due, in their order. What an action sets waits for the next call.
+
+        What an action raises goes on to the caller; the timers after it are still due.
+        """
+        due: deque[tuple[float, int, Timer]] = deque()
         while self._queue and self._queue[0][0] <= now:
             due.append(heappop(self._queue))
-        for at, _, timer in due:
-            if timer.queued != at:
-                continue  # it was set to an earlier time since, and has another entry
-            timer.queued = None
-            if timer.at is None or timer.action is None:
-                continue
-            if timer.at > now:
-                self._push(timer, timer.at)
-                continue
-            timer.at = None
-            timer.action(now)
+        try:
+            while due:
+                at, _, timer = due.popleft()
+                self._fire(timer, at, now)
+        finally:
+            for entry in due:
+                heappush(self._queue, entry)
+
+    def _fire(self, timer: Timer, queued: float, now: float) -> None:
+        """Call a timer's action if it is due, for its entry of a time."""
+        if timer.queued != queued:
+            return  # it was set to an earlier time since, and has another entry
+        timer.queued = None
+        if timer.at is None or timer.action is None:
+            return
+        if timer.at > now:
+            self._push(timer, timer.at)
+            return
+        timer.at = None
+        timer.action(now)

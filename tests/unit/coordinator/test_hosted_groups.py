@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from kproxy.coordinator.messages import Join, Joined, Leaving, Sync, Synced
 from kproxy.coordinator.states import GroupState
 from kproxy.errors import ConfigError
 from kproxy.observe.events import GroupTransition
-from kproxy.observe.troubles import Troubles
+from kproxy.observe.troubles import Troubles, Where
 from kproxy.state.sqlite import SqliteStore
 from kproxy.state.store import MemoryStore, StateError, Store
 from kproxy.wire.generated.error_codes import ErrorCode
@@ -31,14 +31,17 @@ class Hosted:
 
     def __init__(self) -> None:
         self.events: list[GroupTransition] = []
-        self.groups = HostedGroups("main", RULES, "clusters.0", self.events.append, Troubles())
+        self.troubles = Troubles()
+        self.groups = HostedGroups("main", RULES, "clusters.0", self.events.append, self.troubles)
 
-    def join(self, member_id: str = "", group_id: str = GROUP) -> list[Joined]:
-        """Join; the list has the answer once it is there."""
+    def join(
+        self, member_id: str = "", group_id: str = GROUP, answer: Callable[[Joined], None] | None = None
+    ) -> list[Joined]:
+        """Join; the list has the answer once it is there, unless it is given to `answer`."""
         answers: list[Joined] = []
         said = Join(group_id, member_id, None, "app", "/h", 10, 60, "consumer", (("range", b"m"),), False)
         with self.groups.acting() as now:
-            self.groups.coordinator.join(said, answers.append, now)
+            self.groups.coordinator.join(said, answer or answers.append, now)
         return answers
 
     def sync(self, joined: Joined, group_id: str = GROUP) -> list[Synced]:
@@ -178,6 +181,27 @@ async def test_a_store_that_fails(autojump_clock: MockClock, monkeypatch: pytest
             assert synced[0].assignment == b"mine"
             await trio.sleep(store_journal.WRITE_SECONDS + 20)
             assert hosted.groups.coordinator.groups[GROUP].state is GroupState.EMPTY
+
+
+@pytest.mark.parametrize(("store", "where"), [(MemoryStore(), Where.GROUPS), (Failing(), Where.STATE)])
+async def test_a_fault_of_one_group_is_its_own(
+    store: Store, where: Where, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer that raises, from a timer or from the store, keeps no other group waiting."""
+    del autojump_clock
+    if isinstance(store, Failing):  # it outlives the process
+        monkeypatch.setattr("kproxy.coordinator.hosted_groups.MemoryStore", SqliteStore)
+
+    def refuse(answer: object) -> None:
+        raise ValueError(answer)
+
+    async with running(store) as hosted:
+        hosted.join(answer=refuse)
+        others = [hosted.join(group_id=group_id) for group_id in ("orders-2", "orders-3")]
+        for answers in others:
+            await until(answers)
+            assert answers[0].error == ErrorCode.NONE
+        assert hosted.troubles.errors[where.value] == 1
 
 
 async def test_sent_away(autojump_clock: MockClock) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kproxy.coordinator.timers import Timer, Timers
 
 
@@ -121,3 +123,19 @@ def test_a_timer_that_sets_itself_to_now_ends_no_call() -> None:
     assert (called, timers.next) == ([1.0], 1.0)
     timers.fire(1.5)
     assert called == [1.0, 1.5]
+
+
+def test_an_action_that_fails() -> None:
+    """It is not called again; the timers after it are called by the next call, in their order."""
+    calls = Calls()
+
+    def fail(now: float) -> None:
+        raise ValueError(now)
+
+    for timer, at in ((calls.timer("a"), 1.0), (Timer(fail), 2.0), (calls.timer("b"), 3.0), (calls.timer("c"), 4.0)):
+        calls.timers.set(timer, at)
+    with pytest.raises(ValueError, match=r"5\.0"):
+        calls.timers.fire(5.0)
+    assert (calls, calls.timers.next) == ([("a", 5.0)], 3.0)
+    calls.timers.fire(6.0)
+    assert (calls, calls.timers.next) == ([("a", 5.0), ("b", 6.0), ("c", 6.0)], None)
