@@ -32,6 +32,7 @@ CODECS: Final = {
     "ListGroups": "hosted groups appear in the listing",
     "DescribeGroups": "hosted groups can be described",
     "DeleteGroups": "hosted groups can be deleted",
+    "ListOffsets": "the ends of partitions, for a hosted group's lag",
     "OffsetDelete": "offsets of a topic that a hosted group subscribes to stay",
 }
 RESPONSES: Final = {

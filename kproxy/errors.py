@@ -77,5 +77,9 @@ class RetryLaterError(CommandError):
         self.seconds = seconds
 
 
+class BackendError(CommandError):
+    """The backend cluster, which had to be asked, does not answer or refuses (502)."""
+
+
 class NotPersistedError(CommandError):
     """The request was carried out but could not be stored: a restart undoes it (500)."""

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import partial
 from heapq import nsmallest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from kproxy.admin.models import GroupMemberView, GroupView
+import trio
+
+from kproxy.admin.models import GroupMemberView, GroupView, PartitionLagView
 from kproxy.coordinator.consumer_protocol import CONSUMER, assigned
-from kproxy.errors import NotFoundError
+from kproxy.coordinator.lag import Partition, PartitionLag
+from kproxy.coordinator.lag import lag as asked_lag
+from kproxy.errors import BackendError, NotFoundError, UpstreamError
 
 if TYPE_CHECKING:
     from kproxy.coordinator.group import Group
     from kproxy.coordinator.hosted_groups import HostedGroups
     from kproxy.coordinator.member import Member
+    from kproxy.upstream.client import UpstreamClient
+
+Question = Callable[["UpstreamClient"], Awaitable[Sequence[PartitionLag]]]
+
+_LAG_SECONDS: Final = 8.0
+"""The most time that the brokers may take: who asks waits for them."""
 
 
 def groups(hosted: HostedGroups, after: str | None, limit: int, now: float) -> Iterator[GroupView]:
@@ -41,6 +52,50 @@ def _members(group: Group, ids: list[str], now: float) -> Iterator[GroupMemberVi
     for member_id in ids:
         if member_id in group.members:
             yield _member(group, group.members[member_id], now)
+
+
+async def lag(
+    hosted: HostedGroups, ask: Callable[[Question], Awaitable[Sequence[PartitionLag]]], group_id: str
+) -> Iterator[PartitionLagView]:
+    """The partitions of a group; raises `NotFoundError`, `BackendError`.
+
+    `ask` puts a question to the backend. A group without members may have offsets, so kproxy need not know it.
+    """
+    if not hosted.hosts(group_id):
+        _found(hosted, group_id)
+    owners = _owners(hosted.coordinator.groups.get(group_id))
+    try:
+        with trio.fail_after(_LAG_SECONDS):
+            found = await ask(partial(asked_lag, group_id=group_id, assigned=owners))
+    except trio.TooSlowError:
+        raise BackendError(f"the brokers did not say the offsets within {_LAG_SECONDS:g} s") from None
+    except UpstreamError as error:
+        raise BackendError(f"kproxy, without credentials, cannot ask the brokers: {error}") from error
+    return (_lag(one, owners.get(one[:2])) for one in found)
+
+
+def _owners(group: Group | None) -> Mapping[Partition, Member]:
+    """Return the member that each partition is assigned to."""
+    members = () if group is None or group.protocol_type != CONSUMER else group.members.values()
+    return {
+        (topic, number): member
+        for member in members
+        for topic, numbers in (assigned(member.assignment) or {}).items()
+        for number in numbers
+    }
+
+
+def _lag(one: PartitionLag, owner: Member | None) -> PartitionLagView:
+    return PartitionLagView(
+        topic=one.topic,
+        partition=one.partition,
+        committed=one.committed,
+        end=one.end,
+        lag=one.lag,
+        error=one.error,
+        client_id=None if owner is None else owner.client_id,
+        host=None if owner is None else owner.client_host.removeprefix("/"),
+    )
 
 
 def _found(hosted: HostedGroups, group_id: str) -> Group:

@@ -6,7 +6,7 @@ The admin port calls one of these handlers for each such request, for instance o
 from __future__ import annotations
 
 from kproxy.admin.api import DEFAULT_LIMIT, MAX_LIMIT, cluster_name
-from kproxy.admin.listing import first_rows, page_body
+from kproxy.admin.listing import first_rows, list_body, page_body
 from kproxy.admin.message import Request, Response, integer, json_pieces, json_response
 from kproxy.admin.models import GroupMemberView, GroupView
 from kproxy.admin.view import View
@@ -33,6 +33,12 @@ async def members(request: Request, view: View) -> Response:
     found = view.group_members(name, request.segments["group"], request.query.get("after"), limit + 1)
     rows = first_rows(found, limit, _member_place)
     return json_pieces(page_body("members", rows))
+
+
+async def lag(request: Request, view: View) -> Response:
+    """The partitions of a hosted group, and how many records of each are not committed."""
+    found = await view.group_lag(cluster_name(request, view), request.segments["group"])
+    return json_pieces(list_body("partitions", found))
 
 
 def _group_place(group: GroupView) -> str:

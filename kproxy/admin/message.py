@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from kproxy.admin.listing import encode
 from kproxy.errors import (
+    BackendError,
     CommandError,
     ConflictError,
     InvalidArgumentError,
@@ -31,6 +32,7 @@ _STATUS: Final[Mapping[type[CommandError], HTTPStatus]] = {
     NotFoundError: HTTPStatus.NOT_FOUND,
     ConflictError: HTTPStatus.CONFLICT,
     RetryLaterError: HTTPStatus.TOO_MANY_REQUESTS,
+    BackendError: HTTPStatus.BAD_GATEWAY,
     NotPersistedError: HTTPStatus.INTERNAL_SERVER_ERROR,
 }
 _MAX_PARAMETERS: Final = 32

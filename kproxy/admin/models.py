@@ -260,6 +260,26 @@ class GroupMemberView:
 
 
 @dataclass(frozen=True, slots=True)
+class PartitionLagView:
+    """A partition of a hosted group: one that has a committed offset, or that a member is assigned."""
+
+    topic: str
+    partition: int
+    committed: int | None
+    """The offset; None where nothing is committed."""
+    end: int | None
+    """The offset of the next record; None where the broker does not say."""
+    lag: int | None
+    """The records that are not committed; None without one of the two."""
+    error: str | None
+    """Kafka's name of the error, or why its leader could not be asked."""
+    client_id: str | None
+    """Of the member that is assigned it; None where none is."""
+    host: str | None
+    """That member's."""
+
+
+@dataclass(frozen=True, slots=True)
 class CommandResult:
     """The state of a virtual cluster after a command."""
 

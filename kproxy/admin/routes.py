@@ -53,6 +53,7 @@ _PAGES: Final = (
     Route("GET", _GROUPS, groups.groups, "the consumer groups that kproxy hosts; ?limit=N&after=ID"),
     Route("GET", f"{_GROUPS}/{{group}}", groups.group, "one of them"),
     Route("GET", f"{_GROUPS}/{{group}}/members", groups.members, "its members; ?limit=N&after=ID"),
+    Route("GET", f"{_GROUPS}/{{group}}/lag", groups.lag, "how far its committed offsets are behind; asks the brokers"),
     Route("GET", "/api/v1/clients", api.clients, "connected clients; ?cluster=NAME&rebootstrap=no&limit=N&after=NEXT"),
     Route("GET", "/api/v1/connections", api.connections, "client connections; ?cluster=NAME&limit=N&after=ID"),
 )

@@ -18,6 +18,7 @@ from kproxy.admin.models import (
     GroupMemberView,
     GroupView,
     InstanceView,
+    PartitionLagView,
     Readiness,
     SubscriptionView,
 )
@@ -126,6 +127,14 @@ class View(Protocol):
 
     def group_members(self, cluster: str, group: str, after: str | None, limit: int) -> Iterable[GroupMemberView]:
         """At most `limit` members with member ids above `after`, by rising id. Lazy."""
+        ...
+
+    async def group_lag(self, cluster: str, group: str) -> Iterable[PartitionLagView]:
+        """The partitions of a hosted group, by topic and number, as the backend's brokers say now. Lazy.
+
+        Raises `NotFoundError` for a group that no entry of `groups` matches, `BackendError` when the brokers do not
+        answer.
+        """
         ...
 
     async def instances(self, cluster: str, after: UUID | None, limit: int) -> Iterable[InstanceView]:

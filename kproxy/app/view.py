@@ -22,6 +22,7 @@ from kproxy.admin.models import (
     GroupView,
     InstanceView,
     NodeView,
+    PartitionLagView,
     Readiness,
     RetiredView,
     SubscriptionView,
@@ -152,6 +153,11 @@ class ProcessView:
         found: Iterable[GroupMemberView] = _group_view().members(
             self._groups(cluster), group, after, limit, trio.current_time()
         )
+        return found
+
+    async def group_lag(self, cluster: str, group: str) -> Iterable[PartitionLagView]:
+        hosted, upstream = self._groups(cluster), self._cluster(cluster).upstreams.active
+        found: Iterable[PartitionLagView] = await _group_view().lag(hosted, upstream.ask, group)
         return found
 
     def _groups(self, cluster: str) -> HostedGroups:

@@ -75,15 +75,42 @@ def members(admin: str, as_json: bool, group: str, cluster: str | None) -> int:
     return 0
 
 
+@groups.command()
+@click.argument("group")
+@_group_of
+@admin_options
+def lag(admin: str, as_json: bool, group: str, cluster: str | None) -> int:
+    """Show how many records of each partition a hosted group has not committed.
+
+    kproxy asks the brokers for the offsets, as an anonymous client.
+    """
+    port = AdminPort(admin)
+    found = port.get(cluster_path(_home(port, group, cluster), "groups", group, "lag"))
+    if as_json:
+        return print_json(found)
+    partitions = found["partitions"]
+    print_table(
+        ("Topic", "Partition", "Committed", "End", "Lag", "Client id", "Host", "Error"),
+        [_lag_row(partition) for partition in partitions],
+    )
+    click.echo()
+    click.echo(_total(partitions))
+    return 0
+
+
 def _members(port: AdminPort, cluster: str, group: str) -> list[_Found]:
     return list(pages(port, cluster_path(cluster, "groups", group, "members"), "members"))
 
 
 def _home(port: AdminPort, group: str, wanted: str | None) -> str:
-    """Return the virtual cluster of a group; raise `CliError` where it is not one."""
+    """Return the virtual cluster of a group; raise `CliError` where it is not one.
+
+    Where only one hosts groups, it is that one: a group without members may have offsets all the same.
+    """
     if wanted is not None:
         return wanted
-    found = [name for name in clusters_with(port, "hosts_groups", None) if _has(port, name, group)]
+    hosting = clusters_with(port, "hosts_groups", None)
+    found = hosting if len(hosting) == 1 else [name for name in hosting if _has(port, name, group)]
     if len(found) == 1:
         return found[0]
     which = f"{', '.join(found)} have one: say which (--cluster)" if found else "`kproxy groups list` shows them all"
@@ -144,6 +171,17 @@ def _member_row(member: _Found) -> tuple[str, ...]:
         "-" if ends is None else f"{ends:.0f}s",
         _assignment(member),
     )
+
+
+def _lag_row(partition: _Found) -> tuple[str, ...]:
+    shown = ("topic", "partition", "committed", "end", "lag", "client_id", "host", "error")
+    return tuple("-" if partition[name] is None else str(partition[name]) for name in shown)
+
+
+def _total(partitions: Sequence[_Found]) -> str:
+    known = [partition["lag"] for partition in partitions if partition["lag"] is not None]
+    unknown = len(partitions) - len(known)
+    return f"{sum(known)} records behind" + (f"; unknown for {unknown} of {len(partitions)} partitions" * bool(unknown))
 
 
 def _assignment(member: _Found) -> str:

@@ -6,8 +6,8 @@ switch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import structlog
 import trio
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kproxy.topology.probe import OnReachability
     from kproxy.topology.snapshot import Change, Snapshot
 
+T = TypeVar("T")
 OnChange = Callable[["Snapshot", "Change"], None]
 JITTER: Final = 0.2
 
@@ -82,12 +83,16 @@ class Upstream:
 
     async def look(self) -> Snapshot:
         """Return the cluster as it describes itself now, on connections of its own; raises UpstreamError."""
+        return await self.ask(lambda client: self._new_watcher(client, None).poll_once())
+
+    async def ask(self, question: Callable[[UpstreamClient], Awaitable[T]]) -> T:
+        """Return what `question` gets from the cluster, on connections of its own; raises UpstreamError."""
         client = self._new_client()
-        found: Snapshot | UpstreamError
+        found: T | UpstreamError
         async with trio.open_nursery() as nursery:
             await nursery.start(client.run)
             try:
-                found = await self._new_watcher(client, None).poll_once()
+                found = await question(client)
             except UpstreamError as error:  # raised below: the nursery would wrap it
                 found = error
             nursery.cancel_scope.cancel()

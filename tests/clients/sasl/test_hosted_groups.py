@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -137,6 +138,13 @@ def test_a_principal_that_may_read(hosting: Proxy, strict: Secured, groups: tupl
         assert operations == {"READ", "DESCRIBE"}
     assert errors(dict(alice.delete_consumer_groups(list(groups)))) == dict.fromkeys(groups, FORBIDDEN)
     assert [committed(strict, group, topic) for group in groups] == [5, 3]
+
+
+def test_lag(hosting: Proxy, groups: tuple[str, str]) -> None:
+    """kproxy's own client cannot authenticate, and says so."""
+    status, body = hosting.get(f"/api/v1/clusters/secured/groups/{groups[0]}/lag")
+    assert status == 502
+    assert "kproxy, without credentials, cannot ask the brokers: " in json.loads(body)["error"]
 
 
 def test_a_principal_that_may_delete(hosting: Proxy, strict: Secured, groups: tuple[str, str], topic: str) -> None:

@@ -17,6 +17,7 @@ from kproxy.admin.models import (
     GroupView,
     InstanceView,
     NodeView,
+    PartitionLagView,
     Readiness,
     Rebootstrap,
     RetiredView,
@@ -166,6 +167,7 @@ class MemoryView:
     hosted: list[GroupView] = field(default_factory=list)
     """The groups of "main"; each has `members`."""
     members: list[GroupMemberView] = field(default_factory=list)
+    lag: list[PartitionLagView] = field(default_factory=list)
     subscribed: dict[str, SubscriptionView] = field(default_factory=lambda: {"all": FIXED})
     pushing: list[InstanceView] = field(default_factory=list)
 
@@ -267,6 +269,12 @@ class MemoryView:
     def group_members(self, cluster: str, group: str, after: str | None, limit: int) -> Iterable[GroupMemberView]:
         self.group(cluster, group)
         return [member for member in self.members if after is None or member.member > after][:limit]
+
+    async def group_lag(self, cluster: str, group: str) -> Iterable[PartitionLagView]:
+        self.group(cluster, group)
+        if self.refusal is not None:
+            raise self.refusal
+        return self.lag
 
     def _groups(self, cluster: str) -> Sequence[GroupView]:
         if cluster != "main":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kproxy.admin.models import PartitionLagView
+from kproxy.errors import BackendError
 from tests.unit.admin.memory_view import MemoryView, group_member_view, group_view
 from tests.unit.admin.raw import fetch
 
@@ -42,9 +44,32 @@ async def test_members(view: MemoryView, port: int) -> None:
     assert (member["member"], member["leader"], member["assignment"]) == ("member-001", False, {"orders": [1]})
 
 
+async def test_lag(view: MemoryView, port: int) -> None:
+    """Of each partition; 502 with the reason when the brokers cannot be asked."""
+    view.hosted, view.lag = [group_view("orders")], [PartitionLagView("t", 1, 7, 9, 2, None, "app", "192.0.2.1")]
+    assert (await fetch(port, f"{GROUPS}/orders/lag")).json() == {
+        "partitions": [
+            {
+                "topic": "t",
+                "partition": 1,
+                "committed": 7,
+                "end": 9,
+                "lag": 2,
+                "error": None,
+                "client_id": "app",
+                "host": "192.0.2.1",
+            }
+        ]
+    }
+    view.refusal = BackendError("no broker answers")
+    reply = await fetch(port, f"{GROUPS}/orders/lag")
+    assert (reply.status, reply.json()) == (502, {"error": "no broker answers"})
+
+
 async def test_what_is_not_there(port: int) -> None:
     """404 with the reason: no such group, or no groups at all."""
     assert (await fetch(port, f"{GROUPS}/gone")).status == 404
     assert (await fetch(port, f"{GROUPS}/gone/members")).status == 404
+    assert (await fetch(port, f"{GROUPS}/gone/lag")).status == 404
     reply = await fetch(port, "/api/v1/clusters/other/groups")
     assert (reply.status, reply.json()["error"]) == (404, "other: kproxy hosts none of its groups")

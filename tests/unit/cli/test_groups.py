@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from kproxy.admin.models import PartitionLagView
+from kproxy.errors import BackendError
 from tests.unit.admin.memory_view import MemoryView, group_member_view, group_view
 from tests.unit.cli.test_remote import Asking, ask, cells
 
@@ -63,8 +65,49 @@ async def test_json(view: MemoryView, ask: Asking) -> None:
     assert members == described["members"]
 
 
+async def test_lag(view: MemoryView, ask: Asking) -> None:
+    """Of each partition, and their sum; what is not known is said."""
+    view.hosted = [group_view("orders")]
+    view.lag = [
+        PartitionLagView("t", 0, 7, 9, 2, None, "app", "192.0.2.1"),
+        PartitionLagView("t", 1, 7, 47, 40, None, None, None),
+    ]
+    code, out, err = await ask("groups", "lag", "orders")
+    assert (code, err) == (0, "")
+    table, total = out.split("\n\n")
+    assert [cells(line) for line in table.splitlines()] == [
+        ["Topic", "Partition", "Committed", "End", "Lag", "Client id", "Host", "Error"],
+        ["t", "0", "7", "9", "2", "app", "192.0.2.1", "-"],
+        ["t", "1", "7", "47", "40", "-", "-", "-"],
+    ]
+    assert total == "42 records behind\n"
+    view.lag.append(PartitionLagView("t", 2, None, None, None, "LEADER_NOT_AVAILABLE", None, None))
+    out = (await ask("groups", "lag", "orders"))[1]
+    assert cells(out.splitlines()[3]) == ["t", "2", "-", "-", "-", "-", "-", "LEADER_NOT_AVAILABLE"]
+    assert out.endswith("\n42 records behind; unknown for 1 of 3 partitions\n")
+    answer = json.loads((await ask("groups", "lag", "orders", "--json"))[1])
+    assert [row["lag"] for row in answer["partitions"]] == [2, 40, None]
+
+
+async def test_a_backend_that_does_not_answer(view: MemoryView, ask: Asking) -> None:
+    """One line, exit code 1."""
+    view.hosted, view.refusal = [group_view("orders")], BackendError("no broker answers: at all")
+    code, out, err = await ask("groups", "lag", "orders")
+    assert (code, out, err.strip()) == (1, "", "no broker answers: at all")
+
+
+async def test_which_virtual_cluster(view: MemoryView, ask: Asking) -> None:
+    """Where several host groups, it is the one that has the group; otherwise it must be said."""
+    both = [replace(one, hosts_groups=True) for one in view.virtual]
+    view.virtual, view.hosted = (both[0], both[1]), [group_view("orders")]
+    assert (await ask("groups", "describe", "orders"))[0] == 0
+    code, out, err = await ask("groups", "describe", "gone")
+    assert (code, out) == (1, "")
+    assert err.strip() == "no hosted group 'gone': `kproxy groups list` shows them all"
+
+
 async def test_a_group_that_is_not_there(ask: Asking) -> None:
     """One line, exit code 1."""
     code, out, err = await ask("groups", "describe", "gone")
     assert (code, out) == (1, "")
-    assert err.strip() == "no hosted group 'gone': `kproxy groups list` shows them all"
+    assert err.strip() == "kproxy hosts no group 'gone'"
