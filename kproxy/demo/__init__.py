@@ -9,11 +9,12 @@ SECONDS: Final = 20
 OUT: Final = Path("demo-out")
 
 
-def run(kafka: bool, stay: bool, seconds: int = SECONDS, out: Path = OUT) -> int:
+def run(kafka: bool, stay: bool, hosted_groups: bool, seconds: int = SECONDS, out: Path = OUT) -> int:
     """Start Kafka, kproxy and clients, show what happens, write a plot and a JSON file to `out`; return the exit code.
 
     Args:
         kafka: use a real Apache Kafka instead of librdkafka's mock cluster.
+        hosted_groups: have kproxy coordinate the consumer group, which a third member joins and leaves.
         stay: keep running afterwards, until Ctrl-C.
         seconds: duration of the load.
 
@@ -23,4 +24,4 @@ def run(kafka: bool, stay: bool, seconds: int = SECONDS, out: Path = OUT) -> int
     """
     from kproxy.demo.play import play  # noqa: PLC0415 - importers of kproxy.local_kafka.cluster need none of this
 
-    return play(kafka=kafka, stay=stay, seconds=seconds, out=out)
+    return play(kafka=kafka, stay=stay, hosts_groups=hosted_groups, seconds=seconds, out=out)

@@ -43,6 +43,15 @@ class Node:
     connections: int
 
 
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """A generation of the group that kproxy hosts, when it was first seen stable; `held` has partitions by member."""
+
+    at: float
+    number: int
+    held: Mapping[str, Sequence[int]]
+
+
 @dataclass(slots=True)
 class Board:
     """The state of a run. `told` has the nodes' addresses as the clients see them; `verdict` is set after the load."""
@@ -64,6 +73,9 @@ class Board:
     first: Scrape | None = None
     last: Scrape | None = None
     verdict: Mapping[str, Any] | None = None
+    group: str | None = None
+    """The state and generation of the group that kproxy hosts; None without one."""
+    generations: list[Generation] = field(default_factory=list)
 
     def begin(self, scrape: Scrape) -> None:
         """Note the begin of the load; what kproxy did before does not count."""
@@ -76,6 +88,15 @@ class Board:
         self.nodes = [
             Node(node["node_id"], node["advertised"], node["upstream"], held.count(node["node_id"])) for node in nodes
         ]
+
+    def see_group(self, group: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> None:
+        """Take over the current state of the hosted group."""
+        self.group = f"{group['state']}, generation {group['generation']}"
+        known = self.generations[-1].number if self.generations else None
+        if group["state"] != "Stable" or group["generation"] == known:
+            return
+        held = {one["client_id"]: [number for some in one["assignment"].values() for number in some] for one in members}
+        self.generations.append(Generation(self.at, group["generation"], held))
 
     def see_sample(self, sample: Mapping[str, Any], scrape: Scrape) -> None:
         """Add a sample of the workload, with a scrape of /metrics from the same time."""

@@ -18,7 +18,8 @@ class Check:
 
 def check(board: Board, peers: AbstractSet[int], sockets: int) -> list[Check]:
     """Run all checks; `peers` are the remote ports of the clients' sockets, `sockets` is their number."""
-    return [_delivered(board), _lost(board), _duplicates(board), _advertised(board), _sockets(board, peers, sockets)]
+    found = [_delivered(board), _lost(board), _duplicates(board), _advertised(board), _sockets(board, peers, sockets)]
+    return found if board.group is None else [*found, _rebalanced(board)]
 
 
 def _delivered(board: Board) -> Check:
@@ -56,6 +57,16 @@ def _sockets(board: Board, peers: AbstractSet[int], sockets: int) -> Check:
     if not peers or peers - known:
         return Check(False, f"{sockets} client sockets, at ports {sorted(peers)}; kproxy's are {sorted(known)}")
     return Check(True, f"{sockets} client sockets, each to kproxy, none to a broker's own port")
+
+
+def _rebalanced(board: Board) -> Check:
+    """Compare the members of the hosted group's generations: a third one has joined, and left."""
+    held = [set(generation.held) for generation in board.generations]
+    numbers = ", ".join(str(generation.number) for generation in board.generations)
+    if [len(names) for names in held[-3:]] == [2, 3, 2] and held[-3] == held[-1] < held[-2]:
+        return Check(True, f"a member joined the group that kproxy hosts, and left it: generations {numbers}")
+    sizes = ", ".join(str(len(names)) for names in held)
+    return Check(False, f"a member joined and left, but the generations {numbers} had {sizes} members")
 
 
 def _port(address: str) -> int:

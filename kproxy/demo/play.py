@@ -30,6 +30,7 @@ from kproxy.local_kafka.ports import SocketWatch
 from kproxy.local_kafka.processes import ToolError
 
 TOPIC: Final = "demo"
+GROUP: Final = "demo-group"
 FAILED: Final = 1
 _BY_SIGNAL: Final = 128
 _POLL: Final = 0.1
@@ -37,13 +38,13 @@ _END_TIMEOUT: Final = 60.0
 _TRICKLE: Final = ("--rates", "50", "--seconds", str(10**8))
 
 
-def play(*, kafka: bool, stay: bool, seconds: int, out: Path) -> int:
+def play(*, kafka: bool, stay: bool, hosts_groups: bool, seconds: int, out: Path) -> int:
     """Do as `kproxy.demo.run`."""
     output = console()
     try:
         with stopped_by_signals():
             out.mkdir(parents=True, exist_ok=True)
-            return Play(output, seconds, out).run(kafka, stay)
+            return Play(output, seconds, out, GROUP if hosts_groups else None).run(kafka, stay)
     except Stopped as stopped:
         output.print(f"stopped by {stopped.number.name}; nothing is left running")
         return _BY_SIGNAL + stopped.number
@@ -53,9 +54,10 @@ def play(*, kafka: bool, stay: bool, seconds: int, out: Path) -> int:
 
 
 class Play:
-    """One run of the demo. Files go into `out`; the load lasts `seconds`."""
+    """One run of the demo. Files go into `out`; the load lasts `seconds`; `group` is the group that kproxy hosts."""
 
-    def __init__(self, output: Console, seconds: int, out: Path) -> None:
+    def __init__(self, output: Console, seconds: int, out: Path, group: str | None) -> None:
+        self._group = group
         self._console = output
         self._seconds = seconds
         self._out = out
@@ -65,7 +67,7 @@ class Play:
         """Run the demo; return 0 when all checks pass, else 1."""
         with self._backend(kafka) as behind:
             self._say("starting kproxy serve")
-            with Proxy(behind.bootstrap, len(behind.own), self._out / "kproxy.log") as proxy:
+            with Proxy(behind.bootstrap, len(behind.own), self._out, self._group) as proxy:
                 proxy.wait_ready()
                 return self._run(behind, proxy, remain)
 
@@ -85,7 +87,8 @@ class Play:
         return 0 if all(one.ok for one in checks) else FAILED
 
     def _load(self, board: Board, behind: Backend, proxy: Proxy) -> list[Check]:
-        rates = ("--rates", *map(str, STAIRS), "--seconds", str(self._seconds))
+        guest = () if self._group is None else ("--guest",)
+        rates = ("--rates", *map(str, STAIRS), "--seconds", str(self._seconds), *guest)
         self._say("starting a producer and a consumer group of two")
         board.begin(proxy.scrape())
         board.see_connections(proxy.nodes(), proxy.connections())
@@ -96,11 +99,28 @@ class Play:
 
                 while board.verdict is None:
                     for line in _look(behind, proxy, clients):
-                        _take(board, line, proxy)
+                        self._take(board, line, proxy)
                     view.show(board)
                     self._pause.wait(_POLL)
             clients.wait(_END_TIMEOUT)
             return check(board, sockets.peers, sockets.sockets)
+
+    def _take(self, board: Board, line: dict[str, Any], proxy: Proxy) -> None:
+        """Take over one line of the clients."""
+        takers: dict[str, Callable[[], None]] = {
+            "addresses": lambda: _addresses(board, line, proxy),
+            "assigned": lambda: board.members.__setitem__(line["member"], line["partitions"]),
+            "left": lambda: board.members.__delitem__(line["member"]),
+            "sample": lambda: self._sample(board, line, proxy),
+            "verdict": lambda: setattr(board, "verdict", line),
+        }
+        takers[line["kind"]]()
+
+    def _sample(self, board: Board, line: dict[str, Any], proxy: Proxy) -> None:
+        board.see_connections(proxy.nodes(), proxy.connections())
+        board.see_sample(line, proxy.scrape())
+        if self._group is not None and (found := proxy.group(self._group)) is not None:
+            board.see_group(*found)
 
     def _workload(self, behind: Backend, proxy: Proxy, options: Sequence[str]) -> Child:
         arguments = ("-m", "kproxy.demo.workload", proxy.bootstrap, *behind.workload_options, *options)
@@ -110,7 +130,7 @@ class Play:
         """Keep running with a trickle of records, so that there is something to see, until a signal comes."""
         with self._workload(behind, proxy, _TRICKLE) as clients:
             self._console.print("\nIt stays up, with 50 records a second. Try, in another terminal:\n")
-            for what, command in summary.tries(board, TOPIC, behind.console):
+            for what, command in summary.tries(board, TOPIC, GROUP, behind.console):
                 self._console.print(Text(f"# {what}", "dim"))
                 self._console.print(Text(command), soft_wrap=True)
             self._console.print("\nCtrl-C ends it.")
@@ -146,25 +166,9 @@ def _look(behind: Backend, proxy: Proxy, clients: Child) -> list[dict[str, Any]]
     return lines
 
 
-def _take(board: Board, line: dict[str, Any], proxy: Proxy) -> None:
-    """Take over one line of the clients."""
-    takers: dict[str, Callable[[], None]] = {
-        "addresses": lambda: _addresses(board, line, proxy),
-        "assigned": lambda: board.members.__setitem__(line["member"], line["partitions"]),
-        "sample": lambda: _sample(board, line, proxy),
-        "verdict": lambda: setattr(board, "verdict", line),
-    }
-    takers[line["kind"]]()
-
-
 def _addresses(board: Board, line: dict[str, Any], proxy: Proxy) -> None:
     board.told = {int(node): address for node, address in line["nodes"].items()}
     board.see_connections(proxy.nodes(), proxy.connections())
-
-
-def _sample(board: Board, line: dict[str, Any], proxy: Proxy) -> None:
-    board.see_connections(proxy.nodes(), proxy.connections())
-    board.see_sample(line, proxy.scrape())
 
 
 def _as_json(board: Board, checks: Sequence[Check]) -> dict[str, Any]:
@@ -174,6 +178,7 @@ def _as_json(board: Board, checks: Sequence[Check]) -> dict[str, Any]:
         "pace": asdict(board.pace),
         "nodes": [asdict(node) for node in board.nodes],
         "members": board.members,
+        "generations": [asdict(generation) for generation in board.generations],
         "verdict": board.verdict,
         "in_kproxy_ms": dict(zip(("p50", "p99"), board.in_kproxy_ms, strict=True)),
         "checks": [asdict(one) for one in checks],

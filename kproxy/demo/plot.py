@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from kproxy.demo import figures
-from kproxy.demo.board import Board, Moment
+from kproxy.demo.board import Board, Generation, Moment
 from kproxy.demo.pace import Pace
 from kproxy.demo.record import SIZE
 from kproxy.demo.style import BLUE, FAINT, GREEN, INK, ORANGE, STYLE
@@ -28,7 +28,7 @@ def plot(board: Board, passed: bool, file: Path) -> None:
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(10, 9.2), dpi=130, facecolor="white")
         throughput, latency, cost = figure.subplots(3, 1, sharex=True, height_ratios=(3, 3, 2))
-        _throughput(throughput, board.pace, board.moments)
+        _throughput(throughput, board.pace, board.moments, board.generations)
         _latency(latency, board.moments)
         _cost(cost, board.moments)
         cost.set_xlabel("seconds since the first record")
@@ -60,7 +60,7 @@ def _series(moments: Sequence[Moment], name: str) -> tuple[list[float], list[flo
     return middles, values
 
 
-def _throughput(axes: Axes, pace: Pace, moments: Sequence[Moment]) -> None:
+def _throughput(axes: Axes, pace: Pace, moments: Sequence[Moment], generations: Sequence[Generation]) -> None:
     axes.set_title("Throughput")
     axes.fill_between(*_series(moments, "produced_per_s"), color=BLUE, alpha=0.12, linewidth=0)
     axes.plot(*_series(moments, "produced_per_s"), color=BLUE, linewidth=2, label="produced")
@@ -69,10 +69,19 @@ def _throughput(axes: Axes, pace: Pace, moments: Sequence[Moment]) -> None:
     axes.stairs(pace.rates, edges, baseline=None, color=FAINT, linewidth=1, label="asked for")
     axes.set_ylabel("records/s")
     axes.set_ylim(bottom=0)
+    _generations(axes, generations)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     _legend(axes)
     right = axes.secondary_yaxis("right", functions=(_mib, _records))
     right.set_ylabel("MiB/s, each way")
+
+
+def _generations(axes: Axes, generations: Sequence[Generation]) -> None:
+    """Mark when each generation of the hosted group was stable."""
+    for generation in generations:
+        axes.axvline(generation.at, color=INK, linewidth=1, linestyle=":")
+        label = f" generation {generation.number}: {len(generation.held)} members"
+        axes.text(generation.at, 0.02, label, transform=axes.get_xaxis_transform(), size=8, color=INK)
 
 
 def _mib(records: Any) -> Any:

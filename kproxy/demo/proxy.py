@@ -23,17 +23,33 @@ _DRAIN_TIMEOUT: Final = 15.0
 _DEATH_GRACE: Final = 1.0
 """Seconds to wait for the process's end after a connection broke: when it dies, its sockets close first."""
 _OK: Final = 200
+_NOT_FOUND: Final = 404
+_CONFIG: Final = """\
+clusters:
+  - name: kafka
+    bootstrap_servers: %s
+    listen: %s
+    groups:
+      - match: %s
+admin: %s
+"""
 
 
 class Proxy(Child):
     """`kproxy serve` in front of `nodes` brokers, on adjacent ports: bootstrap, nodes, admin."""
 
-    def __init__(self, bootstrap_servers: str, nodes: int, log: Path) -> None:
+    def __init__(self, bootstrap_servers: str, nodes: int, out: Path, group: str | None) -> None:
+        """Files go into `out`. A `group` that kproxy hosts takes a configuration file, because no flag says so."""
         ports = free_ports(nodes + 2)
         self.bootstrap = f"{HOST}:{ports[0]}"
         self.admin = f"{HOST}:{ports[-1]}"
-        flags = ("--bootstrap-servers", bootstrap_servers, "--listen", self.bootstrap, "--admin", self.admin)
-        super().__init__("kproxy serve", ("-m", "kproxy", "serve", *flags, "--log-format", "json"), log)
+        if group is None:
+            flags = ["--bootstrap-servers", bootstrap_servers, "--listen", self.bootstrap, "--admin", self.admin]
+        else:
+            config = out / "kproxy.yaml"
+            config.write_text(_CONFIG % (bootstrap_servers, self.bootstrap, group, self.admin))
+            flags = ["--config", str(config)]
+        super().__init__("kproxy serve", ("-m", "kproxy", "serve", *flags, "--log-format", "json"), out / "kproxy.log")
 
     def wait_ready(self) -> None:
         """Wait until /readyz says ready. Raise ToolError when that takes too long."""
@@ -56,6 +72,14 @@ class Proxy(Child):
         ]
         return connections
 
+    def group(self, group: str) -> tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]] | None:
+        """Return a hosted group and its members, from /api/v1/clusters/kafka/groups; None before any member joined."""
+        path = f"/api/v1/clusters/kafka/groups/{group}"
+        status, found = self._asked(path)
+        if status == _NOT_FOUND:
+            return None
+        return json.loads(found), json.loads(self._get(f"{path}/members"))["members"]
+
     def drain(self) -> None:
         """End the process as an orchestrator does. Raise ToolError when its exit code is not 0."""
         code = self.end(_DRAIN_TIMEOUT)
@@ -69,14 +93,17 @@ class Proxy(Child):
             return False
 
     def _get(self, path: str) -> str:
-        try:
-            status, body = self._ask(path)
-        except (OSError, http.client.HTTPException) as error:
-            self.check(grace=_DEATH_GRACE)
-            raise ToolError(f"kproxy serve: no answer to GET {path}: {error} (see {self.log})") from error
+        status, body = self._asked(path)
         if status != _OK:
             raise ToolError(f"kproxy serve: GET {path} answers {status}: {body[:200]}")
         return body
+
+    def _asked(self, path: str) -> tuple[int, str]:
+        try:
+            return self._ask(path)
+        except (OSError, http.client.HTTPException) as error:
+            self.check(grace=_DEATH_GRACE)
+            raise ToolError(f"kproxy serve: no answer to GET {path}: {error} (see {self.log})") from error
 
     def _ask(self, path: str) -> tuple[int, str]:
         connection = http.client.HTTPConnection(self.admin, timeout=_ANSWER_TIMEOUT)

@@ -62,6 +62,7 @@ class Plain:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._addresses_shown = False
+        self._group: str | None = None
         self._next = 0.0
 
     def __enter__(self) -> Plain:
@@ -78,9 +79,18 @@ class Plain:
                 self._console.print(
                     f"node {node.node_id}: clients are told {node.told}, the broker's own is {node.own}"
                 )
+        if board.group != self._group:
+            self._group = board.group
+            self._console.print(f"{board.at:5.1f} s  the group is {_generation(board)}")
         if board.moments and board.at >= self._next:
             self._next = board.at + _PLAIN_EVERY - 0.25
             self._console.print(figures.plain(board.moments[-1]))
+
+
+def _generation(board: Board) -> str:
+    newest = board.generations[-1:] if str(board.group).startswith("Stable") else []
+    held = (f"{name} {', '.join(map(str, some))}" for one in newest for name, some in sorted(one.held.items()))
+    return ": ".join(part for part in (board.group, "; ".join(held)) if part)
 
 
 class Lively:
@@ -120,8 +130,10 @@ def _head(board: Board, width: int) -> RenderableType:
 
 
 def _group(board: Board) -> str:
-    held = (f"{name} {', '.join(map(str, partitions))}" for name, partitions in sorted(board.members.items()))
-    return f"partitions: {'; '.join(held)}" if board.members else "the group waits for its first assignment"
+    if not board.members:
+        return "the group waits for its first assignment"
+    held = "; ".join(f"{name} {', '.join(map(str, some))}" for name, some in sorted(board.members.items()))
+    return f"partitions: {held}" if board.group is None else f"{board.group}: {held.replace('demo-', '')}"
 
 
 def _addresses(board: Board) -> Table:

@@ -16,7 +16,7 @@ from kproxy.demo.checks import Check
 from kproxy.demo.record import SIZE
 
 
-def tries(board: Board, topic: str, console: Sequence[str]) -> Iterator[tuple[str, str]]:
+def tries(board: Board, topic: str, group: str, console: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield commands to try, each after its description; `console` runs a Java class of a real Kafka."""
     base = f"curl -s http://{board.admin}"
     yield "is it ready?", f"{base}/readyz"
@@ -26,6 +26,11 @@ def tries(board: Board, topic: str, console: Sequence[str]) -> Iterator[tuple[st
     yield "the addresses that a client gets", f"kcat -b {board.bootstrap} -L"
     yield "the newest records", f"kcat -b {board.bootstrap} -t {topic} -C -o -3 -e"
     yield "a record of your own, beside the others", f"echo hello | kcat -b {board.bootstrap} -t {topic} -P"
+    if board.group is not None:
+        kproxy = f"kproxy groups %s --admin http://{board.admin}"
+        yield "the group, its members, and what each is assigned", kproxy % f"describe {group}"
+        yield "how far it is behind", kproxy % f"lag {group}"
+        yield "a member more, until Ctrl-C", f"kcat -b {board.bootstrap} -G {group} {topic}"
     if console:
         run, tools = shlex.join(console), "org.apache.kafka.tools"
         to = f"--bootstrap-server {board.bootstrap}"
@@ -69,6 +74,9 @@ def _rows(board: Board) -> Iterator[tuple[str, str]]:
         f"{verdict['received']:,} of {SIZE} bytes in {board.at:.0f} s, through a group of {len(board.members)}",
     )
     fastest = max((moment.consumed_per_s for moment in board.moments), default=0)
+    if board.group is not None:
+        grown = "; ".join(f"{one.number} with {len(one.held)} members" for one in board.generations)
+        yield "the group's generations", grown
     yield "highest rate", f"{fastest:,.0f} records/s, {fastest * SIZE / 2**20:.1f} MiB/s in and the same out"
     yield "produce to consume", _latencies(verdict["p50_ms"], verdict["p99_ms"], verdict["max_ms"])
     yield "within kproxy", f"{_latencies(*board.in_kproxy_ms)} for each request"

@@ -2,8 +2,8 @@
 
 `Play` starts it when kproxy is ready; with --stay once more, after the summary.
 
-It prints JSON lines: `addresses` (the nodes' addresses as the clients see them), `assigned`, `sample` (twice a
-second), and at the end `verdict`. After an error it prints `failed` with a message, and ends.
+It prints JSON lines: `addresses` (the nodes' addresses as the clients see them), `assigned`, `left`, `sample` (twice
+a second), and at the end `verdict`. After an error it prints `failed` with a message, and ends.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import threading
 import time
 from array import array
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
@@ -31,6 +31,7 @@ TOPIC: Final = "demo"
 GROUP: Final = "demo-group"
 PARTITIONS: Final = 4
 MEMBERS: Final = 2
+GUEST: Final = "demo-guest"
 EVERY: Final = 0.5
 START_TIMEOUT: Final = 60.0
 CATCH_UP_TIMEOUT: Final = 15.0
@@ -43,6 +44,8 @@ FOR_MOCK: Final[Mapping[str, str | int]] = {
     "session.timeout.ms": 6000,
     "heartbeat.interval.ms": 1000,
 }
+# The others notice at their next heartbeat that a member has joined or left.
+FOR_GUEST: Final[Mapping[str, str | int]] = {"heartbeat.interval.ms": 500}
 
 
 def say(kind: str, **fields: Any) -> None:
@@ -94,6 +97,26 @@ class Member:
         self.fresh.append((time.monotonic_ns() - sent_ns) / 1e6)
 
 
+class Visit:
+    """A member that is in the group during the middle third of the load."""
+
+    def __init__(self, member: Member, seconds: float) -> None:
+        self.member = member
+        self._comes, self._goes = seconds / 3, seconds * 2 / 3
+        self._thread: threading.Thread | None = None
+
+    def look(self, at: float, start: Callable[[Callable[[], None], str], threading.Thread]) -> None:
+        """Join or leave when it is time; `start` starts a thread."""
+        if self._thread is None and at >= self._comes:
+            self._thread = start(self._stay, self.member.name)
+        if at >= self._goes:
+            self.member.done.set()
+
+    def _stay(self) -> None:
+        self.member.consume()
+        say("left", member=self.member.name)
+
+
 class Source:
     """The producer: sends at a pace, and counts the records that the brokers acknowledge."""
 
@@ -127,11 +150,14 @@ class Source:
 class Workload:
     """All clients together; prints the lines about them."""
 
-    def __init__(self, bootstrap: str, for_mock: bool, pace: Pace) -> None:
+    def __init__(self, bootstrap: str, own: Mapping[str, str | int], pace: Pace, *, guest: bool) -> None:
+        """`own` are settings of the members; `guest` adds one that joins, and leaves, during the load."""
         self._settings = settings = {"bootstrap.servers": bootstrap, "broker.address.family": "v4"}
-        own = {**settings, **(FOR_MOCK if for_mock else {})}
+        own = {**settings, **own}
         self.members = [Member(f"demo-member-{n}", own) for n in range(1, MEMBERS + 1)]
-        self.source = Source(settings, self.members)
+        self.visit = Visit(Member(GUEST, own), pace.seconds) if guest else None
+        self.everyone = [*self.members, *([self.visit.member] if self.visit else [])]
+        self.source = Source(settings, self.everyone)
         self.pace = pace
         self._latencies = array("f")
         self._failed = threading.Event()
@@ -160,7 +186,10 @@ class Workload:
         began = time.monotonic()
         while source.is_alive():
             source.join(EVERY)
-            self._sample(time.monotonic() - began)
+            at = time.monotonic() - began
+            if self.visit is not None:
+                self.visit.look(at, self._thread)
+            self._sample(at)
         self._wait(self._caught_up, CATCH_UP_TIMEOUT, None)
         self._sample(time.monotonic() - began)
         for member in self.members:
@@ -195,7 +224,7 @@ class Workload:
         return sorted(held) == list(range(PARTITIONS)) and all(member.partitions for member in self.members)
 
     def _caught_up(self) -> bool:
-        return sum(member.tally.total for member in self.members) >= self.source.acknowledged.total
+        return sum(member.tally.total for member in self.everyone) >= self.source.acknowledged.total
 
     def _say_addresses(self) -> None:
         brokers = self.source.producer.list_topics(timeout=START_TIMEOUT).brokers
@@ -204,9 +233,9 @@ class Workload:
     def _sample(self, at: float) -> None:
         if self._failed.is_set():
             sys.exit(1)
-        fresh = sorted(member.fresh.popleft() for member in self.members for _ in range(len(member.fresh)))
+        fresh = sorted(member.fresh.popleft() for member in self.everyone for _ in range(len(member.fresh)))
         self._latencies.extend(fresh)
-        received = [member.tally.total for member in self.members]
+        received = [member.tally.total for member in self.everyone]
         say(
             "sample",
             at=round(at, 3),
@@ -217,7 +246,7 @@ class Workload:
         )
 
     def _say_verdict(self) -> None:
-        verdict = compare(self.source.acknowledged, [member.tally for member in self.members])
+        verdict = compare(self.source.acknowledged, [member.tally for member in self.everyone])
         ordered = sorted(self._latencies)
         p50, p99, most = (quantile(ordered, fraction) for fraction in (0.5, 0.99, 1.0))
         say(
@@ -240,9 +269,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--rates", type=int, nargs="+", required=True)
     parser.add_argument("--mock", action="store_true", help="with settings that a mock cluster needs")
+    parser.add_argument("--guest", action="store_true", help="with a member that joins the group and leaves it")
     parser.add_argument("--replicas", type=int, help="create the topic, with so many replicas")
     given = parser.parse_args()
-    workload = Workload(given.bootstrap, given.mock, Pace(given.rates, given.seconds))
+    own = {**(FOR_MOCK if given.mock else {}), **(FOR_GUEST if given.guest else {})}
+    workload = Workload(given.bootstrap, own, Pace(given.rates, given.seconds), guest=given.guest)
     try:
         workload.create_topic(given.replicas)
         workload.run()

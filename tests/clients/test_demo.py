@@ -102,6 +102,22 @@ def test_without_a_terminal(tmp_path: Path) -> None:
     check_result(tmp_path, "librdkafka's mock cluster")
 
 
+def test_hosted_groups(tmp_path: Path) -> None:
+    """kproxy coordinates the group; its generations are shown as a third member joins and leaves."""
+    with demo(tmp_path, "--seconds", "10", "--hosted-groups") as running:
+        parts = running.wait_load()
+        assert running.wait(60) == 0, running.complained + running.said
+        assert gone(parts)
+    check_result(tmp_path, "librdkafka's mock cluster")
+    generations = json.loads((tmp_path / "kproxy-demo.json").read_text())["generations"]
+    assert [len(one["held"]) for one in generations[-3:]] == [2, 3, 2]
+    for one in generations[-3:]:
+        assert sorted(partition for held in one["held"].values() for partition in held) == [0, 1, 2, 3]
+    for number in (one["number"] for one in generations):
+        assert f"the group is Stable, generation {number}: demo-" in running.said
+    assert "a member joined the group that kproxy hosts, and left it" in running.said
+
+
 def test_on_a_terminal(tmp_path: Path) -> None:
     """The demo shows the live screen, then the summary; the cursor comes back."""
     controller, terminal = pty.openpty()

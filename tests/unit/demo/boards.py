@@ -45,6 +45,28 @@ def started() -> Board:
     return board
 
 
+def stable(generation: int, **held: list[int]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return what the admin port says of a stable hosted group."""
+    members = [{"client_id": f"demo-{name}", "assignment": {"demo": some}} for name, some in held.items()]
+    return {"state": "Stable", "generation": generation}, members
+
+
+def hosted() -> Board:
+    """Return a board after a run with a hosted group, which a third member has joined and left."""
+    board = ended()
+    for at, group in (
+        (0.5, stable(1, one=[0], two=[1])),
+        (1.0, stable(2, one=[0], two=[1], guest=[])),
+        (1.5, stable(3, one=[0], two=[1])),
+    ):
+        board.at = at
+        board.see_group(*group)
+        board.see_group({**group[0], "state": "PreparingRebalance"}, group[1])
+    board.see_group(*group)
+    board.at = 2.0
+    return board
+
+
 def ended() -> Board:
     """Return a board after 200 records in two seconds."""
     board = started()

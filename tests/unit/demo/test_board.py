@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 
 from kproxy.demo.board import Node
-from tests.unit.demo.boards import OWN, TOLD, ended, sample, scrape, started
+from tests.unit.demo.boards import OWN, TOLD, ended, hosted, sample, scrape, started
 
 
 def test_rates_between_two_samples() -> None:
@@ -49,3 +49,14 @@ def test_connections_by_node() -> None:
     board = started()
     assert board.connections == 4
     assert board.nodes == [Node(1, TOLD[1], OWN[1], 2), Node(2, TOLD[2], OWN[2], 1)]
+
+
+def test_generations_of_a_hosted_group() -> None:
+    """Each one once, from when it was first seen stable, with the partitions of each member."""
+    board = hosted()
+    assert board.group == "Stable, generation 3"
+    assert [(one.at, one.number, dict(one.held)) for one in board.generations] == [
+        (0.5, 1, {"demo-one": [0], "demo-two": [1]}),
+        (1.0, 2, {"demo-one": [0], "demo-two": [1], "demo-guest": []}),
+        (1.5, 3, {"demo-one": [0], "demo-two": [1]}),
+    ]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kproxy.demo.checks import check
-from tests.unit.demo.boards import OWN, TOLD, VERDICT, ended, started
+from tests.unit.demo.boards import OWN, TOLD, VERDICT, ended, hosted, stable, started
 
 PROXY = {7000, 7001, 7002}
 
@@ -80,3 +80,18 @@ def test_an_advertised_address_that_is_the_brokers_own() -> None:
 def test_sockets(peers: set[int], line: str) -> None:
     """The check fails for a broker's port, for no socket at all, and for an unknown port."""
     assert failed(peers=peers) == [line]
+
+
+def test_a_hosted_group() -> None:
+    """A third member must have joined, and left, while it was seen; without a hosted group nothing is asked."""
+    board = hosted()
+    *_, one = check(board, PROXY, 3)
+    assert one.ok
+    assert one.found == "a member joined the group that kproxy hosts, and left it: generations 1, 2, 3"
+    del board.generations[1]
+    *_, one = check(board, PROXY, 3)
+    assert not one.ok
+    assert one.found == "a member joined and left, but the generations 1, 3 had 2, 2 members"
+    board.see_group(*stable(4, one=[0], three=[1]))
+    assert not check(board, PROXY, 3)[-1].ok
+    assert len(check(ended(), PROXY, 3)) == 5

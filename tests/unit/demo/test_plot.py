@@ -9,7 +9,7 @@ from matplotlib.image import imread
 
 from kproxy.demo.board import Board
 from kproxy.demo.plot import plot
-from tests.unit.demo.boards import VERDICT, ended, started
+from tests.unit.demo.boards import VERDICT, ended, hosted, started
 
 
 def unlucky() -> Board:
@@ -19,7 +19,10 @@ def unlucky() -> Board:
     return board
 
 
-@pytest.mark.parametrize(("board", "passed"), [(ended(), True), (unlucky(), False)], ids=["good", "nothing"])
+RUNS = {"good": (ended(), True), "nothing": (unlucky(), False), "hosted": (hosted(), True)}
+
+
+@pytest.mark.parametrize(("board", "passed"), RUNS.values(), ids=RUNS)
 def test_a_picture(board: Board, passed: bool, tmp_path: Path) -> None:
     """The picture is a readable PNG, and not blank."""
     plot(board, passed, tmp_path / "run.png")

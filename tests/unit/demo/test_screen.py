@@ -11,7 +11,7 @@ from kproxy.demo import summary
 from kproxy.demo.board import Board
 from kproxy.demo.checks import Check, check
 from kproxy.demo.screen import Lively, Plain, draw, screen
-from tests.unit.demo.boards import TOLD, ended, started
+from tests.unit.demo.boards import TOLD, ended, hosted, stable, started
 
 
 def paper(width: int = 80, terminal: bool = False) -> Console:
@@ -25,7 +25,7 @@ def written(console: Console) -> str:
     return console.file.getvalue()
 
 
-@pytest.mark.parametrize("board", [started(), ended()], ids=["started", "ended"])
+@pytest.mark.parametrize("board", [started(), ended(), hosted()], ids=["started", "ended", "hosted"])
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_it_fits(board: Board, width: int) -> None:
     """It has 24 lines, including the cursor's, at any width of the terminal."""
@@ -42,6 +42,27 @@ def test_it_shows_the_advertised_addresses() -> None:
     console.print(draw(ended(), 80))
     for text in (*TOLD.values(), "demo-member-1 0, 1; demo-member-2 2", "90 rec/s", "100 rec/s", "60 % of a core"):
         assert text in written(console)
+
+
+def test_a_hosted_group() -> None:
+    """Its state and generation stand before the partitions; elsewhere a line tells of each change."""
+    board, console = hosted(), paper()
+    console.print(draw(board, 80))
+    assert "Stable, generation 3: member-1 0, 1; member-2 2" in written(console)
+
+    console = paper(160)
+    with screen(console) as view:
+        view.show(board)
+        board.see_group({"state": "PreparingRebalance", "generation": 3}, [])
+        view.show(board)
+        board.see_group(*stable(4, one=[1]))
+        view.show(board)
+    said = [line.split("s  ", 1)[1] for line in written(console).splitlines() if "the group" in line]
+    assert said == [
+        "the group is Stable, generation 3: demo-one 0; demo-two 1",
+        "the group is PreparingRebalance, generation 3",
+        "the group is Stable, generation 4: demo-one 1",
+    ]
 
 
 def test_which_screen() -> None:

@@ -78,7 +78,7 @@ def test_the_brokers_refusal_is_the_clients(key: int, version: int, error: int) 
     assert [each.group_id for each in connection.questions] == [GROUP]
 
 
-@pytest.mark.parametrize("answer", [0, 22, UNKNOWN, 27])
+@pytest.mark.parametrize("answer", [0, 22, UNKNOWN, 27, 69])
 def test_a_principal_that_may_read_the_group(answer: int) -> None:
     """Whatever the broker makes of the member and the generation: it was authorized."""
     connection = Connection(Hosting())
