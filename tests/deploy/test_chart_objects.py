@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kproxy.config import Config, Telemetry, load
+from kproxy.config import Config, GroupRule, Telemetry, load
 from tests.deploy.support import chart
 from tests.support import tools
 from tests.support.proxy import KPROXY
@@ -86,6 +86,19 @@ def test_telemetry_comes_to_kproxy(tmp_path: Path) -> None:
     assert [endpoint["path"] for endpoint in endpoints] == ["/metrics", "/metrics/clients"]
     bare = _config(chart.rendered({"clusters": [{**chart.MAIN, "telemetry": {}}]}, tmp_path), tmp_path)
     assert bare.clusters[0].telemetry == Telemetry()
+
+
+def test_hosted_groups_come_to_kproxy(tmp_path: Path) -> None:
+    """As they were given; a rollout ends the old pod first, so that no group has two coordinators at once."""
+    objects = chart.rendered(chart.VALUES["groups"], tmp_path)
+    first, second = _config(objects, tmp_path).clusters[0].groups
+    assert (first.match, first.initial_rebalance_delay, first.offset_refresh) == ("orders-.*", 0.5, 3600)
+    assert (first.min_session_timeout, first.max_session_timeout) == (10, 300)
+    assert (first.max_members, first.leader) == (500, "random")
+    assert second == GroupRule(match="audit")
+    assert chart.only(objects, "Deployment")["spec"]["strategy"] == {"type": "Recreate"}
+    others = chart.only(chart.rendered(chart.VALUES["single"], tmp_path), "Deployment")["spec"]
+    assert others["strategy"]["type"] == "RollingUpdate"
 
 
 def test_names_for_web_pages_come_to_kproxy(tmp_path: Path) -> None:

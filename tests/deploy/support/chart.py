@@ -36,6 +36,18 @@ TELEMETRY = {
     ],
     "receivers": ["scrape"],
 }
+GROUPS = [
+    {
+        "match": "orders-.*",
+        "initialRebalanceDelay": "500ms",
+        "minSessionTimeout": "10s",
+        "maxSessionTimeout": "5m",
+        "offsetRefresh": "1h",
+        "maxMembers": 500,
+        "leader": "random",
+    },
+    {"match": "audit"},
+]
 RECEIVERS = [
     {"name": "scrape", "type": "prometheus", "labels": ["client_id"]},
     {"name": "lake", "type": "files", "directory": "/telemetry"},
@@ -96,6 +108,13 @@ VALUES: Mapping[str, Mapping[str, Any]] = {
         "extraVolumes": [{"name": "telemetry", "emptyDir": {}}],
         "extraVolumeMounts": [{"name": "telemetry", "mountPath": "/telemetry"}],
         "serviceMonitor": {"enabled": True, "clients": True},
+    },
+    "groups": {
+        "clusters": [{**MAIN, "groups": GROUPS}],
+        "replicas": 1,
+        "config": {"state": {"path": "/state/kproxy.db"}},
+        "extraVolumes": [{"name": "state", "persistentVolumeClaim": {"claimName": "kproxy-state"}}],
+        "extraVolumeMounts": [{"name": "state", "mountPath": "/state"}],
     },
     "everything": {
         "clusters": [{**MAIN, "port": 19092, "nodes": {"ranges": ["0-98"], "firstPort": 20000}}],

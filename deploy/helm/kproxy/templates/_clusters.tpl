@@ -52,6 +52,9 @@
   {{- if and (dig "failover" "automatic" false $cluster) (lt (len $upstreams) 2) -}}
     {{- fail (printf "clusters: %s: failover.automatic: needs at least two upstreams" $cluster.name) -}}
   {{- end -}}
+  {{- if and $cluster.groups (ne (int $.Values.replicas) 1) -}}
+    {{- fail (printf "clusters: %s: groups: needs replicas: 1: each replica would have groups of its own, and two members would get the same partition" $cluster.name) -}}
+  {{- end -}}
   {{- $ports := include "kproxy.ports" $cluster | fromJson -}}
   {{- range concat (list (dict "id" "bootstrap" "port" $ports.bootstrap)) $ports.nodes -}}
     {{- $port := .port | int | toString -}}
@@ -60,6 +63,15 @@
       {{- fail (printf "clusters: port %s of %s is taken by %s" $port $owner (get $owners $port)) -}}
     {{- end -}}
     {{- $_ := set $owners $port $owner -}}
+  {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* "true" where a virtual cluster hosts groups: then no two pods may serve it at once, not even in a rollout. */ -}}
+{{- define "kproxy.alone" -}}
+{{- range .Values.clusters -}}
+  {{- if .groups -}}
+true
   {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -109,6 +121,17 @@
       {{- $_ := set $telemetry "max_bytes" . -}}
     {{- end -}}
     {{- $_ := set $own "telemetry" $telemetry -}}
+  {{- end -}}
+  {{- $groups := list -}}
+  {{- range $cluster.groups -}}
+    {{- $group := dict -}}
+    {{- range $key, $value := . -}}
+      {{- $_ := set $group (snakecase $key) $value -}}
+    {{- end -}}
+    {{- $groups = append $groups $group -}}
+  {{- end -}}
+  {{- with $groups -}}
+    {{- $_ := set $own "groups" . -}}
   {{- end -}}
   {{- $clusters = append $clusters $own -}}
 {{- end -}}
