@@ -97,6 +97,7 @@ def test_hosted_groups_come_to_kproxy(tmp_path: Path) -> None:
     assert (first.max_members, first.leader) == (500, "random")
     assert second == GroupRule(match="audit")
     assert chart.only(objects, "Deployment")["spec"]["strategy"] == {"type": "Recreate"}
+    assert _pod(objects)["securityContext"]["fsGroup"] == 65532, "a fresh volume belongs to root"
     others = chart.only(chart.rendered(chart.VALUES["single"], tmp_path), "Deployment")["spec"]
     assert others["strategy"]["type"] == "RollingUpdate"
 

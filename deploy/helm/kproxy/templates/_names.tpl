@@ -41,6 +41,9 @@ capabilities:
 runAsNonRoot: true
 runAsUser: 65532
 runAsGroup: 65532
+{{- /* A fresh volume belongs to root: without this kproxy could not write its state. */}}
+fsGroup: 65532
+fsGroupChangePolicy: OnRootMismatch
 seccompProfile:
   type: RuntimeDefault
 {{- end -}}
