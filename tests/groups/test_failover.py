@@ -1,17 +1,17 @@
-"""A failover, a drain and a restart of a broker: the members of a hosted group stay members."""
+"""A failover and a drain: the members of a hosted group stay members."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from confluent_kafka import Producer
 
-from tests.groups.test_killed import consumers, grouped
 from tests.support.backend import Backend
+from tests.support.hosted_group import HostedGroup
 from tests.support.libraries import CONFLUENT_KAFKA, JAVA_4_4
 from tests.support.long_lived import LongLived
 from tests.support.proxy import Proxy
@@ -20,27 +20,14 @@ from tests.support.wait import until
 GROUP: Final = "orders"
 PARTITIONS: Final = 6
 MEMBERS: Final = 4
-PATH: Final = f"/api/v1/clusters/orders/groups/{GROUP}"
 RULES: Final = [{"match": GROUP, "initial_rebalance_delay": "500ms"}]
 
 
-def members(proxy: Proxy) -> list[dict[str, Any]]:
-    """The members, as the admin API shows them."""
-    shown: list[dict[str, Any]] = proxy.get_json(f"{PATH}/members")["members"]
-    return shown
-
-
-def ids(proxy: Proxy) -> set[str]:
-    """Their member ids."""
-    return {member["member"] for member in members(proxy)}
-
-
-def whole(proxy: Proxy) -> bool:
+def whole(group: HostedGroup) -> bool:
     """Whether the group is stable with all members, each with some of the partitions."""
-    status, _ = proxy.get(PATH)
-    if status != 200 or proxy.get_json(PATH)["state"] != "Stable":
+    if group.state() != "Stable":
         return False
-    shown = members(proxy)
+    shown = group.members()
     return len(shown) == MEMBERS and all(member["assignment"] for member in shown)
 
 
@@ -52,60 +39,64 @@ def produce(backend: Backend, topic: str, values: Sequence[str]) -> None:
     assert producer.flush(30) == 0
 
 
-def read(clients: Sequence[LongLived]) -> set[str]:
-    """All that was consumed so far."""
-    return {event.value for client in clients for who in client.roles for event in client.events(who, "consumed")}
+def check_read(clients: Sequence[LongLived], backend: Backend, topic: str, prefix: str) -> None:
+    """Write records, and wait until the members have read them."""
+    values = [f"{prefix}-{number}" for number in range(60)]
+    produce(backend, topic, values)
+
+    def missing() -> set[str]:
+        events = (client.events(who, "consumed") for client in clients for who in client.roles)
+        return set(values) - {event.value for some in events for event in some}
+
+    until(lambda: not missing(), f"all is read: {prefix}", timeout=60)
 
 
 @pytest.fixture
 def topic(kafka: Backend, newest_kafka: Backend, request: pytest.FixtureRequest) -> str:
     """A topic of one name at both clusters."""
-    name = f"groups-{abs(hash(request.node.name)) % 10**6}"
+    name = f"groups-{request.node.name}"
     for backend in (kafka, newest_kafka):
         backend.topic(PARTITIONS, name=name)
     return name
 
 
-def test_a_failover(kafka: Backend, newest_kafka: Backend, topic: str, tmp_path: Path) -> None:
-    """Two libraries' members find the group at the other cluster, under their ids, and read what is there."""
-    servers = {"orders": {"east": kafka.cluster.bootstrap, "west": newest_kafka.cluster.bootstrap}}
+@contextmanager
+def hosting(
+    directory: Path, servers: Any, topic: str, settings: Mapping[str, Any]
+) -> Iterator[tuple[HostedGroup, list[LongLived]]]:
+    """A kproxy that hosts the group, and two libraries' members of it."""
     with ExitStack() as stack:
-        proxy = stack.enter_context(Proxy(tmp_path, servers, each={"groups": RULES}))
+        proxy = stack.enter_context(Proxy(directory, {"orders": servers}, each={"groups": RULES}, **settings))
+        group = HostedGroup(proxy, "orders", GROUP)
         clients = [
-            stack.enter_context(consumers(grouped(library), proxy, topic, tmp_path, MEMBERS // 2, prefix))
+            stack.enter_context(group.consumers(library, topic, directory, [f"{prefix}1", f"{prefix}2"]))
             for library, prefix in ((JAVA_4_4, "java"), (CONFLUENT_KAFKA, "rdkafka"))
         ]
-        until(lambda: whole(proxy), "four members", timeout=60)
-        before = [f"east-{number}" for number in range(60)]
-        produce(kafka, topic, before)
-        until(lambda: read(clients) >= set(before), "all is read at the first cluster", timeout=60)
-        known = ids(proxy)
-        proxy.fail_over("orders", "west")
-        after = [f"west-{number}" for number in range(60)]
-        produce(newest_kafka, topic, after)
-        until(lambda: read(clients) >= set(after), "all is read at the other cluster", timeout=60)
-        until(lambda: whole(proxy), "four members again", timeout=60)
-        assert ids(proxy) == known
-        assert GROUP not in {group for group, state in newest_kafka.group_states().items() if state != "EMPTY"}
+        until(lambda: whole(group), "four members", timeout=60)
+        yield group, clients
+
+
+def test_a_failover(kafka: Backend, newest_kafka: Backend, topic: str, tmp_path: Path) -> None:
+    """Two libraries' members find the group at the other cluster, under their ids, and read what is there."""
+    servers = {"east": kafka.cluster.bootstrap, "west": newest_kafka.cluster.bootstrap}
+    with hosting(tmp_path, servers, topic, {}) as (group, clients):
+        check_read(clients, kafka, topic, "east")
+        known = group.ids()
+        group.proxy.fail_over("orders", "west")
+        check_read(clients, newest_kafka, topic, "west")
+        until(lambda: whole(group), "four members again", timeout=60)
+        assert group.ids() == known
+        assert GROUP not in {name for name, state in newest_kafka.group_states().items() if state != "EMPTY"}
 
 
 def test_a_drain(newest_kafka: Backend, topic: str, tmp_path: Path) -> None:
-    """A member that waits in JoinGroup does not hold up the drain, and all are members of the restarted process."""
-    servers = {"orders": newest_kafka.cluster.bootstrap}
-    state = {"path": str(tmp_path / "state.db")}
-    with ExitStack() as stack:
-        proxy = stack.enter_context(Proxy(tmp_path, servers, each={"groups": RULES}, state=state))
-        clients = [
-            stack.enter_context(consumers(grouped(library), proxy, topic, tmp_path, MEMBERS // 2, prefix))
-            for library, prefix in ((JAVA_4_4, "java"), (CONFLUENT_KAFKA, "rdkafka"))
-        ]
-        until(lambda: whole(proxy), "four members", timeout=60)
-        known, generation = ids(proxy), proxy.get_json(PATH)["generation"]
-        proxy.signal()
-        assert proxy.wait() == 0
-        proxy.start()
-        assert (ids(proxy), proxy.get_json(PATH)["generation"]) == (known, generation)
-        values = [f"again-{number}" for number in range(60)]
-        produce(newest_kafka, topic, values)
-        until(lambda: read(clients) >= set(values), "all is read after the restart", timeout=60)
-        assert (ids(proxy), proxy.get_json(PATH)["generation"]) == (known, generation)
+    """All are members of the restarted process, in their generation, with what they are assigned."""
+    state = {"state": {"path": str(tmp_path / "state.db")}}
+    with hosting(tmp_path, newest_kafka.cluster.bootstrap, topic, state) as (group, clients):
+        known, generation = group.ids(), group.generation()
+        group.proxy.signal()
+        assert group.proxy.wait() == 0
+        group.proxy.start()
+        assert (group.ids(), group.generation()) == (known, generation)
+        check_read(clients, newest_kafka, topic, "again")
+        assert (group.ids(), group.generation()) == (known, generation)

@@ -2,178 +2,223 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
-import sqlite3
 import time
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack, closing
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
-from kproxy.coordinator.records import GroupRecord, decode
+from kproxy.coordinator.records import GroupRecord
 from tests.support.backend import Backend
-from tests.support.libraries import CONFLUENT_KAFKA, JAVA_4_4, Library, Role
+from tests.support.held_disk import HeldDisk
+from tests.support.hosted_group import SESSION, HostedGroup
+from tests.support.libraries import CONFLUENT_KAFKA, JAVA_4_4, Role
 from tests.support.long_lived import LongLived
-from tests.support.proxy import Proxy
+from tests.support.proxy import KPROXY, Proxy
 from tests.support.wait import until
 
 KILLS: Final = int(os.environ.get("TEST_KILLS", "4"))
 SEED: Final = 20
 GROUP: Final = "orders"
-pytestmark = pytest.mark.timeout(180 + 40 * KILLS)
-HEARTBEAT: Final = 1.0
-"""Seconds between two heartbeats of each member."""
-SESSION: Final = 20
-"""Seconds; a busy machine may hold up a client's heartbeats for some."""
+pytestmark = pytest.mark.timeout(240 + 40 * KILLS)
 MEMBERS: Final = 8
 PARTITIONS: Final = 12
+NINTHS_SESSION: Final = 6
 
 
-def grouped(library: Library, *, commits: bool = True) -> Library:
-    """Return a library whose consumers are all of the one group. What one reads that never commits, others read too."""
-    consumer = {
-        "group.id": GROUP,
-        "session.timeout.ms": SESSION * 1000,
-        "heartbeat.interval.ms": int(HEARTBEAT * 1000),
-        # librdkafka waits for up to 10 s before it connects again to what was killed several times within a minute.
-        "reconnect.backoff.max.ms": 1000,
-        "enable.auto.commit": str(commits).lower(),
-    }
-    return replace(library, settings={**library.settings, "consumer": consumer})
+@dataclass(frozen=True)
+class World:
+    """A hosted group of eight members of two libraries, whose state is on a disk that can be held; and a producer."""
 
+    group: HostedGroup
+    disk: HeldDisk
+    topic: str
+    members: Sequence[LongLived]
+    producer: LongLived
 
-@pytest.fixture
-def world(newest_kafka: Backend, tmp_path: Path) -> Iterator[tuple[Proxy, Backend, str]]:
-    """A kproxy that hosts the group and keeps its state in a file, and a topic."""
-    proxy = Proxy(
-        tmp_path,
-        {"newest": newest_kafka.cluster.bootstrap},
-        each={"groups": [{"match": GROUP, "initial_rebalance_delay": "500ms"}]},
-        state={"path": str(tmp_path / "state.db")},
-    )
-    with proxy:
-        yield proxy, newest_kafka, newest_kafka.topic(PARTITIONS)
+    @property
+    def proxy(self) -> Proxy:
+        """The kproxy that hosts the group."""
+        return self.group.proxy
 
+    @property
+    def directory(self) -> Path:
+        """The files' directory."""
+        return self.proxy.directory
 
-def test_killed_at_random_moments(world: tuple[Proxy, Backend, str], tmp_path: Path) -> None:
-    """Eight members of two libraries; half of the kills come while a ninth joins or leaves."""
-    proxy, backend, topic = world
-    rng = random.Random(SEED)
-    with ExitStack() as clients:
-        java = clients.enter_context(consumers(grouped(JAVA_4_4), proxy, topic, tmp_path, MEMBERS // 2, "java"))
-        rdkafka = clients.enter_context(
-            consumers(grouped(CONFLUENT_KAFKA), proxy, topic, tmp_path, MEMBERS // 2, "rdkafka")
-        )
-        source = CONFLUENT_KAFKA
-        directory = tmp_path / "source"
-        directory.mkdir()
-        producer = clients.enter_context(
-            LongLived(source, {"source": Role("producer", backend.cluster.bootstrap, topic, "p")}, directory)
-        )
-        until(lambda: settled(proxy), "eight members", timeout=60)
-        for number in range(KILLS):
-            killed(proxy, tmp_path, rng, topic, disturbed=number % 2 == 1)
-        sent = [event.value for event in producer.events("source", "acked")]
-        members = [(java, who) for who in java.roles] + [(rdkafka, who) for who in rdkafka.roles]
+    def settle(self) -> None:
+        """Wait until the group is the eight, undisturbed."""
+        until(lambda: self.group.settled(MEMBERS), "eight members", timeout=60, every=0.5)
+
+    @contextmanager
+    def ninth(self, name: str) -> Iterator[None]:
+        """Have a ninth member, killed at the end; it never commits, so that the eight read what it has read, too."""
+        with self.group.consumers(
+            CONFLUENT_KAFKA, self.topic, self.directory, [name], commits=False, session=NINTHS_SESSION
+        ):
+            yield
+
+    def kill(self) -> GroupRecord | None:
+        """Kill kproxy; return what is kept of the group."""
+        self.proxy.kill()
+        self.disk.let_all_pass()
+        return self.group.record(self.directory / "state.db")
+
+    def check_records(self) -> None:
+        """Every acknowledged record is read."""
+        sent = {event.value for event in self.producer.events("source", "acked")}
 
         def missing() -> set[str]:
-            read = {event.value for client, who in members for event in client.events(who, "consumed")}
-            return set(sent) - read
+            events = (client.events(who, "consumed") for client in self.members for who in client.roles)
+            return sent - {event.value for some in events for event in some}
 
         until(lambda: not missing(), "every acknowledged record is read", timeout=60, every=0.5)
         assert len(sent) > 100
 
 
-def consumers(library: Library, proxy: Proxy, topic: str, directory: Path, count: int, prefix: str) -> LongLived:
-    """Return consumers of the group, in one process."""
-    own = directory / f"{library.label}-{prefix}"
-    own.mkdir()
-    names = [f"{prefix}{number}" for number in range(count)]
-    return LongLived(library, {name: Role("consumer", proxy.bootstrap(), topic, name) for name in names}, own)
+@pytest.fixture
+def world(newest_kafka: Backend, tmp_path: Path) -> Iterator[World]:
+    """As it is when the group has settled."""
+    disk = HeldDisk(tmp_path)
+    proxy = Proxy(
+        tmp_path,
+        {"newest": newest_kafka.cluster.bootstrap},
+        program=disk.program(KPROXY),
+        each={"groups": [{"match": GROUP, "initial_rebalance_delay": "500ms"}]},
+        state={"path": str(tmp_path / "state.db")},
+    )
+    topic = newest_kafka.topic(PARTITIONS)
+    group = HostedGroup(proxy, "newest", GROUP)
+    (tmp_path / "source").mkdir()
+    source = Role("producer", newest_kafka.cluster.bootstrap, topic, "p")
+    with proxy, ExitStack() as clients:
+        members = [
+            clients.enter_context(group.consumers(library, topic, tmp_path, [f"{prefix}{n}" for n in range(4)]))
+            for library, prefix in ((JAVA_4_4, "java"), (CONFLUENT_KAFKA, "rdkafka"))
+        ]
+        producer = clients.enter_context(LongLived(CONFLUENT_KAFKA, {"source": source}, tmp_path / "source"))
+        made = World(group, disk, topic, members, producer)
+        made.settle()
+        yield made
 
 
-def killed(proxy: Proxy, directory: Path, rng: random.Random, topic: str, *, disturbed: bool) -> None:
+def test_killed_at_random_moments(world: World) -> None:
+    """Half of the kills come while a ninth member joins or leaves."""
+    rng = random.Random(SEED)
+    for number in range(KILLS):
+        killed(world, rng, disturbed=number % 2 == 1)
+    world.check_records()
+
+
+def killed(world: World, rng: random.Random, *, disturbed: bool) -> None:
     """Kill kproxy and start it again; the group must be stable soon, and as it was where its assignments were kept."""
     with ExitStack() as others:
         if disturbed:
-            name = f"x{rng.getrandbits(32):08x}"
-            others.enter_context(consumers(grouped(CONFLUENT_KAFKA, commits=False), proxy, topic, directory, 1, name))
-            until(lambda: proxy.get_json(path())["state"] != "Stable", "the ninth disturbs", timeout=30, every=0.01)
+            others.enter_context(world.ninth(f"x{rng.getrandbits(32):08x}"))
+            until(lambda: world.group.state() != "Stable", "the ninth disturbs", timeout=30, every=0.01)
         end = time.monotonic() + rng.uniform(0, 1.5)
         until(lambda: time.monotonic() > end, "a random moment")
-        proxy.kill()
-        kept = record(directory / "state.db")
+        kept = world.kill()
         begun = time.monotonic()
-        proxy.start()
+        world.proxy.start()
         if kept is not None and kept.assigned and not disturbed:
-            shown = proxy.get_json(path())
-            assert (shown["state"], shown["generation"]) == ("Stable", kept.generation)
-            check_undisturbed(proxy, kept)
+            check_undisturbed(world, kept)
         else:
-            until(lambda: stable(proxy), "stable again", timeout=60)
-        check_owners(proxy)
+            until(lambda: world.group.state() == "Stable", "stable again", timeout=60)
+        world.group.check_owners(PARTITIONS)
         print(f"stable {time.monotonic() - begun:.1f} s after the kill, disturbed: {disturbed}, kept: {kept}"[:90])
     if disturbed:
-        until(lambda: settled(proxy), "the ninth is gone", timeout=60, every=0.5)
+        world.settle()
 
 
-def check_undisturbed(proxy: Proxy, kept: GroupRecord) -> None:
-    """Every member is heard of before its session ends, and nobody joins again."""
-    assert {member["member"] for member in shown_members(proxy)} == {member.id for member in kept.members}
-    restored = {member["member"]: member["session_ends"] + time.monotonic() for member in shown_members(proxy)}
+def check_undisturbed(world: World, kept: GroupRecord) -> None:
+    """The group is at once as it was kept; every member is heard of before its session ends; nobody joins again."""
+    group = world.group
+    assert (group.state(), group.generation()) == ("Stable", kept.generation)
+    assert group.ids() == {member.id for member in kept.members}
+
+    def ends() -> dict[str, float]:
+        return {member["member"]: member["session_ends"] + time.monotonic() for member in group.members()}
+
+    restored = ends()
 
     def silent() -> list[str]:
-        ends = {member["member"]: member["session_ends"] + time.monotonic() for member in shown_members(proxy)}
-        return [member for member, end in restored.items() if ends.get(member, end) < end + 0.05]
+        now = ends()
+        return [member for member, end in restored.items() if now.get(member, end) < end + 0.05]
 
     until(lambda: not silent(), "every member is heard of", timeout=SESSION)
-    assert proxy.get_json(path())["generation"] == kept.generation
-    assert proxy.metric("kproxy_group_transitions_total") == 0
+    assert group.generation() == kept.generation
+    assert world.proxy.metric("kproxy_group_transitions_total") == 0
 
 
-def check_owners(proxy: Proxy) -> None:
-    """No partition has two owners, and each has one."""
-    owners = Counter(
-        number for member in shown_members(proxy) for some in member["assignment"].values() for number in some
-    )
-    assert owners == Counter(range(PARTITIONS))
+def joining(world: World, before: int) -> GroupRecord | None:
+    """While some have joined, and kproxy waits for the others."""
+    del before
+    until(lambda: world.group.state() == "PreparingRebalance", "the ninth has joined", timeout=30, every=0.005)
+    return world.kill()
 
 
-def path(*below: str) -> str:
-    """The path of the group in the admin API."""
-    return "/".join(["/api/v1/clusters/newest/groups", GROUP, *below])
+def joined(world: World, before: int) -> GroupRecord | None:
+    """All have joined; the generation is not kept, and nobody is answered."""
+    world.disk.wait_held()
+    assert (world.group.state(), world.group.generation()) == ("CompletingRebalance", before + 1)
+    return world.kill()
 
 
-def stable(proxy: Proxy) -> bool:
-    """Whether the group is there, and stable."""
-    status, body = proxy.get(path())
-    return status == 200 and json.loads(body)["state"] == "Stable"
+def syncing(world: World, before: int) -> GroupRecord | None:
+    """The generation is kept and the leader has assigned; the assignments are not kept, and nobody has its own."""
+    world.disk.wait_held()
+    assert (world.group.state(), world.group.generation()) == ("CompletingRebalance", before + 1)
+    return world.kill()
 
 
-def settled(proxy: Proxy) -> bool:
-    """Whether the group is stable, and long enough for nobody of before to disturb it, with each of the eight alive."""
-    if not stable(proxy) or proxy.get_json(path())["in_state_seconds"] < 3 * HEARTBEAT:
-        return False
-    members = shown_members(proxy)
-    heard = all(member["session_ends"] > SESSION - 2 * HEARTBEAT for member in members)
-    return heard and len(members) == len({member["client_id"] for member in members}) == MEMBERS
+def synced(world: World, before: int) -> GroupRecord | None:
+    """The assignments are kept; members may have theirs, or not."""
+    goal = world.disk.commits + 2
+
+    def kept() -> bool:
+        return world.disk.commits >= goal
+
+    until(kept, "the assignments are kept", timeout=30, every=0.0005)
+    return world.kill()
 
 
-def shown_members(proxy: Proxy) -> list[dict[str, Any]]:
-    """The members as the admin API shows them."""
-    members: list[dict[str, Any]] = proxy.get_json(path("members"))["members"]
-    return members
+STEPS: Final[Sequence[tuple[Callable[[World, int], GroupRecord | None], int | None, int, bool]]] = [
+    (joining, None, 0, True),
+    (joined, 0, 0, True),
+    (syncing, 1, 1, False),
+    (synced, None, 1, True),
+]
+"""Each step; how many commits may pass in it; how far the kept generation is beyond the one before; is it assigned?"""
 
 
-def record(state: Path) -> GroupRecord | None:
-    """What the state file has of the group."""
-    with closing(sqlite3.connect(state)) as connection:
-        found = connection.execute("SELECT value FROM entries WHERE collection = 'groups/newest' AND key = ?", (GROUP,))
-        row = found.fetchone()
-    return None if row is None else decode(GROUP, row[0])
+def test_killed_at_each_step(world: World) -> None:
+    """Statements 1, 3 and 4 with real clients: what is kept at each step of a rebalance, and how the group goes on."""
+    for number, (step, passing, beyond, assigned) in enumerate(STEPS):
+        before = world.group.generation()
+        if passing is not None:
+            world.disk.let_pass(passing)
+        with world.ninth(f"ninth{number}"):
+            kept = step(world, before)
+            assert kept is not None
+            assert (kept.generation, kept.assigned) == (before + beyond, assigned), step.__name__
+            world.proxy.start()
+            if step is synced:
+                assert (world.group.state(), world.group.generation()) == ("Stable", kept.generation)
+                assert len(kept.members) == MEMBERS + 1
+            until(lambda: whole(world), "stable with the ninth", timeout=60)
+            world.group.check_owners(PARTITIONS)
+            if step is synced:
+                assert world.group.generation() == kept.generation, "somebody joined again"
+        world.settle()
+    world.check_records()
+
+
+def whole(world: World) -> bool:
+    """Whether the group is stable, and the ninth is one of it."""
+    return world.group.state() == "Stable" and len(world.group.members()) == MEMBERS + 1
