@@ -84,7 +84,7 @@ class HostedGroup:
         if found is None or found["state"] != "Stable" or found["in_state_seconds"] < 3 * HEARTBEAT:
             return False
         members = self.members()
-        heard = all(member["session_ends"] > SESSION - 2 * HEARTBEAT for member in members)
+        heard = all(member["session_ends"] > member["session_timeout"] - 2 * HEARTBEAT for member in members)
         return heard and len(members) == len({member["client_id"] for member in members}) == count
 
     def check_owners(self, partitions: int) -> None:
