@@ -173,16 +173,17 @@ class Release:
         return self.artifacts[0].version
 
 
-def _kafka(version: str, *artifacts: str, without: tuple[str, ...] = ()) -> tuple[Artifact, ...]:
+def of_kafka(version: str, *artifacts: str, without: tuple[str, ...] = ()) -> tuple[Artifact, ...]:
+    """Return artifacts of Kafka, and the logging that is configured for all of them."""
     return (*(Artifact("org.apache.kafka", name, version, without) for name in artifacts), _LOGGING)
 
 
-KAFKA_4_3: Final = Release("kafka-4.3.1", _kafka("4.3.1", "kafka_2.13", "kafka-tools"))
+KAFKA_4_3: Final = Release("kafka-4.3.1", of_kafka("4.3.1", "kafka_2.13", "kafka-tools"))
 # 4.4.0's kafka-tools-api is not available, and its server does not need it: run 4.3.1's tools against it.
-KAFKA_4_4: Final = Release("kafka-4.4.0", _kafka("4.4.0", "kafka_2.13", without=("kafka-tools-api",)))
+KAFKA_4_4: Final = Release("kafka-4.4.0", of_kafka("4.4.0", "kafka_2.13", without=("kafka-tools-api",)))
 # The last release line with brokers that serve Metadata v12 at most: without REBOOTSTRAP_REQUIRED (KIP-1102).
-KAFKA_3_9: Final = Release("kafka-3.9.2", _kafka("3.9.2", "kafka_2.13"))
-TOOLS_3_9: Final = Release("tools-3.9.2", _kafka("3.9.2", "kafka-tools"))
+KAFKA_3_9: Final = Release("kafka-3.9.2", of_kafka("3.9.2", "kafka_2.13"))
+TOOLS_3_9: Final = Release("tools-3.9.2", of_kafka("3.9.2", "kafka-tools"))
 
 
 def cache() -> Path:

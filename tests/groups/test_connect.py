@@ -48,6 +48,7 @@ def test_statement_27_two_workers(newest_kafka: Backend, tmp_path: Path) -> None
         assert (shown["protocol_type"], shown["protocol"], shown["members"]) == ("connect", "sessioned", 2)
         assert all(member["assignment"] is None and member["assignment_bytes"] > 0 for member in group.members())
 
+        until(lambda: group.settled(2), "no rebalance follows", timeout=60, every=0.2)
         known = group.ids(), group.generation()
         proxy.kill()
         proxy.start()

@@ -14,15 +14,12 @@ from typing import Any, Final, Self
 
 from kproxy.local_kafka import java
 from kproxy.local_kafka.broker import LOGGING
-from kproxy.local_kafka.jars import Artifact, Release, classpath
+from kproxy.local_kafka.jars import Release, classpath, of_kafka
 from kproxy.local_kafka.ports import free_port
 from kproxy.local_kafka.processes import kill_group, spawn
 from tests.support.wait import until
 
-_RELEASE: Final = Release(
-    "connect-4.3.1",
-    tuple(Artifact("org.apache.kafka", name, "4.3.1") for name in ("connect-runtime", "connect-file")),
-)
+_RELEASE: Final = Release("connect-4.3.1", of_kafka("4.3.1", "connect-runtime", "connect-file"))
 _HOST: Final = "127.0.0.1"
 SESSION: Final = 10
 """Seconds after which a worker that was killed is no member any more."""
