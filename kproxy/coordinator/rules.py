@@ -6,16 +6,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-import re2
-
+from kproxy.config.patterns import compiled
 from kproxy.coordinator.settings import GroupSettings
 from kproxy.errors import ConfigError
 
 if TYPE_CHECKING:
+    import re2
+
     from kproxy.config.groups import GroupRule
 
 _REMEMBERED: Final = 10_000
 """Group ids whose rule is remembered."""
+_LONGEST: Final = 256
+"""Characters of an id that is remembered: ids may have 32 kB, and nobody has to be permitted to ask for one."""
 
 
 class GroupRules:
@@ -34,21 +37,19 @@ class GroupRules:
             return self._known[group_id]
         except KeyError:
             pass
-        if len(self._known) >= _REMEMBERED:
-            self._known.clear()
         found = next((settings for pattern, settings in self._rules if pattern.fullmatch(group_id)), None)
-        self._known[group_id] = found
+        if len(group_id) <= _LONGEST:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            self._known[group_id] = found
         return found
 
 
 def _compiled(pattern: str, key: str) -> re2._Regexp:
-    options = re2.Options()
-    options.log_errors = False
     try:
-        return re2.compile(pattern, options)
-    except re2.error as error:
-        reason = error.args[0].decode("utf-8", "replace")
-        raise ConfigError(key, f"{pattern!r} is not a regex (RE2): {reason}") from error
+        return compiled(pattern)
+    except ValueError as error:
+        raise ConfigError(key, f"{pattern!a} is not a regex (RE2): {error}") from error
 
 
 def _settings(rule: GroupRule) -> GroupSettings:

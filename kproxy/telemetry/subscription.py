@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-import re2
-
+from kproxy.config.patterns import compiled
 from kproxy.telemetry.errors import SubscriptionError
 from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.primitives import MAX_STRING, ZERO_UUID
@@ -87,7 +86,6 @@ _ATTRIBUTES: Final[Mapping[str, Callable[[ClientInfo], Texts]]] = {
     "client_source_port": lambda info: (str(info.source_port),),
 }
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,10}")  # as Java parses it; int() accepts more
-_PATTERN_MEMORY: Final = 1 << 20  # bytes of RE2's automaton; it starts anew when they are used up
 
 
 def _present(text: str | None) -> Texts:
@@ -182,13 +180,9 @@ def _compiled(key: str, pattern: str) -> Any:
     if key not in _ATTRIBUTES:
         known = ", ".join(_ATTRIBUTES)
         raise SubscriptionError(ErrorCode.INVALID_CONFIG, f"{MATCH}: unknown key {key!r}, known are {known}")
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = _PATTERN_MEMORY
     try:
-        return re2.compile(pattern, options)
-    except (re2.error, UnicodeEncodeError) as error:
-        reason = error.args[0].decode("utf-8", "replace") if isinstance(error, re2.error) else error
+        return compiled(pattern)
+    except ValueError as error:
         raise SubscriptionError(
-            ErrorCode.INVALID_CONFIG, f"{MATCH}: {key}={pattern!a} is no regex for RE2: {reason}"
+            ErrorCode.INVALID_CONFIG, f"{MATCH}: {key}={pattern!a} is no regex for RE2: {error}"
         ) from error

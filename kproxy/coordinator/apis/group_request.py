@@ -46,8 +46,10 @@ It may return questions to the broker, which are asked before an answer that is 
 
 _GROUP_ID_BYTES: Final = 5 + MAX_STRING
 """The most bytes of a group id with its length. A leader's SyncGroup may have 8 MiB behind it, which are not copied."""
-_MOST_GROUPS: Final = 256
-"""The groups of one connection whose permission is remembered."""
+_MOST_GROUPS: Final = 16
+"""The groups of one connection whose permission is remembered; clients use a connection for one."""
+_LONGEST: Final = 256
+"""Characters of an id that is remembered: ids may have 32 kB, and connections are many."""
 _NOBODY: Final = "kproxy asks whether this principal may be a member"
 """A member id that no group has."""
 _PERMITTED: Final = frozenset(
@@ -83,7 +85,8 @@ class Permissions:
         if principal != self._principal or len(self._groups) >= _MOST_GROUPS:
             self._groups.clear()
         self._principal = principal
-        self._groups.add(group_id)
+        if len(group_id) <= _LONGEST:
+            self._groups.add(group_id)
 
 
 def group_in(frame: Buffer, body: int, header: RequestHeader) -> str:

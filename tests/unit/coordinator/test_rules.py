@@ -47,8 +47,21 @@ def test_any_number_of_group_ids_may_be_asked_for() -> None:
     assert rules.settings_of("10498") is not None
 
 
-def test_a_pattern_that_is_no_regex() -> None:
+def test_a_long_id_is_not_remembered() -> None:
+    """It is answered all the same: 10,000 of 32 kB would take 320 MB."""
+    rules = GroupRules([GroupRule(match="a+")], KEY)
+    for size in (256, 257, 32_000):
+        assert rules.settings_of("a" * size) is not None
+        assert rules.settings_of("a" * size + "b") is None
+    assert {len(known) for known in rules._known} == {256}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [("a(b", "'a(b' is not a regex (RE2): missing ): a(b"), ("\udc80", r"'\udc80' is not a regex (RE2): surrogates")],
+)
+def test_a_pattern_that_is_no_regex(pattern: str, said: str) -> None:
     """The error names the setting, the pattern and the reason."""
     with pytest.raises(ConfigError) as refused:
-        GroupRules([GroupRule(match="ok"), GroupRule(match="a(b")], KEY)
-    assert str(refused.value) == "clusters.a.groups.1.match: 'a(b' is not a regex (RE2): missing ): a(b"
+        GroupRules([GroupRule(match="ok"), GroupRule.model_construct(match=pattern)], KEY)
+    assert str(refused.value).startswith(f"clusters.a.groups.1.match: {said}")

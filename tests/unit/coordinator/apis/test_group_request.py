@@ -130,6 +130,14 @@ def test_a_connection_with_very_many_groups() -> None:
     assert len(connection.questions) == 301
 
 
+def test_a_permission_for_a_long_id_is_not_remembered() -> None:
+    """It is asked again and again, and works: connections are many, and ids may have 32 kB."""
+    connection = Connection(Hosting())
+    for size in (240, 240, 300, 300):
+        heartbeat(connection, "hosted-" + "g" * size)
+    assert len(connection.questions) == 3
+
+
 def test_a_permission_that_cannot_be_read_ends_the_connection() -> None:
     """A broker that answers anything else is none."""
     outcome = Connection(Hosting()).outcome(ApiKey.HEARTBEAT, 0, HeartbeatRequest(GROUP).encode(0))
