@@ -25,9 +25,7 @@ RULES: Final = [{"match": GROUP, "initial_rebalance_delay": "500ms"}]
 
 def whole(group: HostedGroup) -> bool:
     """Whether the group is stable with all members, each with some of the partitions."""
-    if group.state() != "Stable":
-        return False
-    shown = group.members()
+    shown = group.stable_members()
     return len(shown) == MEMBERS and all(member["assignment"] for member in shown)
 
 

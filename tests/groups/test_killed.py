@@ -221,4 +221,4 @@ def test_killed_at_each_step(world: World) -> None:
 
 def whole(world: World) -> bool:
     """Whether the group is stable, and the ninth is one of it."""
-    return world.group.state() == "Stable" and len(world.group.members()) == MEMBERS + 1
+    return len(world.group.stable_members()) == MEMBERS + 1

@@ -80,7 +80,7 @@ def held(group: HostedGroup) -> dict[str, dict[str, list[int]]]:
 
 def whole(group: HostedGroup, *client_ids: str) -> bool:
     """Whether the group is stable, and has just these members."""
-    return group.state() == "Stable" and sorted(held(group)) == sorted(client_ids)
+    return sorted(one["client_id"] for one in group.stable_members()) == sorted(client_ids)
 
 
 def test_co_partitioned(group: HostedGroup, newest_kafka: Backend) -> None:
@@ -150,12 +150,12 @@ def test_a_leader_that_dies(group: HostedGroup, newest_kafka: Backend, tmp_path:
             name: clients.enter_context(group.consumers(library, topic, tmp_path, [name], session=SESSION))
             for library, name in ((JAVA_4_4, "java"), (CONFLUENT_KAFKA, "rdkafka"))
         }
-        until(lambda: group.state() == "Stable" and len(group.members()) == 2, "two members", timeout=60)
+        until(lambda: len(group.stable_members()) == 2, "two members", timeout=60)
         (leader,) = [one for one in group.members() if one["leader"]]
         (other,) = [one for one in group.members() if not one["leader"]]
         (dead,) = [client for name, client in members.items() if name in leader["client_id"]]
         dead.__exit__(None, None, None)
-        until(lambda: group.state() == "Stable" and len(group.members()) == 1, "one is left", timeout=60)
+        until(lambda: len(group.stable_members()) == 1, "one is left", timeout=60)
         (left,) = group.members()
         assert (left["member"], left["leader"]) == (other["member"], True)
         assert left["assignment"] == {topic: list(range(PARTITIONS))}
@@ -266,7 +266,7 @@ def test_statement_27_a_single_writer(group: HostedGroup) -> None:
     """All know the one writer; when it leaves, the other becomes it."""
     with Candidate(group, "one") as one:
         with Candidate(group, "two") as two:
-            until(lambda: group.state() == "Stable" and len(group.members()) == 2, "two candidates")
+            until(lambda: len(group.stable_members()) == 2, "two candidates")
             until(lambda: one.election.writer == two.election.writer != "", "both know the writer")
             shown = group.shown()
             assert shown is not None
@@ -275,6 +275,6 @@ def test_statement_27_a_single_writer(group: HostedGroup) -> None:
                 "v0",
                 one.election.writer,
             )
-        until(lambda: group.state() == "Stable" and len(group.members()) == 1, "one is left")
+        until(lambda: len(group.stable_members()) == 1, "one is left")
         (left,) = group.members()
         until(lambda: one.election.writer == left["member"], "it is the writer")

@@ -74,6 +74,15 @@ class HostedGroup:
         members: list[dict[str, Any]] = self.proxy.get_json(self._path("members"))["members"]
         return members
 
+    def stable_members(self) -> list[dict[str, Any]]:
+        """The members of a stable generation; none at any other time."""
+        before = self.shown()
+        if before is None or before["state"] != "Stable":
+            return []
+        members, after = self.members(), self.shown()  # it may have changed between the answers
+        unchanged = after is not None and (after["state"], after["generation"]) == ("Stable", before["generation"])
+        return members if unchanged else []
+
     def ids(self) -> set[str]:
         """The member ids."""
         return {member["member"] for member in self.members()}
