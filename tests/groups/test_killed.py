@@ -208,13 +208,11 @@ def test_killed_at_each_step(world: World) -> None:
             assert kept is not None
             assert (kept.generation, kept.assigned) == (before + beyond, assigned), step.__name__
             world.proxy.start()
-            if step is synced:
-                assert (world.group.state(), world.group.generation()) == ("Stable", kept.generation)
-                assert len(kept.members) == MEMBERS + 1
             until(lambda: whole(world), "stable with the ninth", timeout=60)
             world.group.check_owners(PARTITIONS)
-            if step is synced:
-                assert world.group.generation() == kept.generation, "somebody joined again"
+            if step in (syncing, synced):
+                # A member that had no answer to its SyncGroup joins again, under its id: so do Java and librdkafka.
+                assert world.group.ids() == {member.id for member in kept.members}
         world.settle()
     world.check_records()
 
