@@ -9,15 +9,17 @@ though v3 has an error for each; OffsetCommit names topics by id from v10 on, Tx
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.header import RequestHeader, encode_response_header
 from kproxy.wire.message import WireMessage
 from kproxy.wire.primitives import Buffer
 from kproxy.wire.primitives import frame as framed
+
+T = TypeVar("T")
 
 MOST_DECODED: Final = 64 << 10
 """Bytes of a request that is decoded to answer for each of its partitions: 3,000 of them, which takes 10 ms."""
@@ -107,14 +109,7 @@ def _offset_commit(version: int, body: Buffer, code: int) -> WireMessage:
 
     request = OffsetCommitRequest.decode(body, version, exact=False)
     return OffsetCommitResponse(
-        topics=[
-            OffsetCommitResponseTopic(
-                name=topic.name,
-                topic_id=topic.topic_id,
-                partitions=[OffsetCommitResponsePartition(each.partition_index, code) for each in topic.partitions],
-            )
-            for topic in request.topics
-        ]
+        topics=_refused(request.topics, OffsetCommitResponseTopic, OffsetCommitResponsePartition, code)
     )
 
 
@@ -128,15 +123,22 @@ def _txn_offset_commit(version: int, body: Buffer, code: int) -> WireMessage:
 
     request = TxnOffsetCommitRequest.decode(body, version, exact=False)
     return TxnOffsetCommitResponse(
-        topics=[
-            TxnOffsetCommitResponseTopic(
-                name=topic.name,
-                topic_id=topic.topic_id,
-                partitions=[TxnOffsetCommitResponsePartition(each.partition_index, code) for each in topic.partitions],
-            )
-            for topic in request.topics
-        ]
+        topics=_refused(request.topics, TxnOffsetCommitResponseTopic, TxnOffsetCommitResponsePartition, code)
     )
+
+
+def _refused(
+    topics: Iterable[Any], topic: Callable[..., T], partition: Callable[[int, int], object], code: int
+) -> list[T]:
+    """Return the topics of a response to commits, of these types, with an error for each partition."""
+    return [
+        topic(
+            name=each.name,
+            topic_id=each.topic_id,
+            partitions=[partition(one.partition_index, code) for one in each.partitions],
+        )
+        for each in topics
+    ]
 
 
 FOR_EACH_PARTITION: Final[Mapping[int, Callable[[int, Buffer, int], WireMessage]]] = MappingProxyType(
