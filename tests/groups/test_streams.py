@@ -33,7 +33,6 @@ def test_statement_27_an_application_of_two_instances(newest_kafka: Backend, tmp
     source, sink = newest_kafka.topic(PARTITIONS), newest_kafka.topic(1)
     group = HostedGroup(proxy, "newest", GROUP)
     application = Application(proxy.bootstrap(), GROUP, source, sink, tmp_path)
-    application.compile()
     counts = Counts(newest_kafka, source, sink)
     with proxy, application.instance("one") as one, application.instance("two") as two:
         until(lambda: group.settled(2), "two instances", timeout=90, every=0.2)

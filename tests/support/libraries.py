@@ -110,13 +110,16 @@ def _java(path: Callable[[], str]) -> Callable[[Mapping[str, Role], Path, Librar
     return command
 
 
-def compiled(source: Path, directory: Path) -> Path:
-    """Compile a Java program with the oldest library, so that it runs with all; return the directory of the classes."""
+def compiled(source: Path, directory: Path, classpath: str | None = None) -> Path:
+    """Compile a Java program; return the directory of the classes.
+
+    By default it is compiled with the oldest client, so that it runs with all.
+    """
     classes = directory / "classes"
     if not classes.exists():
         compiler = shutil.which("javac")
         assert compiler, "no javac on PATH: install a JDK 17 or newer (Debian: apt-get install openjdk-17-jdk-headless)"
-        command = [compiler, "-cp", java_3_9(), "-d", str(classes), str(source)]
+        command = [compiler, "-cp", classpath or java_3_9(), "-d", str(classes), str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
         assert done.returncode == 0, done.stderr
     return classes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from kproxy.local_kafka import java
 from kproxy.local_kafka.broker import LOGGING
 from kproxy.local_kafka.jars import Release, classpath, of_kafka
 from kproxy.local_kafka.processes import kill_group, spawn
+from tests.support.libraries import compiled
 
 _RELEASE: Final = Release("streams-4.3.1", of_kafka("4.3.1", "kafka-streams"))
 _SOURCE: Final = Path(__file__).parent / "clients" / "Counts.java"
@@ -31,20 +31,13 @@ class Application:
     sink: str
     directory: Path
 
-    def compile(self) -> None:
-        """Make its classes, before the first instance."""
-        compiler = shutil.which("javac")
-        assert compiler, "no javac on PATH: install a JDK 17 or newer (Debian: apt-get install openjdk-17-jdk-headless)"
-        command = [compiler, "-cp", classpath(_RELEASE), "-d", str(self.directory / "classes"), str(_SOURCE)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-        assert done.returncode == 0, done.stderr
-
     @contextmanager
     def instance(self, name: str) -> Iterator[Instance]:
         """Run an instance, which is killed at the end."""
         file = self.directory / f"{name}.properties"
         file.write_text("".join(f"{key}={value}\n" for key, value in self._settings(name).items()))
-        path = f"{self.directory / 'classes'}:{classpath(_RELEASE)}"
+        libraries = classpath(_RELEASE)
+        path = f"{compiled(_SOURCE, self.directory, libraries)}:{libraries}"
         command = java.command(
             path, "Counts", str(file), self.source, self.sink, heap_mb=192, options=(*java.QUICK, LOGGING)
         )
