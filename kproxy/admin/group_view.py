@@ -62,7 +62,7 @@ async def lag(
     `ask` puts a question to the backend. A group without members may have offsets, so kproxy need not know it.
     """
     if not hosted.hosts(group_id):
-        _found(hosted, group_id)
+        raise _unknown(hosted, group_id)
     owners = _owners(hosted.coordinator.groups.get(group_id))
     try:
         with trio.fail_after(_LAG_SECONDS):
@@ -101,9 +101,13 @@ def _lag(one: PartitionLag, owner: Member | None) -> PartitionLagView:
 def _found(hosted: HostedGroups, group_id: str) -> Group:
     found = hosted.coordinator.groups.get(group_id)
     if found is None:
-        hint = "no member has joined it" if hosted.hosts(group_id) else "no entry of `groups` matches it"
-        raise NotFoundError(f"kproxy hosts no group {group_id!r}: {hint}")
+        raise _unknown(hosted, group_id)
     return found
+
+
+def _unknown(hosted: HostedGroups, group_id: str) -> NotFoundError:
+    hint = "no member has joined it" if hosted.hosts(group_id) else "no entry of `groups` matches it"
+    return NotFoundError(f"kproxy hosts no group {group_id!r}: {hint}")
 
 
 def _group(group: Group, now: float) -> GroupView:

@@ -69,8 +69,8 @@ class _OffsetFetch(OffsetFetchRequest):
     max_version: ClassVar[int] = 7
 
 
-_Found: TypeAlias = dict[Partition, int | str]
-"""An offset of each partition, or the name of an error."""
+_Found: TypeAlias = dict[Partition, int | str | None]
+"""An offset of each partition, or the name of an error; None where there is no offset."""
 
 
 async def lag(client: UpstreamClient, group_id: str, assigned: Iterable[Partition]) -> Sequence[PartitionLag]:
@@ -81,18 +81,13 @@ async def lag(client: UpstreamClient, group_id: str, assigned: Iterable[Partitio
     committed = await _committed(client, group_id)
     partitions = sorted({*committed, *assigned})
     ends = await _ends(client, partitions)
-    return [_row(one, committed.get(one, _NO_OFFSET), ends.get(one, _NO_ANSWER)) for one in partitions]
+    return [_row(one, committed.get(one), ends.get(one, _NO_ANSWER)) for one in partitions]
 
 
-def _row(partition: Partition, committed: int | str, end: int | str) -> PartitionLag:
-    error = next((said for said in (committed, end) if isinstance(said, str)), None)
-    has = isinstance(committed, int) and committed != _NO_OFFSET
-    return PartitionLag(
-        *partition,
-        committed if isinstance(committed, int) and has else None,
-        end if isinstance(end, int) else None,
-        error,
-    )
+def _row(partition: Partition, *found: int | str | None) -> PartitionLag:
+    """Return a partition's row; `found` are its committed offset and its end."""
+    committed, end = (one if isinstance(one, int) else None for one in found)
+    return PartitionLag(*partition, committed, end, next((one for one in found if isinstance(one, str)), None))
 
 
 async def _committed(client: UpstreamClient, group_id: str) -> _Found:
@@ -103,10 +98,16 @@ async def _committed(client: UpstreamClient, group_id: str) -> _Found:
     answer = await client.request(_OffsetFetch(group_id=group_id, topics=None), OffsetFetchResponse, node=found.node_id)
     _check("OffsetFetch", answer.error_code)
     return {
-        (topic.name, one.partition_index): error_name(one.error_code) if one.error_code else one.committed_offset
+        (topic.name, one.partition_index): _offset(one.committed_offset, one.error_code)
         for topic in answer.topics
         for one in topic.partitions
     }
+
+
+def _offset(offset: int, error_code: int) -> int | str | None:
+    if error_code:
+        return error_name(error_code)
+    return None if offset == _NO_OFFSET else offset
 
 
 def _check(api: str, code: int) -> None:
@@ -162,7 +163,7 @@ async def _ends_at(client: UpstreamClient, leader: int, partitions: Sequence[Par
         return
     for topic in answer.topics:
         for one in topic.partitions:
-            ends[topic.name, one.partition_index] = error_name(one.error_code) if one.error_code else one.offset
+            ends[topic.name, one.partition_index] = _offset(one.offset, one.error_code)
 
 
 def _question(partitions: Sequence[Partition]) -> ListOffsetsRequest:

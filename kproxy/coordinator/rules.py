@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kproxy.config.patterns import compiled
 from kproxy.coordinator.settings import GroupSettings
+from kproxy.coordinator.usage import LONGEST_REMEMBERED
 from kproxy.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 _REMEMBERED: Final = 10_000
 """Group ids whose rule is remembered."""
-_LONGEST: Final = 256
-"""Characters of an id that is remembered: ids may have 32 kB, and nobody has to be permitted to ask for one."""
 
 
 class GroupRules:
@@ -38,7 +37,7 @@ class GroupRules:
         except KeyError:
             pass
         found = next((settings for pattern, settings in self._rules if pattern.fullmatch(group_id)), None)
-        if len(group_id) <= _LONGEST:
+        if len(group_id) <= LONGEST_REMEMBERED:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
             self._known[group_id] = found

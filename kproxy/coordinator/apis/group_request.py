@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from kproxy.coordinator.usage import LONGEST_REMEMBERED
 from kproxy.protocol.answer import Decode, M, response_frame
 from kproxy.protocol.ask_broker import request_frame
 from kproxy.protocol.context import Context
@@ -48,8 +49,6 @@ _GROUP_ID_BYTES: Final = 5 + MAX_STRING
 """The most bytes of a group id with its length. A leader's SyncGroup may have 8 MiB behind it, which are not copied."""
 _MOST_GROUPS: Final = 16
 """The groups of one connection whose permission is remembered; clients use a connection for one."""
-_LONGEST: Final = 256
-"""Characters of an id that is remembered: ids may have 32 kB, and connections are many."""
 _NOBODY: Final = "kproxy asks whether this principal may be a member"
 """A member id that no group has."""
 _PERMITTED: Final = frozenset(
@@ -85,7 +84,7 @@ class Permissions:
         if principal != self._principal or len(self._groups) >= _MOST_GROUPS:
             self._groups.clear()
         self._principal = principal
-        if len(group_id) <= _LONGEST:
+        if len(group_id) <= LONGEST_REMEMBERED:
             self._groups.add(group_id)
 
 
