@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-import itertools
+import gc
+import random
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -24,135 +25,37 @@ from kproxy.local_kafka import jars
 from kproxy.local_kafka.broker import HOST
 from kproxy.local_kafka.cluster import Cluster
 from kproxy.wire.generated.api_keys import ApiKey
-from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.find_coordinator_request import FindCoordinatorRequest
 from kproxy.wire.generated.find_coordinator_response import FindCoordinatorResponse
-from kproxy.wire.generated.heartbeat_request import HeartbeatRequest
-from kproxy.wire.generated.heartbeat_response import HeartbeatResponse
-from kproxy.wire.generated.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
-from kproxy.wire.generated.join_group_response import JoinGroupResponse
-from kproxy.wire.generated.sync_group_request import SyncGroupRequest, SyncGroupRequestAssignment
-from kproxy.wire.generated.sync_group_response import SyncGroupResponse
-from kproxy.wire.header import RequestHeader, decode_response_header, encode_request_header
-from kproxy.wire.message import WireMessage
-from kproxy.wire.primitives import frame
 from tests.support.proc import family_cpu_seconds
 from tests.support.proxy import Proxy
 from tests.support.wait import until
 
+from .bulk import create_topic, leader_address
+from .group_members import METADATA_BYTES, Connection, Member
+from .helper import Helper
+
 DELAY_MS: Final = 1000
 """The initial rebalance delay of both coordinators: all members join within it, so that there is one generation."""
-_NOT_YET: Final = (
-    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-    ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.NOT_COORDINATOR,
-)
-_SESSION_MS: Final = 60_000
-_JOIN: Final = 3
-"""The version of JoinGroup: the last one in which a new member needs no id first, which takes a request less."""
-_SYNC, _HEARTBEAT, _FIND = 2, 2, 1
-_METADATA_BYTES: Final = 200
-_ASSIGNMENT_BYTES: Final = 100
+_CONNECTIONS: Final = 1000
+"""Of the members that send heartbeats: a broker answers a connection's requests one by one, and a join waits."""
 HEARTBEAT_SECONDS: Final = 3.0
-
-
-class Connection:
-    """A connection to the group's coordinator, with any number of requests in flight."""
-
-    def __init__(self, stream: trio.SocketStream) -> None:
-        self._stream = stream
-        self._sending = trio.Lock()
-        self._ids = itertools.count(1)
-        self._waiting: list[tuple[int, type[WireMessage], int, trio.Event, list[WireMessage]]] = []
-        self._buffer = bytearray()
-
-    async def ask(self, key: int, version: int, request: WireMessage, kind: type[WireMessage]) -> WireMessage:
-        """Return the response to a request; `read` must run."""
-        done, answer = trio.Event(), list[WireMessage]()
-        head = encode_request_header(RequestHeader(key, version, next(self._ids), "bench"))
-        async with self._sending:
-            self._waiting.append((key, kind, version, done, answer))
-            await self._stream.send_all(frame(head, request.encode(version)))
-        await done.wait()
-        return answer[0]
-
-    async def read(self) -> None:
-        """Take responses, which come in the order of the requests, until cancelled."""
-        while True:
-            while len(self._buffer) >= 4:
-                size = int.from_bytes(self._buffer[:4])
-                if len(self._buffer) < 4 + size:
-                    break
-                body = bytes(self._buffer[4 : 4 + size])
-                del self._buffer[: 4 + size]
-                key, kind, version, done, answer = self._waiting.pop(0)
-                _, at = decode_response_header(body, 0, size, key, version)
-                answer.append(kind.decode(memoryview(body)[at:], version))
-                done.set()
-            some = await self._stream.receive_some(1 << 16)
-            assert some, "the connection was closed"
-            self._buffer += some
-
-
-@dataclass(slots=True)
-class Member:
-    """A member of a group, on a connection that it may share with members of other groups."""
-
-    connection: Connection
-    group: str
-    id: str = ""
-    generation: int = -1
-    latencies: list[float] = field(default_factory=list)
-
-    async def join_and_sync(self, metadata: bytes) -> None:
-        """Join until it is in a generation whose assignments are there."""
-        while True:
-            joined = await self._join(metadata)
-            if joined.error_code == ErrorCode.REBALANCE_IN_PROGRESS:
-                continue
-            if joined.error_code in _NOT_YET:  # a broker that has just started reads its groups first
-                await trio.sleep(0.1)
-                continue
-            assert joined.error_code == ErrorCode.NONE, joined.error_code
-            self.id, self.generation = joined.member_id, joined.generation_id
-            assignments = [
-                SyncGroupRequestAssignment(each.member_id, b"x" * _ASSIGNMENT_BYTES) for each in joined.members
-            ]
-            request = SyncGroupRequest(self.group, self.generation, self.id, assignments=assignments)
-            synced = await self.connection.ask(ApiKey.SYNC_GROUP, _SYNC, request, SyncGroupResponse)
-            assert isinstance(synced, SyncGroupResponse)
-            if synced.error_code == ErrorCode.NONE:
-                return
-            assert synced.error_code == ErrorCode.REBALANCE_IN_PROGRESS, synced.error_code
-
-    async def _join(self, metadata: bytes) -> JoinGroupResponse:
-        request = JoinGroupRequest(
-            group_id=self.group,
-            session_timeout_ms=_SESSION_MS,
-            rebalance_timeout_ms=_SESSION_MS,
-            member_id=self.id,
-            protocol_type="bench",
-            protocols=[JoinGroupRequestProtocol("range", metadata)],
-        )
-        joined = await self.connection.ask(ApiKey.JOIN_GROUP, _JOIN, request, JoinGroupResponse)
-        assert isinstance(joined, JoinGroupResponse)
-        return joined
-
-    async def heartbeat(self) -> None:
-        """Send a heartbeat and note how long its answer took."""
-        begun = time.perf_counter()
-        request = HeartbeatRequest(self.group, self.generation, self.id)
-        answer = await self.connection.ask(ApiKey.HEARTBEAT, _HEARTBEAT, request, HeartbeatResponse)
-        self.latencies.append(time.perf_counter() - begun)
-        assert isinstance(answer, HeartbeatResponse)
-        assert answer.error_code == ErrorCode.NONE, answer.error_code
+_OF_A_GROUP: Final = 10
+"""Members of each group that sends heartbeats."""
+_BEGIN_SECONDS: Final = 0.5
+"""From the start of the first task to the first heartbeat: to start thousands of them takes a while."""
+_FIND: Final = 1
+NAMES: Final = ("backend", "hosted")
+_NONE: Final = "none"
+_TOPIC: Final = "beside"
 
 
 @contextmanager
-def proxy(bootstrap: str, directory: Path) -> Iterator[Proxy]:
-    """A kproxy that hosts the groups whose names begin with `hosted`."""
+def proxy(bootstrap: str, directory: Path, memory: bool) -> Iterator[Proxy]:
+    """A kproxy that hosts the groups whose names begin with `hosted`; they are kept on the disk unless `memory`."""
     groups = [{"match": "hosted.*", "initial_rebalance_delay": f"{DELAY_MS}ms"}]
-    with Proxy(directory, {"kafka": bootstrap}, each={"groups": groups}) as made:
+    state = {} if memory else {"path": str(directory / "state.db")}
+    with Proxy(directory, {"kafka": bootstrap}, each={"groups": groups}, state=state) as made:
         yield made
 
 
@@ -165,49 +68,40 @@ async def _together(work: Sequence[Callable[[], Awaitable[None]]]) -> float:
     return time.perf_counter() - begun
 
 
+@asynccontextmanager
+async def _connected(port: int, count: int) -> AsyncIterator[list[Connection]]:
+    """Connections whose responses are read, until the end of the block."""
+    async with trio.open_nursery() as nursery:
+        made = []
+        for _ in range(count):
+            made.append(Connection(await trio.open_tcp_stream(HOST, port)))
+            nursery.start_soon(made[-1].read)
+        yield made
+        nursery.cancel_scope.cancel()
+
+
 async def rebalances(port: int, group: str, members: int, rounds: int) -> list[float]:
     """Return the seconds from first Join to last Sync of each round in which all members join again."""
-    async with trio.open_nursery() as nursery:
-        some = []
-        for _ in range(members):
-            connection = Connection(await trio.open_tcp_stream(HOST, port))
-            nursery.start_soon(connection.read)
-            some.append(Member(connection, group))
+    async with _connected(port, members) as connections:
+        some = [Member(connection, group) for connection in connections]
         found = []
         for number in range(rounds + 1):
-            metadata = number.to_bytes(4) + bytes(_METADATA_BYTES)
+            metadata = number.to_bytes(4) + bytes(METADATA_BYTES)
             found.append(await _together([partial(member.join_and_sync, metadata) for member in some]))
-        nursery.cancel_scope.cancel()
     return found[1:]
 
 
-async def heartbeats(
-    port: int, name: str, groups: int, members: int, seconds: float, cpu: Callable[[], float]
-) -> tuple[float, list[float]]:
-    """Return the part of a processor that kproxy took, and the latencies in seconds, while all send heartbeats."""
-    async with trio.open_nursery() as nursery:
-        connections = []
-        for _ in range(100):
-            connection = Connection(await trio.open_tcp_stream(HOST, port))
-            nursery.start_soon(connection.read)
-            connections.append(connection)
-        some = [
-            Member(connections[(group * members + number) % len(connections)], f"{name}-{group}")
-            for group in range(groups)
-            for number in range(members)
-        ]
-        for begin in range(0, groups, 100):
-            chosen = some[begin * members : (begin + 100) * members]
-            await _together([partial(member.join_and_sync, bytes(_METADATA_BYTES)) for member in chosen])
-        before, begun = cpu(), time.perf_counter()
-        async with trio.open_nursery() as senders:
-            for number, member in enumerate(some):
-                first = HEARTBEAT_SECONDS * number / len(some)
-                senders.start_soon(_beat, member, begun + first, begun + seconds)
-        took = cpu() - before
-        elapsed = time.perf_counter() - begun
-        nursery.cancel_scope.cancel()
-    return took / elapsed, [each for member in some for each in member.latencies]
+async def join(connections: Sequence[Connection], name: str, groups: int) -> list[Member]:
+    """Return the members of groups of ten, all in their first generation."""
+    some = [
+        Member(connections[(group * _OF_A_GROUP + number) % len(connections)], f"{name}-{group}")
+        for group in range(groups)
+        for number in range(_OF_A_GROUP)
+    ]
+    for begin in range(0, len(some), len(connections)):
+        chosen = some[begin : begin + len(connections)]
+        await _together([partial(member.join_and_sync, bytes(METADATA_BYTES)) for member in chosen])
+    return some
 
 
 async def _beat(member: Member, first: float, end: float) -> None:
@@ -217,16 +111,78 @@ async def _beat(member: Member, first: float, end: float) -> None:
         first += HEARTBEAT_SECONDS
 
 
+async def beat(members: Sequence[Member], seconds: float) -> None:
+    """Send each member's heartbeats for so long, evenly spread."""
+    async with trio.open_nursery() as nursery:
+        begun = time.perf_counter() + _BEGIN_SECONDS
+        for number, member in enumerate(members):
+            first = begun + HEARTBEAT_SECONDS * number / len(members)
+            nursery.start_soon(_beat, member, first, begun + seconds)
+
+
+@dataclass(slots=True)
+class Beside:
+    """What one mode of heartbeats showed, by block: the p50 of requests beside it; without them, kproxy's CPU share."""
+
+    p50s: list[float] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
+
+
+class Measured:
+    """Heartbeats of hosted groups, of the backend's, and none, in turns; one-record requests beside them."""
+
+    def __init__(self, made: Proxy, relayed: Helper, block: float) -> None:
+        self.beside: dict[str, Beside] = {name: Beside() for name in (*NAMES, _NONE)}
+        self.members: dict[str, list[Member]] = {_NONE: []}
+        self._made = made
+        self._relayed = relayed
+        self._block = block
+
+    async def run(self, ports: Mapping[str, int], groups: int, rounds: int) -> None:
+        """Join all groups, then take `rounds` blocks of each mode, in another order each time."""
+        rand = random.Random(1)
+        async with AsyncExitStack() as stack:
+            for name, port in ports.items():
+                connections = await stack.enter_async_context(_connected(port, _CONNECTIONS))
+                self.members[name] = await join(connections, f"{name}-many", groups)
+            gc.freeze()  # the members of this process are many; a collection that looks at them all counts as latency
+            for _ in range(rounds):
+                for name in rand.sample(list(self.beside), len(self.beside)):
+                    await self._one(name)
+
+    async def _one(self, name: str) -> None:
+        self._relayed.command(seconds=self._block)
+        await beat(self.members[name], self._block)
+        answer = await trio.to_thread.run_sync(self._relayed.answer)
+        self.beside[name].p50s.append(answer["p50"])
+        before, begun = family_cpu_seconds(self._made.pid), time.perf_counter()
+        await beat(self.members[name], self._block)
+        share = (family_cpu_seconds(self._made.pid) - before) / (time.perf_counter() - begun)
+        self.beside[name].shares.append(share)
+
+    def lines(self) -> Iterator[str]:
+        """Return what was found, a line for each mode."""
+        alone = statistics.median(self.beside[_NONE].p50s)
+        for name, beside in self.beside.items():
+            p50, share = statistics.median(beside.p50s), statistics.median(beside.shares)
+            line = f"heartbeats at {name}: p50 of a request beside them {p50 * 1000:.3f} ms ({p50 / alone - 1:+.0%})"
+            if name != _NONE:
+                line += f"; {share:.0%} of a processor{self._latencies(name)}"
+            yield line
+
+    def _latencies(self, name: str) -> str:
+        found = sorted(each for member in self.members[name] for each in member.latencies)
+        p50, p99 = (found[int(len(found) * part)] * 1000 for part in (0.5, 0.99))
+        return f"; {len(found)} heartbeats, p50 {p50:.2f} ms, p99 {p99:.2f} ms"
+
+
 def coordinator_port(made: Proxy, group: str) -> int:
     """Return the port at which kproxy advertises the broker that coordinates a group."""
 
     async def ask() -> int:
-        async with trio.open_nursery() as nursery:
-            connection = Connection(await trio.open_tcp_stream(HOST, made.port()))
-            nursery.start_soon(connection.read)
+        async with _connected(made.port(), 1) as (connection,):
             request = FindCoordinatorRequest(key=group)
             found = await connection.ask(ApiKey.FIND_COORDINATOR, _FIND, request, FindCoordinatorResponse)
-            nursery.cancel_scope.cancel()
         assert isinstance(found, FindCoordinatorResponse)
         return 0 if found.error_code else found.port
 
@@ -236,35 +192,32 @@ def coordinator_port(made: Proxy, group: str) -> int:
 @click.command()
 @click.option("--members", default=1000, show_default=True, help="Of the one group.")
 @click.option("--groups", default=1000, show_default=True, help="Of ten members each, that send heartbeats.")
-@click.option("--rounds", default=5, show_default=True, help="Rebalances of each coordinator.")
-@click.option("--seconds", default=15.0, show_default=True, help="Of heartbeats.")
-def main(members: int, groups: int, rounds: int, seconds: float) -> None:
+@click.option("--rounds", default=5, show_default=True, help="Of rebalances, and of blocks of heartbeats.")
+@click.option("--seconds", default=9.0, show_default=True, help="Of a block of heartbeats.")
+@click.option("--memory", is_flag=True, help="Keep hosted groups in memory only, without state.path.")
+def main(members: int, groups: int, rounds: int, seconds: float, memory: bool) -> None:
     """One broker of Kafka 4.3.1, and one kproxy for both coordinators."""
     settings = {"group.initial.rebalance.delay.ms": DELAY_MS, "group.max.session.timeout.ms": 1_800_000}
     with (
         tempfile.TemporaryDirectory() as directory,
         Cluster(jars.KAFKA_4_3, (0,), options=(), heap_mb=512, settings=settings) as cluster,
-        proxy(cluster.bootstrap, Path(directory)) as made,
+        proxy(cluster.bootstrap, Path(directory), memory) as made,
     ):
-        names = ("backend", "hosted")
-        port = {name: coordinator_port(made, name) for name in names}
+        ports = {name: coordinator_port(made, name) for name in NAMES}
         medians = {}
-        for name in names:
-            found = trio.run(rebalances, port[name], name, members, rounds)
+        for name in NAMES:
+            found = trio.run(rebalances, ports[name], name, members, rounds)
             medians[name] = statistics.median(found)
             print(f"{members} members at {name}: {medians[name]:.3f} s ({min(found):.3f}-{max(found):.3f})", flush=True)
-        print(f"hosted / backend: {medians['hosted'] / medians['backend']:.2f}")
-        for name in names:
-            share, latencies = trio.run(
-                heartbeats, port[name], f"{name}-many", groups, 10, seconds, lambda: family_cpu_seconds(made.pid)
-            )
-            latencies.sort()
-            p50, p99 = (latencies[int(len(latencies) * part)] * 1000 for part in (0.5, 0.99))
-            print(
-                f"{groups} groups of 10 at {name}: {len(latencies) / seconds:.0f} heartbeats/s, "
-                f"{share:.0%} of a processor, p50 {p50:.2f} ms, p99 {p99:.2f} ms",
-                flush=True,
-            )
+        print(f"hosted / backend: {medians['hosted'] / medians['backend']:.2f}", flush=True)
+        bootstrap = f"{HOST}:{made.port()}"
+        create_topic(bootstrap, _TOPIC, 1)
+        host, port = leader_address(bootstrap, _TOPIC)
+        with closing(Helper("sender of requests", "tests.bench.relayed", host, str(port), _TOPIC)) as relayed:
+            measured = Measured(made, relayed, seconds)
+            trio.run(measured.run, ports, groups, rounds)
+        print(f"{groups} groups of {_OF_A_GROUP}, a heartbeat every {HEARTBEAT_SECONDS:g} s:")
+        print("\n".join(measured.lines()))
 
 
 if __name__ == "__main__":
