@@ -136,6 +136,7 @@ class Broker:
             listeners["FRONT"], advertised["FRONT"] = self.front_port, self.front_advertised_port
         return {
             "node.id": self.node_id,
+            "broker.rack": rack(self.node_id),
             "process.roles": "broker,controller",
             "listeners": _addresses(listeners),
             "advertised.listeners": _addresses(advertised),
@@ -144,6 +145,11 @@ class Broker:
             "inter.broker.listener.name": "CLIENT",
             "log.dirs": self._data,
         }
+
+
+def rack(node_id: int) -> str:
+    """Return the rack that a broker says it is in: each is in one of its own."""
+    return f"rack-{node_id}"
 
 
 def _addresses(ports: Mapping[str, int]) -> str:

@@ -208,8 +208,8 @@ def ask(port: int, key: int, version: int, content: dict[str, Any]) -> Any:
         return frames.understood(key, version, correlation_id.to_bytes(4) + rest)
 
 
-def test_every_node_is_asked(side: Side, topic: str) -> None:
-    """Of twenty hosted groups, and in every version, each is listed by exactly one of the nodes."""
+def test_r14_every_group_is_listed_by_one_server(side: Side, topic: str) -> None:
+    """Of twenty hosted groups, and in every version, each is listed by exactly one of the nodes; each node answers."""
     hosted = [side.fresh("hosted-spread") for _ in range(20)]
     with ExitStack() as members:
         for number, name in enumerate(hosted):
@@ -231,9 +231,33 @@ def test_every_node_is_asked(side: Side, topic: str) -> None:
         assert sorted(name for name in empty if name in hosted) == sorted(hosted[4:])
 
 
-def coordinator(side: Side, group: str) -> int:
-    """The port of the node that the backend has as a group's coordinator."""
-    found = ask(side.proxy.port("kafka"), ApiKey.FIND_COORDINATOR, 4, {"CoordinatorKeys": [group]})
+def test_r14_names_are_described_by_their_coordinator(side: Side, mixed: dict[str, str]) -> None:
+    """Whoever asks for hosted groups by their names has those, from one node each; the others say 16, as Kafka's."""
+    states = {mixed["hosted-live"]: "Stable", mixed["hosted-left"]: "Empty"}
+    own = {name: coordinator(side, name) for name in states}
+    for port in side.proxy.node_ports().values():
+        for version in frames.versions(DESCRIBE):
+            described = ask(port, DESCRIBE, version, {"Groups": list(states)})["Groups"]
+            found = {one["GroupId"]: (one["ErrorCode"], one["GroupState"]) for one in described}
+            assert found == {
+                name: (ErrorCode.NONE, state) if port == own[name] else (ErrorCode.NOT_COORDINATOR, "")
+                for name, state in states.items()
+            }
+
+
+def test_r18_the_coordinator_is_found_through_any_server(side: Side, mixed: dict[str, str]) -> None:
+    """Each node names the same one for a hosted group, at which its members are heard of."""
+    group = mixed["hosted-live"]
+    ports = {coordinator(side, group, port) for port in side.proxy.node_ports().values()}
+    assert len(ports) == 1
+    stranger = {"GroupId": group, "GenerationId": 1, "MemberId": "of nobody"}
+    for version in frames.versions(ApiKey.HEARTBEAT):
+        assert ask(min(ports), ApiKey.HEARTBEAT, version, stranger)["ErrorCode"] == ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def coordinator(side: Side, group: str, port: int | None = None) -> int:
+    """The port of the node that the backend has as a group's coordinator, asked at a port or that of the bootstrap."""
+    found = ask(port or side.proxy.port("kafka"), ApiKey.FIND_COORDINATOR, 4, {"CoordinatorKeys": [group]})
     return int(found["Coordinators"][0]["Port"])
 
 

@@ -11,10 +11,11 @@ from typing import Any, Final
 import pytest
 from confluent_kafka import Consumer
 
+from kproxy.local_kafka.broker import rack
 from tests.support.backend import Backend
 from tests.support.beside import Beside
 from tests.support.hosted_group import HostedGroup
-from tests.support.libraries import CONFLUENT_KAFKA, JAVA_4_4
+from tests.support.libraries import CONFLUENT_KAFKA, JAVA_4_4, Library
 from tests.support.proxy import Proxy
 from tests.support.side import Side
 from tests.support.wait import stays, until
@@ -28,6 +29,7 @@ with warnings.catch_warnings():  # kafka-python's own imports warn
 
 PARTITIONS: Final = 6
 SESSION: Final = 6
+RULES: Final = [{"match": ".*", "initial_rebalance_delay": "300ms"}]
 COMMON: Final[Mapping[str, str | int]] = {
     "session.timeout.ms": SESSION * 1000,
     "heartbeat.interval.ms": 500,
@@ -39,9 +41,8 @@ COMMON: Final[Mapping[str, str | int]] = {
 @pytest.fixture(scope="module")
 def hosting(newest_kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
     """A kproxy that hosts every group."""
-    rules = [{"match": ".*", "initial_rebalance_delay": "300ms"}]
     servers = {"newest": newest_kafka.cluster.bootstrap}
-    with Proxy(tmp_path_factory.mktemp("hosting"), servers, each={"groups": rules}) as proxy:
+    with Proxy(tmp_path_factory.mktemp("hosting"), servers, each={"groups": RULES}) as proxy:
         yield proxy
 
 
@@ -161,24 +162,39 @@ def test_a_leader_that_dies(group: HostedGroup, newest_kafka: Backend, tmp_path:
         assert left["assignment"] == {topic: list(range(PARTITIONS))}
 
 
+@pytest.mark.parametrize("library", [JAVA_4_4, CONFLUENT_KAFKA], ids=lambda library: library.label)
+def test_by_the_brokers_racks(kafka: Backend, library: Library, tmp_path: Path) -> None:
+    """KIP-881: each member, which says its rack, is assigned the partitions whose only replica is there."""
+    first, second, third = kafka.cluster.brokers
+    topic = kafka.topic_at([first, second, second, third, first, third])
+    near = {rack(first): {topic: [0, 4]}, rack(second): {topic: [1, 2]}, rack(third): {topic: [3, 5]}}
+    with ExitStack() as stack:
+        proxy = stack.enter_context(Proxy(tmp_path, {"three": kafka.cluster.bootstrap}, each={"groups": RULES}))
+        group = HostedGroup(proxy, "three", "by-rack")
+        for name in near:
+            stack.enter_context(group.consumers(library, topic, tmp_path, [name], session=SESSION, rack=name))
+        until(lambda: whole(group, *near), "three members", timeout=60)
+        assert held(group) == near
+
+
 class Redundant(AbstractPartitionAssignor):  # type: ignore[misc]
     """Every member gets every partition of its rack, which its user data names; partitions of even numbers are in a."""
 
     name = "redundant"
     racks: Final[Mapping[int, str]] = {number: "ab"[number % 2] for number in range(PARTITIONS)}
 
-    def __init__(self, rack: str) -> None:
-        self._rack = rack
+    def __init__(self, near: str) -> None:
+        self._near = near
 
     def metadata(self, topics: Sequence[str]) -> ConsumerProtocolSubscription:
-        return ConsumerProtocolSubscription(0, list(topics), self._rack.encode())
+        return ConsumerProtocolSubscription(0, list(topics), self._near.encode())
 
     def assign(self, cluster: Any, members: Sequence[Any]) -> dict[str, ConsumerProtocolAssignment]:
         return {member.member_id: self._assigned(member.metadata) for member in members}
 
     def _assigned(self, said: ConsumerProtocolSubscription) -> ConsumerProtocolAssignment:
         (topic,) = said.topics
-        near = [number for number, rack in self.racks.items() if rack == bytes(said.user_data).decode()]
+        near = [number for number, place in self.racks.items() if place == bytes(said.user_data).decode()]
         return ConsumerProtocolAssignment(0, [(topic, near)], b"")
 
     def on_assignment(self, assignment: Any, generation: int) -> None:
@@ -188,14 +204,14 @@ class Redundant(AbstractPartitionAssignor):  # type: ignore[misc]
 class KafkaPython(Beside):
     """A member with an assignor of its own."""
 
-    def __init__(self, group: HostedGroup, client_id: str, topic: str, rack: str) -> None:
+    def __init__(self, group: HostedGroup, client_id: str, topic: str, near: str) -> None:
         super().__init__(client_id)
         self._consumer = KafkaConsumer(
             topic,
             bootstrap_servers=group.proxy.bootstrap(),
             group_id=group.name,
             client_id=client_id,
-            partition_assignment_strategy=[Redundant(rack)],
+            partition_assignment_strategy=[Redundant(near)],
             session_timeout_ms=SESSION * 1000,
             heartbeat_interval_ms=500,
         )

@@ -36,7 +36,16 @@ class Backend:
         name = name or f"t{next(_names)}"
         factor = min(replicas, len(self.cluster.brokers))
         dotted = {key.replace("_", "."): value for key, value in configs.items()}
-        self._admin.create_topics([NewTopic(name, partitions, factor, config=dotted)])[name].result(_TIMEOUT)
+        return self._create(NewTopic(name, partitions, factor, config=dotted), partitions)
+
+    def topic_at(self, node_ids: Sequence[int]) -> str:
+        """Create a topic with a partition at each of these nodes, in this order, and no other replicas."""
+        placed = [[node] for node in node_ids]
+        return self._create(NewTopic(f"t{next(_names)}", len(placed), replica_assignment=placed), len(placed))
+
+    def _create(self, topic: NewTopic, partitions: int) -> str:
+        name: str = topic.topic
+        self._admin.create_topics([topic])[name].result(_TIMEOUT)
         until(lambda: len(self.leaders(name)) == partitions, f"leaders of {name}")
         self.end_offsets(name)  # the leaders answer this themselves; they may learn of the topic later than others
         return name

@@ -21,10 +21,12 @@ SESSION: Final = 20
 """Seconds; a busy machine may hold up a client's heartbeats for some."""
 
 
-def grouped(library: Library, group: str, *, commits: bool = True, session: int = SESSION) -> Library:
+def grouped(
+    library: Library, group: str, *, commits: bool = True, session: int = SESSION, rack: str | None = None
+) -> Library:
     """Return a library whose consumers are all of one group. What one reads that never commits, others read too.
 
-    `session` is in seconds: a member that is killed stays a member for as long.
+    `session` is in seconds: a member that is killed stays a member for as long. `rack`: where they say they are.
     """
     consumer = {
         "group.id": group,
@@ -33,6 +35,7 @@ def grouped(library: Library, group: str, *, commits: bool = True, session: int 
         # librdkafka waits for up to 10 s before it connects again to what was killed several times within a minute.
         "reconnect.backoff.max.ms": 1000,
         "enable.auto.commit": str(commits).lower(),
+        **({} if rack is None else {"client.rack": rack}),
     }
     return replace(library, settings={**library.settings, "consumer": consumer})
 

@@ -1,6 +1,7 @@
 """Statements R15-R24 of seed 004 that a coordinator alone can show.
 
-R14 (ListGroups) and R18 (FindCoordinator) are other APIs; rediscovery (R20, R23) and offsets (R21) need real clients.
+R14 (ListGroups) and R18 (FindCoordinator) are in tests/groups/test_admin.py. Rediscovery (R20, R23) and offsets (R21)
+need real clients, which all of tests/groups has.
 """
 
 from __future__ import annotations
