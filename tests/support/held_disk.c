@@ -1,9 +1,11 @@
 /* Holds the commits of SQLite files with a write-ahead log, so that a process can be killed at a known one.
 
    With LD_PRELOAD. TEST_DISK is a directory: while its file `limit` has a number, commits beyond so many wait before
-   their first write, and `held` is there. `commits` has a byte for each commit since the process began. */
+   their first write, and `held` is there. `commits` has a byte for each commit since the process began. While there is
+   a file `full`, there is no space for them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,8 +38,13 @@ static int beyond_limit(void) {
 
 ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset) {
     ssize_t (*real)(int, const void *, size_t, off64_t) = dlsym(RTLD_NEXT, "pwrite64");
+    char full[4096], held[4096];
+    path_of(full, sizeof full, "full");
+    if (is_log(fd) && access(full, F_OK) == 0) {
+        errno = ENOSPC;
+        return -1;
+    }
     if (is_log(fd) && beyond_limit()) {
-        char held[4096];
         path_of(held, sizeof held, "held");
         close(open(held, O_CREAT | O_WRONLY, 0600));
         while (beyond_limit()) usleep(1000);

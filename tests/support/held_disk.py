@@ -30,13 +30,17 @@ class HeldDisk:
         beside.write_text(str(self.commits + more))
         beside.rename(self.directory / "limit")
 
+    def fill(self) -> None:
+        """Leave no space for further commits."""
+        (self.directory / "full").touch()
+
     def wait_held(self) -> None:
         """Wait until a commit waits."""
         until((self.directory / "held").exists, "a commit waits", every=0.002)
 
     def let_all_pass(self) -> None:
         """Let commits come to the disk as ever, and count from 0: for the next process."""
-        for name in ("limit", "held", "commits"):
+        for name in ("limit", "held", "commits", "full"):
             (self.directory / name).unlink(missing_ok=True)
 
     @property
