@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -92,6 +92,10 @@ class HostedGroups:
         """Give the time to a block that calls the coordinator, then see to the timers that it has set."""
         yield trio.current_time()
         self._acted()
+
+    def contained(self) -> AbstractContextManager[None, bool]:
+        """End a block at a fault in it, which is reported: one member's answer is no concern of the others."""
+        return boundary(self._troubles, Where.GROUPS)
 
     def _acted(self) -> None:
         due = self._timers.next

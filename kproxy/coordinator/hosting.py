@@ -19,3 +19,6 @@ class Hosting(Protocol):
 
     def acting(self) -> AbstractContextManager[float]:
         """Give the time to a block that calls the coordinator, then see to the timers that it has set."""
+
+    def contained(self) -> AbstractContextManager[None, bool]:
+        """End a block at a fault in it, which is reported: one member's answer is no concern of the others."""

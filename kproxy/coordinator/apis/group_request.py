@@ -108,7 +108,7 @@ def of_members(groups: Hosting, decode: Decode[M], act: Act[M]) -> Callable[[Con
 
         def answered() -> Deferred | AskBroker:
             deferred = Deferred()
-            questions = act(groups, context, header, request, partial(_resolve, deferred, header))
+            questions = act(groups, context, header, request, partial(_resolve, groups, deferred, header))
             return deferred if questions is None else AskBroker(_asking(deferred, questions))
 
         if context.state(Permissions).has(group_id, context.principal):
@@ -118,8 +118,12 @@ def of_members(groups: Hosting, decode: Decode[M], act: Act[M]) -> Callable[[Con
     return handle
 
 
-def _resolve(deferred: Deferred, header: RequestHeader, answer: WireMessage) -> None:
-    deferred.resolve(response_frame(header, answer))
+def _resolve(groups: Hosting, deferred: Deferred, header: RequestHeader, answer: WireMessage) -> None:
+    with groups.contained():
+        deferred.resolve(response_frame(header, answer))
+        return
+    error = ErrorCode.UNKNOWN_SERVER_ERROR
+    deferred.resolve(at_the_top(header.api_key, header.api_version, header.correlation_id, error))
 
 
 def _asking(deferred: Deferred, questions: Questions) -> Steps:

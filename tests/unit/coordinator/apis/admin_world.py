@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,8 @@ from kproxy.coordinator.policies import policies
 from kproxy.coordinator.rebalance import Move, Rebalance
 from kproxy.coordinator.settings import GroupSettings
 from kproxy.coordinator.timers import Timers
+from kproxy.observe.faults import boundary
+from kproxy.observe.troubles import Troubles, Where
 from kproxy.protocol.outcomes import Incremental
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.consumer_protocol_subscription import ConsumerProtocolSubscription
@@ -84,6 +86,9 @@ class Groups:
     @contextmanager
     def acting(self) -> Iterator[float]:
         yield self.now
+
+    def contained(self) -> AbstractContextManager[None, bool]:
+        return boundary(Troubles(), Where.GROUPS)
 
     def moved(self, group: Group, move: Move) -> None:
         """As `Watch`."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from kproxy.config.groups import GroupRule
 from kproxy.coordinator.policies import policies
 from kproxy.coordinator.rules import GroupRules
+from kproxy.observe.faults import boundary
+from kproxy.observe.troubles import Troubles, Where
 from kproxy.protocol.context import Context
 from kproxy.protocol.outcomes import Answer, AskBroker, Deferred, Outcome
 from kproxy.wire.generated.api_keys import ApiKey
@@ -41,6 +43,7 @@ class Hosting(World):
     def __init__(self) -> None:
         super().__init__()
         self._rules = GroupRules([GroupRule(match="hosted-.*")], "clusters.a")
+        self.troubles = Troubles()
         self.handlers = policies(cast("HostedGroups", self))
 
     def hosts(self, group_id: str) -> bool:
@@ -49,6 +52,9 @@ class Hosting(World):
     @contextmanager
     def acting(self) -> Iterator[float]:
         yield self.now
+
+    def contained(self) -> AbstractContextManager[None, bool]:
+        return boundary(self.troubles, Where.GROUPS)
 
 
 def head(key: int, version: int) -> bytes:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from kproxy.errors import MalformedMessageError
+from kproxy.observe.troubles import Where
+from kproxy.protocol.answer import response_frame
 from kproxy.protocol.outcomes import AskBroker, Deferred
 from kproxy.wire.apis import APIS
 from kproxy.wire.generated.api_keys import ApiKey
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.heartbeat_request import HeartbeatRequest
 from kproxy.wire.generated.heartbeat_response import HeartbeatResponse
 from kproxy.wire.generated.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
@@ -16,8 +19,10 @@ from kproxy.wire.generated.leave_group_request import LeaveGroupRequest
 from kproxy.wire.generated.leave_group_response import LeaveGroupResponse
 from kproxy.wire.generated.sync_group_request import SyncGroupRequest
 from kproxy.wire.generated.sync_group_response import SyncGroupResponse
+from kproxy.wire.header import RequestHeader
 from kproxy.wire.message import WireMessage
 from tests.unit.coordinator.apis.hosting import GROUP, OTHER, UNKNOWN, Connection, Hosting
+from tests.unit.coordinator.apis.test_members import join
 
 REQUESTS: dict[int, tuple[type[WireMessage], type[WireMessage]]] = {
     ApiKey.JOIN_GROUP: (JoinGroupRequest, JoinGroupResponse),
@@ -157,3 +162,21 @@ def test_a_client_that_is_gone_before_its_join_is_answered() -> None:
     outcome.abandon()
     hosting.wait(3.0)
     assert (outcome.frame, hosting.coordinator.groups[GROUP].generation) == (None, 1)
+
+
+def test_an_answer_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its member alone is told that something went wrong (-1); the others of the group are answered."""
+    hosting = Hosting()
+    joins = [join(Connection(hosting), 9) for _ in range(3)]
+    failing = iter([True, False, False])
+
+    def sometimes(header: RequestHeader, answer: WireMessage) -> bytes:
+        if next(failing):
+            raise ValueError(answer)
+        return response_frame(header, answer)
+
+    monkeypatch.setattr("kproxy.coordinator.apis.group_request.response_frame", sometimes)
+    hosting.wait(9.0)
+    errors = [each.body.error_code for each in joins]
+    assert sorted(errors) == [ErrorCode.UNKNOWN_SERVER_ERROR, ErrorCode.NONE, ErrorCode.NONE]
+    assert hosting.troubles.errors[Where.GROUPS.value] == 1
