@@ -204,6 +204,14 @@ async def test_a_fault_of_one_group_is_its_own(
         assert hosted.troubles.errors[where.value] == 1
 
 
+async def test_a_fault_of_one_answer_is_its_own() -> None:
+    """It ends with its block, and is reported."""
+    async with running(MemoryStore()) as hosted:
+        with hosted.groups.contained():
+            raise ValueError("an answer that cannot be made")
+        assert hosted.troubles.errors[Where.GROUPS.value] == 1
+
+
 async def test_sent_away(autojump_clock: MockClock) -> None:
     """Who waits is answered 16 and stays a member; when kproxy is to end, nobody is served any more."""
     del autojump_clock
