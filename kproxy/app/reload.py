@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import structlog
 import trio
 
+from kproxy.cluster.cluster import read_security
 from kproxy.config.reload import changes
 from kproxy.config.secret import secrets_of
 from kproxy.errors import KproxyError
@@ -55,6 +56,7 @@ async def apply(process: Serving, config: Config) -> None:
     differing = changes(process.config, config)
     if differing.restart:
         raise KproxyError(f"{', '.join(differing.restart)}: cannot change while kproxy runs; restart it")
+    security = {settings.name: read_security(settings) for settings in config.clusters}
     plans = await _plans(process, config, differing.clusters)
     while wait := max(cluster.rebootstrap.wait(trio.current_time()) for cluster in process.clusters):
         await trio.sleep(wait)
@@ -65,6 +67,8 @@ async def apply(process: Serving, config: Config) -> None:
         process.adopt(config)
         for plan in plans:
             plan.apply()
+        for cluster in process.clusters:
+            cluster.secure(security[cluster.settings.name])
     log.info("reloaded", process=sorted(differing.process), clusters=_shown(differing.clusters))
 
 

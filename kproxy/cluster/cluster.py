@@ -7,6 +7,7 @@ reload switches it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +20,7 @@ from kproxy.cluster.failover_history import FailoverHistory
 from kproxy.cluster.listeners import Listeners
 from kproxy.cluster.nodes import Nodes
 from kproxy.cluster.topology_reconciler import TopologyReconciler
-from kproxy.cluster.upstreams import Upstream, Upstreams, client_of
+from kproxy.cluster.upstreams import Upstream, Upstreams, broker_context, client_of
 from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.faults import guarded, supervised
 from kproxy.observe.troubles import Where
@@ -31,6 +32,7 @@ from kproxy.routing.ports import claimed_by_others
 from kproxy.state.restore import restored_value
 from kproxy.state.store import MemoryStore, keep
 from kproxy.topology.snapshot import Change, Snapshot
+from kproxy.upstream.tls import BrokerContext, ServerContext
 
 if TYPE_CHECKING:
     from kproxy.config import Config, VirtualCluster
@@ -44,6 +46,26 @@ if TYPE_CHECKING:
 
 ACTIVE: Final = "upstream"
 """The state store's table of active upstreams, by virtual cluster: a restart does not send clients back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Security:
+    """What TLS's files have said when they were read: contexts to clients, and to each upstream's brokers by name."""
+
+    clients: ServerContext | None
+    brokers: Mapping[str, BrokerContext | None]
+
+
+def read_security(settings: VirtualCluster) -> Security:
+    """Read the files of TLS; raises `ConfigError`."""
+    return Security(
+        server_context(settings), {one.name: broker_context(one, settings.name) for one in settings.backends}
+    )
+
+
+def server_context(settings: VirtualCluster) -> ServerContext | None:
+    """Return the context of TLS to clients, None for plaintext; raises `ConfigError` for a file."""
+    return None if settings.tls is None else ServerContext(settings.tls, f"clusters.{settings.name}.tls")
 
 
 class Cluster:
@@ -89,6 +111,7 @@ class Cluster:
             self.rebootstrap,
             {} if self.telemetry is None else self.telemetry.policies,
             {} if self.groups is None else self.groups.policies,
+            server_context(settings),
         )
         self._history = FailoverHistory(settings.name)
         self._store: Store = MemoryStore()
@@ -125,8 +148,11 @@ class Cluster:
         The topic names its servers, or a virtual cluster that has it on its active upstream; by default this one has.
         """
         named = self.siblings.get(topic.cluster or self.settings.name, self)
-        servers = [(server.host, server.port) for server in topic.bootstrap_servers] or named.upstreams.active.servers
-        return client_of(servers, self.config, self._troubles)
+        if topic.bootstrap_servers:
+            servers = [(server.host, server.port) for server in topic.bootstrap_servers]
+            return client_of(servers, self.config, self._troubles)
+        active = named.upstreams.active
+        return client_of(active.servers, self.config, self._troubles, active.dial)
 
     async def remember(self, store: Store, work: trio.Nursery) -> None:
         """Restore what was active before a restart: the upstream, the failover history, the telemetry subscriptions.
@@ -252,6 +278,12 @@ class Cluster:
         self.serve()
         self.rebootstrap.epoch.floor = config.topology.epoch_floor
         self.upstreams.adopt(config)
+
+    def secure(self, security: Security) -> None:
+        """Use what TLS's files say now, for new connections."""
+        self.destination.tls = security.clients
+        for name, upstream in self.upstreams.all.items():
+            upstream.tls = security.brokers[name]
 
     def reconfigure(self, settings: VirtualCluster, upstreams: dict[str, Upstream]) -> None:
         """Apply new settings and the upstream clusters that they name; the active one stays until a switch.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kproxy.producers.producer_ids import ProducerIds
     from kproxy.protocol.context import Context
     from kproxy.rebootstrap.service import RebootstrapService
+    from kproxy.upstream.tls import BrokerContext, ServerContext
 
 
 class ClusterDestination:
@@ -34,6 +35,7 @@ class ClusterDestination:
         rebootstrap: RebootstrapService,
         telemetry: Mapping[int, ApiPolicy],
         groups: Mapping[int, ApiPolicy],
+        tls: ServerContext | None,
     ) -> None:
         """The policies of client telemetry and of hosted groups are by api key; raises `CompositionError`."""
         self.counters = counters
@@ -42,6 +44,7 @@ class ClusterDestination:
         self._rebootstrap = rebootstrap
         self._telemetry = telemetry
         self._groups = groups
+        self.tls = tls
         self._ids: ProducerIds | None = None
         self.table = ApiTable(counters, composed(rebootstrap, telemetry, None, groups))
         self.served, self.own = self.table.served(), self.table.own()
@@ -60,6 +63,11 @@ class ClusterDestination:
 
     def _going_away(self) -> ApiTable:
         return ApiTable(self.counters, composed_retired(self._rebootstrap), only=RETIRED_KEYS)
+
+    @property
+    def upstream_tls(self) -> BrokerContext | None:
+        """For connections to the active upstream's brokers."""
+        return self._upstreams.active.tls
 
     @property
     def epoch(self) -> int:

@@ -17,6 +17,8 @@ from kproxy.observe.faults import supervised
 from kproxy.observe.troubles import Troubles, Where
 from kproxy.topology.watcher import Watcher
 from kproxy.upstream.client import UpstreamClient
+from kproxy.upstream.dial import Dial, open_tcp
+from kproxy.upstream.tls import BrokerContext
 
 if TYPE_CHECKING:
     from kproxy.config import Config, VirtualCluster
@@ -30,10 +32,15 @@ OnChange = Callable[["Snapshot", "Change"], None]
 JITTER: Final = 0.2
 
 
-def client_of(servers: Sequence[tuple[str, int]], config: Config, troubles: Troubles | None = None) -> UpstreamClient:
+def client_of(
+    servers: Sequence[tuple[str, int]],
+    config: Config,
+    troubles: Troubles | None = None,
+    dial: Dial = open_tcp,
+) -> UpstreamClient:
     """Return a client of the cluster at these bootstrap servers, with the timeouts of the settings."""
     connect, request = config.timeouts.connect, config.timeouts.upstream_request
-    return UpstreamClient(servers, connect_timeout=connect, request_timeout=request, troubles=troubles)
+    return UpstreamClient(servers, connect_timeout=connect, request_timeout=request, dial=dial, troubles=troubles)
 
 
 class Upstream:
@@ -48,11 +55,13 @@ class Upstream:
         on_reachability: OnReachability,
         troubles: Troubles | None = None,
     ) -> None:
-        """`troubles` are the process'; by default they are the upstream's own."""
+        """`troubles` are the process'; by default they are the upstream's own. Raises `ConfigError` for its TLS."""
         self._troubles = troubles or Troubles()
         self.settings = settings
         self.name = settings.name
         self.servers = [(server.host, server.port) for server in settings.bootstrap_servers]
+        self.tls = broker_context(settings, cluster)
+        """For connections to its brokers from now on; None for plaintext."""
         self._config = config
         self._cluster = cluster
         self._on_change = on_change
@@ -106,7 +115,11 @@ class Upstream:
             await supervised(self._troubles, Where.WATCHER, _watch, client, watcher)
 
     def _new_client(self) -> UpstreamClient:
-        return client_of(self.servers, self._config, self._troubles)
+        return client_of(self.servers, self._config, self._troubles, self.dial)
+
+    async def dial(self, host: str, port: int) -> trio.abc.Stream:
+        """Connect to one of its brokers, for a client of kproxy's own; raises OSError."""
+        return await (open_tcp(host, port) if self.tls is None else self.tls.stream(host, port))
 
     def _new_watcher(self, client: UpstreamClient, initial: Snapshot | None) -> Watcher:
         return Watcher(
@@ -118,6 +131,13 @@ class Upstream:
             initial=initial,
             troubles=self._troubles,
         )
+
+
+def broker_context(settings: Settings, cluster: str) -> BrokerContext | None:
+    """Return an upstream's context for TLS, None for plaintext; raises `ConfigError` for a file."""
+    if settings.tls is None:
+        return None
+    return BrokerContext(settings.tls, f"clusters.{cluster}.{settings.name}.tls")
 
 
 async def _watch(client: UpstreamClient, watcher: Watcher) -> None:

@@ -16,6 +16,7 @@ from kproxy.config.base import Path, Settings, refuse
 from kproxy.config.groups import GroupRule
 from kproxy.config.nodes import Nodes
 from kproxy.config.telemetry import Telemetry
+from kproxy.config.tls import ClientTls, UpstreamTls
 from kproxy.config.upstreams import DEFAULT_NAME, Failover, Label, Servers, Upstream, problems
 
 
@@ -60,6 +61,11 @@ class VirtualCluster(Settings):
     telemetry: Telemetry | None = Field(
         default=None, description="Client telemetry, served by kproxy; without it the broker serves it, if it can."
     )
+    tls: ClientTls | None = Field(default=None, description="TLS to clients; without it they speak plaintext.")
+    upstream_tls: UpstreamTls | None = Field(
+        default=None,
+        description="TLS to brokers; without it kproxy speaks plaintext to them. `{}` trusts the system's authorities.",
+    )
     groups: tuple[GroupRule, ...] = Field(
         default=(),
         description="Consumer groups that kproxy coordinates itself; all others are the brokers'. As a variable: YAML.",
@@ -68,7 +74,8 @@ class VirtualCluster(Settings):
     @property
     def backends(self) -> tuple[Upstream, ...]:
         """The upstreams in their order, at least one: `bootstrap_servers` becomes one called `main`."""
-        return self.upstreams or (Upstream(name=DEFAULT_NAME, bootstrap_servers=self.bootstrap_servers),)
+        some = self.upstreams or (Upstream(name=DEFAULT_NAME, bootstrap_servers=self.bootstrap_servers),)
+        return tuple(one.model_copy(update={"tls": one.tls or self.upstream_tls}) for one in some)
 
     @property
     def hides_topic_ids_from(self) -> tuple[str, ...]:

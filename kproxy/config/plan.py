@@ -105,6 +105,7 @@ def notes(config: Config) -> Iterator[str]:
             yield f"clusters.{cluster.name}.nodes: {_covered(cluster)}"
         if cluster.telemetry is not None and not config.receivers_of(cluster):
             yield f"clusters.{cluster.name}.telemetry: has no receiver: what clients push is taken and dropped"
+        yield from _unsafe(cluster)
         if cluster.groups and config.state.path is None:
             hint = "without state.path a restart forgets the members, and they join again"
             yield f"clusters.{cluster.name}.groups: {hint}"
@@ -114,6 +115,17 @@ def notes(config: Config) -> Iterator[str]:
             yield f"receivers.{receiver.name}: no virtual cluster's telemetry goes there"
         elif receiver.type == "prometheus" and config.admin is None:
             yield f"receivers.{receiver.name}: there is no admin port to serve /metrics/clients"
+
+
+def _unsafe(cluster: VirtualCluster) -> Iterator[str]:
+    for upstream in cluster.backends:
+        if upstream.tls is None:
+            continue
+        key = f"clusters.{cluster.name}.{upstream.name}.tls"
+        if upstream.tls.dangerously_accept_any_certificate:
+            yield f"{key}: accepts any certificate: whoever is on the way can read and change everything"
+        elif upstream.tls.dangerously_accept_any_host_name:
+            yield f"{key}: accepts any host name: whoever has a certificate of a trusted authority can pose as a broker"
 
 
 def _covered(cluster: VirtualCluster) -> str:

@@ -107,6 +107,7 @@ class Timeouts(Settings):
     """How long kproxy waits. Seconds, or as 500ms, 10s, 2m."""
 
     connect: Patience = Field(default=10.0, description="To connect to a broker.")
+    tls_handshake: Patience = Field(default=10.0, description="For a client's TLS handshake, from its first bytes.")
     stalled_frame: Patience = Field(
         default=30.0, description="For the next bytes of a frame that has begun; then the connection is closed."
     )

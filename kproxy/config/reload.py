@@ -27,6 +27,7 @@ CLUSTER_APPLIES: Final[frozenset[Path]] = frozenset(
         ("failover", "floor"),
         ("failover", "separate_producer_ids"),
         ("advertised_host",),
+        ("tls",),
         ("nodes",),
         ("groups",),
         ("telemetry", "admin"),
@@ -72,7 +73,7 @@ def changes(old: Config, new: Config) -> Changes:
 
 
 def _of_cluster(old: VirtualCluster, new: VirtualCluster) -> Iterator[Path]:
-    yield from _differing(old, new, "bootstrap_servers", "upstreams")
+    yield from _differing(old, new, "bootstrap_servers", "upstreams", "upstream_tls")
     if old.backends != new.backends:
         yield ("upstreams",)
 

@@ -33,6 +33,10 @@ class Reason(StrEnum):
     UNREAD_RESPONSE = "unread_response"
     UNANSWERED_REQUEST = "unanswered_request"
     TLS_ON_PLAINTEXT = "tls_on_plaintext"
+    PLAINTEXT_ON_TLS = "plaintext_on_tls"
+    TLS_FAILED = "tls_failed"
+    TLS_TIMEOUT = "tls_timeout"
+    UPSTREAM_TLS_FAILED = "upstream_tls_failed"
     HTTP_ON_KAFKA_PORT = "http_on_kafka_port"
     UNKNOWN_API = "unknown_api"
     UNSUPPORTED_VERSION = "unsupported_version"
@@ -74,6 +78,10 @@ EXPLAINED: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.UNREAD_RESPONSE: "the client took nothing of its responses for longer than timeouts.unread_response",
         Reason.UNANSWERED_REQUEST: "the broker did not answer a request within timeouts.unanswered_request",
         Reason.TLS_ON_PLAINTEXT: "a TLS hello came on a plaintext port: set security.protocol to PLAINTEXT",
+        Reason.PLAINTEXT_ON_TLS: "a client spoke plaintext on a TLS port: set security.protocol to SSL or SASL_SSL",
+        Reason.TLS_FAILED: "the TLS handshake with a client failed; the detail says why",
+        Reason.TLS_TIMEOUT: "the TLS handshake with a client was not done within timeouts.tls_handshake",
+        Reason.UPSTREAM_TLS_FAILED: "the TLS handshake with a broker failed: see upstream_tls, and the detail",
         Reason.HTTP_ON_KAFKA_PORT: "an HTTP request came on a Kafka port: the admin port is the one for HTTP",
         Reason.UNKNOWN_API: "the request's api key is unknown to kproxy",
         Reason.UNSUPPORTED_VERSION: "the request's version is outside of what broker and kproxy both know",

@@ -9,8 +9,10 @@ the brokers nothing.
 from __future__ import annotations
 
 import socket
+import ssl
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 import trio
@@ -26,13 +28,15 @@ from kproxy.relay.connection_quotas import ConnectionQuotas
 from kproxy.relay.descriptors import descriptor_limit
 from kproxy.relay.dial_slots import DialSlots
 from kproxy.relay.record import record
-from kproxy.relay.sniff import foreign_protocol
+from kproxy.relay.sniff import foreign_protocol, no_hello
 from kproxy.upstream.dial import open_tcp, reason, shortage_of
+from kproxy.upstream.tls import shake_hands
 
 if TYPE_CHECKING:
     from kproxy.config import Limits, Timeouts
     from kproxy.protocol.api_table import ApiTable
     from kproxy.relay.pump import Pump
+    from kproxy.upstream.tls import BrokerContext, ServerContext
 
 _PACING: Final = b"bbr"
 """The congestion control that paces what it sends: by timers where no queue (fq) does so, as on the loopback."""
@@ -66,6 +70,12 @@ class Destination(VirtualCluster, Protocol):
     table: ApiTable
     retired_table: ApiTable
     """For listeners of a node that is gone."""
+    tls: ServerContext | None
+    """What clients are shown; None where they speak plaintext."""
+
+    @property
+    def upstream_tls(self) -> BrokerContext | None:
+        """For connections to its brokers; None for plaintext."""
 
     def upstreams(self, node_id: int | None) -> Sequence[tuple[str, int]]:
         """Return the addresses to dial for a node, best first; None is for the bootstrap servers.
@@ -169,7 +179,39 @@ class Acceptor:
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         keep_alive(client, self._timeouts.tcp_keepalive)
         unpace(client)
-        await self._first_bytes(client)
+        first = await self._first_bytes(client)
+        if destination.tls is None:
+            if foreign := foreign_protocol(first):
+                raise Fault(foreign, "the client does not speak Kafka in plaintext")
+            await self._relay(destination, context, client)
+            return
+        if no_tls := no_hello(first):
+            raise no_tls
+        secured = destination.tls.wrap(client)
+        try:
+            await self._secure(secured)
+            await self._relay(destination, context, secured)
+        except BaseException:
+            secured.close()
+            raise
+
+    async def _secure(self, client: ssl.SSLSocket) -> None:
+        """Shake hands, then wait for the first request; raises `Fault`."""
+
+        async def readable() -> None:
+            if not await self._silent.speaks(client):
+                raise self._said_nothing()
+
+        with trio.move_on_after(self._timeouts.tls_handshake):
+            try:
+                await shake_hands(client, readable)
+            except OSError as error:
+                raise Fault(Reason.TLS_FAILED, reason(error)) from error
+            await readable()
+            return
+        raise Fault(Reason.TLS_TIMEOUT, f"no handshake and request in {self._timeouts.tls_handshake:g} s")
+
+    async def _relay(self, destination: Destination, context: Context, client: socket.socket) -> None:
         broker, address = await self._dial(destination, context.node_id)
         keep_alive(broker, self._timeouts.tcp_keepalive)
         if context.stale:  # the dialled broker belongs to the topology before
@@ -180,8 +222,8 @@ class Acceptor:
         if self.draining:
             self._pump.drain_one(connection)
 
-    async def _first_bytes(self, client: socket.socket) -> None:
-        """Wait for the client's first bytes; raises `Fault` where none come, or they are no Kafka's."""
+    async def _first_bytes(self, client: socket.socket) -> bytes:
+        """Wait for the client's first bytes, and return them without taking them; raises `Fault` where none come."""
         if self.draining:  # accepted, but not seen here before: treated like a client that connects now
             raise Fault(Reason.DRAINED, "")
         first = _peek(client)
@@ -191,9 +233,7 @@ class Acceptor:
             first = _peek(client)
         if not first:
             raise Fault(Reason.CLIENT_CLOSED, "")
-        foreign = foreign_protocol(first)
-        if foreign is not None:
-            raise Fault(foreign, "the client does not speak Kafka in plaintext")
+        return first
 
     def _said_nothing(self) -> Fault:
         if self.draining:
@@ -208,12 +248,12 @@ class Acceptor:
             with trio.move_on_after(self._timeouts.connect):
                 try:
                     async with self._dials.slot((host, port)):
-                        stream = await open_tcp(host, port)
+                        broker = await _connected(host, port, destination.upstream_tls)
                 except OSError as refused:
                     failure, error = self._failure(refused, f"{host}:{port}"), reason(refused)
                 else:
                     destination.dialled(node_id, (host, port), None, "")
-                    return _plain(stream), f"{host}:{port}"
+                    return broker, f"{host}:{port}"
             destination.dialled(node_id, (host, port), failure, error)
             fault = Fault(failure, f"{host}:{port}: {error}")
         raise fault
@@ -222,6 +262,8 @@ class Acceptor:
         if shortage := shortage_of(error):
             note_shortage(self._troubles, shortage, f"connect to {where} for a client")
             return Reason.OUT_OF_DESCRIPTORS
+        if isinstance(error, ssl.SSLError):
+            return Reason.UPSTREAM_TLS_FAILED
         return Reason.RESOLVE_FAILED if isinstance(error, socket.gaierror) else Reason.CONNECT_FAILED
 
 
@@ -233,6 +275,20 @@ def _peek(client: socket.socket) -> bytes | None:
         return None
     except OSError as error:
         raise Fault(Reason.CLIENT_RESET, error.strerror or "") from error
+
+
+async def _connected(host: str, port: int, tls: BrokerContext | None) -> socket.socket:
+    """Return a non-blocking socket that is connected to a broker; raises OSError."""
+    plain = _plain(await open_tcp(host, port))
+    if tls is None:
+        return plain
+    secured = tls.wrap(plain, host)
+    try:
+        await shake_hands(secured, partial(trio.lowlevel.wait_readable, secured))
+    except BaseException:
+        secured.close()
+        raise
+    return secured
 
 
 def _plain(stream: trio.abc.Stream) -> socket.socket:

@@ -48,6 +48,7 @@ class Connection(EndpointOwner):
     """Two sockets, the flows between them, and the connection's state (kproxy.relay.lifecycle)."""
 
     __slots__ = (
+        "_both_plain",
         "_holds",
         "_steady",
         "broker",
@@ -91,6 +92,7 @@ class Connection(EndpointOwner):
         self.in_flight = InFlight()
         self.client = pump.endpoint(client, self, is_client=True)
         self.broker = pump.endpoint(broker, self, is_client=False)
+        self._both_plain = self.client.plain and self.broker.plain
         self.own = LocalResponses(self.in_flight, self.broker, self.client, self)
         self.requests = RequestFlow(
             table, self.in_flight, context, self.broker, self.own, limits.max_request_bytes, self
@@ -126,7 +128,7 @@ class Connection(EndpointOwner):
             flow, sink = self.requests, self.broker
         else:
             flow, sink = self.responses, self.client
-        if flow.passing >= SPLICE_FROM and self._splice(source, sink, flow):
+        if self._both_plain and flow.passing >= SPLICE_FROM and self._splice(source, sink, flow):
             return
         try:
             buf = source.receive(GLANCE_BYTES) if source.brief else self.pump.receive(source)
@@ -146,7 +148,7 @@ class Connection(EndpointOwner):
             sink.send(rest)
         done = self.pump.done = _clock()
         flow.settle(done)
-        large = flow.passing >= SPLICE_FROM
+        large = self._both_plain and flow.passing >= SPLICE_FROM
         source.brief = large or count < GLANCE_BYTES
         if large and not sink.blocked:
             self._splice(source, sink, flow)

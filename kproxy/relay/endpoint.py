@@ -10,7 +10,7 @@ import select
 import socket
 from abc import ABCMeta, abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from kproxy.observe.reasons import Reason
@@ -65,6 +65,7 @@ class Endpoint:
         "fd",
         "is_client",
         "pending_bytes",
+        "plain",
         "reading",
         "receive",
         "sent",
@@ -76,8 +77,11 @@ class Endpoint:
         self.fd = sock.fileno()
         self.is_client = is_client
         self.connection: EndpointOwner
-        self.receive = sock.recv
-        self._send = sock.send
+        self.plain = True
+        """True where bytes go over the wire as they are: the kernel may move them by itself."""
+        self.receive: Callable[[int], bytes] = sock.recv
+        """Reads up to so many bytes, a record where the wire is encrypted; raises as `recv`."""
+        self._send: Callable[[Chunk], int] = sock.send
         self.sent = 0
         """Bytes that the kernel has taken for the peer."""
         self.blocked = False
@@ -99,6 +103,10 @@ class Endpoint:
         self._interest = IN
         epoll.register(self.fd, IN)
         self._registered = True
+
+    def receive_into(self, buffer: memoryview) -> int:
+        """Read into a buffer of at least 16 KiB; return how many bytes, 0 at the end; raises as `recv_into`."""
+        return self.sock.recv_into(buffer)
 
     def send(self, chunk: Chunk) -> None:
         """Send what the peer takes now and keep a copy of the rest; raises `Fault` when the peer is gone."""

@@ -12,9 +12,11 @@ from __future__ import annotations
 import fcntl
 import select
 import socket
+import ssl
 import sys
 import termios
 from collections import deque
+from contextlib import suppress
 from typing import Final
 
 import trio
@@ -50,6 +52,9 @@ class LingeringSocket:
         self.ended = True
         if not self.done:
             try:
+                if isinstance(self.sock, ssl.SSLSocket):
+                    with suppress(OSError, ValueError):  # it does not wait for the client's own close_notify
+                        self.sock.unwrap()
                 self.sock.shutdown(socket.SHUT_WR)
             except OSError:
                 self._finish()
@@ -57,7 +62,7 @@ class LingeringSocket:
     def event(self) -> None:
         """Discard what the client still sends."""
         try:
-            if self.sock.recv_into(_DISCARD):
+            if socket.socket.recv_into(self.sock, _DISCARD):  # nobody decrypts what is discarded
                 return
         except (BlockingIOError, InterruptedError):
             return

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import select
 import socket
+import ssl
 import time
 from collections.abc import Callable
 from itertools import count
@@ -35,6 +36,7 @@ from kproxy.relay.lingering_close import PAUSE_SECONDS, LingeringSockets
 from kproxy.relay.record import count_end, record_end
 from kproxy.relay.silent_clients import SilentClients
 from kproxy.relay.splice import PipePool
+from kproxy.relay.tls_endpoint import TlsEndpoint
 from kproxy.relay.trio_epoll import Turns, watched
 
 if TYPE_CHECKING:
@@ -107,12 +109,13 @@ class Pump(Host):
 
     def receive(self, endpoint: Endpoint) -> memoryview:
         """Read from a socket into the shared buffer, which the next read overwrites; raises as `recv_into`."""
-        count = endpoint.sock.recv_into(self._scratch)  # apart: compiled, a call in a slice is made twice
+        count = endpoint.receive_into(self._scratch)  # apart: compiled, a call in a slice is made twice
         return self._scratch[:count]
 
     def endpoint(self, sock: socket.socket, connection: EndpointOwner, is_client: bool) -> Endpoint:
         """Watch a non-blocking socket on behalf of a connection."""
-        endpoint = Endpoint(sock, is_client, self._epoll, self._pipes)
+        kind = TlsEndpoint if isinstance(sock, ssl.SSLSocket) else Endpoint
+        endpoint = kind(sock, is_client, self._epoll, self._pipes)
         endpoint.connection = connection
         self._endpoints[endpoint.fd] = endpoint
         return endpoint

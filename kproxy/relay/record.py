@@ -26,6 +26,8 @@ PROTOCOL_ERRORS: Final = frozenset(
         Reason.TRUNCATED_RESPONSE,
         Reason.STALLED_FRAME,
         Reason.TLS_ON_PLAINTEXT,
+        Reason.PLAINTEXT_ON_TLS,
+        Reason.TLS_FAILED,
         Reason.HTTP_ON_KAFKA_PORT,
         Reason.UNKNOWN_API,
         Reason.UNSUPPORTED_VERSION,

@@ -25,6 +25,14 @@ def foreign_protocol(first: bytes) -> Reason | None:
     return None
 
 
+def no_hello(first: bytes) -> Fault | None:
+    """Return the fault if these first bytes of a connection begin no TLS handshake."""
+    if first.startswith(_TLS_HANDSHAKE[: len(first)]):
+        return None
+    reason = Reason.HTTP_ON_KAFKA_PORT if foreign_protocol(first) else Reason.PLAINTEXT_ON_TLS
+    return Fault(reason, "the client does not speak TLS")
+
+
 def no_request(first: bytes, size: int, limit: int) -> Fault:
     """Return the fault for first bytes that give an impossible frame size: over the limit, or too small."""
     reason = foreign_protocol(first)

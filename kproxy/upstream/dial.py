@@ -1,4 +1,4 @@
-"""Opens connections to brokers; TLS will wrap the stream here, so that nothing above notices the difference.
+"""Opens connections to brokers, in plaintext; `kproxy.upstream.tls` adds TLS.
 
 The acceptor dials a broker for each client that it admits, `open_session` for kproxy's own connections. The `otlp`
 receiver dials its server.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+import ssl
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -78,6 +79,8 @@ def reason(error: OSError) -> str:
 def _text(error: Exception) -> str:
     if isinstance(error, socket.gaierror):
         return "the name has no address"
+    if isinstance(error, ssl.SSLError):
+        return str(error.args[-1])
     if isinstance(error, OSError) and error.errno is not None:
         return os.strerror(error.errno).lower()
     return str(error)
