@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+import security
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from records import PATIENCE, compare, main, record
@@ -21,7 +22,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 async def create_and_describe(bootstrap: str, topic: str, replicas: int) -> list[tuple[int, str, int]]:
-    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
+    admin = AIOKafkaAdminClient(**security.aiokafka(bootstrap))
     await admin.start()
     await admin.create_topics([NewTopic(topic, 3, replicas)])
     cluster = await admin.describe_cluster()
@@ -58,7 +59,7 @@ async def drink(
 ) -> list[tuple[bytes, bytes]]:
     """Consume until there are as many records as `total` says; None: it is not known yet."""
     consumer = AIOKafkaConsumer(
-        topic, bootstrap_servers=bootstrap, group_id=group, auto_offset_reset="earliest", **settings
+        topic, **security.aiokafka(bootstrap), group_id=group, auto_offset_reset="earliest", **settings
     )
     await consumer.start()
     consumed: list[tuple[bytes, bytes]] = []
@@ -77,7 +78,7 @@ async def everything(bootstrap: str, topic: str, group: str, count: int, replica
     results = {}
     produced = 0
     for name, settings in KINDS.items():
-        async with AIOKafkaProducer(bootstrap_servers=bootstrap, **settings) as producer:
+        async with AIOKafkaProducer(**security.aiokafka(bootstrap), **settings) as producer:
             acknowledged = await produce(producer, topic, name, count)
         produced += len(acknowledged)
         consumed = await drink(bootstrap, topic, f"{group}-{name}", functools.partial(int, produced))
@@ -90,7 +91,7 @@ async def transactions(bootstrap: str, topic: str, group: str, count: int, trans
     partition = TopicPartition(topic, 0)
     result: dict[str, Any] = {}
     acknowledged = {}
-    async with AIOKafkaProducer(bootstrap_servers=bootstrap, transactional_id=transactional_id) as producer:
+    async with AIOKafkaProducer(**security.aiokafka(bootstrap), transactional_id=transactional_id) as producer:
         for seed in ("first", "aborted", "last"):
             await producer.begin_transaction()
             acknowledged[seed] = await produce(producer, topic, seed, count)
@@ -99,7 +100,7 @@ async def transactions(bootstrap: str, topic: str, group: str, count: int, trans
                 await producer.abort_transaction()
             else:
                 await producer.commit_transaction()
-    async with AIOKafkaConsumer(bootstrap_servers=bootstrap, group_id=f"{group}-offsets") as reader:
+    async with AIOKafkaConsumer(**security.aiokafka(bootstrap), group_id=f"{group}-offsets") as reader:
         result["committed"] = await committed(reader, partition)
     consumed = await drink(bootstrap, topic, group, lambda: 2 * count, isolation_level="read_committed")
     for seed, numbers in acknowledged.items():
@@ -113,7 +114,7 @@ async def follow(bootstrap: str, topic: str, group: str, seconds: float, seed: s
     futures: list[Any] = []
 
     async def run() -> None:
-        async with AIOKafkaProducer(bootstrap_servers=bootstrap, enable_idempotence=True, linger_ms=5) as producer:
+        async with AIOKafkaProducer(**security.aiokafka(bootstrap), enable_idempotence=True, linger_ms=5) as producer:
             end = time.monotonic() + seconds
             while time.monotonic() < end:
                 key, value = record(seed, len(futures))

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import security
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from records import PATIENCE, compare, main, record
@@ -20,13 +21,13 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 def nodes(bootstrap: str) -> list[tuple[int, str, int]]:
-    admin = AdminClient({"bootstrap.servers": bootstrap})  # alive until its result is there
+    admin = AdminClient(security.librdkafka(bootstrap))  # alive until its result is there
     cluster = admin.describe_cluster().result(30)
     return [(node.id, node.host, node.port) for node in cluster.nodes]
 
 
 def create(bootstrap: str, topic: str, replicas: int) -> None:
-    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin = AdminClient(security.librdkafka(bootstrap))
     admin.create_topics([NewTopic(topic, 3, replicas)])[topic].result(30)
 
 
@@ -57,7 +58,7 @@ def content(message: Message) -> tuple[bytes, bytes]:
 def consume(bootstrap: str, topic: str, group: str, count: int, **settings: Any) -> list[tuple[bytes, bytes]]:
     """Consume at least `count` records, unless patience ends first; the group's offsets are committed."""
     consumer = Consumer(
-        {"bootstrap.servers": bootstrap, "group.id": group, "auto.offset.reset": "earliest", **settings}
+        {**security.librdkafka(bootstrap), "group.id": group, "auto.offset.reset": "earliest", **settings}
     )
     consumer.subscribe([topic])
     consumed: list[tuple[bytes, bytes]] = []
@@ -76,7 +77,7 @@ def everything(bootstrap: str, topic: str, group: str, count: int, replicas: int
     results = {}
     produced = 0
     for name, settings in KINDS.items():
-        producer = Producer({"bootstrap.servers": bootstrap, **settings})
+        producer = Producer({**security.librdkafka(bootstrap), **settings})
         acknowledged = produce(producer, topic, name, count)
         produced += len(acknowledged)
         consumed = consume(bootstrap, topic, f"{group}-{name}", produced)
@@ -86,9 +87,9 @@ def everything(bootstrap: str, topic: str, group: str, count: int, replicas: int
 
 
 def transactions(bootstrap: str, topic: str, group: str, count: int, transactional_id: str) -> dict[str, Any]:
-    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": transactional_id})
+    producer = Producer({**security.librdkafka(bootstrap), "transactional.id": transactional_id})
     producer.init_transactions(30)
-    reader = Consumer({"bootstrap.servers": bootstrap, "group.id": f"{group}-offsets"})
+    reader = Consumer({**security.librdkafka(bootstrap), "group.id": f"{group}-offsets"})
     acknowledged = {}
     for seed in ("first", "aborted", "last"):
         producer.begin_transaction()
@@ -120,7 +121,7 @@ def follow(bootstrap: str, topic: str, group: str, seconds: float, stop: str = "
     failed: list[str] = []
 
     def run() -> None:
-        settings = {"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 5, "debug": "eos"}
+        settings = {**security.librdkafka(bootstrap), "enable.idempotence": True, "linger.ms": 5, "debug": "eos"}
         producer = Producer(settings)
         end = time.monotonic() + seconds
         while time.monotonic() < end and not (stop and Path(stop).exists()):
@@ -146,7 +147,7 @@ def follow(bootstrap: str, topic: str, group: str, seconds: float, stop: str = "
 
 
 def drink(bootstrap: str, topic: str, group: str, total: Any) -> list[tuple[bytes, bytes]]:
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "auto.offset.reset": "earliest"})
+    consumer = Consumer({**security.librdkafka(bootstrap), "group.id": group, "auto.offset.reset": "earliest"})
     consumer.subscribe([topic])
     consumed: list[tuple[bytes, bytes]] = []
     quiet = time.monotonic()

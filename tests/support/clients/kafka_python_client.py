@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import security
 from kafka import KafkaConsumer, KafkaProducer
 from kafka.admin import KafkaAdminClient
 from kafka.structs import OffsetAndMetadata, TopicPartition
@@ -22,14 +23,14 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 def nodes(bootstrap: str) -> list[tuple[int, str, int]]:
-    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    admin = KafkaAdminClient(**security.kafka_python(bootstrap))
     cluster = admin.describe_cluster()
     admin.close()
     return [(node["broker_id"], node["host"], node["port"]) for node in cluster["brokers"]]
 
 
 def create(bootstrap: str, topic: str, replicas: int) -> None:
-    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    admin = KafkaAdminClient(**security.kafka_python(bootstrap))
     admin.create_topics({topic: {"num_partitions": 3, "replication_factor": replicas}})
     admin.close()
 
@@ -55,7 +56,7 @@ def drink(
 ) -> list[tuple[bytes, bytes]]:
     """Consume until there are as many records as `total` says; None: it is not known yet."""
     consumer = KafkaConsumer(
-        topic, bootstrap_servers=bootstrap, group_id=group, auto_offset_reset="earliest", **settings
+        topic, **security.kafka_python(bootstrap), group_id=group, auto_offset_reset="earliest", **settings
     )
     # 3.0.12 may stop for good, with Kafka itself too, when it joins its group before it knows the topic.
     consumer.partitions_for_topic(topic)
@@ -75,7 +76,7 @@ def everything(bootstrap: str, topic: str, group: str, count: int, replicas: int
     results = {}
     produced = 0
     for name, settings in KINDS.items():
-        producer = KafkaProducer(bootstrap_servers=bootstrap, **settings)
+        producer = KafkaProducer(**security.kafka_python(bootstrap), **settings)
         acknowledged = produce(producer, topic, name, count)
         producer.close()
         produced += len(acknowledged)
@@ -86,7 +87,7 @@ def everything(bootstrap: str, topic: str, group: str, count: int, replicas: int
 
 
 def transactions(bootstrap: str, topic: str, group: str, count: int, transactional_id: str) -> dict[str, Any]:
-    producer = KafkaProducer(bootstrap_servers=bootstrap, transactional_id=transactional_id)
+    producer = KafkaProducer(**security.kafka_python(bootstrap), transactional_id=transactional_id)
     producer.init_transactions()
     partition = TopicPartition(topic, 0)
     result: dict[str, Any] = {}
@@ -100,7 +101,7 @@ def transactions(bootstrap: str, topic: str, group: str, count: int, transaction
         else:
             producer.commit_transaction()
     producer.close()
-    reader = KafkaConsumer(bootstrap_servers=bootstrap, group_id=f"{group}-offsets")
+    reader = KafkaConsumer(**security.kafka_python(bootstrap), group_id=f"{group}-offsets")
     result["committed"] = reader.committed(partition)
     reader.close()
     consumed = consume(bootstrap, topic, group, 2 * count, isolation_level="read_committed")
@@ -116,7 +117,7 @@ def follow(bootstrap: str, topic: str, group: str, seconds: float, seed: str = "
     done = threading.Event()
 
     def run() -> None:
-        producer = KafkaProducer(bootstrap_servers=bootstrap, enable_idempotence=True, linger_ms=5)
+        producer = KafkaProducer(**security.kafka_python(bootstrap), enable_idempotence=True, linger_ms=5)
         end = time.monotonic() + seconds
         pause = threading.Event()
         while time.monotonic() < end:

@@ -2,6 +2,7 @@
 "use strict";
 
 const crypto = require("node:crypto");
+const fs = require("node:fs");
 const { Kafka, logLevel } = require(process.argv[2]);
 
 const PATIENCE = 60000;
@@ -29,7 +30,17 @@ function compare(seed, acknowledged, consumed) {
 }
 
 const own = (seed, consumed) => consumed.filter(({ key }) => key.toString().startsWith(`${seed}-`));
-const client = (bootstrap) => new Kafka({ brokers: bootstrap.split(","), logLevel: logLevel.ERROR });
+
+// As security.py: TEST_SECURITY says how to connect.
+const said = JSON.parse(process.env.TEST_SECURITY || "{}");
+const content = (name) => (said[name] ? fs.readFileSync(said[name]) : undefined);
+const ssl = said.ca && { ca: [content("ca")], cert: content("certificate"), key: content("key") };
+const sasl = said.mechanism && {
+  mechanism: said.mechanism.toLowerCase(),
+  username: said.username,
+  password: said.password,
+};
+const client = (bootstrap) => new Kafka({ brokers: bootstrap.split(","), logLevel: logLevel.ERROR, ssl, sasl });
 const numbers = (count) => Array.from({ length: count }, (_, number) => number);
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));

@@ -26,7 +26,7 @@ type recordsOf struct {
 }
 
 func (the recordsOf) client(options ...kgo.Opt) *kgo.Client {
-	client, err := kgo.NewClient(append(options, kgo.SeedBrokers(strings.Split(the.Bootstrap, ",")...), logging())...)
+	client, err := kgo.NewClient(append(append(options, security()...), kgo.SeedBrokers(strings.Split(the.Bootstrap, ",")...), logging())...)
 	must(err)
 	return client
 }

@@ -1,0 +1,1 @@
+"""TLS on either side of kproxy, with real clients and brokers."""
