@@ -137,7 +137,7 @@ def explained(error: BaseException | None) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         hint = _HINTS.get(error.verify_code)
         return f"the peer's certificate: {hint or error.verify_message}"
-    if isinstance(error, ssl.SSLError) and error.reason:
+    if isinstance(error, ssl.SSLError) and error.reason and not isinstance(error, ssl.SSLEOFError):
         return _of_reason(error.reason)
     if isinstance(error, OSError) and error.errno is not None and not isinstance(error, ssl.SSLError):
         return f"the peer went away in the handshake ({os.strerror(error.errno).lower()}); does it speak TLS?"

@@ -18,7 +18,7 @@ from tests.support.backend import Backend
 from tests.support.client import PYTHON_CLIENTS, java_3_9, java_4_4
 from tests.support.proxy import Proxy
 from tests.support.side import Side
-from tests.support.tls_kafka import PASSWORD, USER, TlsKafka, tls_kafka
+from tests.support.tls_kafka import PASSWORD, USER, TlsKafka
 
 CLIENTS: Final = (
     *PYTHON_CLIENTS,
@@ -51,19 +51,6 @@ class Security:
         file = directory / "client.properties"
         file.write_text("".join(f"{key}={value}\n" for key, value in found.items()))
         return file
-
-
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    """Of all certificates here."""
-    return Authority(tmp_path_factory.mktemp("authority"))
-
-
-@pytest.fixture(scope="module")
-def broker(authority: Authority) -> Iterator[TlsKafka]:
-    """Clients come to it by SASL_SSL."""
-    with tls_kafka(authority, protocol="SASL_SSL") as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

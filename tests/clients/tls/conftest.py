@@ -1,0 +1,23 @@
+"""An authority, and a broker that is reached by SASL_SSL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.authority import Authority
+from tests.support.tls_kafka import TlsKafka, tls_kafka
+
+
+@pytest.fixture(scope="package")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """Of all certificates here."""
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="package")
+def broker(authority: Authority) -> Iterator[TlsKafka]:
+    """Clients come to it by SASL_SSL."""
+    with tls_kafka(authority, protocol="SASL_SSL") as made:
+        yield made
