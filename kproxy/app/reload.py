@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import structlog
 import trio
 
-from kproxy.cluster.cluster import read_security
+from kproxy.cluster.security import read_security
 from kproxy.config.reload import changes
 from kproxy.config.secret import secrets_of
 from kproxy.errors import KproxyError

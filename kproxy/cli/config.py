@@ -30,6 +30,7 @@ def check(file: Path, connect: bool) -> int:
     """Check FILE, with the KPROXY_* variables that are set, and show what would listen where."""
     found = load_settings(file)
     _check_telemetry(found, file)
+    _check_certificates(found, file)
     from kproxy.config.plan import notes, plan
 
     head = ("Virtual cluster", "For", "Listens on", "Clients are told", "Backend")
@@ -68,6 +69,19 @@ def _check_telemetry(found: Config, file: Path) -> None:
     for index in served:
         try:
             ClientTelemetry(found.clusters[index].name, index, found, _dials_nobody)
+        except ConfigError as error:
+            raise ConfigError(f"{file}: {error.key}", error.reason) from error
+
+
+def _check_certificates(found: Config, file: Path) -> None:
+    """Read the files of TLS; raises `ConfigError` where `serve` would."""
+    if not any(cluster.tls or any(one.tls for one in cluster.backends) for cluster in found.clusters):
+        return
+    from kproxy.cluster.security import read_security
+
+    for cluster in found.clusters:
+        try:
+            read_security(cluster)
         except ConfigError as error:
             raise ConfigError(f"{file}: {error.key}", error.reason) from error
 

@@ -7,7 +7,6 @@ reload switches it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -19,8 +18,9 @@ from kproxy.cluster.failover_controller import FailoverController
 from kproxy.cluster.failover_history import FailoverHistory
 from kproxy.cluster.listeners import Listeners
 from kproxy.cluster.nodes import Nodes
+from kproxy.cluster.security import Security, server_context
 from kproxy.cluster.topology_reconciler import TopologyReconciler
-from kproxy.cluster.upstreams import Upstream, Upstreams, broker_context, client_of
+from kproxy.cluster.upstreams import Upstream, Upstreams, client_of
 from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.faults import guarded, supervised
 from kproxy.observe.troubles import Where
@@ -32,7 +32,6 @@ from kproxy.routing.ports import claimed_by_others
 from kproxy.state.restore import restored_value
 from kproxy.state.store import MemoryStore, keep
 from kproxy.topology.snapshot import Change, Snapshot
-from kproxy.upstream.tls import BrokerContext, ServerContext
 
 if TYPE_CHECKING:
     from kproxy.config import Config, VirtualCluster
@@ -46,26 +45,6 @@ if TYPE_CHECKING:
 
 ACTIVE: Final = "upstream"
 """The state store's table of active upstreams, by virtual cluster: a restart does not send clients back."""
-
-
-@dataclass(frozen=True, slots=True)
-class Security:
-    """What TLS's files have said when they were read: contexts to clients, and to each upstream's brokers by name."""
-
-    clients: ServerContext | None
-    brokers: Mapping[str, BrokerContext | None]
-
-
-def read_security(settings: VirtualCluster) -> Security:
-    """Read the files of TLS; raises `ConfigError`."""
-    return Security(
-        server_context(settings), {one.name: broker_context(one, settings.name) for one in settings.backends}
-    )
-
-
-def server_context(settings: VirtualCluster) -> ServerContext | None:
-    """Return the context of TLS to clients, None for plaintext; raises `ConfigError` for a file."""
-    return None if settings.tls is None else ServerContext(settings.tls, f"clusters.{settings.name}.tls")
 
 
 class Cluster:

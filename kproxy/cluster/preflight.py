@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import trio
 
+from kproxy.cluster.security import broker_context
 from kproxy.cluster.upstreams import Upstream
 from kproxy.errors import UpstreamError
 from kproxy.routing.ports import PortStrategy, claimed_by_others, port_strategy, unmapped
@@ -46,8 +47,9 @@ async def findings(config: Config) -> Sequence[Finding]:
 
 
 async def _finding(config: Config, index: int, backend: Settings) -> Finding:
-    cluster = config.clusters[index].name
-    upstream = Upstream(backend, config, cluster, _is_not_followed, _is_not_probed)
+    settings = config.clusters[index]
+    cluster, tls = settings.name, broker_context(settings, backend)
+    upstream = Upstream(backend, config, cluster, tls, _is_not_followed, _is_not_probed)
     try:
         snapshot = await upstream.look()
     except UpstreamError as error:

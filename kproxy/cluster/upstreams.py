@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import structlog
 import trio
 
+from kproxy.cluster.security import broker_context
 from kproxy.errors import UpstreamError
 from kproxy.observe.faults import supervised
 from kproxy.observe.troubles import Troubles, Where
 from kproxy.topology.watcher import Watcher
 from kproxy.upstream.client import UpstreamClient
 from kproxy.upstream.dial import Dial, open_tcp
-from kproxy.upstream.tls import BrokerContext
 
 if TYPE_CHECKING:
     from kproxy.config import Config, VirtualCluster
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kproxy.observe.counters import ClusterCounters
     from kproxy.topology.probe import OnReachability
     from kproxy.topology.snapshot import Change, Snapshot
+    from kproxy.upstream.tls import BrokerContext
 
 T = TypeVar("T")
 OnChange = Callable[["Snapshot", "Change"], None]
@@ -51,16 +52,17 @@ class Upstream:
         settings: Settings,
         config: Config,
         cluster: str,
+        tls: BrokerContext | None,
         on_change: OnChange,
         on_reachability: OnReachability,
         troubles: Troubles | None = None,
     ) -> None:
-        """`troubles` are the process'; by default they are the upstream's own. Raises `ConfigError` for its TLS."""
+        """`troubles` are the process'; by default they are the upstream's own."""
         self._troubles = troubles or Troubles()
         self.settings = settings
         self.name = settings.name
         self.servers = [(server.host, server.port) for server in settings.bootstrap_servers]
-        self.tls = broker_context(settings, cluster)
+        self.tls = tls
         """For connections to its brokers from now on; None for plaintext."""
         self._config = config
         self._cluster = cluster
@@ -133,13 +135,6 @@ class Upstream:
         )
 
 
-def broker_context(settings: Settings, cluster: str) -> BrokerContext | None:
-    """Return an upstream's context for TLS, None for plaintext; raises `ConfigError` for a file."""
-    if settings.tls is None:
-        return None
-    return BrokerContext(settings.tls, f"clusters.{cluster}.{settings.name}.tls")
-
-
 async def _watch(client: UpstreamClient, watcher: Watcher) -> None:
     async with trio.open_nursery() as nursery:
         await nursery.start(client.run)
@@ -166,10 +161,16 @@ class Upstreams:
         """The upstream that clients reach at the moment."""
 
     def made(self, settings: VirtualCluster, config: Config) -> dict[str, Upstream]:
-        """Return new upstream clusters, by name, as the settings name them."""
+        """Return new upstream clusters, by name, as the settings name them; raises `ConfigError` for TLS's files."""
         return {
             one.name: Upstream(
-                one, config, settings.name, self._on_change, self._on_reachability, self._counters.troubles
+                one,
+                config,
+                settings.name,
+                broker_context(settings, one),
+                self._on_change,
+                self._on_reachability,
+                self._counters.troubles,
             )
             for one in settings.backends
         }
