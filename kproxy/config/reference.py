@@ -22,6 +22,7 @@ from kproxy.config.nodes import Nodes
 from kproxy.config.process import Admin, Drain, Limits, Log, State, Timeouts, Topology
 from kproxy.config.receivers import BUILT_IN, PlugIn, Tls
 from kproxy.config.telemetry import Subscription, Telemetry
+from kproxy.config.tls import ClientTls, UpstreamTls
 from kproxy.config.upstreams import Failover, Upstream
 from kproxy.docs_part import with_part
 
@@ -36,6 +37,8 @@ _GROUPS: Final[tuple[tuple[str, str, type[BaseModel]], ...]] = (
     ("clusters[].nodes", "nodes", Nodes),
     ("clusters[].telemetry", "telemetry", Telemetry),
     ("clusters[].telemetry.subscriptions[]", _UNNAMED, Subscription),
+    ("clusters[].tls", "tls", ClientTls),
+    ("clusters[].upstream_tls", "upstream_tls", UpstreamTls),
     ("clusters[].groups[]", _UNNAMED, GroupRule),
     ("admin", "admin", Admin),
     ("limits", "limits", Limits),
@@ -52,7 +55,7 @@ _GROUPS: Final[tuple[tuple[str, str, type[BaseModel]], ...]] = (
 )
 
 # Fields that have their own tables.
-_TABLES: Final = frozenset({"nodes", "failover", "telemetry", "tls"})
+_TABLES: Final = frozenset({"nodes", "failover", "telemetry", "tls", "upstream_tls"})
 
 
 def json_schema() -> str:

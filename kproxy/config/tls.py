@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 from kproxy.config.address import Host
 from kproxy.config.base import Path, Settings, refuse
 
-MinVersion: TypeAlias = Literal["1.2", "1.3"]
+MinVersion: TypeAlias = Literal["TLSv1.2", "TLSv1.3"]
 
 
 def _not_empty(path: str) -> str:
@@ -32,7 +32,7 @@ class _OwnCertificate(Settings):
         default=None, description="File of its private key; without it the certificate's file holds the key as well."
     )
     key_password_file: File | None = Field(default=None, description="File of the key's password, if it has one.")
-    min_version: MinVersion = Field(default="1.2", description="The lowest version of TLS: 1.2 or 1.3.")
+    min_version: MinVersion = Field(default="TLSv1.2", description="The lowest version: TLSv1.2 or TLSv1.3.")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -21,7 +21,7 @@ from kproxy.upstream.dial import open_tcp
 if TYPE_CHECKING:
     from kproxy.config.tls import ClientTls, UpstreamTls
 
-_VERSIONS: Final = {"1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
+_VERSIONS: Final = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
 _CIPHERS: Final = "ECDHE+AESGCM:ECDHE+CHACHA20"
 """Of TLS 1.2: forward secrecy and authenticated encryption, which every client of Kafka 2.0 and later has."""
 _HINTS: Final = {

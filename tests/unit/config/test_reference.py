@@ -38,6 +38,7 @@ from kproxy.config import (
 )
 from kproxy.config.environment import variables
 from kproxy.config.reference import json_schema, tables, with_tables, write
+from kproxy.config.tls import ClientTls, UpstreamTls
 from tests.unit.config.json_schema import flaws
 
 ROOT = Path(__file__).parents[3]
@@ -57,6 +58,8 @@ def keys() -> Iterator[tuple[str, Any]]:
         "clusters[].nodes": Nodes,
         "clusters[].telemetry": Telemetry,
         "clusters[].telemetry.subscriptions[]": Subscription,
+        "clusters[].tls": ClientTls,
+        "clusters[].upstream_tls": UpstreamTls,
         "clusters[].groups[]": GroupRule,
         "admin": Admin,
         "limits": Limits,
@@ -75,7 +78,7 @@ def keys() -> Iterator[tuple[str, Any]]:
         yield from (
             (f"{group}.{name}", field)
             for name, field in model.model_fields.items()
-            if name not in ("nodes", "failover", "telemetry", "tls")
+            if name not in ("nodes", "failover", "telemetry", "tls", "upstream_tls")
         )
 
 

@@ -22,7 +22,8 @@ RESTART = {
     "limits.max_connections", "limits.max_connections_per_address", "limits.connections_per_second",
     "limits.connections_per_second_per_address", "timeouts.whole_request", "timeouts.request_bytes_per_second",
     "timeouts.idle", "timeouts.unread_response", "timeouts.unanswered_request", "timeouts.tcp_keepalive",
-    "timeouts.connect", "timeouts.stalled_frame", "timeouts.first_request", "timeouts.upstream_request",
+    "timeouts.connect", "timeouts.tls_handshake", "timeouts.stalled_frame", "timeouts.first_request",
+    "timeouts.upstream_request",
     "log.format", "log.level", "name", "listen", "receivers", "state.path",
     "telemetry.max_bytes", "telemetry.receivers", "events.destinations", "events.interval", "events.instance",
     "failover.hide_topic_ids_from",
@@ -30,7 +31,8 @@ RESTART = {
 APPLIED = {
     "topology.interval", "topology.epoch_floor", "topology.grace", "topology.retired", "drain.deadline",
     "drain.rebootstrap", "bootstrap_servers", "upstreams", "failover.automatic", "failover.after",
-    "failover.floor", "failover.separate_producer_ids", "advertised_host", "nodes.strategy", "nodes.first_port",
+    "failover.floor", "failover.separate_producer_ids", "advertised_host", "tls", "upstream_tls",
+    "nodes.strategy", "nodes.first_port",
     "nodes.ranges", "nodes.advertised_first_port", "groups", "telemetry.admin", "telemetry.interval",
     "telemetry.subscriptions",
     "telemetry.max_points", "telemetry.max_attributes", "telemetry.max_buckets", "telemetry.max_fields",
@@ -66,7 +68,7 @@ def test_every_setting_is_sorted() -> None:
     optional = {"admin.listen"} | keys(Telemetry, "telemetry")
     everything = (keys(Config) | keys(VirtualCluster)) - {"clusters", "admin", "telemetry"} | optional
     assert everything == RESTART | APPLIED
-    applies = {dotted(path) for path in PROCESS_APPLIES | CLUSTER_APPLIES} | {"bootstrap_servers"}
+    applies = {dotted(path) for path in PROCESS_APPLIES | CLUSTER_APPLIES} | {"bootstrap_servers", "upstream_tls"}
     assert {key for key in everything if any(f"{key}.".startswith(f"{group}.") for group in applies)} == APPLIED
 
 
@@ -75,7 +77,7 @@ def test_the_docs_list_what_applies() -> None:
     page = (Path(__file__).parents[3] / "docs" / "configuration.md").read_text()
     section = page.partition("\n## What can change while kproxy runs\n")[2].partition("\n## ")[0]
     [cluster, process] = [set(re.findall("`([a-z_.]+)`", line)) for line in section.splitlines() if line[:2] == "- "]
-    assert cluster == {dotted(path) for path in CLUSTER_APPLIES} | {"bootstrap_servers"}
+    assert cluster == {dotted(path) for path in CLUSTER_APPLIES} | {"bootstrap_servers", "upstream_tls"}
     assert process == {dotted(path) for path in PROCESS_APPLIES}
 
 
