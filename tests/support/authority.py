@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 
@@ -42,15 +43,26 @@ class Authority:
         openssl("req", "-new", *_key(made.key, password), "-out", str(request), "-subj", f"/CN={name}")
         extensions = self.directory / f"{name}.ext"
         extensions.write_text(f"subjectAltName={','.join(hosts or ('DNS:localhost', 'IP:127.0.0.1'))}\n")
-        sign = ("x509", "-req", "-in", str(request), "-CA", str(self.file), "-CAkey", str(self._key))
-        openssl(*sign, "-extfile", str(extensions), *_validity(days), "-out", str(made.chain))
+        if days[0] == 0:
+            sign = ("x509", "-req", "-in", str(request), "-CA", str(self.file), "-CAkey", str(self._key))
+            openssl(*sign, "-extfile", str(extensions), "-days", str(days[1]), "-out", str(made.chain))
+        else:  # of openssl's commands only `ca` can set when it begins
+            self._sign_from(request, extensions, made.chain, days)
         return made
+
+    def _sign_from(self, request: Path, extensions: Path, chain: Path, days: tuple[int, int]) -> None:
+        database, config = self.directory / "database", self.directory / "ca.cnf"
+        database.write_text("")
+        config.write_text(
+            f"[ca]\ndefault_ca=it\n[it]\ndatabase={database}\nnew_certs_dir={self.directory}\nrand_serial=yes\n"
+            "default_md=sha256\nunique_subject=no\npolicy=names\n[names]\ncommonName=supplied\n"
+        )
+        begins, ends = ((datetime.now(UTC) + timedelta(days=each)).strftime("%Y%m%d%H%M%SZ") for each in days)
+        sign = ("ca", "-batch", "-config", str(config), "-cert", str(self.file), "-keyfile", str(self._key))
+        when = ("-startdate", begins, "-enddate", ends)
+        openssl(*sign, "-in", str(request), "-extfile", str(extensions), *when, "-notext", "-out", str(chain))
 
 
 def _key(path: Path, password: str = "") -> tuple[str, ...]:
     hidden = ("-passout", f"pass:{password}") if password else ("-nodes",)
     return ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", *hidden, "-keyout", str(path))
-
-
-def _validity(days: tuple[int, int]) -> tuple[str, ...]:
-    return ("-days", str(days[1]))

@@ -24,6 +24,7 @@ from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.relay.apis import RETIRED_KEYS
 from kproxy.relay.connection import Connection
 from kproxy.relay.pump import Pump
+from kproxy.upstream.tls import BrokerContext, ServerContext
 from kproxy.wire.primitives import frame
 
 HOST = "127.0.0.1"
@@ -59,6 +60,8 @@ class Backend:
         self.cluster_id: str | None = None
         self.table = ApiTable(self.counters, composed(self, {}, None))
         self.retired_table = ApiTable(self.counters, composed_retired(self), only=RETIRED_KEYS)
+        self.tls: ServerContext | None = None
+        self.upstream_tls: BrokerContext | None = None
         self.means = Action.SERVE
         self.served = self.table.served()
         self.servers = servers
