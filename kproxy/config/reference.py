@@ -17,6 +17,7 @@ from kproxy.config.cluster import VirtualCluster
 from kproxy.config.environment import FLAGS, flag, variable
 from kproxy.config.events import DESTINATIONS, Events
 from kproxy.config.groups import GroupRule
+from kproxy.config.identity import Identity
 from kproxy.config.models import Config
 from kproxy.config.nodes import Nodes
 from kproxy.config.process import Admin, Drain, Limits, Log, State, Timeouts, Topology
@@ -32,6 +33,7 @@ _UNNAMED: Final = "–"
 _GROUPS: Final[tuple[tuple[str, str, type[BaseModel]], ...]] = (
     ("clusters[]", "", VirtualCluster),
     ("clusters[].upstreams[]", _UNNAMED, Upstream),
+    ("clusters[].identity", "identity", Identity),
     ("clusters[].failover", "failover", Failover),
     ("clusters[].nodes", "nodes", Nodes),
     ("clusters[].telemetry", "telemetry", Telemetry),
@@ -52,7 +54,7 @@ _GROUPS: Final[tuple[tuple[str, str, type[BaseModel]], ...]] = (
 )
 
 # Fields that have their own tables.
-_TABLES: Final = frozenset({"nodes", "failover", "telemetry", "tls"})
+_TABLES: Final = frozenset({"nodes", "failover", "telemetry", "tls", "identity"})
 
 
 def json_schema() -> str:

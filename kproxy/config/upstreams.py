@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from kproxy.config.address import MAX_PORT, HostPort, is_wildcard
 from kproxy.config.base import Path, Settings, split_commas
+from kproxy.config.identity import Identity
 from kproxy.config.units import seconds
 
 DEFAULT_NAME: Final = "main"
@@ -63,6 +64,9 @@ class Upstream(Settings):
         min_length=1,
         description="Its brokers to connect to first, as host:port; a list or one string with commas.",
         examples=["broker-1:9092,broker-2:9092"],
+    )
+    identity: Identity | None = Field(
+        default=None, description="kproxy's own identity there; without it that of the virtual cluster, if it has one."
     )
 
 
