@@ -50,6 +50,10 @@ class ShortageError(UpstreamError):
     """The system refused kproxy a descriptor or memory: that says nothing about the broker."""
 
 
+class IdentityError(UpstreamError):
+    """A broker refuses kproxy's identity, or kproxy cannot present it: that says nothing about the broker."""
+
+
 class CommandError(KproxyError):
     """The running proxy did not carry out a request; `str()` gives the reason in one line.
 

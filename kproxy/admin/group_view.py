@@ -70,7 +70,7 @@ async def lag(
     except trio.TooSlowError:
         raise BackendError(f"the brokers did not say the offsets within {_LAG_SECONDS:g} s") from None
     except UpstreamError as error:
-        raise BackendError(f"kproxy, without credentials, cannot ask the brokers: {error}") from error
+        raise BackendError(f"kproxy cannot ask the brokers: {error}") from error
     return (_lag(one, owners.get(one[:2])) for one in found)
 
 

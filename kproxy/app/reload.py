@@ -45,7 +45,7 @@ async def reload_at_hangup(process: Serving, read: Reload) -> None:
 async def _reload(process: Serving, read: Reload) -> None:
     try:
         config = await trio.to_thread.run_sync(read)
-        hide(secrets_of(config.receivers))
+        hide(secrets_of(config.with_secrets))
         await apply(process, config)
     except KproxyError as error:
         log.error("reload refused, nothing has changed", reason=str(error))
@@ -126,20 +126,22 @@ class Plan:
 
 async def planned(cluster: Cluster, settings: VirtualCluster, config: Config, keys: frozenset[str]) -> Plan:
     """Return the plan for a virtual cluster's changed settings `keys`; raises `KproxyError` for what cannot be."""
+    upstreams = cluster.upstreams
+    made = upstreams.made(settings, config)
     backends = {
-        name: cluster.upstreams.all[name] if made.settings == _settings(cluster.upstreams.all.get(name)) else made
-        for name, made in cluster.upstreams.made(settings, config).items()
+        name: upstreams.all[name] if name in upstreams.all and upstreams.all[name].is_at(new.settings) else new
+        for name, new in made.items()
     }
     if cluster.telemetry is not None and settings.telemetry is not None:
         cluster.telemetry.fixed(settings.telemetry)
-    active = backends.get(cluster.upstreams.active.name, next(iter(backends.values())))
-    snapshot = active.snapshot if active is cluster.upstreams.active else await active.look()
+    active = backends.get(upstreams.active.name, next(iter(backends.values())))
+    snapshot = active.snapshot
+    if active is not upstreams.active:
+        snapshot = await made[active.name].look()
+    elif active.settings != made[active.name].settings:  # kproxy has another identity there: it must be accepted
+        await made[active.name].look()
     renumbered = any(key.startswith("nodes") for key in keys)
     return Plan(cluster, settings, backends, active, snapshot, renumbered or "advertised_host" in keys, renumbered)
-
-
-def _settings(upstream: Upstream | None) -> object:
-    return None if upstream is None else upstream.settings
 
 
 def _shown(clusters: Mapping[str, frozenset[str]]) -> dict[str, list[str]]:

@@ -32,7 +32,7 @@ def run(config: Config, reload: Reload | None = None) -> int:
 
     `reload` reads the configuration again, at SIGHUP.
     """
-    hide(secrets_of(config.receivers))
+    hide(secrets_of(config.with_secrets))
     log = LogCounters()
     with logging_to_stderr(config.log.level, _format(config.log), log):
         sys.setswitchinterval(SWITCH_INTERVAL)

@@ -127,11 +127,8 @@ class Cluster:
         The topic names its servers, or a virtual cluster that has it on its active upstream; by default this one has.
         """
         named = self.siblings.get(topic.cluster or self.settings.name, self)
-        if topic.bootstrap_servers:
-            servers = [(server.host, server.port) for server in topic.bootstrap_servers]
-            return client_of(servers, self.config, self._troubles)
-        active = named.upstreams.active
-        return client_of(active.servers, self.config, self._troubles, active.dial)
+        servers = [(server.host, server.port) for server in topic.bootstrap_servers]
+        return client_of(servers, self.config, self._troubles) if servers else named.upstreams.active.new_client()
 
     async def remember(self, store: Store, work: trio.Nursery) -> None:
         """Restore what was active before a restart: the upstream, the failover history, the telemetry subscriptions.
@@ -270,6 +267,8 @@ class Cluster:
         When it is not among them, the caller switches at once. It reconfigures `failover_controller` last.
         """
         self.settings, self.upstreams.all = settings, upstreams
+        for backend in settings.backends:
+            upstreams[backend.name].identify(backend)
         self.locate(None)
         if self.telemetry is not None and settings.telemetry is not None:
             self.telemetry.reconfigure(settings.telemetry)

@@ -21,7 +21,7 @@ from kproxy.upstream.client import UpstreamClient
 from kproxy.upstream.dial import Dial, open_tcp
 
 if TYPE_CHECKING:
-    from kproxy.config import Config, VirtualCluster
+    from kproxy.config import Config, Identity, VirtualCluster
     from kproxy.config.upstreams import Upstream as Settings
     from kproxy.observe.counters import ClusterCounters
     from kproxy.topology.probe import OnReachability
@@ -38,10 +38,13 @@ def client_of(
     config: Config,
     troubles: Troubles | None = None,
     dial: Dial = open_tcp,
+    identity: Callable[[], Identity | None] = lambda: None,
 ) -> UpstreamClient:
     """Return a client of the cluster at these bootstrap servers, with the timeouts of the settings."""
     connect, request = config.timeouts.connect, config.timeouts.upstream_request
-    return UpstreamClient(servers, connect_timeout=connect, request_timeout=request, dial=dial, troubles=troubles)
+    return UpstreamClient(
+        servers, connect_timeout=connect, request_timeout=request, dial=dial, troubles=troubles, identity=identity
+    )
 
 
 class Upstream:
@@ -69,12 +72,20 @@ class Upstream:
         self._on_change = on_change
         self._on_reachability = on_reachability
         self._scope = trio.CancelScope()
-        self.watcher = self._new_watcher(self._new_client(), None)
+        self.watcher = self._new_watcher(self.new_client(), None)
 
     @property
     def snapshot(self) -> Snapshot | None:
         """The cluster as last seen; None before that."""
         return self.watcher.snapshot
+
+    def is_at(self, settings: Settings) -> bool:
+        """True when the settings name this cluster, whatever identity kproxy has there."""
+        return self.settings == settings.model_copy(update={"identity": self.settings.identity})
+
+    def identify(self, settings: Settings) -> None:
+        """Take the identity of these settings, which name this cluster: new connections authenticate with it."""
+        self.settings = settings
 
     def adopt(self, config: Config) -> None:
         """Apply the process-wide settings: at the next poll, and for new connections."""
@@ -84,7 +95,7 @@ class Upstream:
     def start(self, work: trio.Nursery, snapshot: Snapshot | None) -> None:
         """Watch the cluster from now on, beginning with `snapshot`, which `look` has returned before."""
         self._scope = trio.CancelScope()
-        client = self._new_client()
+        client = self.new_client()
         self.watcher = self._new_watcher(client, snapshot)
         work.start_soon(self._run, self._scope, client, self.watcher)
 
@@ -98,7 +109,7 @@ class Upstream:
 
     async def ask(self, question: Callable[[UpstreamClient], Awaitable[T]]) -> T:
         """Return what `question` gets from the cluster, on connections of its own; raises UpstreamError."""
-        client = self._new_client()
+        client = self.new_client()
         found: T | UpstreamError
         async with trio.open_nursery() as nursery:
             await nursery.start(client.run)
@@ -116,8 +127,9 @@ class Upstream:
         with scope:
             await supervised(self._troubles, Where.WATCHER, _watch, client, watcher)
 
-    def _new_client(self) -> UpstreamClient:
-        return client_of(self.servers, self._config, self._troubles, self.dial)
+    def new_client(self) -> UpstreamClient:
+        """Return a client of this cluster, with the identity that kproxy has at the time of each connection."""
+        return client_of(self.servers, self._config, self._troubles, self.dial, lambda: self.settings.identity)
 
     async def dial(self, host: str, port: int) -> trio.abc.Stream:
         """Connect to one of its brokers, for a client of kproxy's own; raises OSError."""

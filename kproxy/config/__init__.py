@@ -4,6 +4,7 @@ from kproxy.config.address import HostPort
 from kproxy.config.cluster import VirtualCluster
 from kproxy.config.events import DESTINATIONS, EventFiles, Events, EventTopic
 from kproxy.config.groups import GroupRule
+from kproxy.config.identity import Identity
 from kproxy.config.loading import ConfigProblems, load
 from kproxy.config.models import Config
 from kproxy.config.nodes import NodeRange, Nodes
@@ -34,6 +35,7 @@ __all__ = [
     "Files",
     "GroupRule",
     "HostPort",
+    "Identity",
     "Kafka",
     "Limits",
     "Log",

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 from kproxy.config.address import MAX_PORT, Host, HostPort, is_wildcard
 from kproxy.config.base import Path, Settings, refuse
 from kproxy.config.groups import GroupRule
+from kproxy.config.identity import Identity
 from kproxy.config.nodes import Nodes
 from kproxy.config.telemetry import Telemetry
 from kproxy.config.tls import ClientTls, UpstreamTls
@@ -46,6 +47,10 @@ class VirtualCluster(Settings):
         "commas. Required, unless there are `upstreams`: this is short for a single one called `main`.",
         examples=["broker-1:9092,broker-2:9092"],
     )
+    identity: Identity | None = Field(
+        default=None,
+        description="kproxy's own identity at brokers that ask for SASL; without it kproxy cannot ask them anything.",
+    )
     failover: Failover = Field(default=Failover(), description="When kproxy switches to another upstream, and how.")
     listen: HostPort = Field(
         description="Where clients bootstrap. Host 0.0.0.0 or [::] for every address of the machine; "
@@ -73,9 +78,15 @@ class VirtualCluster(Settings):
 
     @property
     def backends(self) -> tuple[Upstream, ...]:
-        """The upstreams in their order, at least one: `bootstrap_servers` becomes one called `main`."""
-        some = self.upstreams or (Upstream(name=DEFAULT_NAME, bootstrap_servers=self.bootstrap_servers),)
-        return tuple(one.model_copy(update={"tls": one.tls or self.upstream_tls}) for one in some)
+        """The upstreams in their order, at least one: `bootstrap_servers` becomes one called `main`.
+
+        Each has its own TLS and identity or, without them, the virtual cluster's.
+        """
+        named = self.upstreams or (Upstream(name=DEFAULT_NAME, bootstrap_servers=self.bootstrap_servers),)
+        return tuple(
+            one.model_copy(update={"tls": one.tls or self.upstream_tls, "identity": one.identity or self.identity})
+            for one in named
+        )
 
     @property
     def hides_topic_ids_from(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Self
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from kproxy.config.address import HostPort
@@ -98,6 +98,14 @@ class Config(BaseSettings):
             return ()
         names = cluster.telemetry.receivers
         return tuple(receiver for receiver in self.receivers if names is None or receiver.name in names)
+
+    @property
+    def with_secrets(self) -> Iterator[BaseModel]:
+        """Yield the groups of settings that have secrets in them, for `secrets_of`."""
+        yield from self.receivers
+        for cluster in self.clusters:
+            named = (cluster.identity, *(upstream.identity for upstream in cluster.upstreams))
+            yield from (identity for identity in named if identity is not None)
 
     def claims(self) -> tuple[Claim, ...]:
         """Return every port, or run of ports, that this configuration listens on: listeners first, then nodes."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from kproxy.config.address import MAX_PORT, HostPort, join_host_port
 from kproxy.config.cluster import VirtualCluster
+from kproxy.config.identity import is_loopback
 from kproxy.config.models import Config
 from kproxy.config.nodes import Claim, room
 
@@ -103,6 +104,7 @@ def notes(config: Config) -> Iterator[str]:
     for cluster in config.clusters:
         if len(cluster.backends) > 1 and cluster.nodes.strategy == "offset":
             yield f"clusters.{cluster.name}.nodes: {_covered(cluster)}"
+        yield from _in_the_clear(cluster)
         if cluster.telemetry is not None and not config.receivers_of(cluster):
             yield f"clusters.{cluster.name}.telemetry: has no receiver: what clients push is taken and dropped"
         yield from _unsafe(cluster)
@@ -126,6 +128,17 @@ def _unsafe(cluster: VirtualCluster) -> Iterator[str]:
             yield f"{key}: accepts any certificate: whoever is on the way can read and change everything"
         elif upstream.tls.dangerously_accept_any_host_name:
             yield f"{key}: accepts any host name: whoever has a certificate of a trusted authority can pose as a broker"
+
+
+def _in_the_clear(cluster: VirtualCluster) -> Iterator[str]:
+    """Yield a note for each upstream whose servers are sent kproxy's secret so that others on the way can read it."""
+    for upstream in cluster.backends:
+        far = [server for server in upstream.bootstrap_servers if not is_loopback(server.host)]
+        if upstream.identity is not None and upstream.identity.is_readable and upstream.tls is None and far:
+            where = f"upstreams.{upstream.name}.identity" if cluster.upstreams else "identity"
+            secret = "the password" if upstream.identity.mechanism == "PLAIN" else "the token"
+            hint = f"{upstream.identity.mechanism} without TLS shows {secret} to whoever can read the connection to"
+            yield f"clusters.{cluster.name}.{where}: {hint} {far[0]}"
 
 
 def _covered(cluster: VirtualCluster) -> str:

@@ -36,7 +36,7 @@ _KINDS: Final = {
     "literal_error": "must be {expected}",
 }
 
-_SECRET: Final = frozenset({"receivers", "destinations", "headers", "options"})
+_SECRET: Final = frozenset({"receivers", "destinations", "headers", "options", "identity"})
 """Settings that have secrets in them. A text in the place of one may be a secret, too."""
 
 
@@ -69,6 +69,8 @@ def _shown(error: ErrorDetails) -> str:
     value = error["input"]
     if isinstance(value, str) and not _SECRET.isdisjoint(error["loc"]):
         return "text"
+    if isinstance(value, int | float) and "identity" in error["loc"]:  # YAML takes a password of digits for a number
+        return "a number"
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list | tuple):

@@ -17,6 +17,7 @@ from kproxy.config.cluster import VirtualCluster
 from kproxy.config.environment import FLAGS, flag, variable
 from kproxy.config.events import DESTINATIONS, Events
 from kproxy.config.groups import GroupRule
+from kproxy.config.identity import Identity
 from kproxy.config.models import Config
 from kproxy.config.nodes import Nodes
 from kproxy.config.process import Admin, Drain, Limits, Log, State, Timeouts, Topology
@@ -33,6 +34,7 @@ _UNNAMED: Final = "–"
 _GROUPS: Final[tuple[tuple[str, str, type[BaseModel]], ...]] = (
     ("clusters[]", "", VirtualCluster),
     ("clusters[].upstreams[]", _UNNAMED, Upstream),
+    ("clusters[].identity", "identity", Identity),
     ("clusters[].failover", "failover", Failover),
     ("clusters[].nodes", "nodes", Nodes),
     ("clusters[].telemetry", "telemetry", Telemetry),
@@ -55,7 +57,7 @@ _GROUPS: Final[tuple[tuple[str, str, type[BaseModel]], ...]] = (
 )
 
 # Fields that have their own tables.
-_TABLES: Final = frozenset({"nodes", "failover", "telemetry", "tls", "upstream_tls"})
+_TABLES: Final = frozenset({"nodes", "failover", "telemetry", "tls", "upstream_tls", "identity"})
 
 
 def json_schema() -> str:

@@ -17,11 +17,13 @@ from kproxy.config.base import Path, dotted
 from kproxy.config.cluster import VirtualCluster
 from kproxy.config.models import Config
 from kproxy.config.telemetry import QUOTAS
+from kproxy.config.upstreams import Upstream
 
 PROCESS_APPLIES: Final[frozenset[Path]] = frozenset({("topology",), ("drain",)})
 CLUSTER_APPLIES: Final[frozenset[Path]] = frozenset(
     {
         ("upstreams",),
+        ("identity",),
         ("failover", "automatic"),
         ("failover", "after"),
         ("failover", "floor"),
@@ -74,8 +76,13 @@ def changes(old: Config, new: Config) -> Changes:
 
 def _of_cluster(old: VirtualCluster, new: VirtualCluster) -> Iterator[Path]:
     yield from _differing(old, new, "bootstrap_servers", "upstreams", "upstream_tls")
-    if old.backends != new.backends:
+    if _own(old) != _own(new):
         yield ("upstreams",)
+
+
+def _own(cluster: VirtualCluster) -> tuple[Upstream, ...]:
+    """Return the backends without what they have of the virtual cluster: its identity is a setting of its own."""
+    return cluster.model_copy(update={"identity": None}).backends
 
 
 def _differing(old: BaseModel, new: BaseModel, *without: str) -> Iterator[Path]:

@@ -75,14 +75,16 @@ def masked_reason(reason: str) -> str:
     return _CREDENTIALS.sub(f"{HIDDEN}@", mask_urls(reason)) if "@" in reason else mask_urls(reason)
 
 
-def secrets_of(receivers: Iterable[BaseModel]) -> Iterator[str]:
-    """Yield every value of receivers' settings that nothing may show; no other settings have secrets."""
-    for receiver in receivers:
-        for value in getattr(receiver, "headers", {}).values():
+def secrets_of(groups: Iterable[BaseModel]) -> Iterator[str]:
+    """Yield every value that nothing may show, of receivers and identities: no other settings have secrets."""
+    for group in groups:
+        for value in getattr(group, "headers", {}).values():
             yield value.get_secret_value()
             yield value.get_secret_value().rpartition(" ")[2]  # the token behind `Bearer`
-        yield from _in_url(getattr(receiver, "url", ""))
-        yield from _texts(getattr(receiver, "options", None))
+        yield from _in_url(getattr(group, "url", ""))
+        yield from _texts(getattr(group, "options", None))
+        if (password := getattr(group, "password", None)) is not None:
+            yield password.get_secret_value()
 
 
 def _in_url(url: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from kproxy.config.address import MAX_PORT, HostPort, is_wildcard
 from kproxy.config.base import Path, Settings, split_commas
+from kproxy.config.identity import Identity
 from kproxy.config.tls import UpstreamTls
 from kproxy.config.units import seconds
 
@@ -67,6 +68,9 @@ class Upstream(Settings):
     )
     tls: UpstreamTls | None = Field(
         default=None, description="TLS to its brokers; without it as `upstream_tls` of the virtual cluster says."
+    )
+    identity: Identity | None = Field(
+        default=None, description="kproxy's own identity there; without it that of the virtual cluster, if it has one."
     )
 
 

@@ -1,7 +1,7 @@
 """How far a group's committed offsets are behind the ends of their partitions, as the brokers say.
 
-kproxy's own client asks, once for each `kproxy groups lag`. It has no credentials: the brokers must answer anonymous
-clients.
+kproxy's own client asks, once for each `kproxy groups lag`, with the identity that it has at the upstream cluster, if
+any.
 """
 
 from __future__ import annotations

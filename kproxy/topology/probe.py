@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, ParamSpec
 
 import trio
 
-from kproxy.errors import KproxyError, ShortageError
+from kproxy.errors import IdentityError, KproxyError, ShortageError
 from kproxy.observe.faults import boundary, note
 from kproxy.observe.troubles import Troubles, Where
 from kproxy.topology.reachability import Reachability, flipped, observed
@@ -27,11 +27,13 @@ P = ParamSpec("P")
 class Attempt(NamedTuple):
     """How a poll or a probe went: `error` says why it failed, None when it did not.
 
-    `own`: the failure is kproxy's own, a fault or a shortage, and says nothing about the broker.
+    `own`: the failure is kproxy's own, a fault or a shortage, and says nothing about the broker. `refused`: it is that
+    kproxy cannot authenticate.
     """
 
     error: str | None
     own: bool = False
+    refused: bool = False
 
 
 async def attempted(work: Callable[[], Awaitable[None]], limit: float, troubles: Troubles) -> Attempt:
@@ -45,6 +47,8 @@ async def attempted(work: Callable[[], Awaitable[None]], limit: float, troubles:
         return Attempt(short or f"not done within {limit:g} s; check the network and the brokers' load", bool(short))
     except ShortageError as error:
         return Attempt(str(error), own=True)
+    except IdentityError as error:
+        return Attempt(str(error), own=True, refused=True)
     except KproxyError as error:
         return Attempt(str(error))
     except Exception as error:
@@ -102,7 +106,7 @@ class Prober:
         async with places:
             # Half for the connect, half for the answer: each gives a better reason than this deadline does.
             attempt = await attempted(hello, self._limit + CAP, self._troubles)
-        if attempt.own:
+        if attempt.own and not attempt.refused:
             return
         previous = self._nodes.get(node_id)
         current = self._nodes[node_id] = observed(previous, attempt.error, trio.current_time())

@@ -83,6 +83,7 @@ class Watcher:
         self._troubles = troubles or Troubles()
         self._prober = Prober(client, probe_timeout, on_reachability, self._troubles)
         self._failures = 0
+        self._refused = False
         self._hinted = trio.Event()
         self._confirmation = Confirmation()
         self._odd: tuple[str | None, _Nodes] | None = None
@@ -140,6 +141,9 @@ class Watcher:
 
     async def _round(self) -> None:
         attempt = await attempted(self._poll, self._poll_timeout, self._troubles)
+        if attempt.refused and not self._refused:
+            log.warning("kproxy cannot authenticate", reason=attempt.error)
+        self._refused = attempt.refused
         self.blind = attempt.error if attempt.own else None
         if not attempt.own:
             self._observe(attempt.error)
@@ -192,7 +196,9 @@ class Watcher:
             )
 
     async def _pause(self, started: float) -> None:
-        interval = min(self.interval, _BLIND_SECONDS) if self.blind else self.interval
+        # A broker that refuses kproxy is not asked more often than others: somewhere, refusals lock a user out.
+        soon = self.blind and not self._refused
+        interval = min(self.interval, _BLIND_SECONDS) if soon else self.interval
         delay = next_delay(self._failures, self._rand(), interval=interval, jitter=self._jitter, floor=self._floor)
         with trio.move_on_at(started + delay):
             await self._hinted.wait()

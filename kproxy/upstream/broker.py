@@ -21,6 +21,8 @@ T = TypeVar("T")
 class Broker:
     """Holds one session at most. Tasks that ask while it is being opened share the one attempt and its outcome.
 
+    A session whose authentication ends soon is not used for further requests; a new one takes its place.
+
     While a session is renewed there is one more connection: the new one beside the old, or the old one whose last
     requests are still being answered.
     """
@@ -91,6 +93,10 @@ class Broker:
             self._replaced = None
 
     def _live(self) -> Session | None:
+        if self._session is not None and self._session.overdue:
+            # Its requests under way are still answered: the broker refuses only what comes after the end (KIP-368).
+            self._session.retire("its authentication ends, and a fresh connection takes over")
+            self._session = None
         return self._session if self._session is not None and self._session.live else None
 
     async def _dial(self, limit: float) -> Session:

@@ -14,7 +14,8 @@ from typing import Final
 
 import trio
 
-from kproxy.errors import ShortageError, UpstreamError
+from kproxy.config.identity import Identity
+from kproxy.errors import IdentityError, ShortageError, UpstreamError
 from kproxy.observe.troubles import Troubles
 from kproxy.upstream.attempts import Address, Candidate, fresh_first, ordered
 from kproxy.upstream.broker import Broker
@@ -52,8 +53,13 @@ class UpstreamClient:
         dial: Dial = open_tcp,
         rand: Callable[[], float] = random.random,
         troubles: Troubles | None = None,
+        identity: Callable[[], Identity | None] = lambda: None,
     ) -> None:
-        """`troubles` are the process'; by default they are the client's own."""
+        """`troubles` are the process'; by default they are the client's own.
+
+        `identity` is asked for each new connection: with what kproxy authenticates there, None for not at all.
+        """
+        self._identity = identity
         self._troubles = troubles or Troubles()
         self._bootstrap = frozenset(bootstrap)
         self._connect_timeout = connect_timeout
@@ -182,10 +188,12 @@ class UpstreamClient:
             client_id=self._client_id,
             max_response=self._max_response,
             troubles=self._troubles,
+            identity=self._identity(),
         )
 
 
 def _nobody(errors: Sequence[UpstreamError]) -> UpstreamError:
-    """Join the brokers' errors. One that kproxy could not dial might have answered."""
-    kind = ShortageError if any(isinstance(each, ShortageError) for each in errors) else UpstreamError
+    """Join the brokers' errors. One that kproxy could not dial might have answered, and one that refused it did."""
+    kinds = (kind for kind in (ShortageError, IdentityError) if any(isinstance(each, kind) for each in errors))
+    kind = next(kinds, UpstreamError)
     return kind(f"no broker answers: {' | '.join(map(str, errors))}")

@@ -53,6 +53,8 @@ class Connection:
         self.where = where
         self._troubles = troubles or Troubles()
         self.error: UpstreamError | None = None
+        self.hint = ""
+        """What to do when the broker closes the connection instead of answering."""
         self._stream = stream
         self._client_id = client_id
         self._in_flight: InFlight[_Exchange] = InFlight()
@@ -182,7 +184,7 @@ class Connection:
         if self._splitter.pending:
             return f"the broker closed the connection inside a response, after {self._splitter.pending} bytes of it"
         if self._in_flight:
-            return f"the broker closed the connection with {len(self._in_flight)} requests unanswered"
+            return f"the broker closed the connection with {len(self._in_flight)} requests unanswered{self.hint}"
         return "the broker closed the idle connection"
 
 

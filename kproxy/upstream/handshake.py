@@ -18,6 +18,7 @@ from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
 from kproxy.wire.generated.error_codes import ErrorCode
 
+_LOG: Final = "its log has the reason"
 HELLO: Final = ApiVersionsRequest(client_software_name="kproxy", client_software_version=kproxy.__version__)
 
 
@@ -73,9 +74,8 @@ def next_hello(answer: ApiVersionsResponse, version: int) -> int | None:
     # Brokers before 2.4 name no range with their refusal; each of them knows v0.
     lower = 0 if own is None else min(own.max_version, ApiVersionsRequest.max_version)
     if answer.error_code != ErrorCode.UNSUPPORTED_VERSION or lower >= version:
-        raise UpstreamError(
-            f"the broker answers ApiVersions v{version} with error {answer.error_code}; its log has the reason"
-        )
+        hint = "give kproxy an `identity`" if answer.error_code == ErrorCode.ILLEGAL_SASL_STATE else _LOG
+        raise UpstreamError(f"the broker answers ApiVersions v{version} with error {answer.error_code}; {hint}")
     return max(lower, 0)
 
 

@@ -5,21 +5,27 @@ kproxy.upstream.client opens one when it has none: to poll the topology, and to 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import trio
 
+from kproxy.config.identity import Identity
 from kproxy.errors import MalformedMessageError, ShortageError, UpstreamError
 from kproxy.observe.faults import note_shortage
 from kproxy.observe.troubles import SHORTAGES, Troubles
 from kproxy.upstream.attempts import Address
+from kproxy.upstream.authentication import authenticate
 from kproxy.upstream.connection import Connection
 from kproxy.upstream.dial import Dial, reason, shortage_of
 from kproxy.upstream.handshake import HELLO, NotOfferedError, Offered, Request, decode_answer, next_hello, offered, pick
 from kproxy.wire.message import WireMessage
 
 Answer = TypeVar("Answer", bound=WireMessage)
+
+_ASKS_FOR_SASL: Final = "; if its listener asks for SASL, give kproxy an `identity`"
+"""A broker answers ApiVersions, and then closes connections that do not authenticate."""
 
 
 class Session:
@@ -28,11 +34,18 @@ class Session:
     def __init__(self, connection: Connection, versions: Mapping[int, Offered]) -> None:
         self._connection = connection
         self._versions = versions
+        self.renew_at = math.inf
+        """When, on Trio's clock, a new connection must take over: the authentication ends soon after (KIP-368)."""
 
     @property
     def live(self) -> bool:
         """True while requests can still be sent."""
         return self._connection.error is None
+
+    @property
+    def overdue(self) -> bool:
+        """True when a new connection must take over."""
+        return trio.current_time() >= self.renew_at
 
     def close(self, why: str) -> None:
         """End the connection; requests in flight raise UpstreamError with `why`."""
@@ -49,6 +62,7 @@ class Session:
         except NotOfferedError as error:
             raise NotOfferedError(f"{self._connection.where}: {error}") from None
         frame, body_at = await self._connection.exchange(message.api_key, version, message.encode(version), limit)
+        self._connection.hint = ""
         try:
             return answer.decode(frame[body_at:], version, exact=False)
         except MalformedMessageError as error:
@@ -65,11 +79,12 @@ async def open_session(
     client_id: str,
     max_response: int,
     troubles: Troubles,
+    identity: Identity | None = None,
 ) -> Session:
-    """Dial, shake hands, and leave the connection running in `nursery`, all within `connect_timeout` seconds.
+    """Dial, shake hands, authenticate if there is an identity, and leave the connection running in `nursery`.
 
-    Raises UpstreamError, ShortageError when kproxy itself could not dial; no socket stays open then. SASL will come
-    between the handshake and the session.
+    All within `connect_timeout` seconds. Raises UpstreamError: ShortageError when kproxy itself could not dial,
+    IdentityError when it could not authenticate. No socket stays open then.
     """
     where = f"{address[0]}:{address[1]}"
     with trio.move_on_after(connect_timeout):
@@ -77,7 +92,12 @@ async def open_session(
         connection = Connection(stream, where, client_id=client_id, max_response=max_response, troubles=troubles)
         nursery.start_soon(connection.run)
         try:
-            return Session(connection, await _shake_hands(connection, connect_timeout))
+            session = Session(connection, await _shake_hands(connection, connect_timeout))
+            if identity is None:
+                connection.hint = _ASKS_FOR_SASL
+            else:
+                session.renew_at = await authenticate(session, identity, where, connect_timeout)
+            return session
         except BaseException:
             connection.fail("the handshake did not end well")
             raise

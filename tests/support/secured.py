@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -97,6 +99,14 @@ def secured(settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Secu
             *("--entity-type", "broker-loggers", "--entity-name", str(NODE_ID)),
         )
         yield found
+
+
+def unsecured_token(user: str) -> str:
+    """Return a JWT of an hour without a signature, which the broker accepts (KIP-255: for tests alone)."""
+    now = time.time()
+    parts = ({"alg": "none"}, {"sub": user, "iat": now - 10, "exp": now + 3600})
+    coded = (base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts)
+    return ".".join((*coded, ""))
 
 
 def _add_scram_users(broker: Secured) -> None:

@@ -1,4 +1,4 @@
-"""kproxy cannot authenticate itself: its clients still work, and it learns the cluster from their traffic."""
+"""kproxy without an identity: its clients still work, and it learns the cluster from their traffic."""
 
 from __future__ import annotations
 
@@ -65,6 +65,7 @@ def test_clients_are_served_though_kproxy_is_refused(broker: Secured, tmp_path: 
         assert status == 200
         assert b'"state":"degraded"' in ready
         assert b"closed the connection with 1 requests unanswered" in ready
+        assert b"give kproxy an `identity`" in ready
         (cluster,) = proxy.get_json("/api/v1/clusters")["clusters"]
         assert cluster["cluster_id"] is None
         assert [(node["node_id"], node["upstream"]) for node in cluster["nodes"]] == [(NODE_ID, broker.bootstrap)]

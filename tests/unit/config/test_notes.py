@@ -63,3 +63,25 @@ def test_hosted_groups_without_a_state_file(path: str | None) -> None:
     found = list(notes(Config.model_validate({"clusters": [cluster], "state": {"path": path}})))
     line = "clusters.orders.groups: without state.path a restart forgets the members, and they join again"
     assert found == ([] if path else [line])
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "servers", "shown"),
+    [
+        ("PLAIN", "127.0.0.1:1,kafka-1:9092,kafka-2:9092", "PLAIN without TLS shows the password"),
+        ("OAUTHBEARER", "kafka-1:9092", "OAUTHBEARER without TLS shows the token"),
+        ("PLAIN", "localhost:1,[::1]:2", None),
+        ("SCRAM-SHA-256", "kafka-1:9092", None),
+    ],
+)
+@pytest.mark.parametrize("several", [False, True])
+def test_a_secret_that_others_can_read(mechanism: str, servers: str, shown: str | None, several: bool) -> None:
+    """It is noted where it would leave the machine."""
+    user = {"username": "a", "password": "hunter2"}
+    identity = {"mechanism": mechanism} | ({"token_file": "t"} if mechanism == "OAUTHBEARER" else user)
+    upstream = {"name": "east", "bootstrap_servers": servers, "identity": identity}
+    one = {"bootstrap_servers": servers, "identity": identity}
+    cluster = {"name": "orders", "listen": "h:9092"} | ({"upstreams": [upstream]} if several else one)
+    place = "clusters.orders.upstreams.east.identity" if several else "clusters.orders.identity"
+    line = f"{place}: {shown} to whoever can read the connection to kafka-1:9092"
+    assert list(notes(Config.model_validate({"clusters": [cluster]}))) == ([line] if shown else [])

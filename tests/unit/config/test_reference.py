@@ -22,6 +22,7 @@ from kproxy.config import (
     Events,
     Failover,
     GroupRule,
+    Identity,
     Limits,
     Log,
     Nodes,
@@ -54,6 +55,7 @@ def keys() -> Iterator[tuple[str, Any]]:
     groups: dict[str, type[BaseModel]] = {
         "clusters[]": VirtualCluster,
         "clusters[].upstreams[]": Upstream,
+        "clusters[].identity": Identity,
         "clusters[].failover": Failover,
         "clusters[].nodes": Nodes,
         "clusters[].telemetry": Telemetry,
@@ -78,7 +80,7 @@ def keys() -> Iterator[tuple[str, Any]]:
         yield from (
             (f"{group}.{name}", field)
             for name, field in model.model_fields.items()
-            if name not in ("nodes", "failover", "telemetry", "tls", "upstream_tls")
+            if name not in ("nodes", "failover", "telemetry", "tls", "upstream_tls", "identity")
         )
 
 
@@ -107,6 +109,10 @@ def test_the_schema_fits_every_form() -> None:
     upstreams = [{"name": "east", "bootstrap_servers": "a:1"}, {"name": "west", "bootstrap_servers": ["b:1"]}]
     several = {"name": "a", "listen": "b:1", "upstreams": upstreams, "failover": {"automatic": True, "floor": "1h"}}
     assert list(flaws(SCHEMA, {"clusters": [several]}, SCHEMA)) == []
+    secret = CLUSTER | {"identity": {"mechanism": "PLAIN", "username": "a", "password": "b"}}
+    assert list(flaws(SCHEMA, {"clusters": [secret]}, SCHEMA)) == []
+    shown = Config.model_validate({"clusters": [secret]}).model_dump(mode="json")
+    assert list(flaws(SCHEMA, shown, SCHEMA)) == []
 
 
 def test_the_schema_fits_events() -> None:
@@ -147,6 +153,8 @@ def test_the_schema_fits_telemetry() -> None:
         {"clusters": [CLUSTER | {"upstreams": [{"name": "a"}]}]},
         {"clusters": [CLUSTER | {"upstreams": [{"name": "A", "bootstrap_servers": "a:1"}]}]},
         {"clusters": [CLUSTER | {"failover": {"automatic": 1}}]},
+        {"clusters": [CLUSTER | {"identity": {"mechanism": "GSSAPI"}}]},
+        {"clusters": [CLUSTER | {"identity": {"mechanism": "PLAIN", "password": 1}}]},
         {"clusters": [CLUSTER], "topology": {"retired": "perhaps"}},
         {"clusters": [CLUSTER | {"nodes": {"strategy": "random"}}]},
         {"clusters": [CLUSTER | {"nodes": {"ranges": ["x"]}}]},

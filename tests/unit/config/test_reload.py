@@ -16,6 +16,7 @@ from kproxy.config.reload import CLUSTER_APPLIES, PROCESS_APPLIES, Changes, chan
 
 EAST = {"name": "east", "bootstrap_servers": "e:1"}
 WEST = {"name": "west", "bootstrap_servers": "w:1"}
+IDENTITY = {"mechanism": "PLAIN", "username": "a", "password": "b"}
 RESTART = {
     "admin.listen", "limits.max_request_bytes", "limits.max_response_bytes", "limits.max_held_bytes",
     "limits.held_request_bytes", "limits.held_response_bytes",
@@ -30,7 +31,7 @@ RESTART = {
 }  # fmt: skip
 APPLIED = {
     "topology.interval", "topology.epoch_floor", "topology.grace", "topology.retired", "drain.deadline",
-    "drain.rebootstrap", "bootstrap_servers", "upstreams", "failover.automatic", "failover.after",
+    "drain.rebootstrap", "bootstrap_servers", "upstreams", "identity", "failover.automatic", "failover.after",
     "failover.floor", "failover.separate_producer_ids", "advertised_host", "tls", "upstream_tls",
     "nodes.strategy", "nodes.first_port",
     "nodes.ranges", "nodes.advertised_first_port", "groups", "telemetry.admin", "telemetry.interval",
@@ -123,6 +124,8 @@ def test_the_address_of_the_admin_port() -> None:
         ({"bootstrap_servers": "a:2"}, {"upstreams"}),
         ({"bootstrap_servers": "", "upstreams": [EAST, WEST]}, {"upstreams"}),
         ({"advertised_host": "k"}, {"advertised_host"}),
+        ({"identity": IDENTITY}, {"identity"}),
+        ({"bootstrap_servers": "", "upstreams": [EAST | {"identity": IDENTITY}]}, {"upstreams"}),
         ({"failover": {"after": 1, "floor": 1}}, {"failover.after", "failover.floor"}),
         ({"nodes": {"strategy": "offset", "ranges": "0-2"}}, {"nodes.strategy", "nodes.ranges"}),
     ],
@@ -132,6 +135,12 @@ def test_of_a_cluster_what_can_be_applied(changed: dict[str, Any], can: set[str]
     old = config(cluster(), cluster("audit"))
     new = config(cluster("audit"), cluster(**changed))
     assert changes(old, new) == Changes(clusters={"orders": frozenset(can)})
+
+
+def test_another_password() -> None:
+    """The setting alone is named, and only once, though each upstream has it."""
+    old, new = (config(cluster(identity=IDENTITY | {"password": password})) for password in ("one", "two"))
+    assert changes(old, new) == Changes(clusters={"orders": frozenset({"identity.password"})})
 
 
 def test_topic_ids_are_hidden_from_the_start_or_not_at_all() -> None:
