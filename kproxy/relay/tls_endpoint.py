@@ -6,6 +6,8 @@ A read always takes whole records: what OpenSSL had decrypted and kept, epoll wo
 
 from __future__ import annotations
 
+import errno
+import os
 import select
 import socket
 import ssl
@@ -25,38 +27,57 @@ RECORD_BYTES: Final = 16 << 10
 class TlsEndpoint(Endpoint):
     """As `Endpoint`; nothing is spliced from or to it."""
 
-    __slots__ = ("_tls",)
+    __slots__ = ("_late", "_tls")
 
     def __init__(self, sock: socket.socket, is_client: bool, epoll: select.epoll, pipes: PipePool) -> None:
         super().__init__(sock, is_client, epoll, pipes)
         assert isinstance(sock, ssl.SSLSocket)
+        sock.suppress_ragged_eofs = False  # `_end` tells a FIN from a reset
         self._tls = sock
+        self._late: OSError | None = None
+        """The end, found by a read that had something to return: OpenSSL reports it properly only once."""
         self.plain = False
         self.receive = self._receive
         self._send = self._write
 
     def _receive(self, _: int) -> bytes:
         try:
+            if self._late is not None:
+                raise self._late
             return self._tls.recv(RECORD_BYTES)
-        except (ssl.SSLWantReadError, ssl.SSLWantWriteError) as error:
-            raise BlockingIOError from error
+        except OSError as error:
+            self._end(error)
+            return b""
 
     def receive_into(self, buffer: memoryview) -> int:
         """As `Endpoint`: as many records as there are, up to one that is not full."""
         size, got = len(buffer), 0
         while size - got >= RECORD_BYTES:
             try:
+                if self._late is not None:
+                    raise self._late
                 count = self._tls.recv_into(buffer[got:])
             except OSError as error:
-                if got:  # it comes again with the next read
+                if got and isinstance(error, ssl.SSLWantReadError | ssl.SSLWantWriteError):
                     break
-                if isinstance(error, ssl.SSLWantReadError | ssl.SSLWantWriteError):
-                    raise BlockingIOError from error
-                raise
+                if got and isinstance(error, ssl.SSLEOFError):
+                    self._late = error  # epoll goes on reporting it
+                    break
+                self._end(error)
+                return 0
             got += count
             if count < RECORD_BYTES:
                 break
         return got
+
+    def _end(self, error: OSError) -> None:
+        """Return where the peer has ended its side by a FIN; raise what a plain socket would, and what TLS says."""
+        if isinstance(error, ssl.SSLWantReadError | ssl.SSLWantWriteError):
+            raise BlockingIOError from error
+        if not isinstance(error, ssl.SSLEOFError):
+            raise error
+        if error.reason is None:  # the module ssl forgets the errno
+            raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET)) from error
 
     def _write(self, chunk: Chunk) -> int:
         """Send a chunk: all of it or nothing. OpenSSL wants the same bytes again after nothing, as `flush` has them."""

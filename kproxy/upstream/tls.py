@@ -44,6 +44,8 @@ _ALERTS: Final = {
     "HANDSHAKE_FAILURE": "it accepts no cipher of this side, or wants a certificate",
     "UNRECOGNIZED_NAME": "it knows no such server name",
 }
+_PASSWORD_BYTES: Final = 1024
+"""The most that Python hands to OpenSSL."""
 _NO_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "HTTPS_PROXY_REQUEST", "UNKNOWN_PROTOCOL"})
 
 Readable = Callable[[], Awaitable[None]]
@@ -92,13 +94,17 @@ class BrokerContext:
     def wrap(self, broker: socket.socket, host: str) -> ssl.SSLSocket:
         """As `ServerContext.wrap`, for a broker that was dialled at `host`."""
         return self._context.wrap_socket(
-            broker, server_hostname=self._name or host, do_handshake_on_connect=False, suppress_ragged_eofs=True
+            broker, server_hostname=self._named(host), do_handshake_on_connect=False, suppress_ragged_eofs=True
         )
+
+    def _named(self, host: str) -> str:
+        """Return the name to ask for. Certificates and SNI have no final dot, which makes a name absolute in DNS."""
+        return (self._name or host).removesuffix(".")
 
     async def stream(self, host: str, port: int) -> trio.abc.Stream:
         """Dial and shake hands, for kproxy's own client. Raises OSError; the caller sets the deadline."""
         plain = await open_tcp(host, port)
-        stream = trio.SSLStream(plain, self._context, server_hostname=self._name or host, https_compatible=True)
+        stream = trio.SSLStream(plain, self._context, server_hostname=self._named(host), https_compatible=True)
         try:
             await stream.do_handshake()
         except BaseException as error:
@@ -147,6 +153,8 @@ def explained(error: BaseException | None) -> str:
 def _of_reason(reason: str) -> str:
     if reason in _NO_TLS:
         return "the peer does not speak TLS at this port"
+    if reason == "UNSUPPORTED_PROTOCOL":
+        return "the peer speaks no version of TLS that this side accepts; see `min_version`"
     alert = next((text for name, text in _ALERTS.items() if reason.endswith(name)), None)
     return f"the peer says: {alert}" if alert else reason.replace("_", " ").lower()
 
@@ -154,21 +162,31 @@ def _of_reason(reason: str) -> str:
 def _load_own(context: ssl.SSLContext, settings: ClientTls | UpstreamTls, key: str) -> None:
     if settings.certificate is None:
         return
+    password = _Password(settings, key)
     try:
-        context.load_cert_chain(settings.certificate, settings.key, _password(settings, key))
+        context.load_cert_chain(settings.certificate, settings.key, password)
     except OSError as error:
-        raise ConfigError(f"{key}.certificate", _unusable(error, settings.certificate, settings.key)) from error
+        why = _unusable(error, settings.certificate, settings.key, with_password=password.asked)
+        raise ConfigError(f"{key}.certificate", why) from error
 
 
-def _password(settings: ClientTls | UpstreamTls, key: str) -> Callable[[], str]:
-    """Return what OpenSSL calls for the key's password: without it, it would ask at the terminal."""
+class _Password:
+    """What OpenSSL calls for the key's password: without it, it would ask at the terminal."""
 
-    def asked() -> str:
-        if settings.key_password_file is None:
-            raise ConfigError(f"{key}.key", "has a password; name the file that has it in key_password_file")
-        return _read(settings.key_password_file, f"{key}.key_password_file").rstrip("\r\n")
+    def __init__(self, settings: ClientTls | UpstreamTls, key: str) -> None:
+        self._file = settings.key_password_file
+        self._key = key
+        self.asked = False
+        """True once the key turned out to have a password."""
 
-    return asked
+    def __call__(self) -> str:
+        self.asked = True
+        if self._file is None:
+            raise ConfigError(f"{self._key}.key", "has a password; name the file that has it in key_password_file")
+        password = _read(self._file, f"{self._key}.key_password_file").rstrip("\r\n")
+        if len(password.encode()) > _PASSWORD_BYTES:
+            raise ConfigError(f"{self._key}.key_password_file", f"{self._file}: is too long to be a password")
+        return password
 
 
 def _load_authorities(context: ssl.SSLContext, file: str, key: str) -> None:
@@ -185,16 +203,18 @@ def _read(file: str, key: str) -> str:
         raise ConfigError(key, f"{file}: {error}") from error
 
 
-def _unusable(error: OSError, *files: str | None) -> str:
+def _unusable(error: OSError, *files: str | None, with_password: bool = False) -> str:
     named = ", ".join(file for file in files if file is not None)
     if not isinstance(error, ssl.SSLError):
         return f"{named}: {error.strerror or error}"
     match error.reason:
         case "KEY_VALUES_MISMATCH":
             return f"{named}: the key does not fit the certificate"
-        case "BAD_DECRYPT" | "BAD_PASSWORD_READ":
-            return f"{named}: the key's password is wrong"
         case "EE_KEY_TOO_SMALL" | "CA_KEY_TOO_SMALL" | "CA_MD_TOO_WEAK":
             return f"{named}: too weak: {error.reason.replace('_', ' ').lower()}"
+        case _ if with_password:
+            return f"{named}: the key's password is wrong"
+        case None:
+            return f"{named}: is no PEM file of what it should have"
         case _:
-            return f"{named}: is no PEM file of what it should have ({error.reason or error})"
+            return f"{named}: is no PEM file of what it should have ({error.reason.replace('_', ' ').lower()})"
