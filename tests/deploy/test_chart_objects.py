@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kproxy.config import Config, GroupRule, Telemetry, load
+from kproxy.config.tls import UpstreamTls
 from tests.deploy.support import chart
 from tests.support import tools
 from tests.support.proxy import KPROXY
@@ -100,6 +101,33 @@ def test_hosted_groups_come_to_kproxy(tmp_path: Path) -> None:
     assert _pod(objects)["securityContext"]["fsGroup"] == 65532, "a fresh volume belongs to root"
     others = chart.only(chart.rendered(chart.VALUES["single"], tmp_path), "Deployment")["spec"]
     assert others["strategy"]["type"] == "RollingUpdate"
+
+
+def test_tls_and_the_identity_come_to_kproxy(tmp_path: Path) -> None:
+    """As they were given, of the virtual cluster and of each upstream; an empty upstreamTls switches TLS on."""
+    identity = {"mechanism": "SCRAM-SHA-512", "username": "kproxy", "passwordFile": "/identity/password"}
+    tls = {"certificate": "/tls/tls.crt", "key": "/tls/tls.key", "clientCa": "/tls/ca.crt", "minVersion": "TLSv1.3"}
+    one = {**chart.MAIN, "tls": tls, "upstreamTls": {}, "identity": identity}
+    (cluster,) = _config(chart.rendered({"clusters": [one]}, tmp_path), tmp_path).clusters
+    assert cluster.tls is not None
+    assert (cluster.tls.key, cluster.tls.client_ca, cluster.tls.min_version) == (
+        "/tls/tls.key",
+        "/tls/ca.crt",
+        "TLSv1.3",
+    )
+    assert cluster.upstream_tls == UpstreamTls()
+    assert cluster.identity is not None
+    assert (cluster.identity.username, cluster.identity.password_file) == ("kproxy", "/identity/password")
+    east, west = ({"name": name, "bootstrapServers": [f"{name}:9093"]} for name in ("east", "west"))
+    several = {key: value for key, value in chart.MAIN.items() if key != "bootstrapServers"}
+    west |= {"tls": {"serverName": "kafka.west", "dangerouslyAcceptAnyHostName": True}, "identity": identity}
+    values = {"clusters": [{**several, "upstreams": [east, west]}]}
+    (cluster,) = _config(chart.rendered(values, tmp_path), tmp_path).clusters
+    first, second = cluster.upstreams
+    assert (first.tls, first.identity) == (None, None)
+    assert second.tls == UpstreamTls(server_name="kafka.west", dangerously_accept_any_host_name=True)
+    assert second.identity is not None
+    assert second.identity.mechanism == "SCRAM-SHA-512"
 
 
 def test_names_for_web_pages_come_to_kproxy(tmp_path: Path) -> None:

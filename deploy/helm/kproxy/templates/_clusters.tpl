@@ -100,7 +100,14 @@ true
   {{- end -}}
   {{- $upstreams := list -}}
   {{- range $cluster.upstreams -}}
-    {{- $upstreams = append $upstreams (dict "name" .name "bootstrap_servers" .bootstrapServers) -}}
+    {{- $upstream := dict "name" .name "bootstrap_servers" .bootstrapServers -}}
+    {{- if hasKey . "tls" -}}
+      {{- $_ := set $upstream "tls" (include "kproxy.snake" .tls | fromYaml) -}}
+    {{- end -}}
+    {{- with .identity -}}
+      {{- $_ := set $upstream "identity" (include "kproxy.snake" . | fromYaml) -}}
+    {{- end -}}
+    {{- $upstreams = append $upstreams $upstream -}}
   {{- end -}}
   {{- with $upstreams -}}
     {{- $_ := set $own "upstreams" . -}}
@@ -124,14 +131,19 @@ true
   {{- end -}}
   {{- $groups := list -}}
   {{- range $cluster.groups -}}
-    {{- $group := dict -}}
-    {{- range $key, $value := . -}}
-      {{- $_ := set $group (snakecase $key) $value -}}
-    {{- end -}}
-    {{- $groups = append $groups $group -}}
+    {{- $groups = append $groups (include "kproxy.snake" . | fromYaml) -}}
   {{- end -}}
   {{- with $groups -}}
     {{- $_ := set $own "groups" . -}}
+  {{- end -}}
+  {{- with $cluster.tls -}}
+    {{- $_ := set $own "tls" (include "kproxy.snake" . | fromYaml) -}}
+  {{- end -}}
+  {{- if hasKey $cluster "upstreamTls" -}}
+    {{- $_ := set $own "upstream_tls" (include "kproxy.snake" $cluster.upstreamTls | fromYaml) -}}
+  {{- end -}}
+  {{- with $cluster.identity -}}
+    {{- $_ := set $own "identity" (include "kproxy.snake" . | fromYaml) -}}
   {{- end -}}
   {{- $clusters = append $clusters $own -}}
 {{- end -}}
@@ -144,6 +156,15 @@ true
     "admin" $admin
     "drain" (dict "deadline" (int .Values.drain.deadlineSeconds) "rebootstrap" .Values.drain.rebootstrap) -}}
 {{- mergeOverwrite (deepCopy .Values.config) $own | toYaml -}}
+{{- end -}}
+
+{{- /* A group of settings with kproxy's own names for them. */ -}}
+{{- define "kproxy.snake" -}}
+{{- $own := dict -}}
+{{- range $key, $value := . -}}
+  {{- $_ := set $own (snakecase $key) $value -}}
+{{- end -}}
+{{- $own | toYaml -}}
 {{- end -}}
 
 {{- define "kproxy.admin" -}}
