@@ -61,6 +61,10 @@ def unpace(client: socket.socket) -> None:
 
 
 _SNIFFED_BYTES: Final = 16
+_ALERT: Final = b"\x15\x03"
+_HIDDEN_ALERT: Final = b"\x17\x03\x03\x00\x13"
+_ESTABLISHED: Final = 1
+"""TCP_ESTABLISHED of Linux's tcp_states.h; once the peer has sent its FIN or a reset the state is another."""
 _PROBES: Final = 4
 
 
@@ -187,7 +191,10 @@ class Acceptor:
             return
         if no_tls := no_hello(first):
             raise no_tls
-        secured = destination.tls.wrap(client)
+        try:
+            secured = destination.tls.wrap(client)
+        except OSError as error:
+            raise Fault(Reason.CLIENT_RESET, "gone before the TLS handshake") from error
         try:
             await self._secure(secured)
             await self._relay(destination, context, secured)
@@ -199,7 +206,7 @@ class Acceptor:
         """Shake hands, then wait for the first request; raises `Fault`."""
 
         async def readable() -> None:
-            if not await self._silent.speaks(client):
+            if self.draining or not await self._silent.speaks(client):
                 raise self._said_nothing()
 
         with trio.move_on_after(self._timeouts.tls_handshake):
@@ -207,7 +214,12 @@ class Acceptor:
                 await shake_hands(client, readable)
             except OSError as error:
                 raise Fault(Reason.TLS_FAILED, reason(error)) from error
-            await readable()
+            first = _peek(client)
+            if first is None:
+                await readable()
+                first = _peek(client)
+            if first is not None and _farewell(first, client):
+                raise Fault(Reason.CLIENT_CLOSED, "")
             return
         raise Fault(Reason.TLS_TIMEOUT, f"no handshake and request in {self._timeouts.tls_handshake:g} s")
 
@@ -270,11 +282,21 @@ class Acceptor:
 def _peek(client: socket.socket) -> bytes | None:
     """Return the first bytes without taking them, empty at the end; None when there are none yet."""
     try:
-        return client.recv(_SNIFFED_BYTES, socket.MSG_PEEK)
+        return socket.socket.recv(client, _SNIFFED_BYTES, socket.MSG_PEEK)  # of the wire, also where that is TLS
     except BlockingIOError:
         return None
     except OSError as error:
         raise Fault(Reason.CLIENT_RESET, error.strerror or "") from error
+
+
+def _farewell(first: bytes, client: socket.socket) -> bool:
+    """Return True if these bytes after a handshake are the client's end: a FIN, or a close_notify before it goes.
+
+    TLS 1.3 hides which record is an alert, but not its size, for which a request is too large.
+    """
+    if not first.startswith(_HIDDEN_ALERT):
+        return not first or first.startswith(_ALERT)
+    return client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED
 
 
 async def _connected(host: str, port: int, tls: BrokerContext | None) -> socket.socket:

@@ -40,6 +40,8 @@ _DRAIN: Final = Event.DRAIN
 _CLOSE: Final = Event.CLOSE
 GLANCE_BYTES: Final = 4 << 10
 """The size of a read, into bytes of its own, where a frame is probably short or its body will be spliced."""
+_DRAINED_BYTES: Final = 128 << 10
+"""Where records of TLS are small, so many bytes are read of what a client has sent when a drain begins."""
 _SPLICES: Final = 4
 """The most splices of one connection in a row, so that one large body does not keep the others waiting."""
 
@@ -242,9 +244,14 @@ class Connection(EndpointOwner):
     def drain(self, reason: Reason) -> None:
         """Answer what was received, take no more, then close for the reason."""
         self.life.take(_DRAIN, reason)
-        if self.client.reading:
+        begun = self.received
+        before = begun - 1
+        while self.client.reading and before < self.received < begun + _DRAINED_BYTES:
+            before = self.received
             self.client.brief = False  # reads all that is there, as far as the scratch buffer reaches
             self.readable(self.client, _clock())
+            if self.client.plain:
+                break  # with TLS that was as far as the first record that is not full
         if not self.closed:
             self._balance()
 

@@ -32,7 +32,6 @@ class TlsEndpoint(Endpoint):
     def __init__(self, sock: socket.socket, is_client: bool, epoll: select.epoll, pipes: PipePool) -> None:
         super().__init__(sock, is_client, epoll, pipes)
         assert isinstance(sock, ssl.SSLSocket)
-        sock.suppress_ragged_eofs = False  # `_end` tells a FIN from a reset
         self._tls = sock
         self._late: OSError | None = None
         """The end, found by a read that had something to return: OpenSSL reports it properly only once."""
@@ -76,7 +75,8 @@ class TlsEndpoint(Endpoint):
             raise BlockingIOError from error
         if not isinstance(error, ssl.SSLEOFError):
             raise error
-        if error.reason is None:  # the module ssl forgets the errno
+        why: str | None = error.reason
+        if why is None:  # the module ssl forgets the errno
             raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET)) from error
 
     def _write(self, chunk: Chunk) -> int:

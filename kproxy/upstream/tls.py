@@ -67,8 +67,13 @@ class ServerContext:
         self._context = context
 
     def wrap(self, client: socket.socket) -> ssl.SSLSocket:
-        """Return the socket's TLS form, before the handshake; the given one is used up."""
-        return self._context.wrap_socket(client, server_side=True, do_handshake_on_connect=False)
+        """Return the socket's TLS form, before the handshake; the given one is used up.
+
+        Its reads raise for an end without close_notify, as for a reset: the endpoint tells the two apart.
+        """
+        return self._context.wrap_socket(
+            client, server_side=True, do_handshake_on_connect=False, suppress_ragged_eofs=False
+        )
 
 
 class BrokerContext:
@@ -94,7 +99,7 @@ class BrokerContext:
     def wrap(self, broker: socket.socket, host: str) -> ssl.SSLSocket:
         """As `ServerContext.wrap`, for a broker that was dialled at `host`."""
         return self._context.wrap_socket(
-            broker, server_hostname=self._named(host), do_handshake_on_connect=False, suppress_ragged_eofs=True
+            broker, server_hostname=self._named(host), do_handshake_on_connect=False, suppress_ragged_eofs=False
         )
 
     def _named(self, host: str) -> str:
@@ -207,14 +212,15 @@ def _unusable(error: OSError, *files: str | None, with_password: bool = False) -
     named = ", ".join(file for file in files if file is not None)
     if not isinstance(error, ssl.SSLError):
         return f"{named}: {error.strerror or error}"
-    match error.reason:
+    why: str | None = error.reason  # Python's ssl knows not all of OpenSSL's reasons
+    match why:
         case "KEY_VALUES_MISMATCH":
             return f"{named}: the key does not fit the certificate"
         case "EE_KEY_TOO_SMALL" | "CA_KEY_TOO_SMALL" | "CA_MD_TOO_WEAK":
-            return f"{named}: too weak: {error.reason.replace('_', ' ').lower()}"
+            return f"{named}: too weak: {why.replace('_', ' ').lower()}"
         case _ if with_password:
             return f"{named}: the key's password is wrong"
         case None:
             return f"{named}: is no PEM file of what it should have"
         case _:
-            return f"{named}: is no PEM file of what it should have ({error.reason.replace('_', ' ').lower()})"
+            return f"{named}: is no PEM file of what it should have ({why.replace('_', ' ').lower()})"

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from kproxy.config import Config, load
+from kproxy.config import Config, ConfigProblems, load
 from kproxy.config.plan import notes
 from kproxy.config.reload import Changes, changes
 from kproxy.config.tls import ClientTls, UpstreamTls
-from tests.unit.config.problems import lines_of, problems_of
+from tests.unit.config.problems import problems_of
 
 CERTIFICATE = {"certificate": "c.pem"}
 ANY_HOST, ANY = {"dangerously_accept_any_host_name": True}, {"dangerously_accept_any_certificate": True}
@@ -142,8 +142,10 @@ def test_variables_of_the_only_virtual_cluster() -> None:
 
 def test_a_bad_variable_is_named() -> None:
     """The line has the variable's name, which is what must be corrected."""
-    plain = {"KPROXY_BOOTSTRAP_SERVERS": "a:1", "KPROXY_LISTEN": "h:9000"}
-    lines = lines_of(None, **plain, KPROXY_UPSTREAM_TLS__KEY="k.pem")
+    settings = {"KPROXY_BOOTSTRAP_SERVERS": "a:1", "KPROXY_LISTEN": "h:9000", "KPROXY_UPSTREAM_TLS__KEY": "k.pem"}
+    with pytest.raises(ConfigProblems) as caught:
+        load(None, {}, settings)
+    lines = str(caught.value).splitlines()
     assert any("KPROXY_UPSTREAM_TLS__KEY" in line and "needs a certificate" in line for line in lines), lines
 
 
