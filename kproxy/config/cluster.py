@@ -77,6 +77,8 @@ class VirtualCluster(Settings):
         Each has its own identity or, without one, the virtual cluster's.
         """
         named = self.upstreams or (Upstream(name=DEFAULT_NAME, bootstrap_servers=self.bootstrap_servers),)
+        if self.identity is None:
+            return named
         return tuple(one if one.identity else one.model_copy(update={"identity": self.identity}) for one in named)
 
     @property
