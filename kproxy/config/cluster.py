@@ -83,10 +83,13 @@ class VirtualCluster(Settings):
         Each has its own TLS and identity or, without them, the virtual cluster's.
         """
         named = self.upstreams or (Upstream(name=DEFAULT_NAME, bootstrap_servers=self.bootstrap_servers),)
-        return tuple(
-            one.model_copy(update={"tls": one.tls or self.upstream_tls, "identity": one.identity or self.identity})
-            for one in named
-        )
+        return tuple(self._completed(one) for one in named)
+
+    def _completed(self, upstream: Upstream) -> Upstream:
+        own = {"tls": upstream.tls, "identity": upstream.identity}
+        common = {"tls": self.upstream_tls, "identity": self.identity}
+        missing = {key: value for key, value in common.items() if value is not None and own[key] is None}
+        return upstream.model_copy(update=missing) if missing else upstream
 
     @property
     def hides_topic_ids_from(self) -> tuple[str, ...]:

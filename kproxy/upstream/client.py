@@ -196,4 +196,5 @@ def _nobody(errors: Sequence[UpstreamError]) -> UpstreamError:
     """Join the brokers' errors. One that kproxy could not dial might have answered, and one that refused it did."""
     kinds = (kind for kind in (ShortageError, IdentityError) if any(isinstance(each, kind) for each in errors))
     kind = next(kinds, UpstreamError)
-    return kind(f"no broker answers: {' | '.join(map(str, errors))}")
+    what = "no broker can be asked" if kind is IdentityError else "no broker answers"
+    return kind(f"{what}: {' | '.join(map(str, errors))}")

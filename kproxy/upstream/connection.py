@@ -164,7 +164,7 @@ class Connection:
                     self._answered(response)
             self.fail(self._end())
         except MalformedMessageError as error:
-            self.fail(f"{error}; check that a Kafka broker listens there, without TLS or SASL")
+            self.fail(f"{error}; check that a Kafka broker listens there; is it one that speaks TLS (upstream_tls)?")
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
             self.fail(f"reading failed ({_cause(error)}); the broker went away")
 

@@ -103,7 +103,7 @@ async def open_session(
             raise
     raise UpstreamError(
         f"{where}: no connection and handshake within {connect_timeout:g} s; check the address, firewalls, and that "
-        "a Kafka broker listens there without TLS or SASL"
+        "a Kafka broker listens there, with TLS (upstream_tls) or without as kproxy is set"
     )
 
 

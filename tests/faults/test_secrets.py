@@ -256,6 +256,11 @@ def mistakes(planted: Planted) -> list[Mistake]:
     def options(value: Any, **settings: Any) -> Mistake:
         return lambda config: config["receivers"][-1].update(options=value, **settings)
 
+    def identity(value: Any) -> Mistake:
+        return lambda config: config["clusters"][0].update(identity=value)
+
+    plain = {"mechanism": "PLAIN", "username": "kproxy"}
+
     def text(receiver: str) -> Mistake:
         return lambda config: yaml.safe_dump(config | {"receivers": None}).replace("receivers: null", receiver)
 
@@ -282,6 +287,14 @@ def mistakes(planted: Planted) -> list[Mistake]:
         options(new()),
         options([new()]),
         options({"token": new()}, password=new()),
+        identity(new()),
+        identity([new()]),
+        identity({"mechanism": new(), "username": "kproxy", "password": new()}),
+        identity(plain | {"password": f"{new()}\n{new()}"}),
+        identity(plain | {"password": [new()]}),
+        identity(plain | {"password": new(), "password_file": "/nowhere"}),
+        identity(plain | {"passwort": new()}),
+        identity({"mechanism": "OAUTHBEARER", "token_file": "/nowhere", "password": new()}),
         lambda config: config.update(receivers=f"name: x, headers: {new()}"),
         lambda config: config["clusters"][0].update(bootstrap_servers=f"https://user:{new()}@broker:9092"),
         lambda config: config["clusters"][0].update(bootstrap_servers=f"user:{new()}@broker:9092"),
@@ -308,7 +321,9 @@ def _run(planted: Planted, *arguments: str, **environ: str) -> subprocess.Comple
 
 
 def _settings(planted: Planted) -> dict[str, Any]:
-    cluster = {"name": "a", "bootstrap_servers": "a:1", "listen": f"{HOST}:9092", "telemetry": {}}
+    identity = {"mechanism": "PLAIN", "username": "kproxy", "password": planted.secret()}
+    upstreams = [{"name": "one", "bootstrap_servers": "a:1", "identity": {**identity, "password": planted.secret()}}]
+    cluster = {"name": "a", "upstreams": upstreams, "listen": f"{HOST}:9092", "telemetry": {}, "identity": identity}
     return {
         "clusters": [cluster],
         "receivers": receivers(planted, 1, 2),
@@ -348,5 +363,10 @@ def test_variables(planted: Planted) -> None:
         f"[{{name: x, type: otlp, headers: !{planted.secret()} y}}]",
     ):
         assert _run(planted, "config", "show", **cluster, KPROXY_RECEIVERS=wrong).returncode == 2
+    identity = {"KPROXY_IDENTITY__MECHANISM": "PLAIN", "KPROXY_IDENTITY__USERNAME": "kproxy"}
+    for password, code in ((planted.secret(), 0), (f"{planted.secret()}\n{planted.secret()}", 2)):
+        found = _run(planted, "config", "show", **cluster, **identity, KPROXY_IDENTITY__PASSWORD=password)
+        assert found.returncode == code
+    assert _run(planted, "config", "show", **cluster, KPROXY_IDENTITY=planted.secret()).returncode == 2
     for url in (f"http://user:{planted.secret()}@{HOST}:1/?token={planted.secret()}", f"user:{planted.secret()}@h:1"):
         assert _run(planted, "clusters", KPROXY_ADMIN_URL=url).returncode == 2

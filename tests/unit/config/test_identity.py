@@ -30,7 +30,9 @@ CLUSTER = {"name": "orders", "bootstrap_servers": "a:1", "listen": "h:1"}
 )
 def test_what_goes_together(data: dict[str, Any]) -> None:
     """A user with a password or its file; a token's file alone."""
-    assert Identity.model_validate(data).mechanism == data["mechanism"]
+    made = Identity.model_validate(data)
+    assert made.mechanism == data["mechanism"]
+    assert Identity.model_validate(made.model_dump()) == made
 
 
 @pytest.mark.parametrize(
