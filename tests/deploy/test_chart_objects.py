@@ -118,7 +118,8 @@ def test_tls_and_the_identity_come_to_kproxy(tmp_path: Path) -> None:
     assert cluster.upstream_tls == UpstreamTls()
     assert cluster.identity is not None
     assert (cluster.identity.username, cluster.identity.password_file) == ("kproxy", "/identity/password")
-    east, west = ({"name": name, "bootstrapServers": [f"{name}:9093"]} for name in ("east", "west"))
+    east: dict[str, object] = {"name": "east", "bootstrapServers": ["east:9093"]}
+    west: dict[str, object] = {"name": "west", "bootstrapServers": ["west:9093"]}
     several = {key: value for key, value in chart.MAIN.items() if key != "bootstrapServers"}
     west |= {"tls": {"serverName": "kafka.west", "dangerouslyAcceptAnyHostName": True}, "identity": identity}
     values = {"clusters": [{**several, "upstreams": [east, west]}]}

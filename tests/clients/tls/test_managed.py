@@ -35,7 +35,7 @@ def test_the_cluster_is_seen_before_any_client(
     with Proxy(tmp_path, {"kafka": broker.bootstrap}, each=settings(authority, tmp_path, mechanism)) as proxy:
         assert proxy.get("/readyz?strict") == (200, b'{"state":"ready","reasons":[]}\n')
         assert proxy.node_ports().keys() == {NODE_ID}
-        command = [KPROXY, "config", "check", proxy.config, "--connect"]
+        command = [KPROXY, "config", "check", str(proxy.config), "--connect"]
         checked = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
         assert (checked.returncode, checked.stderr) == (0, "")
         assert "a port for each" in checked.stdout
