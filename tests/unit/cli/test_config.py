@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,16 +15,46 @@ import yaml
 from kproxy.cli import serve as module
 from kproxy.config import Config
 from kproxy.config.reference import json_schema
+from tests.support.authority import Authority
 from tests.unit.app.living import HOST, brokers
 from tests.unit.cli.running import ROOT, printed, run
 
 SERVERS = ("--bootstrap-servers", "a:1,b:2", "--listen", "0.0.0.0:9092")
 
 
+def with_certificates(example: Path, directory: Path) -> Path:
+    """Return the example, or where it has TLS a copy whose certificates and keys are there."""
+    text = example.read_text()
+    named = set(re.findall(r"/etc/kproxy/([a-z]+)/(?:tls|ca)\.", text))
+    if not named:
+        return example
+    for name in named:
+        (directory / name).mkdir()
+        authority = Authority(directory / name)
+        authority.file.rename(directory / name / "ca.crt")
+        authority.file.symlink_to("ca.crt")
+        own = authority.signed("own")
+        own.chain.rename(directory / name / "tls.crt")
+        own.key.rename(directory / name / "tls.key")
+    copy = directory / example.name
+    copy.write_text(text.replace("/etc/kproxy", str(directory)))
+    return copy
+
+
+def test_check_reads_the_files_of_tls(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """One that cannot be used is named, with its setting; exit code 2."""
+    copy = with_certificates(ROOT / "config" / "tls.yaml", tmp_path)
+    (tmp_path / "tls" / "tls.key").write_text((tmp_path / "client" / "tls.key").read_text())
+    code, out, err = printed(capsys, ["config", "check", str(copy)])
+    assert (code, out) == (2, "")
+    assert "clusters.orders.tls.certificate: " in err
+    assert "the key does not fit the certificate" in err
+
+
 @pytest.mark.parametrize("example", sorted((ROOT / "config").glob("*.yaml")), ids=lambda path: path.name)
-def test_check_shows_every_listener(capsys: pytest.CaptureFixture[str], example: Path) -> None:
-    """A line for each, with the backend and the advertised address; exit code 0."""
-    code, out, err = printed(capsys, ["config", "check", str(example)])
+def test_check_shows_every_listener(capsys: pytest.CaptureFixture[str], tmp_path: Path, example: Path) -> None:
+    """A line for each, with the backend and the advertised address; exit code 0. Files of TLS are there."""
+    code, out, err = printed(capsys, ["config", "check", str(with_certificates(example, tmp_path))])
     assert (code, err) == (0, "")
     config = Config.model_validate(yaml.safe_load(example.read_text()))
     for cluster in config.clusters:
