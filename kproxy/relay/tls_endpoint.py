@@ -19,6 +19,7 @@ from kproxy.protocol.api_table import Chunk
 from kproxy.protocol.fault import Fault
 from kproxy.relay.endpoint import Endpoint
 from kproxy.relay.splice import PipePool
+from kproxy.upstream.tls import said
 
 RECORD_BYTES: Final = 16 << 10
 """The most plaintext in one record of TLS."""
@@ -75,8 +76,7 @@ class TlsEndpoint(Endpoint):
             raise BlockingIOError from error
         if not isinstance(error, ssl.SSLEOFError):
             raise error
-        why: str | None = error.reason
-        if why is None:  # the module ssl forgets the errno
+        if getattr(error, "reason", None) is None:  # the module ssl forgets the errno
             raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET)) from error
 
     def _write(self, chunk: Chunk) -> int:
@@ -95,5 +95,4 @@ class TlsEndpoint(Endpoint):
     def broken(self, error: OSError) -> Fault:
         """As `Endpoint`, with what TLS says."""
         reason = Reason.CLIENT_RESET if self.is_client else Reason.BROKER_RESET
-        said = error.reason if isinstance(error, ssl.SSLError) else error.strerror
-        return Fault(reason, said or type(error).__name__)
+        return Fault(reason, said(error) if isinstance(error, ssl.SSLError) else error.strerror or type(error).__name__)

@@ -6,6 +6,7 @@ are in kproxy.relay.
 
 from __future__ import annotations
 
+import ssl
 from typing import Final
 
 import trio
@@ -15,6 +16,7 @@ from kproxy.observe.faults import boundary
 from kproxy.observe.troubles import Troubles, Where
 from kproxy.upstream.dial import reason
 from kproxy.upstream.frames import FrameSplitter, InFlight
+from kproxy.upstream.tls import said
 from kproxy.wire.apis import APIS
 from kproxy.wire.header import RequestHeader, decode_response_header, encode_request_header
 from kproxy.wire.primitives import frame
@@ -189,4 +191,6 @@ class Connection:
 
 
 def _cause(error: Exception) -> str:
+    if isinstance(error.__cause__, ssl.SSLError):
+        return said(error.__cause__)
     return reason(error.__cause__) if isinstance(error.__cause__, OSError) else "connection closed"

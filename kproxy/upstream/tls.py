@@ -27,13 +27,13 @@ _CIPHERS: Final = "ECDHE+AESGCM:ECDHE+CHACHA20"
 _HINTS: Final = {
     9: "it is not valid yet; look at the clocks",
     10: "it has expired; renew it",
-    18: "it signs itself; name it, or its authority, in `ca`",
-    19: "its authority is not trusted; name that in `ca`",
-    20: "its authority is not trusted; name that in `ca`, or have the server send its whole chain",
+    18: "it signs itself; name it, or its authority, in `{ca}`",
+    19: "its authority is not trusted; name that in `{ca}`",
+    20: "its authority is not trusted; name that in `{ca}`, or have it send its whole chain",
     62: "it is for another host; connect by a name that it has, or set `server_name`",
     64: "it is for another address; connect by a name that it has, or set `server_name`",
 }
-"""By X509_V_ERR of OpenSSL's x509_vfy.h."""
+"""By X509_V_ERR of OpenSSL's x509_vfy.h; `{ca}` is the setting that names authorities."""
 _ALERTS: Final = {
     "CERTIFICATE_REQUIRED": "it asks for a certificate; give kproxy one (`certificate`, `key`)",
     "UNKNOWN_CA": "it does not trust the authority of this side's certificate",
@@ -133,21 +133,21 @@ async def shake_hands(sock: ssl.SSLSocket, readable: Readable) -> None:
         except ssl.SSLWantWriteError:
             await trio.lowlevel.wait_writable(sock)
         except OSError as error:
-            raise _error(error) from error
+            raise _error(error, "client_ca" if sock.server_side else "ca") from error
         else:
             return
 
 
-def _error(error: BaseException | None) -> ssl.SSLError:
-    """Return an error of a handshake whose text is for people."""
-    return ssl.SSLError(f"TLS failed: {explained(error)}")
+def _error(error: BaseException | None, ca: str = "ca") -> ssl.SSLError:
+    """Return an error of a handshake whose text is for people; `ca` is the setting that names trusted authorities."""
+    return ssl.SSLError(f"TLS failed: {_explained(error, ca)}")
 
 
-def explained(error: BaseException | None) -> str:
+def _explained(error: BaseException | None, ca: str) -> str:
     """Return why TLS failed and what to do, in one line; `error` is of the module ssl, or of the socket."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        hint = _HINTS.get(error.verify_code)
-        return f"the peer's certificate: {hint or error.verify_message}"
+        hint = _HINTS.get(error.verify_code, error.verify_message)
+        return f"the peer's certificate: {hint.replace('{ca}', ca)}"
     if isinstance(error, ssl.SSLError) and error.reason and not isinstance(error, ssl.SSLEOFError):
         return _of_reason(error.reason)
     if isinstance(error, OSError) and error.errno is not None and not isinstance(error, ssl.SSLError):
@@ -160,8 +160,18 @@ def _of_reason(reason: str) -> str:
         return "the peer does not speak TLS at this port"
     if reason == "UNSUPPORTED_PROTOCOL":
         return "the peer speaks no version of TLS that this side accepts; see `min_version`"
+    return _of_alert(reason) or reason.replace("_", " ").lower()
+
+
+def _of_alert(reason: str) -> str:
     alert = next((text for name, text in _ALERTS.items() if reason.endswith(name)), None)
-    return f"the peer says: {alert}" if alert else reason.replace("_", " ").lower()
+    return f"the peer says: {alert}" if alert else ""
+
+
+def said(error: ssl.SSLError) -> str:
+    """Return why a connection broke after its handshake: in TLS 1.3 a server refuses a client only then."""
+    why: str | None = getattr(error, "reason", None)
+    return (_of_alert(why) or why) if why else "connection closed"
 
 
 def _load_own(context: ssl.SSLContext, settings: ClientTls | UpstreamTls, key: str) -> None:

@@ -19,7 +19,8 @@ import pytest
 import trio
 
 from kproxy.config.tls import ClientTls, UpstreamTls
-from kproxy.errors import ConfigError
+from kproxy.errors import ConfigError, UpstreamError
+from kproxy.upstream.client import UpstreamClient
 from kproxy.upstream.dial import reason
 from kproxy.upstream.tls import BrokerContext, ServerContext, shake_hands
 from tests.support.authority import Authority, Certificate
@@ -182,16 +183,18 @@ async def test_a_client_of_another_authority(files: Files) -> None:
     """Its certificate does not count where clients need one."""
     client = trusting(files, **own(files.stranger.signed("unknown")))
     server, _ = await said(server_context(files.server, client_ca=str(files.authority.file)), client)
-    assert server is not None
-    assert server.startswith("TLS failed: the peer's certificate: its authority is not trusted")
+    assert server == (
+        "TLS failed: the peer's certificate: its authority is not trusted; name that in `client_ca`, or have it send "
+        "its whole chain"
+    )
 
 
 async def test_a_server_of_another_authority(files: Files) -> None:
     """The client does not trust it, and the server hears that."""
     server, client = await said(server_context(files.stranger.signed("broker")), trusting(files))
     assert client == (
-        "TLS failed: the peer's certificate: its authority is not trusted; name that in `ca`, or have the server send "
-        "its whole chain"
+        "TLS failed: the peer's certificate: its authority is not trusted; name that in `ca`, or have it send its "
+        "whole chain"
     )
     assert server == "TLS failed: the peer says: it does not trust the authority of this side's certificate"
 
@@ -469,7 +472,8 @@ def test_a_password_file_that_is_missing(hidden: Certificate, tmp_path: Path) ->
 ASKS = """
 import sys
 from kproxy.config.tls import ClientTls
-from kproxy.errors import ConfigError
+from kproxy.errors import ConfigError, UpstreamError
+from kproxy.upstream.client import UpstreamClient
 from kproxy.upstream.tls import ServerContext
 try:
     ServerContext(ClientTls(certificate=sys.argv[1], key=sys.argv[2]), "tls")
@@ -555,6 +559,34 @@ async def test_a_stream_to_a_broker_without_tls(files: Files, answer: bytes, tex
                 await trusting(files).stream("localhost", listener.socket.getsockname()[1])
         assert reason(caught.value) == text
         assert not descriptors() - before
+
+
+async def test_a_broker_that_refuses_kproxy_after_the_handshake(files: Files) -> None:
+    """In TLS 1.3 a client is refused by the first answer: kproxy's own client says that a certificate is wanted."""
+    with trio.fail_after(10), listening(files, client_ca=str(files.authority.file)) as (listener, context):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(serve_refused, listener, context)
+            address = "localhost", listener.socket.getsockname()[1]
+            client = UpstreamClient([address], connect_timeout=5, request_timeout=5, dial=trusting(files).stream)
+            await nursery.start(client.run)
+            with pytest.raises(UpstreamError, match="it asks for a certificate; give kproxy one"):
+                await client.metadata()
+            nursery.cancel_scope.cancel()
+
+
+async def serve_refused(listener: trio.SocketListener, context: ssl.SSLContext) -> None:
+    """Shake hands with each client; keep the sockets, so that no reset overtakes the alert."""
+    kept: list[ssl.SSLSocket] = []
+    try:
+        while True:
+            accepted = socket.socket(fileno=(await listener.accept()).socket.detach())
+            accepted.setblocking(False)
+            kept.append(context.wrap_socket(accepted, server_side=True, do_handshake_on_connect=False))
+            with suppress(OSError):
+                await shake_hands(kept[-1], partial(trio.lowlevel.wait_readable, kept[-1]))
+    finally:
+        for sock in kept:
+            sock.close()
 
 
 async def test_a_stream_that_is_given_up(files: Files) -> None:
