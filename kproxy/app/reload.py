@@ -56,11 +56,11 @@ async def apply(process: Serving, config: Config) -> None:
     differing = changes(process.config, config)
     if differing.restart:
         raise KproxyError(f"{', '.join(differing.restart)}: cannot change while kproxy runs; restart it")
-    security = {settings.name: read_security(settings) for settings in config.clusters}
     plans = await _plans(process, config, differing.clusters)
     while wait := max(cluster.rebootstrap.wait(trio.current_time()) for cluster in process.clusters):
         await trio.sleep(wait)
         plans = await _plans(process, config, differing.clusters)  # anew: another change may have come first
+    security = {settings.name: read_security(settings) for settings in config.clusters}
     with ExitStack() as ports:
         for plan in plans:
             ports.enter_context(plan.reserved())
