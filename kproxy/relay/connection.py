@@ -244,14 +244,16 @@ class Connection(EndpointOwner):
     def drain(self, reason: Reason) -> None:
         """Answer what was received, take no more, then close for the reason."""
         self.life.take(_DRAIN, reason)
-        begun = self.received
-        before = begun - 1
-        while self.client.reading and before < self.received < begun + _DRAINED_BYTES:
-            before = self.received
-            self.client.brief = False  # reads all that is there, as far as the scratch buffer reaches
-            self.readable(self.client, _clock())
-            if self.client.plain:
-                break  # with TLS that was as far as the first record that is not full
+        if self.client.reading:
+            self._steady = self._steady or not self.client.plain  # to balance in between would end the reading
+            begun = self.received
+            before = begun - 1
+            while self.client.reading and before < self.received < begun + _DRAINED_BYTES:
+                before = self.received
+                self.client.brief = False  # reads all that is there, as far as the scratch buffer reaches
+                self.readable(self.client, _clock())
+                if self.client.plain:
+                    break  # with TLS that was as far as the first record that is not full
         if not self.closed:
             self._balance()
 

@@ -190,6 +190,7 @@ async def test_a_request_that_comes_with_the_handshake(ends: Ends) -> None:
         (b"\x16\x04", Reason.PLAINTEXT_ON_TLS),
         (b"\x16\x03\x01\x00\x04oops", Reason.TLS_FAILED),
     ],
+    ids=["kafka", "http", "nearly tls", "bad hello"],
 )
 async def test_what_is_no_tls_dials_nobody(ends: Ends, first: bytes, reason: Reason) -> None:
     """Each is refused under its own name, and counted as a protocol error."""
@@ -254,7 +255,7 @@ async def test_a_client_that_stops_in_the_handshake(ends: Ends) -> None:
 
 async def test_a_client_that_stops_after_the_handshake(ends: Ends) -> None:
     """Without a request no broker is dialled, as with a plaintext client."""
-    async with tls_acceptor(ends, "clients", tls_handshake=0.3) as opened:
+    async with tls_acceptor(ends, "clients", tls_handshake=1) as opened:
         client = await Far.client(opened, ends)
         await opened.ended(Reason.TLS_TIMEOUT)
         assert opened.broker.nobody_came()
@@ -354,7 +355,8 @@ async def test_a_drain_while_a_client_takes_its_turn(ends: Ends) -> None:
             await opened.ended(Reason.DRAINED)
 
 
-async def test_a_drain_sees_what_has_just_arrived(ends: Ends) -> None:
+@pytest.mark.parametrize("steady", [True, False])
+async def test_a_drain_sees_what_has_just_arrived(ends: Ends, steady: bool) -> None:
     """Requests that lie in the socket are answered, though each is a record of its own."""
     async with tls_acceptor(ends, "clients") as opened:
         client = await Far.client(opened, ends)
@@ -366,6 +368,9 @@ async def test_a_drain_sees_what_has_just_arrived(ends: Ends) -> None:
         asked = [request(number, noise(500, number)) for number in range(2, 12)]
         for each in asked:
             client.sock.send(each)
+        (connection,) = opened.pump.connections.values()
+        if not steady:
+            connection.unsteady()
         opened.pump.drain()
         assert await broker.receive(len(b"".join(asked))) == b"".join(asked)
         answers = b"".join(map(response, range(2, 12)))
