@@ -151,7 +151,8 @@ class Connection(EndpointOwner):
         done = self.pump.done = _clock()
         flow.settle(done)
         large = self._both_plain and flow.passing >= SPLICE_FROM
-        source.brief = large or count < GLANCE_BYTES
+        # A client may send a frame in many small records of TLS: more of it is there, or soon will be.
+        source.brief = (large or count < GLANCE_BYTES) if source.plain else not flow.under_way
         if large and not sink.blocked:
             self._splice(source, sink, flow)
         blocked = sink.blocked or self.client.blocked

@@ -50,7 +50,7 @@ class TlsEndpoint(Endpoint):
             return b""
 
     def receive_into(self, buffer: memoryview) -> int:
-        """As `Endpoint`: as many records as there are, up to one that is not full."""
+        """As `Endpoint`: as many records as there are and fit."""
         size, got = len(buffer), 0
         while size - got >= RECORD_BYTES:
             try:
@@ -65,9 +65,11 @@ class TlsEndpoint(Endpoint):
                     break
                 self._end(error)
                 return 0
-            got += count
-            if count < RECORD_BYTES:
+            if not count:
+                if got:  # its next read finds it again, but epoll knows of no close_notify that was read
+                    socket.socket.shutdown(self._tls, socket.SHUT_RD)
                 break
+            got += count
         return got
 
     def _end(self, error: OSError) -> None:

@@ -57,7 +57,11 @@ def leader_address(bootstrap: str, topic: str) -> tuple[str, int]:
     return str(leader.host), leader.port
 
 
-def produce(bootstrap: str, topic: str, records: int) -> float:
+def _trusting(ca: str) -> dict[str, str]:
+    return {"security.protocol": "SSL", "ssl.ca.location": ca} if ca else {}
+
+
+def produce(bootstrap: str, topic: str, records: int, ca: str = "") -> float:
     """Write the records round-robin to all partitions and await every acknowledgement; returns the seconds it took."""
     failures: list[KafkaError] = []
 
@@ -70,6 +74,7 @@ def produce(bootstrap: str, topic: str, records: int) -> float:
             "bootstrap.servers": bootstrap,
             "queue.buffering.max.messages": 10_000_000,
             **_PRODUCER,
+            **_trusting(ca),
             "on_delivery": on_delivery,
         }
     )
@@ -91,9 +96,9 @@ def produce(bootstrap: str, topic: str, records: int) -> float:
     return seconds
 
 
-def fetch(bootstrap: str, topic: str, records: int) -> float:
+def fetch(bootstrap: str, topic: str, records: int, ca: str = "") -> float:
     """Read that many records from the beginning of all partitions; returns the seconds it took."""
-    consumer = Consumer({"bootstrap.servers": bootstrap, **_CONSUMER})
+    consumer = Consumer({"bootstrap.servers": bootstrap, **_CONSUMER, **_trusting(ca)})
     try:
         start = time.perf_counter()
         consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in range(PARTITIONS)])

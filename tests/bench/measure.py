@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from kproxy.local_kafka.cluster import Cluster
+from tests.support.authority import Authority
 
-from . import bulk, connecting, idle, metadata, small, telemetry
+from . import bulk, connecting, idle, metadata, small, telemetry, tls
 from .frames import OneRecordProduce
 from .options import LATENCY_ROUNDS, START_ROUNDS, Options
 from .process import Address, BenchError, rss_kib
@@ -120,11 +121,15 @@ class Run:
             self._idle(cluster)
         if "telemetry" in sections:
             self._telemetry(cluster)
+        if "tls" in sections:
+            self._tls(cluster)
 
-    def _proxies(self, cluster: Cluster, stack: ExitStack) -> list[Target]:
-        proxies = [kproxy(cluster, self._directory, name, command) for name, command in self._programs.items()]
+    def _proxies(self, cluster: Cluster, stack: ExitStack, authority: Authority | None = None) -> list[Target]:
+        proxies = [
+            kproxy(cluster, self._directory, name, command, authority) for name, command in self._programs.items()
+        ]
         if haproxy_binary() is not None:
-            proxies.insert(0, haproxy(cluster, self._directory, self._connections))
+            proxies.insert(0, haproxy(cluster, self._directory, self._connections, authority))
         return [stack.enter_context(proxy) for proxy in proxies]
 
     def _under_load(self, cluster: Cluster) -> None:
@@ -133,35 +138,35 @@ class Run:
             for target in targets:
                 if target.pid is not None and target.name not in self._programs:
                     self.samples.add("rss_start", target.name, target.rss_at_start / 1024)
-            self._bulk(targets)
+            if self.options.sections & {"produce", "fetch"}:
+                self._bulk(targets, cluster.bootstrap, fetches="fetch" in self.options.sections)
             self._small(targets)
             for target in targets:
                 if target.pid is not None:
                     self.samples.add("rss_load", target.name, rss_kib(target.pid) / 1024)
 
-    def _bulk(self, targets: Sequence[Target]) -> None:
-        sections, records = self.options.sections & {"produce", "fetch"}, self.options.records
-        if not sections:
-            return
-        home = targets[0].bootstrap
+    def _bulk(self, targets: Sequence[Target], home: str, *, fetches: bool = True, kind: str = "") -> None:
+        """Write and read much; `kind` begins the metrics' names."""
         bulk.create_topic(home, "bench-warm-up")
         for target in targets:
-            bulk.produce(target.bootstrap, "bench-warm-up", _WARM_UP_RECORDS)
-            bulk.fetch(target.bootstrap, "bench-warm-up", _WARM_UP_RECORDS)
+            bulk.produce(target.bootstrap, "bench-warm-up", _WARM_UP_RECORDS, target.ca)
+            bulk.fetch(target.bootstrap, "bench-warm-up", _WARM_UP_RECORDS, target.ca)
         bulk.delete_topic(home, "bench-warm-up")
-        gib = records * bulk.RECORD_BYTES / _GIB
-        for number in self._rounds("produce and fetch", self.options.rounds):
+        gib = self.options.records * bulk.RECORD_BYTES / _GIB
+        for number in self._rounds(f"{kind}produce and fetch", self.options.rounds):
             for target in _turned(targets, number):
-                topic = f"bench-{number}-{target.name}"
+                topic = f"bench-{kind}{number}-{target.name}"
                 bulk.create_topic(home, topic)
-                self._work("produce", target, gib, bulk.produce, topic)
-                if "fetch" in sections:
-                    self._work("fetch", target, gib, bulk.fetch, topic)
+                self._work(f"{kind}produce", target, gib, bulk.produce, topic)
+                if fetches:
+                    self._work(f"{kind}fetch", target, gib, bulk.fetch, topic)
                 bulk.delete_topic(home, topic)
 
-    def _work(self, name: str, target: Target, gib: float, work: Callable[[str, str, int], float], topic: str) -> None:
+    def _work(
+        self, name: str, target: Target, gib: float, work: Callable[[str, str, int, str], float], topic: str
+    ) -> None:
         before = target.cpu()
-        seconds = work(target.bootstrap, topic, self.options.records)
+        seconds = work(target.bootstrap, topic, self.options.records, target.ca)
         if target.pid is not None:
             self.samples.add(f"{name}_cpu", target.name, (target.cpu() - before) / gib)
         self.samples.add(f"{name}_rate", target.name, gib * 1024 / seconds)
@@ -215,6 +220,18 @@ class Run:
             with ExitStack() as stack:
                 for target in self._proxies(cluster, stack):
                     self.samples.add("idle", target.name, idle.kib_a_connection(target, self._connections))
+
+    def _tls(self, cluster: Cluster) -> None:
+        with ExitStack() as stack:
+            targets = self._proxies(cluster, stack, Authority(self._directory))
+            self._bulk(targets, cluster.bootstrap, kind="tls_")
+            for number in self._rounds("TLS handshakes", self.options.rounds):
+                for target in _turned(targets, number):
+                    before = target.cpu()
+                    tls.shake_hands(target, self.options.handshakes)
+                    self.samples.add("tls_handshakes", target.name, self.options.handshakes / (target.cpu() - before))
+            for target in targets:
+                self.samples.add("tls_idle", target.name, tls.kib_a_connection(target, self.options.handshakes))
 
     def _telemetry(self, cluster: Cluster) -> None:
         # One of the two, for lack of time: that of the image where there is one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Self
 
-SECTIONS: Final = ("produce", "fetch", "small", "latency", "connect", "idle", "start", "metadata", "telemetry")
+SECTIONS: Final = ("produce", "fetch", "small", "latency", "connect", "idle", "start", "metadata", "telemetry", "tls")
 START_ROUNDS: Final = 5
 LATENCY_ROUNDS: Final = 3
 """Latency rounds for each round of the others: one takes two seconds, and scheduling of connections shows in p50."""
@@ -13,7 +13,7 @@ LATENCY_ROUNDS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`records`, `requests`, `latencies`, `connects`, `pushing` seconds: for each target and round.
+    """`records`, `requests`, `latencies`, `connects`, `handshakes`, `pushing` seconds: for each target and round.
 
     `cycles` of all modes beside pushes, for each round; `seconds` for the whole run.
     """
@@ -24,6 +24,7 @@ class Options:
     requests: int = 50_000
     latencies: int = 3_000
     connects: int = 200
+    handshakes: int = 1_000
     idle: int = 10_000
     instances: int = 2_000
     pushing: float = 15
@@ -40,6 +41,7 @@ class Options:
             requests=10_000,
             latencies=1_000,
             connects=50,
+            handshakes=200,
             idle=2_000,
             instances=500,
             pushing=4,

@@ -15,6 +15,7 @@ from typing import Final
 from kproxy.local_kafka.broker import HOST
 from kproxy.local_kafka.cluster import Cluster
 from kproxy.local_kafka.ports import free_port, free_ports
+from tests.support.authority import Authority
 from tests.support.proc import family_cpu_seconds
 
 from .process import Address, BenchError, accepts, rss_kib, running, wait_serving
@@ -49,6 +50,8 @@ class Target:
     addresses: Sequence[Address]
     pid: int | None = None
     rss_at_start: float = 0
+    ca: str = ""
+    """The file of the authority that clients trust, where they speak TLS to it."""
 
     @property
     def bootstrap(self) -> str:
@@ -79,15 +82,21 @@ def haproxy_version() -> str | None:
 
 
 @contextmanager
-def haproxy(cluster: Cluster, directory: Path, connections: int) -> Iterator[Target]:
-    """HAProxy with one thread, as kproxy has one, and a listener for each broker, which advertises it."""
+def haproxy(
+    cluster: Cluster, directory: Path, connections: int, authority: Authority | None = None
+) -> Iterator[Target]:
+    """HAProxy with one thread, as kproxy has one, and a listener for each broker, which advertises it.
+
+    With an authority it terminates TLS.
+    """
     binary = haproxy_binary()
     if binary is None:
         raise BenchError("haproxy is not installed")
     brokers = cluster.brokers.values()
+    tls = "" if authority is None else f" ssl crt {authority.signed(HAPROXY).both}"
     listeners = [
         f"listen broker_{broker.node_id}\n"
-        f"    bind {HOST}:{broker.front_advertised_port}\n"
+        f"    bind {HOST}:{broker.front_advertised_port}{tls}\n"
         f"    server broker {HOST}:{broker.front_port}\n"
         for broker in brokers
     ]
@@ -96,7 +105,7 @@ def haproxy(cluster: Cluster, directory: Path, connections: int) -> Iterator[Tar
     config.write_text(_HAPROXY_CONFIG.format(connections=connections + 20) + "".join(listeners))
     with running([binary, "-db", "-f", str(config)], log) as process:
         wait_serving(process, lambda: all(accepts(front) for front in fronts), "haproxy", log)
-        yield Target(HAPROXY, fronts, process.pid, rss_kib(process.pid))
+        yield Target(HAPROXY, fronts, process.pid, rss_kib(process.pid), _trusted(authority))
 
 
 def program() -> Path:
@@ -142,10 +151,19 @@ def ready(admin: Address) -> bool:
 
 
 @contextmanager
-def kproxy(cluster: Cluster, directory: Path, name: str, program: Path) -> Iterator[Target]:
-    """`kproxy serve` as a user starts it, without a file."""
+def kproxy(
+    cluster: Cluster, directory: Path, name: str, program: Path, authority: Authority | None = None
+) -> Iterator[Target]:
+    """`kproxy serve` as a user starts it, without a file; with an authority it speaks TLS to clients."""
     command, listen, admin = kproxy_command(cluster.bootstrap, program)
+    if authority is not None:
+        own = authority.signed(name)
+        command = ["env", f"KPROXY_TLS__CERTIFICATE={own.chain}", f"KPROXY_TLS__KEY={own.key}", *command]
     log = directory / f"{name}.log"
     with running(command, log) as process:
         wait_serving(process, lambda: ready(admin), name, log)
-        yield Target(name, [listen], process.pid, rss_kib(process.pid))
+        yield Target(name, [listen], process.pid, rss_kib(process.pid), _trusted(authority))
+
+
+def _trusted(authority: Authority | None) -> str:
+    return "" if authority is None else str(authority.file)
