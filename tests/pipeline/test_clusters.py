@@ -22,7 +22,7 @@ from tests.support.wait import until
 
 BIN = Path(pyspark.__file__).parent / "bin"
 PROGRAM = Path(kproxy.__file__).parent / "__main__.py"
-_QUICK = "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1"
+_QUICK = "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 _TIMEOUT = 600.0
 """Seconds, for a start of Spark on a machine with much else to do."""
 _SETTINGS = """
