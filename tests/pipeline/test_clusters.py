@@ -121,7 +121,8 @@ def test_jars_of_a_directory(tmp_path: Path, arguments: list[str]) -> None:
     """With them nothing is fetched: the same repository that nobody reaches does no harm."""
     (tmp_path / "ivy.xml").write_text(_SETTINGS)
     cached = Path.home() / ".ivy2.5.2" / "jars"
-    settings = f"--conf spark.jars.ivySettings={tmp_path}/ivy.xml --conf spark.jars.ivy={tmp_path}/ivy --conf {_QUICK}"
+    ivy = f"--conf spark.jars.ivySettings={tmp_path}/ivy.xml --conf spark.jars.ivy={tmp_path}/ivy"
+    settings = f"{ivy} --conf '{_QUICK}'"
     command = [sys.executable, "-m", "kproxy", *arguments, "--jars", str(cached), "--master", "local[2]"]
     done = _run(command, PYSPARK_SUBMIT_ARGS=f"{settings} pyspark-shell")
     assert done.returncode == 0, done.stderr[-3000:]
