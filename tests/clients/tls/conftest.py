@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.authority import Authority
-from tests.support.tls_kafka import TlsKafka, tls_kafka
+from tests.support.secured import Secured
+from tests.support.tls_kafka import tls_kafka
 
 
 @pytest.fixture(scope="package")
@@ -17,7 +18,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 
 @pytest.fixture(scope="package")
-def broker(authority: Authority) -> Iterator[TlsKafka]:
+def broker(authority: Authority) -> Iterator[Secured]:
     """Clients come to it by SASL_SSL."""
     with tls_kafka(authority, protocol="SASL_SSL") as made:
         yield made

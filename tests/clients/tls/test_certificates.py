@@ -22,14 +22,15 @@ from tests.support.backend import Backend
 from tests.support.libraries import CONFLUENT_KAFKA, JAVA_4_4, Kind, Library, Role
 from tests.support.long_lived import LongLived
 from tests.support.proxy import Proxy
-from tests.support.tls_kafka import TlsKafka, tls_kafka
+from tests.support.secured import Secured
+from tests.support.tls_kafka import tls_kafka
 from tests.support.wait import until
 
 ROTATIONS: Final = 20
 
 
 @pytest.fixture(scope="module")
-def strict(authority: Authority) -> Iterator[TlsKafka]:
+def strict(authority: Authority) -> Iterator[Secured]:
     """A broker that wants a certificate of everybody (mTLS)."""
     with tls_kafka(authority, protocol="SSL", client_auth="required") as made:
         yield made
@@ -53,7 +54,7 @@ def unready(proxy: Proxy) -> str:
     return str(until(lambda: proxy.get_json("/readyz?strict")["reasons"], "a reason", timeout=30))
 
 
-def test_a_broker_that_wants_a_certificate(strict: TlsKafka, authority: Authority, tmp_path: Path) -> None:
+def test_a_broker_that_wants_a_certificate(strict: Secured, authority: Authority, tmp_path: Path) -> None:
     """With kproxy's own the cluster is seen; without one the reason is in /readyz, and in a client's end."""
     ca = {"ca": str(authority.file)}
     with kproxy(tmp_path / "with", strict.bootstrap, upstream_tls={**ca, **own(authority.signed("me"))}) as proxy:
@@ -72,7 +73,7 @@ def test_a_broker_that_wants_a_certificate(strict: TlsKafka, authority: Authorit
     ],
 )
 def test_a_broker_that_is_not_trusted(
-    broker: TlsKafka, authority: Authority, tmp_path: Path, trusted: str, said: str
+    broker: Secured, authority: Authority, tmp_path: Path, trusted: str, said: str
 ) -> None:
     """The reason is in /readyz and in the log, and no client's bytes have reached the broker."""
     tls = {"ca": str(authority.file)}
@@ -91,7 +92,7 @@ def test_a_broker_that_is_not_trusted(
         assert said in first["detail"]
 
 
-def test_a_client_that_needs_a_certificate(broker: TlsKafka, authority: Authority, tmp_path: Path) -> None:
+def test_a_client_that_needs_a_certificate(broker: Secured, authority: Authority, tmp_path: Path) -> None:
     """`client_ca`: one of that authority is let in, one without a certificate or of another authority is not."""
     strangers = Authority(tmp_path, "strangers")
     tls = {**own(authority.signed("server")), "client_ca": str(authority.file)}
@@ -167,7 +168,7 @@ def _all_consumed(one: LongLived, sent: set[str]) -> bool:
     return sent <= {event.value for event in one.events("consumer", "consumed")}
 
 
-def test_certificates_that_change_under_load(broker: TlsKafka, authority: Authority, tmp_path: Path) -> None:
+def test_certificates_that_change_under_load(broker: Secured, authority: Authority, tmp_path: Path) -> None:
     """Twenty times: new connections are shown the new one, no connection ends, no record is lost, no client sees it."""
     first = authority.signed("server-0")
     in_use = Certificate(tmp_path / "tls.crt", tmp_path / "tls.key")

@@ -17,8 +17,9 @@ from tests.support.authority import Authority
 from tests.support.backend import Backend
 from tests.support.client import PYTHON_CLIENTS, java_3_9, java_4_4
 from tests.support.proxy import Proxy
+from tests.support.secured import PASSWORD, Secured
 from tests.support.side import Side
-from tests.support.tls_kafka import PASSWORD, USER, TlsKafka
+from tests.support.tls_kafka import USER
 
 CLIENTS: Final = (
     *PYTHON_CLIENTS,
@@ -70,7 +71,7 @@ def securities(authority: Authority) -> dict[str, Security]:
 
 @pytest.fixture(scope="module")
 def proxies(
-    broker: TlsKafka, securities: dict[str, Security], tmp_path_factory: pytest.TempPathFactory
+    broker: Secured, securities: dict[str, Security], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, Proxy]]:
     """A kproxy for each way."""
     with ExitStack() as stack:
@@ -97,7 +98,7 @@ def security(way: str, securities: dict[str, Security], monkeypatch: pytest.Monk
 
 
 @pytest.fixture
-def side(way: str, proxies: dict[str, Proxy], broker: TlsKafka, security: Security, tmp_path: Path) -> Side:
+def side(way: str, proxies: dict[str, Proxy], broker: Secured, security: Security, tmp_path: Path) -> Side:
     """Its virtual cluster."""
     return Side(proxies[way], way, Backend(broker.cluster), tmp_path)
 

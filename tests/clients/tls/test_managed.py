@@ -13,7 +13,8 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from tests.support.authority import Authority
 from tests.support.backend import Backend
 from tests.support.proxy import KPROXY, Proxy
-from tests.support.tls_kafka import NODE_ID, PASSWORD, USER, TlsKafka
+from tests.support.secured import NODE_ID, PASSWORD, Secured
+from tests.support.tls_kafka import USER
 from tests.support.wait import until
 
 MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -29,7 +30,7 @@ def settings(authority: Authority, directory: Path, mechanism: str) -> dict[str,
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_the_cluster_is_seen_before_any_client(
-    broker: TlsKafka, authority: Authority, tmp_path: Path, mechanism: str
+    broker: Secured, authority: Authority, tmp_path: Path, mechanism: str
 ) -> None:
     """kproxy is ready in every sense, and knows the nodes; `config check --connect` says as much."""
     with Proxy(tmp_path, {"kafka": broker.bootstrap}, each=settings(authority, tmp_path, mechanism)) as proxy:
@@ -42,7 +43,7 @@ def test_the_cluster_is_seen_before_any_client(
         assert PASSWORD not in proxy.log.read_text() + checked.stdout
 
 
-def test_a_group_and_its_lag(broker: TlsKafka, authority: Authority, tmp_path: Path) -> None:
+def test_a_group_and_its_lag(broker: Secured, authority: Authority, tmp_path: Path) -> None:
     """A client that authenticates as itself joins a hosted group, whose lag kproxy asks with its own identity."""
     topic = Backend(broker.cluster).topic(1, 1)
     each = {**settings(authority, tmp_path, "SCRAM-SHA-512"), "groups": [{"match": ".*"}]}
@@ -69,7 +70,7 @@ def test_a_group_and_its_lag(broker: TlsKafka, authority: Authority, tmp_path: P
         assert (row["committed"], row["end"], row["lag"]) == (4, 10, 6)
 
 
-def test_a_wrong_password(broker: TlsKafka, authority: Authority, tmp_path: Path) -> None:
+def test_a_wrong_password(broker: Secured, authority: Authority, tmp_path: Path) -> None:
     """The reason is in /readyz, without the password; clients, which authenticate themselves, are served."""
     each = settings(authority, tmp_path, "SCRAM-SHA-256")
     (tmp_path / "password").write_text("not-the-password")
