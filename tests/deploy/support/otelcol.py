@@ -37,7 +37,7 @@ class Otelcol:
         self.authority = Authority(directory)
         self.log = directory / "otelcol.log"
         self._config = directory / "otelcol.yaml"
-        self._config.write_text(yaml.safe_dump(self._configuration(directory, plain_to, secure_to)))
+        self._config.write_text(yaml.safe_dump(self._configuration(plain_to, secure_to)))
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -61,9 +61,9 @@ class Otelcol:
         if self._process is not None:
             kill_group(self._process)
 
-    def _configuration(self, directory: Path, plain_to: str, secure_to: str) -> dict[str, Any]:
+    def _configuration(self, plain_to: str, secure_to: str) -> dict[str, Any]:
         plain, secure = (f"localhost:{port}" for port in self._ports)
-        tls = {"cert_file": str(directory / "own.pem"), "key_file": str(directory / "key.pem")}
+        tls = {"cert_file": str(self.authority.own.chain), "key_file": str(self.authority.own.key)}
         guarded = {"endpoint": secure, "tls": tls, "auth": {"authenticator": _AUTHENTICATOR}}
         ways = {"plain": ({"endpoint": plain}, plain_to), "secure": (guarded, secure_to)}
         return {
