@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -94,7 +95,7 @@ def cluster(tmp_path: Path) -> Iterator[str]:
 def test_a_standalone_cluster(tmp_path: Path, arguments: list[str], cluster: str) -> None:
     """`--master spark://…` runs it on the executors of the cluster, which get Delta from the driver."""
     settings = ("spark.cores.max=2", "spark.executor.memory=768m", f"spark.driver.host={HOST}", _QUICK)
-    submitted = " ".join(f"--conf {setting}" for setting in settings)
+    submitted = shlex.join(word for setting in settings for word in ("--conf", setting))
     command = [sys.executable, "-m", "kproxy", *arguments, "--master", cluster]
     done = _run(command, PYSPARK_SUBMIT_ARGS=f"{submitted} pyspark-shell", SPARK_LOCAL_IP=HOST)
     assert done.returncode == 0, done.stderr[-3000:]
@@ -122,7 +123,7 @@ def test_jars_of_a_directory(tmp_path: Path, arguments: list[str]) -> None:
     (tmp_path / "ivy.xml").write_text(_SETTINGS)
     cached = Path.home() / ".ivy2.5.2" / "jars"
     ivy = f"--conf spark.jars.ivySettings={tmp_path}/ivy.xml --conf spark.jars.ivy={tmp_path}/ivy"
-    settings = f"{ivy} --conf '{_QUICK}'"
+    settings = f"{ivy} {shlex.join(('--conf', _QUICK))}"
     command = [sys.executable, "-m", "kproxy", *arguments, "--jars", str(cached), "--master", "local[2]"]
     done = _run(command, PYSPARK_SUBMIT_ARGS=f"{settings} pyspark-shell")
     assert done.returncode == 0, done.stderr[-3000:]
