@@ -22,7 +22,11 @@ from tests.support.wait import until
 _RELEASE: Final = Release("connect-4.3.1", of_kafka("4.3.1", "connect-runtime", "connect-file"))
 _HOST: Final = "127.0.0.1"
 SESSION: Final = 10
-"""Seconds after which a worker that was killed is no member any more."""
+"""Seconds after which a worker that was killed is no member any more.
+
+Heartbeats have Connect's own interval of 3 s: a worker that finds no coordinator for so long leaves its tasks, and joins
+again. A kproxy that is killed must be back before that, on a busy machine, too.
+"""
 
 
 @dataclass
@@ -114,7 +118,6 @@ class Worker:
             "key.converter": "org.apache.kafka.connect.storage.StringConverter",
             "value.converter": "org.apache.kafka.connect.storage.StringConverter",
             "session.timeout.ms": SESSION * 1000,
-            "heartbeat.interval.ms": 1000,
             "scheduled.rebalance.max.delay.ms": 0,
             "plugin.discovery": "only_scan",
             **{f"{store}.storage.topic": f"{self.cluster}-{store}" for store in stores},

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kproxy.local_kafka import jars, java
-from kproxy.local_kafka.broker import LOGGING
 from tests.support import golang, venvs
 from tests.support.client import java_3_9, java_4_3, java_4_4
 
 Kind = Literal["producer", "consumer", "share", "admin", "fresh-admin"]
 _SCRIPTS = Path(__file__).with_name("clients")
 _SOURCE = _SCRIPTS / "LongLived.java"
+_LOGGING = f"-Dlog4j2.configurationFile={_SCRIPTS / 'log4j2.xml'}"
 
 
 NOTIFIED = 5.0
@@ -105,7 +105,7 @@ def _java(path: Callable[[], str]) -> Callable[[Mapping[str, Role], Path, Librar
             properties.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
             arguments.append(f"{who}={properties}")
         classes = compiled(_SOURCE, directory)
-        return java.command(f"{classes}:{path()}", "LongLived", *arguments, options=(*java.QUICK, LOGGING))
+        return java.command(f"{classes}:{path()}", "LongLived", *arguments, options=(*java.QUICK, _LOGGING))
 
     return command
 
