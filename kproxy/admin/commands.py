@@ -1,4 +1,4 @@
-"""`POST /api/v1/clusters/{cluster}/…`: an operator's commands to a virtual cluster.
+"""`POST /api/v1/reload` and `/api/v1/clusters/{cluster}/…`: an operator's commands to kproxy and a virtual cluster.
 
 The admin port calls one of these handlers for each such request, for instance of `kproxy rebootstrap`.
 """
@@ -9,6 +9,12 @@ from kproxy.admin.api import cluster_name
 from kproxy.admin.message import Request, Response, json_fields, json_response
 from kproxy.admin.view import View
 from kproxy.errors import NotFoundError
+
+
+async def reload(request: Request, view: View) -> Response:
+    """Apply the configuration anew, as at SIGHUP."""
+    json_fields(request, {})
+    return json_response(await view.reload())
 
 
 async def rebootstrap(request: Request, view: View) -> Response:

@@ -36,6 +36,8 @@ class Readiness:
 
     state: State
     reasons: tuple[Cause, ...] = ()
+    warnings: tuple[Cause, ...] = ()
+    """What will be wrong unless somebody acts; it does not change the state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +279,14 @@ class PartitionLagView:
     """Of the member that is assigned it; None where none is."""
     host: str | None
     """That member's."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReloadResult:
+    """The settings that a reload has changed, dotted: of the process, and by virtual cluster."""
+
+    process: Sequence[str]
+    clusters: Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ of the Service helps nobody. `?strict` makes degraded unready, e.g. for a load b
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from http import HTTPStatus
 from typing import Final
@@ -15,7 +16,7 @@ from typing import Final
 import trio
 
 from kproxy.admin.message import HttpError, Request, Response, flag, json_response, wants_gzip, wants_openmetrics
-from kproxy.admin.models import State
+from kproxy.admin.models import Cause, State
 from kproxy.admin.shared_page import SharedPage
 from kproxy.admin.view import View
 from kproxy.observe.counters import Counters
@@ -33,9 +34,13 @@ async def readyz(request: Request, view: View) -> Response:
     """The state with its reasons; 503 unless the state counts as ready."""
     readiness = view.readiness()
     serving = {State.READY} if flag(request, "strict") else {State.READY, State.DEGRADED}
-    reasons = [{"cluster": cause.cluster, "node": cause.node, "reason": cause.reason} for cause in readiness.reasons]
     status = HTTPStatus.OK if readiness.state in serving else HTTPStatus.SERVICE_UNAVAILABLE
-    return json_response({"state": readiness.state, "reasons": reasons}, status)
+    said = {"reasons": readiness.reasons} | ({"warnings": readiness.warnings} if readiness.warnings else {})
+    return json_response({"state": readiness.state} | {name: _shown(causes) for name, causes in said.items()}, status)
+
+
+def _shown(causes: Iterable[Cause]) -> list[dict[str, str | int | None]]:
+    return [{"cluster": cause.cluster, "node": cause.node, "reason": cause.reason} for cause in causes]
 
 
 async def metrics(request: Request, view: View) -> Response:

@@ -34,6 +34,7 @@ _PAGES: Final = (
     Route("GET", "/api/v1/clusters", api.clusters, "the virtual clusters and their nodes"),
     Route("GET", "/api/v1/clusters/{cluster}", api.cluster, "one of them"),
     Route("GET", "/api/v1/clusters/{cluster}/events", api.events, "what happened to it lately"),
+    Route("POST", "/api/v1/reload", commands.reload, "the configuration is read again and applied; says what changed"),
     Route("POST", "/api/v1/clusters/{cluster}/rebootstrap", commands.rebootstrap, "its clients are to bootstrap again"),
     Route(
         "POST",

@@ -20,6 +20,7 @@ from kproxy.admin.models import (
     InstanceView,
     PartitionLagView,
     Readiness,
+    ReloadResult,
     SubscriptionView,
 )
 from kproxy.errors import NotFoundError
@@ -69,6 +70,10 @@ class View(Protocol):
 
     def events(self, cluster: str) -> Iterable[Event]:
         """The last events of a virtual cluster, newest last."""
+        ...
+
+    async def reload(self) -> ReloadResult:
+        """Apply the configuration as its files and variables say now; raises `ConflictError` where it cannot be."""
         ...
 
     async def rebootstrap(self, cluster: str) -> CommandResult:

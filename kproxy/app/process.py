@@ -17,7 +17,7 @@ import trio
 
 from kproxy.admin.server import serve_admin
 from kproxy.app.drain import Drain
-from kproxy.app.reload import Reload, reload_at_hangup
+from kproxy.app.reloader import Read, Reloader
 from kproxy.app.view import ProcessView
 from kproxy.cluster.cluster import Cluster
 from kproxy.errors import ConfigError
@@ -45,8 +45,8 @@ FLUSH_SECONDS = 5.0
 class Process:
     """The parts of one process, and the order in which they start and end."""
 
-    def __init__(self, config: Config, read: Reload | None = None, log: LogCounters | None = None) -> None:
-        """`read` reads the configuration again at SIGHUP. `log` are the counters of the log, which began before."""
+    def __init__(self, config: Config, read: Read | None = None, log: LogCounters | None = None) -> None:
+        """`read` reads the configuration again, at a reload. `log` are the counters of the log, which began before."""
         self.config = config
         self.counters = Counters(time.time(), log=LogCounters() if log is None else log)
         self._troubles = self.counters.troubles
@@ -62,7 +62,7 @@ class Process:
         self.events = self._events()
         self.started = False
         self.draining = False
-        self._read = read
+        self.reloader = None if read is None else Reloader(self, read)
         self._exit_code = DRAINED
 
     def _events(self) -> EventStream | None:
@@ -100,8 +100,10 @@ class Process:
                     allowed = self.config.admin.allowed_hosts
                     serve = partial(serve_admin, allowed_hosts=allowed, troubles=self._troubles)
                     await work.start(serve, ProcessView(self), listen.host, listen.port)
-                if self._read is not None:
-                    work.start_soon(supervised, self._troubles, Where.RELOAD, reload_at_hangup, self, self._read)
+                if self.reloader is not None:
+                    work.start_soon(supervised, self._troubles, Where.RELOAD, self.reloader.run)
+                    watch = partial(self.reloader.watch, lambda: self.config.reload.interval)
+                    work.start_soon(supervised, self._troubles, Where.RELOAD, watch)
                 store = await self._store()
                 try:
                     drain = await self._open(work, signals, store)

@@ -9,13 +9,16 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from kproxy.admin.inventory import time_shown
 from kproxy.admin.models import Cause, Readiness, State
 
 if TYPE_CHECKING:
+    from kproxy.app.reloader import Reloader
     from kproxy.cluster.cluster import Cluster
     from kproxy.config import Config
     from kproxy.observe.counters import Counters
     from kproxy.relay.relay import Relay
+    from kproxy.upstream.validity import Validity
 
 
 class Serving(Protocol):
@@ -27,6 +30,8 @@ class Serving(Protocol):
     started: bool
     """Whether all listeners are bound."""
     draining: bool
+    reloader: Reloader | None
+    """None where there is nothing to read the configuration from."""
 
     @property
     def clusters(self) -> Sequence[Cluster]:
@@ -47,7 +52,8 @@ def readiness(process: Serving) -> Readiness:
     if not process.started or starting:
         return Readiness(State.STARTING, (*starting, *_own_troubles(process)))
     causes = (*_own_troubles(process), *(cause for cluster in process.clusters for cause in _troubles(cluster)))
-    return Readiness(State.DEGRADED if causes else State.READY, causes)
+    warnings = tuple(warning for cluster in process.clusters for warning in _warnings(cluster))
+    return Readiness(State.DEGRADED if causes else State.READY, causes, warnings)
 
 
 def _not_seen(cluster: Cluster) -> Cause | None:
@@ -67,8 +73,20 @@ def _own_troubles(process: Serving) -> Iterable[Cause]:
         yield Cause(None, None, f"a fault in kproxy ({where.value}); the log has the traceback: please report it")
 
 
+def _warnings(cluster: Cluster) -> Iterable[Cause]:
+    """Yield a warning for each certificate whose end is near."""
+    name, now = cluster.settings.name, time.time()
+    for setting, validity in cluster.security.validities.items():
+        if validity.near <= now < validity.ends:
+            yield Cause(name, None, f"the certificate of {setting} ends at {time_shown(validity.ends)}: renew it")
+
+
 def _troubles(cluster: Cluster) -> Iterable[Cause]:
-    name, watcher = cluster.settings.name, cluster.upstreams.watcher
+    name, watcher, now = cluster.settings.name, cluster.upstreams.watcher, time.time()
+    for setting, validity in cluster.security.validities.items():
+        if not validity.begins <= now < validity.ends:
+            when = "has ended" if now >= validity.ends else "is not valid yet"
+            yield Cause(name, None, f"the certificate of {setting} {when}: {_span(validity)}")
     if watcher.blind:
         yield Cause(name, None, f"the backend cannot be polled: {watcher.blind}")
     if watcher.reachable is False:  # None just after a switch, whose target has answered
@@ -79,3 +97,7 @@ def _troubles(cluster: Cluster) -> Iterable[Cause]:
             yield Cause(name, node_id, f"{node.address}: {node.last_error}")
     for node_id, why in cluster.nodes.unmapped.items():
         yield Cause(name, node_id, f"has no port: {why}")
+
+
+def _span(validity: Validity) -> str:
+    return f"valid from {time_shown(validity.begins)} to {time_shown(validity.ends)}"

@@ -1,23 +1,20 @@
-"""At SIGHUP: reads the configuration again, and applies what can change while kproxy runs, all of it or nothing."""
+"""Applies another configuration while kproxy runs, all of it or nothing.
+
+`Reloader` calls it at SIGHUP, and when an operator asks for it.
+"""
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import structlog
 import trio
 
-from kproxy.cluster.security import read_security
-from kproxy.config.reload import changes
-from kproxy.config.secret import secrets_of
+from kproxy.cluster.security import Security, read_security
+from kproxy.config.reload import Changes, changes
 from kproxy.errors import KproxyError
-from kproxy.observe.faults import boundary
-from kproxy.observe.logs import hide
-from kproxy.observe.troubles import Where
 from kproxy.rebootstrap.actions import Cause
 from kproxy.routing.ports import NoPortError
 
@@ -28,39 +25,21 @@ if TYPE_CHECKING:
     from kproxy.config import Config, VirtualCluster
     from kproxy.topology.snapshot import Snapshot
 
-Reload = Callable[[], "Config"]
-"""Reads the configuration again, as at the start; raises `ConfigError`."""
 
-log = structlog.get_logger("kproxy")
+async def apply(process: Serving, config: Config) -> Changes:
+    """Apply another configuration, and what TLS's files say; return what it changes.
 
-
-async def reload_at_hangup(process: Serving, read: Reload) -> None:
-    """At each SIGHUP apply the configuration anew; a bad one changes nothing, and the log says why."""
-    with trio.open_signal_receiver(signal.SIGHUP) as signals:
-        async for _ in signals:
-            with boundary(process.counters.troubles, Where.RELOAD):
-                await _reload(process, read)
-
-
-async def _reload(process: Serving, read: Reload) -> None:
-    try:
-        config = await trio.to_thread.run_sync(read)
-        hide(secrets_of(config.with_secrets))
-        await apply(process, config)
-    except KproxyError as error:
-        log.error("reload refused, nothing has changed", reason=str(error))
-
-
-async def apply(process: Serving, config: Config) -> None:
-    """Apply another configuration; raises `KproxyError` when it cannot be applied as a whole."""
+    Raises `KproxyError` when it cannot be applied as a whole.
+    """
     differing = changes(process.config, config)
     if differing.restart:
         raise KproxyError(f"{', '.join(differing.restart)}: cannot change while kproxy runs; restart it")
-    plans = await _plans(process, config, differing.clusters)
+    security = await read_files(config)
+    plans = await _plans(process, config, differing.clusters, security)
     while wait := max(cluster.rebootstrap.wait(trio.current_time()) for cluster in process.clusters):
         await trio.sleep(wait)
-        plans = await _plans(process, config, differing.clusters)  # anew: another change may have come first
-    security = {settings.name: read_security(settings) for settings in config.clusters}
+        security = await read_files(config)  # anew, as what follows: another change may have come first
+        plans = await _plans(process, config, differing.clusters, security)
     with ExitStack() as ports:
         for plan in plans:
             ports.enter_context(plan.reserved())
@@ -69,13 +48,20 @@ async def apply(process: Serving, config: Config) -> None:
             plan.apply()
         for cluster in process.clusters:
             cluster.secure(security[cluster.settings.name])
-    log.info("reloaded", process=sorted(differing.process), clusters=_shown(differing.clusters))
+    return differing
 
 
-async def _plans(process: Serving, config: Config, changed: Mapping[str, frozenset[str]]) -> list[Plan]:
+async def read_files(config: Config) -> Mapping[str, Security]:
+    """Read TLS's files, by virtual cluster; raises `ConfigError`."""
+    return await trio.to_thread.run_sync(lambda: {one.name: read_security(one) for one in config.clusters})
+
+
+async def _plans(
+    process: Serving, config: Config, changed: Mapping[str, frozenset[str]], security: Mapping[str, Security]
+) -> list[Plan]:
     settings = {cluster.name: cluster for cluster in config.clusters}
     return [
-        await planned(cluster, settings[name], config, keys)
+        await planned(cluster, settings[name], config, keys, security[name])
         for cluster in process.clusters
         if (keys := changed.get(name := cluster.settings.name))
     ]
@@ -124,10 +110,12 @@ class Plan:
         cluster.failover_controller.reconfigure(self.settings)
 
 
-async def planned(cluster: Cluster, settings: VirtualCluster, config: Config, keys: frozenset[str]) -> Plan:
+async def planned(
+    cluster: Cluster, settings: VirtualCluster, config: Config, keys: frozenset[str], security: Security
+) -> Plan:
     """Return the plan for a virtual cluster's changed settings `keys`; raises `KproxyError` for what cannot be."""
     upstreams = cluster.upstreams
-    made = upstreams.made(settings, config)
+    made = upstreams.made(settings, config, security.brokers)
     backends = {
         name: upstreams.all[name] if name in upstreams.all and upstreams.all[name].is_at(new.settings) else new
         for name, new in made.items()
@@ -142,7 +130,3 @@ async def planned(cluster: Cluster, settings: VirtualCluster, config: Config, ke
         await made[active.name].look()
     renumbered = any(key.startswith("nodes") for key in keys)
     return Plan(cluster, settings, backends, active, snapshot, renumbered or "advertised_host" in keys, renumbered)
-
-
-def _shown(clusters: Mapping[str, frozenset[str]]) -> dict[str, list[str]]:
-    return {name: sorted(keys) for name, keys in clusters.items()}

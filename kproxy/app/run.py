@@ -18,7 +18,7 @@ from kproxy.observe.counters import LogCounters
 from kproxy.observe.logs import hide, logging_to_stderr
 
 if TYPE_CHECKING:
-    from kproxy.app.reload import Reload
+    from kproxy.app.reloader import Read
     from kproxy.config import Config, Log
 
 CONFIGURATION_ERROR = 2
@@ -27,7 +27,7 @@ SWITCH_INTERVAL = 0.0005
 ms, each of the relay's wake-ups meanwhile would be that late."""
 
 
-def run(config: Config, reload: Reload | None = None) -> int:
+def run(config: Config, reload: Read | None = None) -> int:
     """Serve until a signal; exit code 0 after a drain, 1 when a second signal cut it short, 2 for a bad setting.
 
     `reload` reads the configuration again, at SIGHUP.

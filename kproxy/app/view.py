@@ -24,6 +24,7 @@ from kproxy.admin.models import (
     NodeView,
     PartitionLagView,
     Readiness,
+    ReloadResult,
     RetiredView,
     SubscriptionView,
     UnmappedView,
@@ -33,7 +34,7 @@ from kproxy.admin.turns import Turn
 from kproxy.admin.view import cluster_not_found
 from kproxy.app.readiness import readiness
 from kproxy.config.address import join_host_port
-from kproxy.errors import NotFoundError
+from kproxy.errors import ConflictError, KproxyError, NotFoundError
 from kproxy.observe.counters import Counters
 
 if TYPE_CHECKING:
@@ -109,6 +110,17 @@ class ProcessView:
 
     def events(self, cluster: str) -> Iterable[Event]:
         return map(_event, self._cluster(cluster).events.kept)
+
+    async def reload(self) -> ReloadResult:
+        reloader = self._process.reloader
+        if reloader is None:
+            raise ConflictError("this process has nothing to read its configuration from")
+        try:
+            changed = await reloader.reload()
+        except KproxyError as error:
+            raise ConflictError(f"nothing has changed: {error}") from error
+        clusters = {name: sorted(keys) for name, keys in changed.clusters.items()}
+        return ReloadResult(sorted(changed.process), clusters)
 
     async def rebootstrap(self, cluster: str) -> CommandResult:
         found = self._cluster(cluster)

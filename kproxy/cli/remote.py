@@ -40,6 +40,17 @@ def clients(admin: str, as_json: bool, cluster: str | None, unable: bool) -> int
 
 
 @click.command()
+@admin_options
+def reload(admin: str, as_json: bool) -> int:
+    """Have kproxy read its configuration again and apply it, as at SIGHUP; show what changed.
+
+    When something in it is wrong, or cannot change while kproxy runs, nothing changes.
+    """
+    done = AdminPort(admin).post("/api/v1/reload", {})
+    return print_json(done) if as_json else _print_changes(done)
+
+
+@click.command()
 @click.argument("name")
 @admin_options
 def rebootstrap(admin: str, as_json: bool, name: str) -> int:
@@ -61,6 +72,12 @@ def failover(admin: str, as_json: bool, name: str, to: str | None, force: bool) 
     """
     done = AdminPort(admin).post(cluster_path(name, "failover"), {"to": to, "force": force})
     return print_json(done) if as_json else _print_result(done)
+
+
+def _print_changes(done: dict[str, Any]) -> int:
+    changed = [*done["process"], *(f"{name}: {key}" for name, keys in done["clusters"].items() for key in keys)]
+    click.echo("\n".join(changed) or "No setting has changed. The files of TLS were read again.")
+    return 0
 
 
 def _print_result(done: dict[str, Any]) -> int:

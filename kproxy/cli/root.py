@@ -26,6 +26,7 @@ _MODULES: Final[Mapping[str, str]] = MappingProxyType(
         "groups": "kproxy.cli.groups",
         "pipeline": "kproxy.cli.pipeline",
         "rebootstrap": "kproxy.cli.remote",
+        "reload": "kproxy.cli.remote",
         "serve": "kproxy.cli.serve",
         "telemetry": "kproxy.cli.telemetry",
     }

@@ -18,7 +18,7 @@ from kproxy.cluster.failover_controller import FailoverController
 from kproxy.cluster.failover_history import FailoverHistory
 from kproxy.cluster.listeners import Listeners
 from kproxy.cluster.nodes import Nodes
-from kproxy.cluster.security import Security, server_context
+from kproxy.cluster.security import Security, read_security
 from kproxy.cluster.topology_reconciler import TopologyReconciler
 from kproxy.cluster.upstreams import Upstream, Upstreams, client_of
 from kproxy.observe.counters import ClusterCounters
@@ -53,7 +53,7 @@ class Cluster:
     def __init__(
         self, settings: VirtualCluster, config: Config, counters: ClusterCounters, connections: Connections
     ) -> None:
-        """Raises `ConfigError` for telemetry settings that only the telemetry libraries can check."""
+        """Raises `ConfigError` for TLS's files, and for settings that only the telemetry libraries can check."""
         index = config.clusters.index(settings)
         self.settings = settings
         self.config = config
@@ -76,7 +76,8 @@ class Cluster:
             hides_topic_ids_from=settings.hides_topic_ids_from,
             serves_retired=lambda: self.serves_retired,
         )
-        self.upstreams = Upstreams(settings, config, counters, self._changed, self.nodes.reached)
+        security = read_security(settings)
+        self.upstreams = Upstreams(settings, config, counters, self._changed, self.nodes.reached, security.brokers)
         self._reconciler = TopologyReconciler(
             self.nodes, self.rebootstrap, counters, self.events, self.locate, self.begin_epoch
         )
@@ -90,8 +91,9 @@ class Cluster:
             self.rebootstrap,
             {} if self.telemetry is None else self.telemetry.policies,
             {} if self.groups is None else self.groups.policies,
-            server_context(settings),
+            security.clients,
         )
+        self.secure(security)
         self._history = FailoverHistory(settings.name)
         self._store: Store = MemoryStore()
         self._key = f"clusters.{index}"
@@ -257,6 +259,8 @@ class Cluster:
 
     def secure(self, security: Security) -> None:
         """Use what TLS's files say now, for new connections."""
+        self.security = security
+        self.counters.certificates = {setting: found.ends for setting, found in security.validities.items()}
         self.destination.tls = security.clients
         for name, upstream in self.upstreams.all.items():
             upstream.tls = security.brokers[name]

@@ -6,13 +6,12 @@ switch.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import structlog
 import trio
 
-from kproxy.cluster.security import broker_context
 from kproxy.errors import UpstreamError
 from kproxy.observe.faults import supervised
 from kproxy.observe.troubles import Troubles, Where
@@ -163,23 +162,27 @@ class Upstreams:
         counters: ClusterCounters,
         on_change: OnChange,
         on_reachability: OnReachability,
+        tls: Mapping[str, BrokerContext | None],
     ) -> None:
+        """`tls` is by upstream, as in `made`."""
         self._counters = counters
         self._on_change = on_change
         self._on_reachability = on_reachability
-        self.all = self.made(settings, config)
+        self.all = self.made(settings, config, tls)
         """By name, in order of preference."""
         self.active = next(iter(self.all.values()))
         """The upstream that clients reach at the moment."""
 
-    def made(self, settings: VirtualCluster, config: Config) -> dict[str, Upstream]:
-        """Return new upstream clusters, by name, as the settings name them; raises `ConfigError` for TLS's files."""
+    def made(
+        self, settings: VirtualCluster, config: Config, tls: Mapping[str, BrokerContext | None]
+    ) -> dict[str, Upstream]:
+        """Return new upstream clusters, by name, as the settings name them; `tls` is by upstream, too."""
         return {
             one.name: Upstream(
                 one,
                 config,
                 settings.name,
-                broker_context(settings, one),
+                tls[one.name],
                 self._on_change,
                 self._on_reachability,
                 self._counters.troubles,

@@ -16,7 +16,7 @@ from kproxy.config.base import Path, refuse
 from kproxy.config.cluster import VirtualCluster
 from kproxy.config.events import Events, event_problems
 from kproxy.config.nodes import Claim, conflicts
-from kproxy.config.process import Admin, Drain, Limits, Log, State, Timeouts, Topology
+from kproxy.config.process import Admin, Drain, Limits, Log, Reload, State, Timeouts, Topology
 from kproxy.config.receivers import Receivers, receiver_problems, same_series
 from kproxy.config.telemetry import receivers_missing
 
@@ -46,6 +46,7 @@ class Config(BaseSettings):
     )
     events: Events = Field(default=Events(), description="The event stream and its destinations.")
     state: State = Field(default=State(), description="The state that must survive a restart.")
+    reload: Reload = Field(default=Reload(), description="How kproxy notices changes while it runs.")
     drain: Drain = Field(default=Drain(), description="How kproxy ends on SIGTERM.")
     log: Log = Field(default=Log(), description="Log lines on standard error.")
 

@@ -172,6 +172,16 @@ class Topology(Settings):
     )
 
 
+class Reload(Settings):
+    """How kproxy notices changes of files. The configuration is read again at SIGHUP and at `kproxy reload`."""
+
+    interval: Interval = Field(
+        default=10.0,
+        description="How often the files of TLS are looked at; those that have changed are read again, for new "
+        "connections. Seconds, or as 10s.",
+    )
+
+
 class Drain(Settings):
     """How kproxy ends on SIGTERM."""
 

@@ -1,7 +1,7 @@
 # This module is pure (no I/O, no clock).
 """Find what a newly read configuration changes: which settings can be applied at once, and which take a restart.
 
-`kproxy.app.reload` calls `changes` at each SIGHUP, before it applies anything.
+`kproxy.app.reload` calls `changes` at each reload, before it applies anything.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kproxy.config.models import Config
 from kproxy.config.telemetry import QUOTAS
 from kproxy.config.upstreams import Upstream
 
-PROCESS_APPLIES: Final[frozenset[Path]] = frozenset({("topology",), ("drain",)})
+PROCESS_APPLIES: Final[frozenset[Path]] = frozenset({("topology",), ("drain",), ("reload",)})
 CLUSTER_APPLIES: Final[frozenset[Path]] = frozenset(
     {
         ("upstreams",),

@@ -251,7 +251,7 @@ class ClusterCounters:
     increment.
     `notified` counts clients asked to rebootstrap, by means, software name and software version. `upstreams` maps each
     upstream to whether it is active. `telemetry` is None when kproxy does not serve it, `groups` when it hosts none.
-    `troubles` are the process'.
+    `certificates` are when kproxy's own end (seconds since the Unix epoch), by setting. `troubles` are the process'.
     """
 
     name: str
@@ -275,6 +275,7 @@ class ClusterCounters:
     upstreams: dict[str, bool] = field(default_factory=dict)
     telemetry: TelemetryCounters | None = None
     groups: Groups | None = None
+    certificates: Mapping[str, float] = field(default_factory=dict)
     troubles: Troubles = field(default_factory=Troubles)
 
     def api(self, key: int, version: int) -> ApiCounters:
@@ -340,6 +341,25 @@ class LogCounters:
 
 
 @dataclass(slots=True)
+class ReloadCounters:
+    """Counts reloads; `at` is when one was applied last, or kproxy started, in seconds since the Unix epoch."""
+
+    at: float
+    applied: int = 0
+    refused: int = 0
+    last_applied: bool = True
+    """Whether the last one was applied; True before the first."""
+
+    def apply(self, now: float) -> None:
+        """Count one that was applied, at `now` in seconds since the Unix epoch."""
+        self.applied, self.at, self.last_applied = self.applied + 1, now, True
+
+    def refuse(self) -> None:
+        """Count one that changed nothing, because something was wrong."""
+        self.refused, self.last_applied = self.refused + 1, False
+
+
+@dataclass(slots=True)
 class Counters:
     """All counters of the process, by virtual cluster; `started_at` is in seconds since the Unix epoch.
 
@@ -354,6 +374,10 @@ class Counters:
     accepting: Accepting | None = None
     troubles: Troubles = field(default_factory=Troubles)
     loop_lag: LoopLag = field(default_factory=LoopLag)
+    reloads: ReloadCounters = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.reloads = ReloadCounters(self.started_at)
 
     def cluster(self, name: str) -> ClusterCounters:
         """Return the counters of a virtual cluster, made at first use."""

@@ -109,6 +109,10 @@ def by_upstream(cluster: ClusterCounters) -> Numbers:
     return (((name,), int(active)) for name, active in cluster.upstreams.copy().items())
 
 
+def by_certificate(cluster: ClusterCounters) -> Numbers:
+    return (((setting,), ends) for setting, ends in cluster.certificates.items())
+
+
 def by_error(cluster: ClusterCounters) -> Numbers:
     for labels, api in _apis(cluster):
         for code, count in api.errors.copy().items():
@@ -239,6 +243,19 @@ def dropped_by_destination(counters: Counters) -> Numbers:
 
 def log_lines_dropped(counters: Counters) -> Numbers:
     yield (), counters.log.dropped
+
+
+def reloads(counters: Counters) -> Numbers:
+    yield ("applied",), counters.reloads.applied
+    yield ("refused",), counters.reloads.refused
+
+
+def last_reload_applied(counters: Counters) -> Numbers:
+    yield (), int(counters.reloads.last_applied)
+
+
+def last_applied_at(counters: Counters) -> Numbers:
+    yield (), counters.reloads.at
 
 
 def internal_errors(counters: Counters) -> Numbers:

@@ -17,6 +17,7 @@ import trio
 
 from kproxy.errors import ConfigError
 from kproxy.upstream.dial import open_tcp
+from kproxy.upstream.validity import Validity, validity
 
 if TYPE_CHECKING:
     from kproxy.config.tls import ClientTls, UpstreamTls
@@ -118,6 +119,22 @@ class BrokerContext:
                 raise _error(error.__cause__) from error
             raise
         return stream
+
+
+def own_validity(settings: ClientTls | UpstreamTls, key: str, *, of_server: bool) -> Validity | None:
+    """Return the validity of kproxy's certificate; None where there is none, or its usage is not for this side.
+
+    Raises as `ServerContext`.
+    """
+    if settings.certificate is None:
+        return None
+    server, client = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    for context in (server, client):
+        _load_own(context, settings, key)
+    try:
+        return validity(server, client, settings.certificate, of_server=of_server)
+    except ssl.SSLError:
+        return None
 
 
 async def shake_hands(sock: ssl.SSLSocket, readable: Readable) -> None:

@@ -82,7 +82,8 @@ def check_undisturbed(
         assert group.generation() == kept.generation
         return Counter()
     joined_again = world.forgetful() - forgetful
-    assert [kept.leader.startswith(client) for client in joined_again] == [True], "somebody else joined again"
+    leads = [str(kept.leader).startswith(client) for client in joined_again]
+    assert leads == [True], f"others than the leader joined again: {joined_again}"
     until(lambda: group.state() == "Stable", "stable again", timeout=HEARTBEAT + SOON)
     assert group.generation() == kept.generation + 1
     return joined_again

@@ -36,13 +36,20 @@ class Authority:
         self.file, self._key = directory / f"{name}.pem", directory / f"{name}.key"
         openssl("req", "-x509", *_key(self._key), "-out", str(self.file), "-days", "2", "-subj", f"/CN=test {name}")
 
-    def signed(self, name: str, *hosts: str, days: tuple[int, int] = (0, 2), password: str = "") -> Certificate:
-        """Return a certificate for these hosts (`DNS:…`, `IP:…`), valid from and until so many days from now."""
+    def signed(
+        self, name: str, *hosts: str, days: tuple[int, int] = (0, 2), password: str = "", usage: str = ""
+    ) -> Certificate:
+        """Return a certificate for these hosts (`DNS:…`, `IP:…`), valid from and until so many days from now.
+
+        `usage` is OpenSSL's extendedKeyUsage: by default any.
+        """
         made = Certificate(self.directory / f"{name}.pem", self.directory / f"{name}.key")
         request = self.directory / f"{name}.csr"
         openssl("req", "-new", *_key(made.key, password), "-out", str(request), "-subj", f"/CN={name}")
         extensions = self.directory / f"{name}.ext"
-        extensions.write_text(f"subjectAltName={','.join(hosts or ('DNS:localhost', 'IP:127.0.0.1'))}\n")
+        extended = f"extendedKeyUsage={usage}\n" if usage else ""
+        names = ",".join(hosts or ("DNS:localhost", "IP:127.0.0.1"))
+        extensions.write_text(f"subjectAltName={names}\n{extended}")
         if days[0] == 0:
             sign = ("x509", "-req", "-in", str(request), "-CA", str(self.file), "-CAkey", str(self._key))
             openssl(*sign, "-extfile", str(extensions), "-days", str(days[1]), "-out", str(made.chain))

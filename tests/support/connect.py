@@ -24,8 +24,8 @@ _HOST: Final = "127.0.0.1"
 SESSION: Final = 10
 """Seconds after which a worker that was killed is no member any more.
 
-Heartbeats have Connect's own interval of 3 s: a worker that finds no coordinator for so long leaves its tasks, and joins
-again. A kproxy that is killed must be back before that, on a busy machine, too.
+Heartbeats have Connect's own interval of 3 s: a worker that finds no coordinator for so long leaves its tasks, and
+joins again. A kproxy that is killed must be back before that, on a busy machine, too.
 """
 
 

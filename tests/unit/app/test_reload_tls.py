@@ -14,7 +14,10 @@ from typing import Any
 
 import pytest
 import trio
+from structlog.testing import capture_logs
 
+from kproxy.admin.inventory import time_shown
+from kproxy.app import reloader
 from kproxy.app.reload import apply
 from kproxy.config import Config
 from kproxy.config.tls import ClientTls
@@ -94,13 +97,15 @@ class TlsBroker(ScriptedBroker):
         self.context = ServerContext(own, "broker")._context
 
 
-def described(broker: ScriptedBroker, admin: str = "", grace: str = "1s", **cluster: Any) -> Config:
+def described(
+    broker: ScriptedBroker, admin: str = "", grace: str = "1s", reload: dict[str, str] | None = None, **cluster: Any
+) -> Config:
     """Return the settings of a process with one virtual cluster."""
     common = {"name": "c", "bootstrap_servers": f"localhost:{broker.port}", "listen": f"{HOST}:0"}
     topology = {"interval": "100ms", "grace": grace, "epoch_floor": "100ms"}
     clusters = [common | {"nodes": {"first_port": 0}} | cluster]
     admin = admin or f"{HOST}:{free_port()}"
-    return Config.model_validate({"clusters": clusters, "admin": admin, "topology": topology})
+    return Config.model_validate({"clusters": clusters, "admin": admin, "topology": topology, "reload": reload or {}})
 
 
 @dataclass
@@ -268,3 +273,94 @@ async def test_tls_to_brokers_is_switched_on(files: Files, pkis: tuple[Pki, Pki]
         await apply(process.alive.process, process.described(upstream_tls=files.upstream_tls))
         await process.connect(None)
         await process.alive.until_state("ready")
+
+
+async def until_counted(process: Running, applied: int, refused: int) -> None:
+    """Wait for so many reloads since the start, and read the metrics."""
+    reloads = process.alive.process.counters.reloads
+    await eventually(lambda: (reloads.applied, reloads.refused) == (applied, refused), "the reload", 15)
+    page = await process.alive.text("/metrics")
+    assert f'kproxy_reloads_total{{result="applied"}} {applied}.0' in page
+    assert f'kproxy_reloads_total{{result="refused"}} {refused}.0' in page
+    assert f"kproxy_config_last_reload_successful {float(reloads.last_applied)}" in page
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files need not be still for a second before they are read."""
+    monkeypatch.setattr(reloader, "_SETTLED", 0.1)
+
+
+@pytest.mark.usefixtures("soon")
+async def test_files_that_change_are_read(files: Files, pkis: tuple[Pki, Pki]) -> None:
+    """Nobody asks for it; a half-written file changes nothing until it is complete."""
+    old, new = pkis
+    async with running(reload={"interval": "100ms"}, tls=files.tls) as process:
+        before = await process.connect(old)
+        files.cut("certificate")
+        with capture_logs() as lines:
+            await until_counted(process, 0, 1)
+        assert "clusters.c.tls.certificate" in lines[-1]["reason"]
+        await process.connect(old)
+        files.put(new)
+        await until_counted(process, 1, 1)
+        await process.connect(new)
+        await process.refused(old)
+        await ask(before)
+
+
+@pytest.mark.usefixtures("soon")
+async def test_a_directory_that_is_replaced(tmp_path: Path, pkis: tuple[Pki, Pki]) -> None:
+    """As Kubernetes does it: the files are links into a directory that is itself a link, which is put elsewhere."""
+    for number, pki in enumerate(pkis):
+        (tmp_path / str(number)).mkdir()
+        Files(tmp_path / str(number)).put(pki)
+    (tmp_path / "..data").symlink_to("0")
+    mounted = Files(tmp_path / "mounted")
+    mounted.directory.mkdir()
+    for name in ("tls.crt", "tls.key"):
+        (mounted.directory / name).symlink_to(tmp_path / "..data" / name)
+    async with running(reload={"interval": "100ms"}, tls=mounted.tls) as process:
+        await process.connect(pkis[0])
+        (tmp_path / "..new").symlink_to("1")
+        (tmp_path / "..new").rename(tmp_path / "..data")
+        await until_counted(process, 1, 0)
+        await process.connect(pkis[1])
+
+
+async def test_an_operator_asks(files: Files, pkis: tuple[Pki, Pki]) -> None:
+    """The answer has the settings that changed, or why none has."""
+    async with running(tls=files.tls) as process:
+        files.put(pkis[1])
+        process.alive.config = process.described(grace="9s", tls=files.tls)
+        said = await process.alive.post("/api/v1/reload", {})
+        assert said == (200, {"process": ["topology.grace"], "clusters": {}})
+        await process.connect(pkis[1])
+        files.cut("key")
+        status, said = await process.alive.post("/api/v1/reload", {})
+        assert status == 409
+        assert said["error"].startswith("nothing has changed: clusters.c.tls.certificate: ")
+        await process.connect(pkis[1])
+        await until_counted(process, 1, 1)
+
+
+async def test_a_certificate_that_ends_soon(tmp_path: Path) -> None:
+    """A warning that does not change the state, and the moment as a metric; one that has ended degrades kproxy."""
+    authority = Authority(tmp_path)
+    near, ended = authority.signed("near", days=(-9, 1)), authority.signed("ended", days=(-9, -2))
+    own = {"certificate": str(near.chain), "key": str(near.key)}
+    async with running(tls=own) as process:
+        shown = await process.alive.get("/readyz")
+        ends = process.cluster.security.validities["tls"].ends
+        warning = f"the certificate of tls ends at {time_shown(ends)}: renew it"
+        warnings = [{"cluster": "c", "node": None, "reason": warning}]
+        assert shown == {"state": "ready", "reasons": [], "warnings": warnings}
+        page = await process.alive.text("/metrics")
+        (line,) = [line for line in page.splitlines() if line.startswith("kproxy_certificate_expiry_timestamp_seconds")]
+        assert line.startswith('kproxy_certificate_expiry_timestamp_seconds{certificate="tls",cluster="c"} ')
+        assert float(line.split()[-1]) == ends
+        own = {"certificate": str(ended.chain), "key": str(ended.key)}
+        await apply(process.alive.process, process.described(tls=own))
+        shown = await process.alive.until_state("degraded")
+        assert shown["reasons"][0]["reason"].startswith("the certificate of tls has ended: valid from ")
+        assert "warnings" not in shown

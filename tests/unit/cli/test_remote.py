@@ -125,6 +125,20 @@ async def test_commands(
     assert out.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("changed", "lines"),
+    [
+        (("drain.deadline",), ["drain.deadline", "main: drain.deadline"]),
+        ((), ["No setting has changed. The files of TLS were read again."]),
+    ],
+)
+async def test_a_reload(view: MemoryView, ask: Asking, changed: tuple[str, ...], lines: list[str]) -> None:
+    """A line for each setting that has changed, with its virtual cluster."""
+    view.reloaded = changed
+    code, out, err = await ask("reload")
+    assert (code, err, out.splitlines(), view.commands) == (0, "", lines, [("reload",)])
+
+
 async def test_a_forced_failover_warns_of_nodes_without_a_port(view: MemoryView, ask: Asking) -> None:
     """A line for each below what was done; the exit code says that it was done."""
     view.unmapped = (UnmappedView(7, "node 7 is in none of nodes.ranges"),)
@@ -137,6 +151,7 @@ async def test_a_forced_failover_warns_of_nodes_without_a_port(view: MemoryView,
     ("arguments", "said"),
     [
         (["rebootstrap", "main"], {"cluster": "main", "epoch": 2, "connections": 17}),
+        (["reload"], {"process": [], "clusters": {}}),
         (
             ["failover", "main"],
             {"cluster": "main", "upstream": "west", "epoch": 2, "connections": 17, "unmapped": []},

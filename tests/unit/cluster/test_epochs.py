@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +15,10 @@ from uuid import UUID
 import pytest
 import trio
 
+from kproxy.app import reload
 from kproxy.app.process import DRAINED
-from kproxy.app.reload import apply
+from kproxy.app.reload import apply, read_files
+from kproxy.cluster.security import Security
 from kproxy.config import Config
 from kproxy.local_kafka.ports import free_port
 from kproxy.observe.reasons import Reason
@@ -408,13 +410,22 @@ async def test_a_reload_that_maps_nodes_elsewhere() -> None:
         assert process.alive.process.config.limits.max_connections is None
 
 
-async def test_a_reload_that_a_failover_overtakes() -> None:
+async def test_a_reload_that_a_failover_overtakes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The reload waits for the epoch's floor, and meanwhile the other upstream becomes the active one: it stays so."""
+    read: list[Config] = []
+
+    async def noted(config: Config) -> Mapping[str, Security]:
+        found = await read_files(config)
+        read.append(config)
+        return found
+
+    monkeypatch.setattr(reload, "read_files", noted)
     async with two() as process:
         await process.post("rebootstrap", {})
         config = described(process.a, process.b, cluster={"advertised_host": "localhost"}, admin=process.alive.listens)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(apply, process.alive.process, config)
+            await eventually(lambda: bool(read), "the files are read")
             for _ in range(2):  # up to its wait
                 await trio.lowlevel.checkpoint()
             epoch = process.cluster.rebootstrap.epoch

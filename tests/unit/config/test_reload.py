@@ -31,8 +31,8 @@ RESTART = {
 }  # fmt: skip
 APPLIED = {
     "topology.interval", "topology.epoch_floor", "topology.grace", "topology.retired", "drain.deadline",
-    "drain.rebootstrap", "bootstrap_servers", "upstreams", "identity", "failover.automatic", "failover.after",
-    "failover.floor", "failover.separate_producer_ids", "advertised_host", "tls", "upstream_tls",
+    "drain.rebootstrap", "reload.interval", "bootstrap_servers", "upstreams", "identity", "failover.automatic",
+    "failover.after", "failover.floor", "failover.separate_producer_ids", "advertised_host", "tls", "upstream_tls",
     "nodes.strategy", "nodes.first_port",
     "nodes.ranges", "nodes.advertised_first_port", "groups", "telemetry.admin", "telemetry.interval",
     "telemetry.subscriptions",

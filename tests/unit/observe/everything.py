@@ -41,6 +41,7 @@ def everything() -> Counters:
     cluster.changes["moved"] += 2
     cluster.count_notified(Action.NOTIFY, ("apache-kafka-java", "4.3.1"))
     cluster.upstreams |= {"east": True, "west": False}
+    cluster.certificates = {"tls": 1_800_000_000.0}
     cluster.telemetry = telemetry()
     cluster.groups = groups()
     counters.accepting = Accepts(max_connections=9_488, accept_pauses=2)

@@ -40,6 +40,9 @@ def test_nothing_is_exported_that_does_not_exist() -> None:
         "kproxy_start_time_seconds",
         "kproxy_internal_errors",
         "kproxy_shortages",
+        "kproxy_reloads",
+        "kproxy_config_last_reload_successful",
+        "kproxy_config_last_reload_success_timestamp_seconds",
         "kproxy_loop_lag_seconds",
         "kproxy_loop_stalls",
     }
@@ -79,7 +82,8 @@ def test_names_follow_prometheus_conventions() -> None:
     for family in FAMILIES:
         assert family.name.startswith("kproxy_")
         assert family.name.endswith("_total") == (family.kind is Kind.COUNTER)
-        assert family.name.endswith("_seconds") == (family.kind is Kind.HISTOGRAM)
+        of_time = family.name.endswith("_seconds") and not family.name.endswith("_timestamp_seconds")
+        assert of_time == (family.kind is Kind.HISTOGRAM)
         assert family.help.endswith(".")
     assert len({family.name for family in FAMILIES}) == len(FAMILIES)
 
