@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Final
 
@@ -15,6 +16,7 @@ import h11
 import structlog
 import trio
 
+from kproxy.admin.commanders import Commanders
 from kproxy.admin.dispatch import Room, Route, find
 from kproxy.admin.lane import Lane
 from kproxy.admin.limits import Limits
@@ -51,9 +53,12 @@ class Common:
     """Taken for each step of reading a request."""
     troubles: Troubles
     """The process' own faults."""
+    commanders: Commanders
 
     @classmethod
-    def of(cls, view: View, limits: Limits, hosts: Collection[str], troubles: Troubles) -> Common:
+    def of(
+        cls, view: View, limits: Limits, hosts: Collection[str], troubles: Troubles, commanders: Commanders
+    ) -> Common:
         """What a new admin port has."""
         slots = Slots(limits.connections, limits.grace_seconds)
         lanes = {
@@ -61,7 +66,7 @@ class Common:
             Room.COMMAND: Lane("commands", limits.commands, limits.queue, limits.queue_seconds),
         }
         held = HeldPages(limits.held_bytes, slots)
-        return cls(view, limits, hosts, slots, held, lanes, trio.Semaphore(AT_ONCE), troubles)
+        return cls(view, limits, hosts, slots, held, lanes, trio.Semaphore(AT_ONCE), troubles, commanders)
 
 
 async def answer(route: Route, request: Request, common: Common) -> Response:
@@ -169,8 +174,15 @@ class Connection:
         async with lane.entered():
             if not self._common.slots.work(self._slot):
                 return False
-            response = await answer(route, request, self._common)
+            response = await self._carried_out(route, request)
             return await self._send(response, lane)
+
+    async def _carried_out(self, route: Route, request: Request) -> Response:
+        act = partial(answer, route, request, self._common)
+        if route.room is not Room.COMMAND:
+            return await act()
+        address: str = self._stream.socket.getpeername()[0]
+        return await self._common.commanders.carry_out(act, request, address, self._common.view)
 
     async def _send(self, response: Response, lane: Lane | None = None) -> bool:
         """Send the response; returns whether the connection stays usable.

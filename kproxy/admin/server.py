@@ -12,6 +12,7 @@ import structlog
 import trio
 
 from kproxy.admin.acceptor import Acceptor
+from kproxy.admin.commanders import Commanders
 from kproxy.admin.connection import Common, Connection
 from kproxy.admin.limits import Limits
 from kproxy.admin.slots import Slot
@@ -91,6 +92,7 @@ async def serve_admin(
     allowed_hosts: Collection[str] = (),
     limits: Limits | None = None,
     troubles: Troubles | None = None,
+    commanders: Commanders | None = None,
     task_status: trio.TaskStatus[tuple[str, int]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Serve the admin port until cancelled; `started` gets the bound (host, port). Port 0 means any free port.
@@ -101,7 +103,7 @@ async def serve_admin(
     bound = listeners[0].getsockname()
     hosts = frozenset(name.lower().removesuffix(".") for name in (host, *allowed_hosts))
     async with trio.open_nursery() as nursery:
-        common = Common.of(view, limits or Limits(), hosts, troubles or Troubles())
+        common = Common.of(view, limits or Limits(), hosts, troubles or Troubles(), commanders or Commanders())
         taking = _Port(common, nursery)
         for listener in listeners:
             acceptor = Acceptor(listener, taking.take, taking.room_in, taking.free, common.troubles)

@@ -25,6 +25,7 @@ from kproxy.admin.models import (
 )
 from kproxy.errors import NotFoundError
 from kproxy.observe.counters import Counters
+from kproxy.observe.events import OperatorCommand
 
 
 class View(Protocol):
@@ -70,6 +71,10 @@ class View(Protocol):
 
     def events(self, cluster: str) -> Iterable[Event]:
         """The last events of a virtual cluster, newest last."""
+        ...
+
+    def report(self, cluster: str | None, command: OperatorCommand) -> None:
+        """Report a command to a virtual cluster, None for the whole process, in the log and the event stream."""
         ...
 
     async def reload(self) -> ReloadResult:

@@ -22,6 +22,7 @@ from kproxy.observe.events import (
     ClientsRebootstrap,
     EncodedEvent,
     GroupTransition,
+    OperatorCommand,
     TopologyEvent,
     encode,
 )
@@ -77,7 +78,7 @@ class EventStream:
     def _of_client(self, cluster: str, event: ClientEvent) -> None:
         self._fanout.offer(encode(event, time.time(), self._proxy, cluster))
 
-    def _of_cluster(self, cluster: str, at: float, event: TopologyEvent | GroupTransition) -> None:
+    def _of_cluster(self, cluster: str, at: float, event: TopologyEvent | GroupTransition | OperatorCommand) -> None:
         self._fanout.offer(encode(event, at, self._proxy, cluster))
         if isinstance(event, ClientsRebootstrap) and event.previous_upstream is not None:
             self._moved(cluster)

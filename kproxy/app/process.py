@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import structlog
 import trio
 
+from kproxy.admin.commanders import Commanders
 from kproxy.admin.server import serve_admin
 from kproxy.app.drain import Drain
 from kproxy.app.reloader import Read, Reloader
@@ -97,8 +98,14 @@ class Process:
                 work.start_soon(self.relay.run)
                 if self.config.admin is not None:
                     listen = self.config.admin.listen
-                    allowed = self.config.admin.allowed_hosts
-                    serve = partial(serve_admin, allowed_hosts=allowed, troubles=self._troubles)
+                    given = self.config.admin
+                    commanders = Commanders(given.token_file, anyone=given.dangerously_let_anyone_command)
+                    serve = partial(
+                        serve_admin,
+                        allowed_hosts=given.allowed_hosts,
+                        troubles=self._troubles,
+                        commanders=commanders,
+                    )
                     await work.start(serve, ProcessView(self), listen.host, listen.port)
                 if self.reloader is not None:
                     work.start_soon(supervised, self._troubles, Where.RELOAD, self.reloader.run)

@@ -36,6 +36,7 @@ from kproxy.app.readiness import readiness
 from kproxy.config.address import join_host_port
 from kproxy.errors import ConflictError, KproxyError, NotFoundError
 from kproxy.observe.counters import Counters
+from kproxy.observe.events import OperatorCommand
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -110,6 +111,11 @@ class ProcessView:
 
     def events(self, cluster: str) -> Iterable[Event]:
         return map(_event, self._cluster(cluster).events.kept)
+
+    def report(self, cluster: str | None, command: OperatorCommand) -> None:
+        concerned = [one for one in self._process.clusters if cluster in (None, one.settings.name)]
+        for one in concerned:
+            one.events.audit(command)
 
     async def reload(self) -> ReloadResult:
         reloader = self._process.reloader

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 
 VARIABLE: Final = "KPROXY_ADMIN_URL"
+TOKEN_VARIABLE: Final = "KPROXY_ADMIN_TOKEN_FILE"
 _DEFAULT_URL: Final = "http://127.0.0.1:9190"
 _PAGE_SIZE: Final = "1000"
 _TIMEOUT_SECONDS: Final = 60.0
@@ -31,8 +33,8 @@ _TIMEOUT_SECONDS: Final = 60.0
 class AdminPort:
     """The admin port at `url`: http://host:port, or https:// and a path when a gateway stands in front of it."""
 
-    def __init__(self, url: str) -> None:
-        """Raises `CliError` for any other URL."""
+    def __init__(self, url: str, token_file: str | None = None) -> None:
+        """Raises `CliError` for any other URL, and for a file without a token."""
         from urllib.parse import urlsplit
 
         self.url = mask_url(url)  # for errors only
@@ -44,6 +46,7 @@ class AdminPort:
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise self._invalid_url()
         self._secure, self._host, self._path = parts.scheme == "https", parts.hostname, parts.path.rstrip("/")
+        self._authorization = {} if token_file is None else {"Authorization": f"Bearer {_token(token_file)}"}
 
     def get(self, path: str, **query: str | None) -> Any:
         """Read a path and return its JSON; parameters that are None are left out. Raises `CliError`."""
@@ -70,6 +73,8 @@ class AdminPort:
         connection = self._connection()
         try:
             headers = {"Accept": "application/json"} | ({"Content-Type": "application/json"} if body else {})
+            if method != "GET":  # the token is for commands; what need not be sent cannot be read on the way
+                headers |= self._authorization
             connection.request(method, self._path + target, body, headers)
             response = connection.getresponse()
             content = response.read()
@@ -103,16 +108,26 @@ class AdminPort:
         )
 
 
+def _token(file: str) -> str:
+    try:
+        token = Path(file).read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CliError(f"{file}: {getattr(error, 'strerror', None) or error} (--token-file)", USAGE) from error
+    if not token.isascii() or not token.isprintable() or not token:
+        raise CliError(f"{file}: has no token in it: printable ASCII on one line (--token-file)", USAGE)
+    return token
+
+
 def admin_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the flags `--admin` and `--json`: it gets the URL as `admin`, and `as_json`.
+    """Give a command the flags `--admin`, `--token-file` and `--json`: it gets `admin`, and `as_json`.
 
     An answer of another shape than expected ends the command with one line instead of a traceback.
     """
 
     @wraps(command)
-    def checked(admin: str, **options: Any) -> int:
+    def checked(admin: str, token_file: str | None, **options: Any) -> int:
         try:
-            return command(admin=admin, **options)
+            return command(admin=AdminPort(admin, token_file), **options)
         except (KeyError, TypeError) as error:
             line = (
                 f"{mask_url(admin)}: kproxy {__version__} does not understand the answer ({error!r}): another version?"
@@ -121,6 +136,12 @@ def admin_options(command: Callable[..., int]) -> Callable[..., int]:
 
     options = (
         click.option("--admin", default=_DEFAULT_URL, envvar=VARIABLE, help=f"URL of the admin port. [{VARIABLE}]"),
+        click.option(
+            "--token-file",
+            metavar="FILE",
+            envvar=TOKEN_VARIABLE,
+            help=f"File of the token that commands must bear. [{TOKEN_VARIABLE}]",
+        ),
         click.option("--json", "as_json", is_flag=True, help="Print what the API answers."),
     )
     for option in reversed(options):

@@ -27,13 +27,12 @@ def groups(context: click.Context) -> None:
 @groups.command("list")
 @_optional_cluster
 @admin_options
-def list_groups(admin: str, as_json: bool, cluster: str | None) -> int:
+def list_groups(admin: AdminPort, as_json: bool, cluster: str | None) -> int:
     """Show all hosted groups with their state."""
-    port = AdminPort(admin)
     found = [
         {"cluster": name} | group
-        for name in clusters_with(port, "hosts_groups", cluster)
-        for group in pages(port, cluster_path(name, "groups"), "groups")
+        for name in clusters_with(admin, "hosts_groups", cluster)
+        for group in pages(admin, cluster_path(name, "groups"), "groups")
     ]
     if as_json:
         return print_json({"groups": found})
@@ -46,12 +45,11 @@ def list_groups(admin: str, as_json: bool, cluster: str | None) -> int:
 @click.argument("group")
 @_group_of
 @admin_options
-def describe(admin: str, as_json: bool, group: str, cluster: str | None) -> int:
+def describe(admin: AdminPort, as_json: bool, group: str, cluster: str | None) -> int:
     """Show a hosted group with its members and what each is assigned."""
-    port = AdminPort(admin)
-    name = _home(port, group, cluster)
-    found = {"cluster": name} | port.get(cluster_path(name, "groups", group))
-    members = _members(port, name, group)
+    name = _home(admin, group, cluster)
+    found = {"cluster": name} | admin.get(cluster_path(name, "groups", group))
+    members = _members(admin, name, group)
     if as_json:
         return print_json(found | {"members": members})
     for label, value in _facts(found):
@@ -65,10 +63,9 @@ def describe(admin: str, as_json: bool, group: str, cluster: str | None) -> int:
 @click.argument("group")
 @_group_of
 @admin_options
-def members(admin: str, as_json: bool, group: str, cluster: str | None) -> int:
+def members(admin: AdminPort, as_json: bool, group: str, cluster: str | None) -> int:
     """Show the members of a hosted group."""
-    port = AdminPort(admin)
-    found = _members(port, _home(port, group, cluster), group)
+    found = _members(admin, _home(admin, group, cluster), group)
     if as_json:
         return print_json({"members": found})
     _print_members(found)
@@ -79,13 +76,12 @@ def members(admin: str, as_json: bool, group: str, cluster: str | None) -> int:
 @click.argument("group")
 @_group_of
 @admin_options
-def lag(admin: str, as_json: bool, group: str, cluster: str | None) -> int:
+def lag(admin: AdminPort, as_json: bool, group: str, cluster: str | None) -> int:
     """Show how many records of each partition a hosted group has not committed.
 
     kproxy asks the brokers for the offsets, as an anonymous client.
     """
-    port = AdminPort(admin)
-    found = port.get(cluster_path(_home(port, group, cluster), "groups", group, "lag"))
+    found = admin.get(cluster_path(_home(admin, group, cluster), "groups", group, "lag"))
     if as_json:
         return print_json(found)
     partitions = found["partitions"]
@@ -98,28 +94,28 @@ def lag(admin: str, as_json: bool, group: str, cluster: str | None) -> int:
     return 0
 
 
-def _members(port: AdminPort, cluster: str, group: str) -> list[_Found]:
-    return list(pages(port, cluster_path(cluster, "groups", group, "members"), "members"))
+def _members(admin: AdminPort, cluster: str, group: str) -> list[_Found]:
+    return list(pages(admin, cluster_path(cluster, "groups", group, "members"), "members"))
 
 
-def _home(port: AdminPort, group: str, wanted: str | None) -> str:
+def _home(admin: AdminPort, group: str, wanted: str | None) -> str:
     """Return the virtual cluster of a group; raise `CliError` where it is not one.
 
     Where only one hosts groups, it is that one: a group without members may have offsets all the same.
     """
     if wanted is not None:
         return wanted
-    hosting = clusters_with(port, "hosts_groups", None)
-    found = hosting if len(hosting) == 1 else [name for name in hosting if _has(port, name, group)]
+    hosting = clusters_with(admin, "hosts_groups", None)
+    found = hosting if len(hosting) == 1 else [name for name in hosting if _has(admin, name, group)]
     if len(found) == 1:
         return found[0]
     which = f"{', '.join(found)} have one: say which (--cluster)" if found else "`kproxy groups list` shows them all"
     raise CliError(f"{'several groups' if found else 'no hosted group'} {group!r}: {which}", REFUSED)
 
 
-def _has(port: AdminPort, cluster: str, group: str) -> bool:
+def _has(admin: AdminPort, cluster: str, group: str) -> bool:
     try:
-        port.get(cluster_path(cluster, "groups", group))
+        admin.get(cluster_path(cluster, "groups", group))
     except CliError as error:
         if error.code == REFUSED:
             return False

@@ -12,9 +12,9 @@ from kproxy.cli.output import print_table
 
 @click.command()
 @admin_options
-def clusters(admin: str, as_json: bool) -> int:
+def clusters(admin: AdminPort, as_json: bool) -> int:
     """Show the virtual clusters: epoch, upstream, nodes, connections."""
-    answer = AdminPort(admin).get("/api/v1/clusters")
+    answer = admin.get("/api/v1/clusters")
     if as_json:
         return print_json(answer)
     head = ("Virtual cluster", "Epoch", "Upstream", "Nodes", "Connections")
@@ -26,9 +26,9 @@ def clusters(admin: str, as_json: bool) -> int:
 @click.option("--cluster", metavar="NAME", help="Those of one virtual cluster.")
 @click.option("--unable", is_flag=True, help="Those that only a restart brings back when their cluster is gone.")
 @admin_options
-def clients(admin: str, as_json: bool, cluster: str | None, unable: bool) -> int:
+def clients(admin: AdminPort, as_json: bool, cluster: str | None, unable: bool) -> int:
     """Show who is connected, and what would bring each back to its bootstrap servers: 129, KIP-899, or nothing."""
-    found = pages(AdminPort(admin), "/api/v1/clients", "clients", cluster=cluster, rebootstrap="no" if unable else None)
+    found = pages(admin, "/api/v1/clients", "clients", cluster=cluster, rebootstrap="no" if unable else None)
     if as_json:
         return print_json({"clients": list(found)})
     listed = list(found)
@@ -41,21 +41,21 @@ def clients(admin: str, as_json: bool, cluster: str | None, unable: bool) -> int
 
 @click.command()
 @admin_options
-def reload(admin: str, as_json: bool) -> int:
+def reload(admin: AdminPort, as_json: bool) -> int:
     """Have kproxy read its configuration again and apply it, as at SIGHUP; show what changed.
 
     When something in it is wrong, or cannot change while kproxy runs, nothing changes.
     """
-    done = AdminPort(admin).post("/api/v1/reload", {})
+    done = admin.post("/api/v1/reload", {})
     return print_json(done) if as_json else _print_changes(done)
 
 
 @click.command()
 @click.argument("name")
 @admin_options
-def rebootstrap(admin: str, as_json: bool, name: str) -> int:
+def rebootstrap(admin: AdminPort, as_json: bool, name: str) -> int:
     """Tell all clients of the virtual cluster NAME to bootstrap again."""
-    done = AdminPort(admin).post(cluster_path(name, "rebootstrap"), {})
+    done = admin.post(cluster_path(name, "rebootstrap"), {})
     return print_json(done) if as_json else _print_result(done)
 
 
@@ -64,13 +64,13 @@ def rebootstrap(admin: str, as_json: bool, name: str) -> int:
 @click.option("--to", metavar="UPSTREAM", help="Its name; without it the next in order.")
 @click.option("--force", is_flag=True, help="Even when it does not answer, or some of its nodes have no port.")
 @admin_options
-def failover(admin: str, as_json: bool, name: str, to: str | None, force: bool) -> int:
+def failover(admin: AdminPort, as_json: bool, name: str, to: str | None, force: bool) -> int:
     """Switch the virtual cluster NAME to another upstream; its clients are told to bootstrap again.
 
     Only clients move: records and consumer offsets at the other cluster are what your replication made them. Each
     replica of kproxy is switched for itself.
     """
-    done = AdminPort(admin).post(cluster_path(name, "failover"), {"to": to, "force": force})
+    done = admin.post(cluster_path(name, "failover"), {"to": to, "force": force})
     return print_json(done) if as_json else _print_result(done)
 
 

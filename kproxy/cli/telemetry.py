@@ -28,13 +28,12 @@ def telemetry(context: click.Context) -> None:
 @telemetry.command()
 @_optional_cluster
 @admin_options
-def subscriptions(admin: str, as_json: bool, cluster: str | None) -> int:
+def subscriptions(admin: AdminPort, as_json: bool, cluster: str | None) -> int:
     """Show what clients are to push; those that are fixed stand in the configuration."""
-    port = AdminPort(admin)
     found = [
         {"cluster": name} | subscription
-        for name in _clusters(port, cluster)
-        for subscription in port.get(cluster_path(name, "telemetry", "subscriptions"))["subscriptions"]
+        for name in _clusters(admin, cluster)
+        for subscription in admin.get(cluster_path(name, "telemetry", "subscriptions"))["subscriptions"]
     ]
     if as_json:
         return print_json({"subscriptions": found})
@@ -46,13 +45,12 @@ def subscriptions(admin: str, as_json: bool, cluster: str | None) -> int:
 @telemetry.command()
 @_optional_cluster
 @admin_options
-def instances(admin: str, as_json: bool, cluster: str | None) -> int:
+def instances(admin: AdminPort, as_json: bool, cluster: str | None) -> int:
     """Show the client instances that asked what to push, or pushed."""
-    port = AdminPort(admin)
     found = [
         {"cluster": name} | instance
-        for name in _clusters(port, cluster)
-        for instance in pages(port, cluster_path(name, "telemetry", "instances"), "instances")
+        for name in _clusters(admin, cluster)
+        for instance in pages(admin, cluster_path(name, "telemetry", "instances"), "instances")
     ]
     if as_json:
         return print_json({"instances": found})
@@ -69,7 +67,7 @@ def instances(admin: str, as_json: bool, cluster: str | None) -> int:
 @click.option("--match", multiple=True, metavar="KEY=REGEX", help="Which clients, as client_id=orders-.*. Repeatable.")
 @admin_options
 def subscribe(
-    admin: str,
+    admin: AdminPort,
     as_json: bool,
     name: str,
     cluster: str,
@@ -83,7 +81,7 @@ def subscribe(
         "interval_ms": None if interval is None else _milliseconds(interval),
         "match": dict(map(_key_and_regex, match)),
     }
-    made = AdminPort(admin).put(cluster_path(cluster, "telemetry", "subscriptions", name), fields)
+    made = admin.put(cluster_path(cluster, "telemetry", "subscriptions", name), fields)
     line = f"{cluster}: {made['name']}: clients learn of it at their next push"
     return print_json(made) if as_json else _print_line(line)
 
@@ -92,15 +90,15 @@ def subscribe(
 @click.argument("name")
 @_required_cluster
 @admin_options
-def unsubscribe(admin: str, as_json: bool, name: str, cluster: str) -> int:
+def unsubscribe(admin: AdminPort, as_json: bool, name: str, cluster: str) -> int:
     """Forget the subscription NAME."""
-    deleted = AdminPort(admin).delete(cluster_path(cluster, "telemetry", "subscriptions", name))
+    deleted = admin.delete(cluster_path(cluster, "telemetry", "subscriptions", name))
     return print_json(deleted) if as_json else _print_line(f"{deleted['cluster']}: {deleted['name']}: gone")
 
 
-def _clusters(port: AdminPort, wanted: str | None) -> Sequence[str]:
+def _clusters(admin: AdminPort, wanted: str | None) -> Sequence[str]:
     """The wanted virtual cluster, or all with telemetry; raises `CliError` when none has any."""
-    names = clusters_with(port, "telemetry", wanted)
+    names = clusters_with(admin, "telemetry", wanted)
     if not names:
         raise CliError("kproxy serves no telemetry: its configuration has no `telemetry` block", REFUSED)
     return names

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import structlog
 
-from kproxy.observe.events import GroupTransition, TopologyEvent
+from kproxy.observe.events import GroupTransition, OperatorCommand, TopologyEvent, contents
 from kproxy.observe.faults import boundary
 from kproxy.observe.troubles import Troubles, Where
 
@@ -36,7 +36,7 @@ class Events:
         self._troubles = troubles or Troubles()
         self._cluster = cluster
         self._kept: deque[Happened] = deque(maxlen=KEPT)
-        self.publish: Callable[[str, float, TopologyEvent | GroupTransition], None] | None = None
+        self.publish: Callable[[str, float, TopologyEvent | GroupTransition | OperatorCommand], None] | None = None
         """Puts an event, and when it happened, into the process' event stream; None without a destination."""
 
     def record(self, event: TopologyEvent) -> None:
@@ -50,7 +50,12 @@ class Events:
         """Publish an event of a hosted group; a group that rebalances all day would fill the log, and what is kept."""
         self._publish(time.time(), event)
 
-    def _publish(self, at: float, event: TopologyEvent | GroupTransition) -> None:
+    def audit(self, event: OperatorCommand) -> None:
+        """Log and publish an operator's command; what is kept is for what came of it."""
+        log.info("operator command", cluster=self._cluster, **contents(event))
+        self._publish(time.time(), event)
+
+    def _publish(self, at: float, event: TopologyEvent | GroupTransition | OperatorCommand) -> None:
         if self.publish is not None:
             with boundary(self._troubles, Where.EVENTS):
                 self.publish(self._cluster, at, event)

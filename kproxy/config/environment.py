@@ -23,7 +23,7 @@ from kproxy.errors import ConfigError
 PREFIX: Final = "KPROXY_"
 CONFIG_FILE: Final = "KPROXY_CONFIG"
 # Not settings: the directory of Kafka and other tools for tests; the URL at which commands find a running kproxy.
-NOT_SETTINGS: Final = frozenset({"KPROXY_TOOLS", "KPROXY_ADMIN_URL"})
+NOT_SETTINGS: Final = frozenset({"KPROXY_TOOLS", "KPROXY_ADMIN_URL", "KPROXY_ADMIN_TOKEN_FILE"})
 CLUSTERS: Final = ("clusters",)
 # Lists of mappings; their variables hold YAML.
 YAML_VALUES: Final = frozenset(

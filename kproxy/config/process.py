@@ -5,12 +5,12 @@ They are validated whenever a configuration is loaded: when kproxy starts, and a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, GetJsonSchemaHandler, model_validator
 
 from kproxy.config.address import HostPort, check_host
-from kproxy.config.base import Settings, also_written_as
+from kproxy.config.base import Settings, also_written_as, refuse
 from kproxy.config.units import INT32_MAX, byte_count, frame_bytes, seconds, whole
 
 if TYPE_CHECKING:
@@ -43,6 +43,24 @@ class Admin(Settings):
         "addresses, localhost and the host of `listen`. Whatever is no browser may use any name.",
         examples=[["kproxy.example.com"]],
     )
+    token_file: str | None = Field(
+        default=None,
+        description="File of the token that commands (POST, PUT and DELETE) must bear. Without it only clients on the "
+        "same machine may give any: they come from a loopback address.",
+    )
+    dangerously_let_anyone_command: bool = Field(
+        default=False,
+        description="Whether everybody who reaches the port may give commands without a token: fail over, have clients "
+        "rebootstrap, change subscriptions.",
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.token_file == "":
+            refuse([(("token_file",), "is empty: name a file")])
+        if self.token_file and self.dangerously_let_anyone_command:
+            refuse([(("dangerously_let_anyone_command",), "stands beside token_file: give one of them")])
+        return self
 
     @model_validator(mode="before")
     @classmethod

@@ -35,6 +35,7 @@ class Name(StrEnum):
     NO_UPSTREAM_ANSWERS = "no_upstream_answers"
     GROUP_TRANSITION = "group_transition"
     ERROR_ANSWERED = "error_answered"
+    OPERATOR_COMMAND = "operator_command"
 
 
 def _means(text: str) -> Any:
@@ -230,11 +231,24 @@ class ErrorAnswered:
     left_out: int = _means("How many like this one were left out since the last one that was written")
 
 
+@dataclass(slots=True)
+class OperatorCommand:
+    """Somebody gave a command at the admin port, or was refused it."""
+
+    name: ClassVar = Name.OPERATOR_COMMAND
+    explained: ClassVar = "Somebody gave a command at the admin port, or was refused it"
+
+    command: str = _means("The method and path of the request, as POST /api/v1/clusters/orders/failover")
+    address: str | None = _means("The client's address")
+    status: int = _means("The HTTP status that it was answered")
+    refused: str | None = _means("Why the client may not give it; null where it may")
+
+
 ClientEvent = ClientConnected
 """`ClientConnected` or a subclass."""
 TopologyEvent = TopologyChanged | ClientsRebootstrap | ClientsSentToSiblings | UpstreamPassedOver | NoUpstreamAnswers
 """An event of a virtual cluster; it is also logged as a warning."""
-Event = ClientEvent | TopologyEvent | GroupTransition | ErrorAnswered
+Event = ClientEvent | TopologyEvent | GroupTransition | ErrorAnswered | OperatorCommand
 EVENTS: Final = (
     ClientConnected,
     ClientPresent,
@@ -246,6 +260,7 @@ EVENTS: Final = (
     NoUpstreamAnswers,
     GroupTransition,
     ErrorAnswered,
+    OperatorCommand,
 )
 """All event classes, in the order of `Name`."""
 

@@ -139,6 +139,24 @@ def test_names_for_web_pages_come_to_kproxy(tmp_path: Path) -> None:
     assert (admin.allowed_hosts, admin.listen.port) == (("kproxy.example.com",), 9190)
 
 
+def test_the_token_of_commands(tmp_path: Path) -> None:
+    """A Secret's key is mounted where kproxy looks for it; without one there is neither mount nor setting."""
+    admin = {"tokenSecret": {"name": "operators", "key": "secret"}}
+    for values, token_file in (({}, None), ({"admin": admin}, "/etc/kproxy-admin/secret")):
+        objects = chart.rendered({"clusters": [chart.MAIN], **values}, tmp_path)
+        config = _config(objects, tmp_path).admin
+        assert config is not None
+        assert config.token_file == token_file
+        (deployment,) = chart.of_kind(objects, "Deployment")
+        pod = deployment["spec"]["template"]["spec"]
+        mounts = {mount["name"]: mount["mountPath"] for mount in pod["containers"][0]["volumeMounts"]}
+        volumes = {volume["name"]: volume for volume in pod["volumes"]}
+        assert mounts.get("admin-token") == (None if token_file is None else "/etc/kproxy-admin")
+        if token_file is not None:
+            secret = {"secretName": "operators", "items": [{"key": "secret", "path": "secret"}]}
+            assert volumes["admin-token"]["secret"] == secret
+
+
 def test_every_node_has_its_port_in_the_service(objects: list[chart.Object], tmp_path: Path) -> None:
     """For each cluster the Service maps the bootstrap port and, by node id, exactly the ports that kproxy will bind."""
     config = _config(objects, tmp_path)

@@ -30,6 +30,7 @@ from kproxy.admin.models import (
 from kproxy.admin.view import cluster_not_found
 from kproxy.errors import CommandError, ConflictError, NotFoundError
 from kproxy.observe.counters import Counters
+from kproxy.observe.events import OperatorCommand
 from kproxy.telemetry.subscription import kafka_text
 from tests.unit.observe.everything import everything
 
@@ -166,6 +167,7 @@ class MemoryView:
     unmapped: tuple[UnmappedView, ...] = ()
     reloaded: tuple[str, ...] = ()
     """The settings that a reload changes, of the process and of "main"."""
+    reported: list[tuple[str | None, OperatorCommand]] = field(default_factory=list)
     pushed: bytes | None = None
     hosted: list[GroupView] = field(default_factory=list)
     """The groups of "main"; each has `members`."""
@@ -205,6 +207,9 @@ class MemoryView:
 
     def events(self, cluster: str) -> Iterable[Event]:
         return self.happened
+
+    def report(self, cluster: str | None, command: OperatorCommand) -> None:
+        self.reported.append((cluster, command))
 
     async def reload(self) -> ReloadResult:
         self._carry_out("reload")

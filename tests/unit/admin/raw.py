@@ -33,9 +33,9 @@ async def everything_from(stream: trio.SocketStream) -> bytes:
     return bytes(received)
 
 
-async def exchange(port: int, sent: bytes, *, close_our_side: bool = False) -> bytes:
-    """Send bytes on a new connection and read until the server closes it."""
-    stream = await trio.open_tcp_stream("127.0.0.1", port)
+async def exchange(port: int, sent: bytes, *, close_our_side: bool = False, source: str = "127.0.0.1") -> bytes:
+    """Send bytes on a new connection, from this address, and read until the server closes it."""
+    stream = await trio.open_tcp_stream("127.0.0.1", port, local_address=source)
     async with stream:
         await stream.send_all(sent)
         if close_our_side:

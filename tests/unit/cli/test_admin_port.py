@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -67,6 +68,30 @@ def test_a_command_is_json() -> None:
         AdminPort(url).post("/x", {"to": None})
     assert b"\r\nContent-Type: application/json\r\n" in read[0]
     assert b"Origin" not in read[0]
+
+
+def test_a_token(tmp_path: Path) -> None:
+    """Commands bear it, pages do not."""
+    (tmp_path / "token").write_text("s3cret\n")
+    with answering(response("200 OK", b"{}")) as (url, read):
+        AdminPort(url, str(tmp_path / "token")).post("/x", {})
+    assert b"\r\nAuthorization: Bearer s3cret\r\n" in read[0]
+    with answering(response("200 OK", b"{}")) as (url, read):
+        AdminPort(url, str(tmp_path / "token")).get("/x")
+    assert b"s3cret" not in read[0]
+
+
+@pytest.mark.parametrize(("content", "why"), [(None, "No such file"), ("", "has no token"), ("a\nb", "has no token")])
+def test_a_file_without_a_token(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str | None, why: str
+) -> None:
+    """One line, exit code 2."""
+    file = tmp_path / "token"
+    if content is not None:
+        file.write_text(content)
+    code, out, err = printed(capsys, ["reload", "--token-file", str(file)])
+    assert (code, out) == (2, "")
+    assert err.startswith(f"{file}: {why}")
 
 
 @pytest.mark.parametrize(

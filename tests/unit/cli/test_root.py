@@ -58,6 +58,7 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         "groups",
         "pipeline",
         "rebootstrap",
+        "reload",
         "serve",
         "telemetry",
     ]

@@ -23,6 +23,7 @@ from kproxy.observe.events import (
     GroupTransition,
     Name,
     NoUpstreamAnswers,
+    OperatorCommand,
     TopologyChanged,
     TopologyEvent,
     UpstreamPassedOver,
@@ -84,6 +85,11 @@ WRITTEN: list[tuple[Event, str]] = [
         '"software_name":"librdkafka","software_version":"2.12.0","principal":null,"api":"Produce","api_version":9,'
         '"error_code":29,"error":"TOPIC_AUTHORIZATION_FAILED","error_class":"invalid-configuration",'
         '"topic":"orders","group":null,"left_out":17',
+    ),
+    (
+        OperatorCommand("POST /api/v1/reload", "10.0.0.9", 401, "the token is not that of `admin.token_file`"),
+        '"command":"POST /api/v1/reload","address":"10.0.0.9","status":401,'
+        '"refused":"the token is not that of `admin.token_file`"',
     ),
 ]
 LOGGED: list[tuple[TopologyEvent, str, dict[str, object]]] = [

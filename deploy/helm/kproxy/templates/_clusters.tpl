@@ -151,6 +151,9 @@ true
 {{- with .Values.admin.allowedHosts -}}
   {{- $_ := set $admin "allowed_hosts" . -}}
 {{- end -}}
+{{- if .Values.admin.tokenSecret.name -}}
+  {{- $_ := set $admin "token_file" (printf "/etc/kproxy-admin/%s" .Values.admin.tokenSecret.key) -}}
+{{- end -}}
 {{- $own := dict
     "clusters" $clusters
     "admin" $admin
