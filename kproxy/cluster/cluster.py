@@ -26,6 +26,7 @@ from kproxy.observe.faults import guarded, supervised
 from kproxy.observe.troubles import Where
 from kproxy.producers.producer_ids import ProducerIds
 from kproxy.protocol.connections import Connections
+from kproxy.protocol.network import Networks
 from kproxy.rebootstrap.actions import Cause
 from kproxy.rebootstrap.service import RebootstrapService
 from kproxy.routing.ports import claimed_by_others
@@ -92,6 +93,7 @@ class Cluster:
             {} if self.telemetry is None else self.telemetry.policies,
             {} if self.groups is None else self.groups.policies,
             security.clients,
+            Networks(settings.proxy_protocol.networks),
         )
         self.secure(security)
         self._history = FailoverHistory(settings.name)
@@ -271,6 +273,7 @@ class Cluster:
         When it is not among them, the caller switches at once. It reconfigures `failover_controller` last.
         """
         self.settings, self.upstreams.all = settings, upstreams
+        self.destination.balancers = Networks(settings.proxy_protocol.networks)
         for backend in settings.backends:
             upstreams[backend.name].identify(backend)
         self.locate(None)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kproxy.observe.counters import ClusterCounters
     from kproxy.producers.producer_ids import ProducerIds
     from kproxy.protocol.context import Context
+    from kproxy.protocol.network import Networks
     from kproxy.rebootstrap.service import RebootstrapService
     from kproxy.upstream.tls import BrokerContext, ServerContext
 
@@ -36,6 +37,7 @@ class ClusterDestination:
         telemetry: Mapping[int, ApiPolicy],
         groups: Mapping[int, ApiPolicy],
         tls: ServerContext | None,
+        balancers: Networks,
     ) -> None:
         """The policies of client telemetry and of hosted groups are by api key; raises `CompositionError`."""
         self.counters = counters
@@ -45,6 +47,7 @@ class ClusterDestination:
         self._telemetry = telemetry
         self._groups = groups
         self.tls = tls
+        self.balancers = balancers
         self._ids: ProducerIds | None = None
         self.table = ApiTable(counters, composed(rebootstrap, telemetry, None, groups))
         self.served, self.own = self.table.served(), self.table.own()

@@ -16,6 +16,7 @@ from kproxy.config.base import Path, Settings, refuse
 from kproxy.config.groups import GroupRule
 from kproxy.config.identity import Identity
 from kproxy.config.nodes import Nodes
+from kproxy.config.proxy_protocol import ProxyProtocol
 from kproxy.config.telemetry import Telemetry
 from kproxy.config.tls import ClientTls, UpstreamTls
 from kproxy.config.upstreams import DEFAULT_NAME, Failover, Label, Servers, Upstream, problems
@@ -70,6 +71,9 @@ class VirtualCluster(Settings):
     upstream_tls: UpstreamTls | None = Field(
         default=None,
         description="TLS to brokers; without it kproxy speaks plaintext to them. `{}` trusts the system's authorities.",
+    )
+    proxy_protocol: ProxyProtocol = Field(
+        default=ProxyProtocol(), description="Load balancers that say whose connections they pass on; by default none."
     )
     groups: tuple[GroupRule, ...] = Field(
         default=(),

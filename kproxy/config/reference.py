@@ -20,7 +20,8 @@ from kproxy.config.groups import GroupRule
 from kproxy.config.identity import Identity
 from kproxy.config.models import Config
 from kproxy.config.nodes import Nodes
-from kproxy.config.process import Admin, Drain, Limits, Log, State, Timeouts, Topology
+from kproxy.config.process import Admin, Drain, Limits, Log, Reload, State, Timeouts, Topology
+from kproxy.config.proxy_protocol import ProxyProtocol
 from kproxy.config.receivers import BUILT_IN, PlugIn, Tls
 from kproxy.config.telemetry import Subscription, Telemetry
 from kproxy.config.tls import ClientTls, UpstreamTls
@@ -41,6 +42,7 @@ _GROUPS: Final[tuple[tuple[str, str, type[BaseModel]], ...]] = (
     ("clusters[].telemetry.subscriptions[]", _UNNAMED, Subscription),
     ("clusters[].tls", "tls", ClientTls),
     ("clusters[].upstream_tls", "upstream_tls", UpstreamTls),
+    ("clusters[].proxy_protocol", "proxy_protocol", ProxyProtocol),
     ("clusters[].groups[]", _UNNAMED, GroupRule),
     ("admin", "admin", Admin),
     ("limits", "limits", Limits),
@@ -52,12 +54,13 @@ _GROUPS: Final[tuple[tuple[str, str, type[BaseModel]], ...]] = (
     ("events", "events", Events),
     *((f"events.destinations[{kind}]", _UNNAMED, model) for kind, model in DESTINATIONS.items()),
     ("state", "state", State),
+    ("reload", "reload", Reload),
     ("drain", "drain", Drain),
     ("log", "log", Log),
 )
 
 # Fields that have their own tables.
-_TABLES: Final = frozenset({"nodes", "failover", "telemetry", "tls", "upstream_tls", "identity"})
+_TABLES: Final = frozenset({"nodes", "failover", "telemetry", "tls", "upstream_tls", "proxy_protocol", "identity"})
 
 
 def json_schema() -> str:

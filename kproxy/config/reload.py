@@ -30,6 +30,7 @@ CLUSTER_APPLIES: Final[frozenset[Path]] = frozenset(
         ("failover", "separate_producer_ids"),
         ("advertised_host",),
         ("tls",),
+        ("proxy_protocol",),
         ("nodes",),
         ("groups",),
         ("telemetry", "admin"),

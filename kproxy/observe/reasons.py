@@ -38,6 +38,8 @@ class Reason(StrEnum):
     TLS_TIMEOUT = "tls_timeout"
     UPSTREAM_TLS_FAILED = "upstream_tls_failed"
     HTTP_ON_KAFKA_PORT = "http_on_kafka_port"
+    PROXY_HEADER = "proxy_header"
+    UNEXPECTED_PROXY_HEADER = "unexpected_proxy_header"
     UNKNOWN_API = "unknown_api"
     UNSUPPORTED_VERSION = "unsupported_version"
     REFUSED_API = "refused_api"
@@ -83,6 +85,9 @@ EXPLAINED: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.TLS_TIMEOUT: "the TLS handshake with a client was not done within timeouts.tls_handshake",
         Reason.UPSTREAM_TLS_FAILED: "the TLS handshake with a broker failed: see upstream_tls, and the detail",
         Reason.HTTP_ON_KAFKA_PORT: "an HTTP request came on a Kafka port: the admin port is the one for HTTP",
+        Reason.PROXY_HEADER: "a connection from proxy_protocol.networks does not begin with a PROXY header: have the "
+        "load balancer send one, or take it out of the networks",
+        Reason.UNEXPECTED_PROXY_HEADER: "a PROXY header came from an address that is not in proxy_protocol.networks",
         Reason.UNKNOWN_API: "the request's api key is unknown to kproxy",
         Reason.UNSUPPORTED_VERSION: "the request's version is outside of what broker and kproxy both know",
         Reason.REFUSED_API: "the request's api key is not open to clients: it is for brokers, or switched off",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import socket
 import ssl
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -27,6 +27,7 @@ from kproxy.relay.accept_turns import AcceptTurns
 from kproxy.relay.connection_quotas import ConnectionQuotas
 from kproxy.relay.descriptors import descriptor_limit
 from kproxy.relay.dial_slots import DialSlots
+from kproxy.relay.proxy_header import MOST, ProxyHeader
 from kproxy.relay.record import record
 from kproxy.relay.sniff import foreign_protocol, no_hello
 from kproxy.upstream.dial import open_tcp, reason, shortage_of
@@ -35,6 +36,7 @@ from kproxy.upstream.tls import shake_hands
 if TYPE_CHECKING:
     from kproxy.config import Limits, Timeouts
     from kproxy.protocol.api_table import ApiTable
+    from kproxy.protocol.network import Networks
     from kproxy.relay.pump import Pump
     from kproxy.upstream.tls import BrokerContext, ServerContext
 
@@ -76,6 +78,9 @@ class Destination(VirtualCluster, Protocol):
     """For listeners of a node that is gone."""
     tls: ServerContext | None
     """What clients are shown; None where they speak plaintext."""
+
+    balancers: Networks
+    """The networks of load balancers that say whose connections they pass on."""
 
     @property
     def upstream_tls(self) -> BrokerContext | None:
@@ -123,6 +128,9 @@ class Acceptor:
         self.waiting += 1
         try:
             context = Context(destination, node_id, _peer(client), _host(client), retired=retired)
+            client.setblocking(False)
+            if destination.balancers.have(context.host):
+                await self._learn_client(context, client)
             self._count(context)
             counted = context
             await self._admit(destination, context, client)
@@ -142,11 +150,31 @@ class Acceptor:
             if not self.waiting:
                 self._emptied.set()
 
+    async def _learn_client(self, context: Context, client: socket.socket) -> None:
+        """Read a load balancer's header, and take the client's own address from it; raises `Fault`."""
+        self._check(lambda: self.quotas.check_room(self._others()))
+        header = ProxyHeader()
+        socket.socket.recv(client, header.feed(await self._first_bytes(client, MOST)))
+        with trio.move_on_after(self._timeouts.first_request) as patience:
+            while not header.done:
+                socket.socket.recv(client, header.feed(await self._first_bytes(client, MOST)))
+        if patience.cancelled_caught:
+            raise Fault(Reason.PROXY_HEADER, f"no whole PROXY header in {self._timeouts.first_request:g} s")
+        if header.source is not None:
+            context.client = header.source
+
     def _count(self, context: Context) -> None:
-        """Count the client's connection; raises `Fault` where there are too many. A socket that lingers is one, too."""
-        others = len(self._pump.connections) + len(self._pump.lingering) + self.waiting - 1
+        """Count the client's connection; raises `Fault` where there are too many."""
+        self._check(lambda: self.quotas.open(context.host, self._others(), time.monotonic()))
+
+    def _others(self) -> int:
+        """Return how many connections there are beside the one that is admitted. A socket that lingers is one, too."""
+        return len(self._pump.connections) + len(self._pump.lingering) + self.waiting - 1
+
+    def _check(self, check: Callable[[], None]) -> None:
+        """Have another client accepted in place of one that is refused."""
         try:
-            self.quotas.open(context.host, others, time.monotonic())
+            check()
         except Fault:
             self.turns.give_back()
             raise
@@ -179,7 +207,6 @@ class Acceptor:
             await self._emptied.wait()
 
     async def _admit(self, destination: Destination, context: Context, client: socket.socket) -> None:
-        client.setblocking(False)
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         keep_alive(client, self._timeouts.tcp_keepalive)
         unpace(client)
@@ -234,15 +261,15 @@ class Acceptor:
         if self.draining:
             self._pump.drain_one(connection)
 
-    async def _first_bytes(self, client: socket.socket) -> bytes:
+    async def _first_bytes(self, client: socket.socket, most: int = _SNIFFED_BYTES) -> bytes:
         """Wait for the client's first bytes, and return them without taking them; raises `Fault` where none come."""
         if self.draining:  # accepted, but not seen here before: treated like a client that connects now
             raise Fault(Reason.DRAINED, "")
-        first = _peek(client)
+        first = _peek(client, most)
         if first is None:
             if not await self._silent.speaks(client):
                 raise self._said_nothing()
-            first = _peek(client)
+            first = _peek(client, most)
         if not first:
             raise Fault(Reason.CLIENT_CLOSED, "")
         return first
@@ -279,10 +306,10 @@ class Acceptor:
         return Reason.RESOLVE_FAILED if isinstance(error, socket.gaierror) else Reason.CONNECT_FAILED
 
 
-def _peek(client: socket.socket) -> bytes | None:
+def _peek(client: socket.socket, most: int = _SNIFFED_BYTES) -> bytes | None:
     """Return the first bytes without taking them, empty at the end; None when there are none yet."""
     try:
-        return socket.socket.recv(client, _SNIFFED_BYTES, socket.MSG_PEEK)  # of the wire, also where that is TLS
+        return socket.socket.recv(client, most, socket.MSG_PEEK)  # of the wire, also where that is TLS
     except BlockingIOError:
         return None
     except OSError as error:

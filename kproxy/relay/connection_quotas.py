@@ -56,10 +56,9 @@ class ConnectionQuotas:
 
         Each connection that is counted is to be ended by `closed`.
         """
+        self.check_room(others)
         key = network(host)
         count = self._by_address.get(key, 0)
-        if others >= self.most:
-            raise Fault(Reason.CLIENT_LIMIT, f"there are {self.most} connections, the most (limits.max_connections)")
         if count >= self._most_per_address:
             detail = f"its address has {count} connections, the most (limits.max_connections_per_address)"
             raise Fault(Reason.ADDRESS_LIMIT, detail)
@@ -67,6 +66,11 @@ class ConnectionQuotas:
             detail = f"more than {self._rate} a second (limits.connections_per_second_per_address)"
             raise Fault(Reason.ADDRESS_RATE, detail)
         self._by_address[key] = count + 1
+
+    def check_room(self, others: int) -> None:
+        """Raise `Fault` where there is room for no connection beside `others`, whatever its address."""
+        if others >= self.most:
+            raise Fault(Reason.CLIENT_LIMIT, f"there are {self.most} connections, the most (limits.max_connections)")
 
     def closed(self, host: str) -> None:
         """Count the end of a connection of this host; never raises, since a connection's end must go through."""

@@ -11,17 +11,20 @@ from typing import Final
 
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.fault import Fault
+from kproxy.relay.proxy_header import FIRST
 
 _METHODS: Final = (b"GET ", b"HEAD ", b"POST ", b"PUT ", b"DELETE ", b"OPTIONS ", b"CONNECT ", b"PATCH ", b"PRI * HTTP")
 _TLS_HANDSHAKE: Final = b"\x16\x03"
 
 
 def foreign_protocol(first: bytes) -> Reason | None:
-    """Return the reason if these first bytes of a connection are TLS or HTTP; None if they are neither."""
+    """Return the reason if these first bytes of a connection are TLS, HTTP or a PROXY header; None if they are not."""
     if first.startswith(_TLS_HANDSHAKE):
         return Reason.TLS_ON_PLAINTEXT
     if first.startswith(_METHODS):
         return Reason.HTTP_ON_KAFKA_PORT
+    if first.startswith(FIRST):
+        return Reason.UNEXPECTED_PROXY_HEADER
     return None
 
 
@@ -29,8 +32,7 @@ def no_hello(first: bytes) -> Fault | None:
     """Return the fault if these first bytes of a connection begin no TLS handshake."""
     if first.startswith(_TLS_HANDSHAKE[: len(first)]):
         return None
-    reason = Reason.HTTP_ON_KAFKA_PORT if foreign_protocol(first) else Reason.PLAINTEXT_ON_TLS
-    return Fault(reason, "the client does not speak TLS")
+    return Fault(foreign_protocol(first) or Reason.PLAINTEXT_ON_TLS, "the client does not speak TLS")
 
 
 def no_request(first: bytes, size: int, limit: int) -> Fault:

@@ -139,6 +139,13 @@ def test_names_for_web_pages_come_to_kproxy(tmp_path: Path) -> None:
     assert (admin.allowed_hosts, admin.listen.port) == (("kproxy.example.com",), 9190)
 
 
+def test_balancers_that_speak_the_proxy_protocol(tmp_path: Path) -> None:
+    """Their networks come to kproxy."""
+    values = {"clusters": [{**chart.MAIN, "proxyProtocol": {"networks": ["10.0.0.0/8"]}}]}
+    (cluster,) = _config(chart.rendered(values, tmp_path), tmp_path).clusters
+    assert cluster.proxy_protocol.networks == ("10.0.0.0/8",)
+
+
 def test_the_token_of_commands(tmp_path: Path) -> None:
     """A Secret's key is mounted where kproxy looks for it; without one there is neither mount nor setting."""
     admin = {"tokenSecret": {"name": "operators", "key": "secret"}}

@@ -38,6 +38,8 @@ from kproxy.config import (
     load,
 )
 from kproxy.config.environment import variables
+from kproxy.config.process import Reload
+from kproxy.config.proxy_protocol import ProxyProtocol
 from kproxy.config.reference import json_schema, tables, with_tables, write
 from kproxy.config.tls import ClientTls, UpstreamTls
 from tests.unit.config.json_schema import flaws
@@ -62,6 +64,7 @@ def keys() -> Iterator[tuple[str, Any]]:
         "clusters[].telemetry.subscriptions[]": Subscription,
         "clusters[].tls": ClientTls,
         "clusters[].upstream_tls": UpstreamTls,
+        "clusters[].proxy_protocol": ProxyProtocol,
         "clusters[].groups[]": GroupRule,
         "admin": Admin,
         "limits": Limits,
@@ -73,6 +76,7 @@ def keys() -> Iterator[tuple[str, Any]]:
         "events": Events,
         **{f"events.destinations[{kind}]": model for kind, model in DESTINATIONS.items()},
         "state": State,
+        "reload": Reload,
         "drain": Drain,
         "log": Log,
     }
@@ -80,7 +84,7 @@ def keys() -> Iterator[tuple[str, Any]]:
         yield from (
             (f"{group}.{name}", field)
             for name, field in model.model_fields.items()
-            if name not in ("nodes", "failover", "telemetry", "tls", "upstream_tls", "identity")
+            if name not in ("nodes", "failover", "telemetry", "tls", "upstream_tls", "proxy_protocol", "identity")
         )
 
 
@@ -204,7 +208,7 @@ def test_all_settings_names_every_setting_with_its_default() -> None:
     )
     assert written == plain
     assert _names(data["clusters"][0]) == {
-        name for model in (VirtualCluster, Failover, Nodes) for name in model.model_fields
+        name for model in (VirtualCluster, Failover, Nodes, ProxyProtocol) for name in model.model_fields
     }
     assert set(data) == set(Config.model_fields)
     assert all(set(data[group]) == set(_model(group).model_fields) for group in data if isinstance(data[group], dict))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kproxy.protocol.network import network
+from kproxy.protocol.network import Networks, network
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,25 @@ def test_what_is_the_same_and_what_is_not(host: str, same: str, other: str) -> N
 def test_whose_share_of_the_admin_port(host: str, share: str) -> None:
     """One host of IPv6 has as many addresses as it likes."""
     assert network(host).partition("/")[0] == share
+
+
+@pytest.mark.parametrize(
+    ("address", "had"),
+    [
+        ("10.1.2.3", True),
+        ("::ffff:10.1.2.3", True),
+        ("192.0.2.1", True),
+        ("192.0.2.2", False),
+        ("2001:db8::9", True),
+        ("2001:db9::9", False),
+        ("unknown", False),
+        ("", False),
+    ],
+)
+def test_some_networks(address: str, had: bool) -> None:
+    """Networks and single addresses of both families; what is no address is in none."""
+    networks = Networks(["10.0.0.0/8", "192.0.2.1", "2001:db8::/32"])
+    assert bool(networks)
+    assert networks.have(address) is had
+    assert not Networks().have(address)
+    assert not Networks()

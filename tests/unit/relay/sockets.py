@@ -20,6 +20,7 @@ from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import ApiTable
 from kproxy.protocol.context import Context
+from kproxy.protocol.network import Networks
 from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.relay.apis import RETIRED_KEYS
 from kproxy.relay.connection import Connection
@@ -62,6 +63,7 @@ class Backend:
         self.retired_table = ApiTable(self.counters, composed_retired(self), only=RETIRED_KEYS)
         self.tls: ServerContext | None = None
         self.upstream_tls: BrokerContext | None = None
+        self.balancers = Networks()
         self.means = Action.SERVE
         self.served = self.table.served()
         self.servers = servers

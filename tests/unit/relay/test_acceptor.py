@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ import trio
 
 from kproxy.config import Limits, Timeouts
 from kproxy.observe.reasons import Reason
+from kproxy.protocol.network import Networks
 from kproxy.relay.acceptor import Acceptor
 from kproxy.relay.pump import Pump
 from tests.unit.relay.sockets import (
@@ -502,3 +503,84 @@ async def test_a_topology_that_changes_while_its_broker_is_dialled() -> None:
         assert await closed(client) == b""
         assert await closed(broker) == b""
         await opened.ended(Reason.REBOOTSTRAP)
+
+
+HEADER = b"PROXY TCP4 192.0.2.9 10.0.0.1 1234 9092\r\n"
+
+
+@asynccontextmanager
+async def behind_a_balancer(**settings: Any) -> AsyncIterator[Listener]:
+    """An acceptor whose clients come from a load balancer."""
+    async with open_acceptor(**settings) as opened:
+        opened.backend.balancers = Networks([f"{HOST}/32"])
+        yield opened
+
+
+@pytest.mark.parametrize("cut", [0, 7, len(HEADER)])
+async def test_a_balancer_says_whose_connection_it_is(cut: int) -> None:
+    """The address is the client's own, however the bytes come; the broker gets what is behind the header."""
+    async with behind_a_balancer() as opened:
+        client = opened.come()
+        await client.send(HEADER[:cut] or HEADER + request(1))
+        if cut:
+            await eventually(lambda: len(opened.pump.silent) == 1, "it waits for more")
+            await client.send(HEADER[cut:] + request(1))
+        broker = await opened.broker.accept()
+        assert await broker.receive(len(request(1))) == request(1)
+        (connection,) = opened.pump.connections.values()
+        assert (connection.context.client, connection.context.host) == ("192.0.2.9:1234", "192.0.2.9")
+
+
+async def test_limits_of_clients_behind_a_balancer() -> None:
+    """Each has its own address's; together they may be as many as the process' limit says."""
+    async with behind_a_balancer(limits=Limits(max_connections=3, max_connections_per_address=1)) as opened:
+        for number in (1, 2, 2):
+            await opened.come().send(HEADER.replace(b"192.0.2.9", b"192.0.2.%d" % number) + request(1))
+        await opened.ended(Reason.ADDRESS_LIMIT)
+        await eventually(lambda: len(opened.pump.connections) == 2, "two are let in")
+        opened.come()  # it takes the third place, and says nothing
+        await eventually(lambda: len(opened.pump.silent) == 1, "the third waits")
+        opened.come()
+        await opened.ended(Reason.ADDRESS_LIMIT, Reason.CLIENT_LIMIT)
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"),
+    [
+        (request(1), Reason.PROXY_HEADER),
+        (b"GET / HTTP/1.1\r\n\r\n", Reason.PROXY_HEADER),
+        (HEADER[:9], Reason.PROXY_HEADER),
+        (b"PROXY UNKNOWN " + b"x" * 100_000, Reason.PROXY_HEADER),
+        (b"", Reason.IDLE_TIMEOUT),
+    ],
+    ids=["kafka", "http", "half and silence", "100 kB", "nothing"],
+)
+async def test_no_header_from_a_balancer(sent: bytes, reason: Reason) -> None:
+    """No broker is dialled; half a header has no longer than the first request has."""
+    async with behind_a_balancer(first_request=0.3) as opened:
+        client = opened.come()
+        with suppress(trio.BrokenResourceError):  # it is refused before all of it is sent
+            await client.send(sent)
+        assert await closed(client) == b""
+        await opened.ended(reason)
+        assert opened.broker.nobody_came()
+
+
+async def test_a_header_from_a_stranger() -> None:
+    """Nobody gets another address by saying so."""
+    async with open_acceptor() as opened:
+        client = opened.come()
+        await client.send(HEADER + request(1))
+        assert await closed(client) == b""
+        await opened.ended(Reason.UNEXPECTED_PROXY_HEADER)
+        assert opened.broker.nobody_came()
+
+
+async def test_a_health_check_of_a_balancer() -> None:
+    """It says that the connection is its own, and leaves: that is no fault."""
+    async with behind_a_balancer() as opened:
+        client = opened.come()
+        await client.send(b"PROXY UNKNOWN\r\n")
+        await client.close()
+        await opened.ended(Reason.CLIENT_CLOSED)
+        assert opened.broker.nobody_came()

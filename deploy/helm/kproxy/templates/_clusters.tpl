@@ -142,6 +142,9 @@ true
   {{- if hasKey $cluster "upstreamTls" -}}
     {{- $_ := set $own "upstream_tls" (include "kproxy.snake" $cluster.upstreamTls | fromYaml) -}}
   {{- end -}}
+  {{- with $cluster.proxyProtocol -}}
+    {{- $_ := set $own "proxy_protocol" . -}}
+  {{- end -}}
   {{- with $cluster.identity -}}
     {{- $_ := set $own "identity" (include "kproxy.snake" . | fromYaml) -}}
   {{- end -}}
