@@ -5,26 +5,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
-import structlog
 import trio
 
 from kproxy.admin.authorization import check_commander
-from kproxy.admin.message import HttpError, Request, Response
+from kproxy.admin.message import HttpError, Request
 from kproxy.admin.view import View
 from kproxy.config.identity import is_loopback
 from kproxy.errors import ConfigError
-from kproxy.observe.events import OperatorCommand
+from kproxy.observe.events import MAX_TEXT, OperatorCommand
 
 _LARGEST_TOKEN: Final = 4096
 _DELAY: Final = 0.5
 """Seconds before a wrong token is refused: guesses take long."""
-
-log = structlog.get_logger()
 
 
 class Commanders:
@@ -36,18 +32,20 @@ class Commanders:
         self._anyone = anyone
         self._token()
 
-    async def carry_out(
-        self, act: Callable[[], Awaitable[Response]], request: Request, address: str, view: View
-    ) -> Response:
-        """Have a command carried out for a client at an address, if it may; raises `HttpError` if not. Report both."""
+    async def check(self, request: Request, address: str, view: View) -> None:
+        """Raise `HttpError` where a client at this address may not give a command, and report that."""
         try:
             await self._check(request, address)
         except HttpError as error:
-            self._report(request, address, view, error.status, str(error))
+            self.report(request, address, view, error.status, str(error))
             raise
-        response = await act()
-        self._report(request, address, view, response.status, None)
-        return response
+
+    def report(
+        self, request: Request, address: str, view: View, status: HTTPStatus, refused: str | None = None
+    ) -> None:
+        """Report a command, and how it was answered; `refused` is why the client may not give it."""
+        command = f"{request.method} {request.path}"[:MAX_TEXT]
+        view.report(request.segments.get("cluster"), OperatorCommand(command, address, int(status), refused))
 
     async def _check(self, request: Request, address: str) -> None:
         try:
@@ -72,7 +70,3 @@ class Commanders:
             why = "is empty" if not token else f"has more than {_LARGEST_TOKEN} characters"
             raise ConfigError("admin.token_file", f"{self._token_file}: {why}")
         return token
-
-    def _report(self, request: Request, address: str, view: View, status: HTTPStatus, refused: str | None) -> None:
-        command = OperatorCommand(f"{request.method} {request.path}", address, int(status), refused)
-        view.report(request.segments.get("cluster"), command)

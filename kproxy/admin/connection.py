@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import partial
 from http import HTTPStatus
 from typing import Final
 
@@ -171,18 +170,16 @@ class Connection:
         if lane is None:
             return await self._send(await answer(route, request, self._common))
         self._common.slots.wait(self._slot)
+        address: str = self._stream.socket.getpeername()[0]
+        if route.room is Room.COMMAND:  # before it takes a place that others wait for
+            await self._common.commanders.check(request, address, self._common.view)
         async with lane.entered():
             if not self._common.slots.work(self._slot):
                 return False
-            response = await self._carried_out(route, request)
+            response = await answer(route, request, self._common)
+            if route.room is Room.COMMAND:
+                self._common.commanders.report(request, address, self._common.view, response.status)
             return await self._send(response, lane)
-
-    async def _carried_out(self, route: Route, request: Request) -> Response:
-        act = partial(answer, route, request, self._common)
-        if route.room is not Room.COMMAND:
-            return await act()
-        address: str = self._stream.socket.getpeername()[0]
-        return await self._common.commanders.carry_out(act, request, address, self._common.view)
 
     async def _send(self, response: Response, lane: Lane | None = None) -> bool:
         """Send the response; returns whether the connection stays usable.

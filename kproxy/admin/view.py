@@ -74,7 +74,7 @@ class View(Protocol):
         ...
 
     def report(self, cluster: str | None, command: OperatorCommand) -> None:
-        """Report a command to a virtual cluster, None for the whole process, in the log and the event stream."""
+        """Report a command to a virtual cluster, in log and event stream; to all where there is none of the name."""
         ...
 
     async def reload(self) -> ReloadResult:

@@ -113,8 +113,9 @@ class ProcessView:
         return map(_event, self._cluster(cluster).events.kept)
 
     def report(self, cluster: str | None, command: OperatorCommand) -> None:
-        concerned = [one for one in self._process.clusters if cluster in (None, one.settings.name)]
-        for one in concerned:
+        clusters = self._process.clusters
+        named = [one for one in clusters if cluster == one.settings.name]
+        for one in named or clusters:
             one.events.audit(command)
 
     async def reload(self) -> ReloadResult:

@@ -10,12 +10,16 @@ import pytest
 import trio
 
 from kproxy.admin import commanders
+from kproxy.admin.authorization import check_commander
 from kproxy.admin.commanders import Commanders
+from kproxy.admin.limits import Limits
+from kproxy.admin.message import Request
 from kproxy.admin.server import serve_admin
 from kproxy.errors import ConfigError
 from kproxy.observe.events import OperatorCommand
 from tests.unit.admin.memory_view import MemoryView
 from tests.unit.admin.raw import Reply, exchange, replies
+from tests.unit.relay.sockets import eventually
 
 COMMAND = "POST /api/v1/clusters/main/rebootstrap"
 
@@ -111,3 +115,34 @@ def test_what_is_no_token(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "token").write_bytes(content)
     with pytest.raises(ConfigError):
         Commanders(str(tmp_path / "token"))
+
+
+async def test_refusals_take_no_place(view: MemoryView, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many guesses wait for their refusal, a command that may be given is carried out meanwhile."""
+    monkeypatch.setattr(commanders, "_DELAY", 5.0)
+    checked = []
+
+    def check(request: Request, token: str | None, **how: bool) -> None:
+        checked.append(how["local"])
+        check_commander(request, token, **how)
+
+    monkeypatch.setattr(commanders, "check_commander", check)
+    port = await serving(view, nursery, Commanders())
+    guesses = 3 * Limits().commands
+    for _ in range(guesses):
+        nursery.start_soon(partial(command, port, source=ELSEWHERE))
+    await eventually(lambda: checked.count(False) == guesses, "all of them wait")
+    with trio.fail_after(1):
+        assert (await command(port)).status == 200
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_long_path(view: MemoryView, nursery: trio.Nursery) -> None:
+    """What is reported of it is bounded."""
+    port = await serving(view, nursery, Commanders())
+    name = "x" * 5000
+    lines = [f"POST /api/v1/clusters/{name}/rebootstrap HTTP/1.1", "Host: kproxy", "Connection: close", "", ""]
+    (reply,) = replies(await exchange(port, "\r\n".join(lines).encode()), "POST")
+    assert reply.status == 404
+    ((_, event),) = view.reported
+    assert len(event.command) == 256
