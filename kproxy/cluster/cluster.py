@@ -94,6 +94,7 @@ class Cluster:
             {} if self.groups is None else self.groups.policies,
             security.clients,
             Networks(settings.proxy_protocol.networks),
+            settings.max_connections,
         )
         self.secure(security)
         self._history = FailoverHistory(settings.name)
@@ -274,6 +275,7 @@ class Cluster:
         """
         self.settings, self.upstreams.all = settings, upstreams
         self.destination.balancers = Networks(settings.proxy_protocol.networks)
+        self.destination.max_connections = settings.max_connections
         for backend in settings.backends:
             upstreams[backend.name].identify(backend)
         self.locate(None)

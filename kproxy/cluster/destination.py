@@ -38,6 +38,7 @@ class ClusterDestination:
         groups: Mapping[int, ApiPolicy],
         tls: ServerContext | None,
         balancers: Networks,
+        max_connections: int | None,
     ) -> None:
         """The policies of client telemetry and of hosted groups are by api key; raises `CompositionError`."""
         self.counters = counters
@@ -48,6 +49,7 @@ class ClusterDestination:
         self._groups = groups
         self.tls = tls
         self.balancers = balancers
+        self.max_connections = max_connections
         self._ids: ProducerIds | None = None
         self.table = ApiTable(counters, composed(rebootstrap, telemetry, None, groups))
         self.served, self.own = self.table.served(), self.table.own()

@@ -16,6 +16,7 @@ from kproxy.config.base import Path, Settings, refuse
 from kproxy.config.groups import GroupRule
 from kproxy.config.identity import Identity
 from kproxy.config.nodes import Nodes
+from kproxy.config.process import Count
 from kproxy.config.proxy_protocol import ProxyProtocol
 from kproxy.config.telemetry import Telemetry
 from kproxy.config.tls import ClientTls, UpstreamTls
@@ -71,6 +72,11 @@ class VirtualCluster(Settings):
     upstream_tls: UpstreamTls | None = Field(
         default=None,
         description="TLS to brokers; without it kproxy speaks plaintext to them. `{}` trusts the system's authorities.",
+    )
+    max_connections: Count | None = Field(
+        default=None,
+        description="Client connections of this virtual cluster at a time; further ones are closed at once. Without it "
+        "only limits.max_connections counts, which all virtual clusters share.",
     )
     proxy_protocol: ProxyProtocol = Field(
         default=ProxyProtocol(), description="Load balancers that say whose connections they pass on; by default none."

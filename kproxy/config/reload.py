@@ -31,6 +31,7 @@ CLUSTER_APPLIES: Final[frozenset[Path]] = frozenset(
         ("advertised_host",),
         ("tls",),
         ("proxy_protocol",),
+        ("max_connections",),
         ("nodes",),
         ("groups",),
         ("telemetry", "admin"),

@@ -48,6 +48,7 @@ class Reason(StrEnum):
     UNMAPPED_NODE = "unmapped_node"
     NO_FREE_PORT = "no_free_port"
     CLIENT_LIMIT = "client_limit"
+    CLUSTER_LIMIT = "cluster_limit"
     ADDRESS_LIMIT = "address_limit"
     ADDRESS_RATE = "address_rate"
     MEMORY_LIMIT = "memory_limit"
@@ -96,6 +97,7 @@ EXPLAINED: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.UNMAPPED_NODE: "a broker named a node for which the configuration has no port: see nodes.ranges",
         Reason.NO_FREE_PORT: "a node has no advertised port: the range is used up; widen it",
         Reason.CLIENT_LIMIT: "the limit of client connections is reached: limits.max_connections, or open files",
+        Reason.CLUSTER_LIMIT: "the virtual cluster has as many client connections as it may: its max_connections",
         Reason.ADDRESS_LIMIT: "the client's address has too many connections: limits.max_connections_per_address",
         Reason.ADDRESS_RATE: "the client's address connects too often: limits.connections_per_second_per_address",
         Reason.MEMORY_LIMIT: "what kproxy holds in memory has reached its limit, and this connection had moved nothing "

@@ -81,6 +81,8 @@ class Destination(VirtualCluster, Protocol):
 
     balancers: Networks
     """The networks of load balancers that say whose connections they pass on."""
+    max_connections: int | None
+    """Its own connections at a time; None for no limit of its own."""
 
     @property
     def upstream_tls(self) -> BrokerContext | None:
@@ -129,6 +131,7 @@ class Acceptor:
         try:
             context = Context(destination, node_id, _peer(client), _host(client), retired=retired)
             client.setblocking(False)
+            self._check(partial(_check_own_limit, destination))
             if destination.balancers.have(context.host):
                 await self._learn_client(context, client)
             self._count(context)
@@ -304,6 +307,12 @@ class Acceptor:
         if isinstance(error, ssl.SSLError):
             return Reason.UPSTREAM_TLS_FAILED
         return Reason.RESOLVE_FAILED if isinstance(error, socket.gaierror) else Reason.CONNECT_FAILED
+
+
+def _check_own_limit(destination: Destination) -> None:
+    most = destination.max_connections
+    if most is not None and destination.counters.connections_active > most:
+        raise Fault(Reason.CLUSTER_LIMIT, f"the virtual cluster has {most} connections, the most (max_connections)")
 
 
 def _peek(client: socket.socket, most: int = _SNIFFED_BYTES) -> bytes | None:

@@ -140,10 +140,10 @@ def test_names_for_web_pages_come_to_kproxy(tmp_path: Path) -> None:
 
 
 def test_balancers_that_speak_the_proxy_protocol(tmp_path: Path) -> None:
-    """Their networks come to kproxy."""
-    values = {"clusters": [{**chart.MAIN, "proxyProtocol": {"networks": ["10.0.0.0/8"]}}]}
-    (cluster,) = _config(chart.rendered(values, tmp_path), tmp_path).clusters
-    assert cluster.proxy_protocol.networks == ("10.0.0.0/8",)
+    """Their networks come to kproxy, as does the cluster's own limit."""
+    own = {"proxyProtocol": {"networks": ["10.0.0.0/8"]}, "maxConnections": 5000}
+    (cluster,) = _config(chart.rendered({"clusters": [{**chart.MAIN, **own}]}, tmp_path), tmp_path).clusters
+    assert (cluster.proxy_protocol.networks, cluster.max_connections) == (("10.0.0.0/8",), 5000)
 
 
 def test_the_token_of_commands(tmp_path: Path) -> None:

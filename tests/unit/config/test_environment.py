@@ -43,7 +43,7 @@ def test_every_setting_has_a_variable() -> None:
     assert names["KPROXY_TELEMETRY__SUBSCRIPTIONS"] == ("telemetry", "subscriptions")
     assert names["KPROXY_RECEIVERS"] == ("receivers",)
     assert names["KPROXY_EVENTS__DESTINATIONS"] == ("events", "destinations")
-    assert len(set(names.values())) == 87
+    assert len(set(names.values())) == 88
 
 
 def test_every_flag_has_a_variable_of_its_spelling() -> None:

@@ -33,7 +33,7 @@ APPLIED = {
     "topology.interval", "topology.epoch_floor", "topology.grace", "topology.retired", "drain.deadline",
     "drain.rebootstrap", "reload.interval", "bootstrap_servers", "upstreams", "identity", "failover.automatic",
     "failover.after", "failover.floor", "failover.separate_producer_ids", "advertised_host", "tls", "upstream_tls",
-    "proxy_protocol.networks",
+    "proxy_protocol.networks", "max_connections",
     "nodes.strategy", "nodes.first_port",
     "nodes.ranges", "nodes.advertised_first_port", "groups", "telemetry.admin", "telemetry.interval",
     "telemetry.subscriptions",

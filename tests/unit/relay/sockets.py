@@ -64,6 +64,7 @@ class Backend:
         self.tls: ServerContext | None = None
         self.upstream_tls: BrokerContext | None = None
         self.balancers = Networks()
+        self.max_connections: int | None = None
         self.means = Action.SERVE
         self.served = self.table.served()
         self.servers = servers

@@ -584,3 +584,20 @@ async def test_a_health_check_of_a_balancer() -> None:
         await client.close()
         await opened.ended(Reason.CLIENT_CLOSED)
         assert opened.broker.nobody_came()
+
+
+async def test_the_limit_of_a_virtual_cluster() -> None:
+    """A connection beyond it is closed at once; one that ends makes room, and others' clusters are not concerned."""
+    async with open_acceptor() as opened:
+        opened.backend.max_connections = 2
+        clients = [opened.come() for _ in range(2)]
+        for client in clients:
+            await client.send(request(1))
+        await eventually(lambda: len(opened.pump.connections) == 2, "two are let in")
+        assert await closed(opened.come()) == b""
+        await opened.ended(Reason.CLUSTER_LIMIT)
+        clients[0].sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        await clients[0].close()
+        await opened.ended(Reason.CLUSTER_LIMIT, Reason.CLIENT_RESET)
+        await opened.come().send(request(1))
+        await eventually(lambda: len(opened.pump.connections) == 2, "the next is let in")

@@ -142,6 +142,9 @@ true
   {{- if hasKey $cluster "upstreamTls" -}}
     {{- $_ := set $own "upstream_tls" (include "kproxy.snake" $cluster.upstreamTls | fromYaml) -}}
   {{- end -}}
+  {{- with $cluster.maxConnections -}}
+    {{- $_ := set $own "max_connections" (int .) -}}
+  {{- end -}}
   {{- with $cluster.proxyProtocol -}}
     {{- $_ := set $own "proxy_protocol" . -}}
   {{- end -}}
