@@ -21,6 +21,7 @@ from kproxy.app.drain import Drain
 from kproxy.app.reloader import Read, Reloader
 from kproxy.app.view import ProcessView
 from kproxy.cluster.cluster import Cluster
+from kproxy.cluster.topic_clients import check_topics
 from kproxy.errors import ConfigError
 from kproxy.observe.counters import Counters, LogCounters
 from kproxy.observe.faults import boundary, supervised
@@ -58,6 +59,7 @@ class Process:
             Cluster(settings, config, self.counters.cluster(settings.name), self.relay.connections)
             for settings in config.clusters
         ]
+        check_topics(config)
         for cluster in self.clusters:
             cluster.siblings = {sibling.settings.name: sibling for sibling in self.clusters}
         self.events = self._events()

@@ -75,15 +75,18 @@ def _check_telemetry(found: Config, file: Path) -> None:
 
 def _check_certificates(found: Config, file: Path) -> None:
     """Read the files of TLS; raises `ConfigError` where `serve` would."""
-    if not any(cluster.tls or any(one.tls for one in cluster.backends) for cluster in found.clusters):
+    of_clusters = any(cluster.tls or any(one.tls for one in cluster.backends) for cluster in found.clusters)
+    if not of_clusters and not any(topic.tls for _, topic in found.topics_elsewhere):
         return
     from kproxy.cluster.security import read_security
+    from kproxy.cluster.topic_clients import check_topics
 
-    for cluster in found.clusters:
-        try:
+    try:
+        check_topics(found)
+        for cluster in found.clusters:
             read_security(cluster)
-        except ConfigError as error:
-            raise ConfigError(f"{file}: {error.key}", error.reason) from error
+    except ConfigError as error:
+        raise ConfigError(f"{file}: {error.key}", error.reason) from error
 
 
 def _dials_nobody(to: ToTopic) -> NoReturn:

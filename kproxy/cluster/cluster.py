@@ -19,8 +19,9 @@ from kproxy.cluster.failover_history import FailoverHistory
 from kproxy.cluster.listeners import Listeners
 from kproxy.cluster.nodes import Nodes
 from kproxy.cluster.security import Security, read_security
+from kproxy.cluster.topic_clients import topic_client
 from kproxy.cluster.topology_reconciler import TopologyReconciler
-from kproxy.cluster.upstreams import Upstream, Upstreams, client_of
+from kproxy.cluster.upstreams import Upstream, Upstreams
 from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.faults import guarded, supervised
 from kproxy.observe.troubles import Where
@@ -132,8 +133,9 @@ class Cluster:
         The topic names its servers, or a virtual cluster that has it on its active upstream; by default this one has.
         """
         named = self.siblings.get(topic.cluster or self.settings.name, self)
-        servers = [(server.host, server.port) for server in topic.bootstrap_servers]
-        return client_of(servers, self.config, self._troubles) if servers else named.upstreams.active.new_client()
+        if topic.bootstrap_servers:
+            return topic_client(topic, self.config, self._troubles)
+        return named.upstreams.active.new_client()
 
     async def remember(self, store: Store, work: trio.Nursery) -> None:
         """Restore what was active before a restart: the upstream, the failover history, the telemetry subscriptions.

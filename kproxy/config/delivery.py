@@ -15,8 +15,10 @@ from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationE
 from pydantic_core import core_schema
 
 from kproxy.config.base import Path, Settings, refuse
+from kproxy.config.identity import Identity
 from kproxy.config.process import FrameBytes, Patience, Seconds
 from kproxy.config.reasons import reason, worth_reporting
+from kproxy.config.tls import UpstreamTls
 from kproxy.config.units import byte_count
 from kproxy.config.upstreams import Label, Servers
 
@@ -91,6 +93,16 @@ class ToTopic(Late):
     bootstrap_servers: Servers = Field(
         default=(), description="Brokers of another cluster that has the topic, as host:port; a list or with commas."
     )
+    tls: UpstreamTls | None = Field(
+        default=None,
+        description="TLS to the brokers of `bootstrap_servers`; without it kproxy speaks plaintext to them. A virtual "
+        "cluster's upstream has its own.",
+    )
+    identity: Identity | None = Field(
+        default=None,
+        description="kproxy's own identity at the brokers of `bootstrap_servers`, where they ask for SASL. A virtual "
+        "cluster's upstream has its own.",
+    )
     compression: Literal["none", "gzip", "zstd"] = Field(
         default="zstd", description="The compression of batches; brokers accept zstd since Kafka 2.1."
     )
@@ -105,6 +117,9 @@ class ToTopic(Late):
     def _one_cluster(self) -> Self:
         if self.cluster and self.bootstrap_servers:
             refuse([(("cluster",), "stands beside bootstrap_servers: give one of both, or none")])
+        for name in ("tls", "identity"):
+            if getattr(self, name) is not None and not self.bootstrap_servers:
+                refuse([((name,), "needs bootstrap_servers: a virtual cluster's upstream has its own")])
         return self
 
 

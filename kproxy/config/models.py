@@ -14,6 +14,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from kproxy.config.address import HostPort
 from kproxy.config.base import Path, refuse
 from kproxy.config.cluster import VirtualCluster
+from kproxy.config.delivery import ToTopic
 from kproxy.config.events import Events, event_problems
 from kproxy.config.nodes import Claim, conflicts
 from kproxy.config.process import Admin, Drain, Limits, Log, Reload, State, Timeouts, Topology
@@ -104,9 +105,18 @@ class Config(BaseSettings):
     def with_secrets(self) -> Iterator[BaseModel]:
         """Yield the groups of settings that have secrets in them, for `secrets_of`."""
         yield from self.receivers
+        yield from (topic.identity for _, topic in self.topics_elsewhere if topic.identity is not None)
         for cluster in self.clusters:
             named = (cluster.identity, *(upstream.identity for upstream in cluster.upstreams))
             yield from (identity for identity in named if identity is not None)
+
+    @property
+    def topics_elsewhere(self) -> Iterator[tuple[str, ToTopic]]:
+        """Yield the settings of each topic that is at no virtual cluster's upstream, with their dotted key."""
+        for place, found in (("receivers", self.receivers), ("events.destinations", self.events.destinations)):
+            for index, one in enumerate(found):
+                if isinstance(one, ToTopic) and one.bootstrap_servers:
+                    yield f"{place}.{index}", one
 
     def claims(self) -> tuple[Claim, ...]:
         """Return every port, or run of ports, that this configuration listens on: listeners first, then nodes."""

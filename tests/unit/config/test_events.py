@@ -40,10 +40,19 @@ def test_types() -> None:
     assert Config.model_validate(config(*made.destinations, interval="1m", instance="one")).events == made
 
 
+PLACE = ("cluster", "bootstrap_servers", "tls", "identity")
+"""What leads to the cluster that has a topic."""
+
+
 @pytest.mark.parametrize(
     ("model", "made", "own", "instead"),
     [
-        (EventTopic, Kafka, {"name", "topic", "cluster", "bootstrap_servers"}, {"connect", "record"}),
+        (
+            EventTopic,
+            Kafka,
+            {"name", "topic", "cluster", "bootstrap_servers", "tls", "identity"},
+            {"connect", "record"},
+        ),
         (EventFiles, Files, {"name", "directory", "prefix"}, {"lines"}),
     ],
 )
@@ -68,6 +77,11 @@ def test_options_are_those_of_delivery(model: type[BaseModel], made: type, own: 
         (FILES | {"topic": "x"}, "events.destinations.0.topic: is no setting; known here: directory,"),
         (FILES | {"max_events": 0}, "events.destinations.0.max_events: must be at least 1, not 0"),
         (TOPIC | {"topic": ".."}, "events.destinations.0.topic: '..' is no topic"),
+        (TOPIC | {"tls": {}}, "events.destinations.0.tls: needs bootstrap_servers: a virtual cluster's upstream has"),
+        (
+            TOPIC | {"identity": {"mechanism": "PLAIN", "username": "u", "password": "p"}},
+            "events.destinations.0.identity: needs bootstrap_servers",
+        ),
         (TOPIC | {"cluster": "x"}, "events.destinations.0.cluster: 'x' is no virtual cluster; there are: orders"),
         (
             TOPIC | {"cluster": "orders", "bootstrap_servers": "a:1"},

@@ -40,12 +40,16 @@ def test_types(given: dict[str, Any], model: type[BaseModel]) -> None:
     assert Config.model_validate(config(receiver)).receivers == (receiver,)
 
 
+PLACE = ("cluster", "bootstrap_servers", "tls", "identity")
+"""What leads to the cluster that has a topic."""
+
+
 @pytest.mark.parametrize(
     ("model", "made", "own", "instead"),
     [
         (Prometheus, prometheus.Prometheus, {"name"}, set()),
         (Otlp, otlp.Otlp, {"name", "url", "tls"}, set()),
-        (Kafka, kafka.Kafka, {"name", "topic", "cluster", "bootstrap_servers", "constant"}, {"connect", "record"}),
+        (Kafka, kafka.Kafka, {"name", "topic", "constant", *PLACE}, {"connect", "record"}),
         (Files, files.Files, {"name", "directory", "prefix", "constant"}, {"lines"}),
     ],
 )
