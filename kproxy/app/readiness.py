@@ -13,12 +13,19 @@ from kproxy.admin.inventory import time_shown
 from kproxy.admin.models import Cause, Readiness, State
 
 if TYPE_CHECKING:
-    from kproxy.app.reloader import Reloader
     from kproxy.cluster.cluster import Cluster
     from kproxy.config import Config
+    from kproxy.config.reload import Changes
     from kproxy.observe.counters import Counters
     from kproxy.relay.relay import Relay
     from kproxy.upstream.validity import Validity
+
+
+class Reloading(Protocol):
+    """Applies the configuration anew."""
+
+    async def reload(self) -> Changes:
+        """Read and apply it; raises `KproxyError` where nothing has changed, with the reason."""
 
 
 class Serving(Protocol):
@@ -30,8 +37,10 @@ class Serving(Protocol):
     started: bool
     """Whether all listeners are bound."""
     draining: bool
-    reloader: Reloader | None
-    """None where there is nothing to read the configuration from."""
+
+    @property
+    def reloader(self) -> Reloading | None:
+        """None where there is nothing to read the configuration from."""
 
     @property
     def clusters(self) -> Sequence[Cluster]:
