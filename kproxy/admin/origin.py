@@ -1,10 +1,10 @@
 # This module is pure (no I/O, no clock).
 """Whether a request that changes something comes from a web page, and from which: `dispatch.find` asks for each one.
 
-A command on kproxy's own machine needs no token, and browsers send requests for every page that is open in them. A page of another
-site names itself in Origin (CSRF). A page whose name was made to lead to kproxy's address (DNS rebinding) is the same
-site for the browser: its name is in Host, too. Only what browsers send is checked, so curl, `kproxy` and Kubernetes may
-use any name for kproxy.
+A command on kproxy's own machine needs no token, and browsers send requests for every page that is open in them. A page
+of another site names itself in Origin (CSRF). A page whose name was made to lead to kproxy's address (DNS rebinding) is
+the same site for the browser: its name is in Host, too. Only what browsers send is checked, so curl, `kproxy` and
+Kubernetes may use any name for kproxy.
 """
 
 from __future__ import annotations
