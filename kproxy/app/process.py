@@ -25,6 +25,7 @@ from kproxy.cluster.topic_clients import check_topics
 from kproxy.errors import ConfigError
 from kproxy.observe.counters import Counters, LogCounters
 from kproxy.observe.faults import boundary, supervised
+from kproxy.observe.logs import set_level
 from kproxy.observe.troubles import Where
 from kproxy.observe.watchdog import watched_loop
 from kproxy.relay.descriptors import raise_descriptor_limit
@@ -79,6 +80,8 @@ class Process:
 
     def adopt(self, config: Config) -> None:
         """Apply another configuration's process-wide settings at run time."""
+        if config.log.level != self.config.log.level:
+            set_level(config.log.level)
         self.config = config
         for cluster in self.clusters:
             cluster.adopt(config)

@@ -19,7 +19,7 @@ from kproxy.config.models import Config
 from kproxy.config.telemetry import QUOTAS
 from kproxy.config.upstreams import Upstream
 
-PROCESS_APPLIES: Final[frozenset[Path]] = frozenset({("topology",), ("drain",), ("reload",)})
+PROCESS_APPLIES: Final[frozenset[Path]] = frozenset({("topology",), ("drain",), ("reload",), ("log", "level")})
 CLUSTER_APPLIES: Final[frozenset[Path]] = frozenset(
     {
         ("upstreams",),

@@ -116,12 +116,24 @@ class _Forward(logging.Handler):
         log.log(record.levelno, record.getMessage(), logger=record.name, exc_info=record.exc_info)
 
 
-def _forward_standard_logging(level: int) -> None:
+def _forward_standard_logging() -> None:
     root = logging.getLogger()
     for handler in [handler for handler in root.handlers if isinstance(handler, _Forward)]:
         root.removeHandler(handler)
     root.addHandler(_Forward())
-    root.setLevel(max(level, logging.WARNING))
+
+
+class _Logger(structlog.make_filtering_bound_logger(logging.NOTSET)):  # type: ignore[misc]
+    """The class of all loggers, which `set_level` changes: loggers keep the class that they began with."""
+
+
+def set_level(level: Level) -> None:
+    """Log what is at least so severe from now on, at loggers that are in use as well."""
+    filtering = structlog.make_filtering_bound_logger(LEVELS[level])
+    for name, method in vars(filtering).items():
+        if not name.startswith("__"):
+            setattr(_Logger, name, method)
+    logging.getLogger().setLevel(max(LEVELS[level], logging.WARNING))
 
 
 def _to_json(event: _Event, **_: object) -> str:
@@ -166,11 +178,12 @@ def configure(
             _bounded,
             *renderers,
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
+        wrapper_class=_Logger,
         logger_factory=lambda *_: _Lines(),
         cache_logger_on_first_use=True,
     )
-    _forward_standard_logging(LEVELS[level])
+    _forward_standard_logging()
+    set_level(level)
 
 
 def finish(seconds: float = LAST_LINES_SECONDS) -> None:

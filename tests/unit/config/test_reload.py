@@ -25,13 +25,14 @@ RESTART = {
     "timeouts.idle", "timeouts.unread_response", "timeouts.unanswered_request", "timeouts.tcp_keepalive",
     "timeouts.connect", "timeouts.tls_handshake", "timeouts.stalled_frame", "timeouts.first_request",
     "timeouts.upstream_request",
-    "log.format", "log.level", "name", "listen", "receivers", "state.path",
+    "log.format", "name", "listen", "receivers", "state.path",
     "telemetry.max_bytes", "telemetry.receivers", "events.destinations", "events.interval", "events.instance",
     "failover.hide_topic_ids_from",
 }  # fmt: skip
 APPLIED = {
     "topology.interval", "topology.epoch_floor", "topology.grace", "topology.retired", "drain.deadline",
-    "drain.rebootstrap", "reload.interval", "bootstrap_servers", "upstreams", "identity", "failover.automatic",
+    "drain.rebootstrap", "reload.interval", "log.level", "bootstrap_servers", "upstreams", "identity",
+    "failover.automatic",
     "failover.after", "failover.floor", "failover.separate_producer_ids", "advertised_host", "tls", "upstream_tls",
     "proxy_protocol.networks", "max_connections",
     "nodes.strategy", "nodes.first_port",
@@ -90,6 +91,8 @@ def test_the_docs_list_what_applies() -> None:
         ({"topology": {"retired": "refuse"}}, "topology.retired"),
         ({"drain": {"deadline": 1}}, "drain.deadline"),
         ({"drain": {"rebootstrap": True}}, "drain.rebootstrap"),
+        ({"log": {"level": "debug"}}, "log.level"),
+        ({"reload": {"interval": "1s"}}, "reload.interval"),
     ],
 )
 def test_of_the_process_what_can_be_applied(settings: dict[str, Any], key: str) -> None:
@@ -104,7 +107,6 @@ def test_of_the_process_what_can_be_applied(settings: dict[str, Any], key: str) 
         ({"limits": {"max_connections": 5}}, "limits.max_connections"),
         ({"timeouts": {"connect": 5}}, "timeouts.connect"),
         ({"log": {"format": "json"}}, "log.format"),
-        ({"log": {"level": "debug"}}, "log.level"),
         ({"receivers": [{"name": "p", "type": "prometheus"}]}, "receivers"),
         ({"state": {"path": "x"}}, "state.path"),
     ],

@@ -49,6 +49,18 @@ def test_the_level_holds() -> None:
     assert run("critical", "json", "log.error('quiet'); logging.getLogger('x').error('quiet')") == ""
 
 
+def test_the_level_changes() -> None:
+    """Also of a logger that was used before, and of what libraries log."""
+    code = """
+from kproxy.observe.logs import set_level
+log.debug('one'); log.info('two')
+set_level('debug'); log.debug('three'); log.bind(a=1).debug('four')
+set_level('error'); log.warning('five'); logging.getLogger('x').warning('six'); log.error('seven')
+"""
+    said = [json.loads(line)["event"] for line in run("info", "json", code).splitlines()]
+    assert said == ["two", "three", "four", "seven"]
+
+
 def test_console_is_for_people() -> None:
     """Event and fields are on one plain line, without colours if there is no terminal."""
     [line] = run("info", "console", "log.info('listening', address='127.0.0.1:9092')").splitlines()
