@@ -10,8 +10,11 @@ COMPILED_STAMP = $(COMPILED)/.installed
 PIPELINE       = build/pipeline
 PIPELINE_STAMP = $(PIPELINE)/.installed
 
+# Tests start kproxy a thousand times: compiled each time, its modules would take a third of that.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve check test test-fast test-real coverage test-pipeline bench-pipeline test-groups test-deploy compiled test-compiled bench bench-groups attack fuzz soak generate format clean
+.PHONY: help setup demo serve check test test-fast test-real test-secure test-others coverage test-pipeline bench-pipeline test-groups test-deploy compiled test-compiled bench bench-groups conformance attack fuzz soak interruptions generate format clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -41,23 +44,42 @@ generate: $(STAMP)  ## write what is made from other files: kproxy/wire/generate
 	$(BIN)/python -m codegen
 	$(BIN)/python -m kproxy.config.reference
 	$(BIN)/python -m kproxy.observe.event_schema
+	$(BIN)/python -m kproxy.explained.reference
 	$(BIN)/python -m kproxy.pipeline.reference
 	$(BIN)/python -m kproxy.pipeline.findings.reference
 
-# The second half mostly waits for Kafka, so both share two processors. Their dots come as they are printed, mixed.
-test: $(STAMP)  ## unit, property, client and fault tests on real Kafka, attacks, and a short soak (25 minutes at most)
-	$(MAKE) --no-print-directory -j2 test-fast test-real
+# Two lanes for two processors: the first computes and then waits for Kafka, the second mostly waits for Kafka. A third
+# makes clients miss their deadlines on a slow machine. Their dots come as they are printed, mixed.
+SECURE = tests/clients/sasl tests/clients/tls
+OTHERS = tests/clients tests/faults tests/attacks tests/soak/test_soak.py
+test: $(STAMP)  ## unit, property, client and fault tests on real Kafka, attacks, and a short soak
+	$(MAKE) --no-print-directory -j2 WORKERS=0 test-secure test-others
 
-test-fast: $(STAMP)  ## unit and property tests only (no Java, no broker)
-	$(BIN)/pytest -p no:cacheprovider tests/unit tests/property tests/bench tests/fuzz tests/soak/test_verdict.py
+test-secure: test-fast
+	$(BIN)/pytest -p no:cacheprovider $(SECURE)
+
+test-others: $(STAMP)
+	$(BIN)/pytest -p no:cacheprovider $(OTHERS) $(addprefix --ignore=,$(SECURE))
+
+# COVERAGE=1 runs the unit tests as `make coverage` does.
+WORKERS ?= auto
+UNIT = tests/unit
+QUICK = tests/property tests/bench tests/fuzz tests/soak/test_verdict.py tests/interruptions
+test-fast: $(STAMP)  ## unit and property tests only (no Java, no broker); a worker for each processor, or WORKERS=0
+	$(if $(COVERAGE),$(MAKE) --no-print-directory coverage)
+	$(BIN)/pytest -p no:cacheprovider -n $(WORKERS) --dist loadfile $(if $(COVERAGE),,$(UNIT)) $(QUICK)
 
 test-real: $(STAMP)  ## clients, faults, attacks and a short soak, on real Kafka
-	$(BIN)/pytest -p no:cacheprovider tests/clients tests/faults tests/attacks tests/soak/test_soak.py
+	$(BIN)/pytest -p no:cacheprovider $(OTHERS)
 
-# The same tests need no socket and no clock for these modules, so nothing excuses a branch that none of them takes.
-coverage: $(STAMP)  ## every branch of the pure modules is covered, or it fails
-	$(BIN)/python -m tests.support.pure_coverage build/coverage-pure.ini
-	$(BIN)/pytest -q tests/unit tests/property --cov --cov-config=build/coverage-pure.ini --cov-report=term
+# Pure modules need no socket and no clock in their unit tests, so nothing excuses a branch that none of them takes.
+# slipcover's probes are gone once they were reached: the tests take a fifth more time, where a tracer takes three times it.
+REACHED = build/reached.json
+coverage: $(STAMP)  ## every branch of the pure modules is covered by unit tests, or it fails
+	mkdir -p build
+	$(BIN)/python -m slipcover --branch --source kproxy --json --out $(REACHED) -m pytest -p no:cacheprovider \
+	  -W ignore::pytest.PytestAssertRewriteWarning $(UNIT)
+	$(BIN)/python -m tests.support.pure_coverage $(REACHED)
 
 $(PIPELINE_STAMP): pyproject.toml
 	$(PYTHON) -m venv $(PIPELINE)
@@ -65,8 +87,9 @@ $(PIPELINE_STAMP): pyproject.toml
 	@touch $@
 
 KILLS ?= 20
-test-pipeline: $(PIPELINE_STAMP)  ## the pipeline on a real Spark, killed KILLS=20 times, and its report in Chromium; needs Java 17, node, Go
-	TEST_KILLS=$(KILLS) $(PIPELINE)/bin/pytest -p no:cacheprovider tests/pipeline
+SEEDS ?= 10
+test-pipeline: $(PIPELINE_STAMP)  ## the pipeline on a real Spark, killed KILLS=20 times, SEEDS=10 samples, its report in Chromium; needs Java 17, node, Go
+	TEST_KILLS=$(KILLS) TEST_SEEDS=$(SEEDS) $(PIPELINE)/bin/pytest -p no:cacheprovider tests/pipeline
 
 test-groups: $(STAMP)  ## groups that kproxy hosts: real clients, administrators' tools, expiry of offsets, KILLS=20 kills
 	TEST_KILLS=$(KILLS) $(BIN)/pytest -p no:cacheprovider tests/groups
@@ -94,7 +117,7 @@ test-compiled: $(COMPILED_STAMP)  ## the relay's unit and property tests on the 
 	rm -rf $(COMPILED)/tree && mkdir $(COMPILED)/tree && cp -r pyproject.toml codegen tests $(COMPILED)/tree
 	cd $(COMPILED)/tree && TEST_COMPILED=1 ../venv/bin/pytest -p no:cacheprovider \
 	  tests/unit/test_compiled.py tests/unit/relay tests/unit/wire --ignore tests/unit/wire/test_arriving.py tests/unit/telemetry/test_*.py \
-	  tests/unit/telemetry/receivers/test_plan.py tests/unit/protocol tests/unit/producers tests/property/test_relay_*.py \
+	  tests/unit/telemetry/receivers/test_plan.py tests/unit/protocol tests/unit/producers tests/unit/quotas tests/unit/faults tests/property/test_relay_*.py \
 	  tests/property/test_telemetry_*.py
 
 bench: $(STAMP)  ## kproxy beside HAProxy and direct, in one run
@@ -102,6 +125,9 @@ bench: $(STAMP)  ## kproxy beside HAProxy and direct, in one run
 
 bench-groups: $(STAMP)  ## a large rebalance and many heartbeats of hosted groups, beside the backend's own coordinator; BENCH="--members 200"
 	$(BIN)/python -m tests.bench.groups $(BENCH)
+
+conformance: $(STAMP)  ## what seven client libraries do about each class of error, into docs/error-conformance.md; needs Java, node, Go
+	$(BIN)/python -m tests.conformance $(CONFORMANCE)
 
 # BEFORE=/path/to/kproxy attacks another build beside it; ATTACK="--only NAME --rounds 1" chooses.
 attack: $(STAMP) $(COMPILED_STAMP)  ## hostile clients beside a healthy one: how slow it gets, and what memory they take
@@ -114,6 +140,9 @@ fuzz: $(STAMP)  ## bytes that nobody should send, to every part and to a whole p
 MINUTES ?= 30
 soak: $(STAMP)  ## good and hostile clients, failovers and reloads on two real Kafkas, for MINUTES=30; build/soak.png
 	$(BIN)/python -m tests.soak --minutes $(MINUTES)
+
+interruptions: $(STAMP)  ## nine clients across failovers, a drain, kill -9 and a dead cluster; docs/rebootstrap.md
+	$(BIN)/python -m tests.interruptions
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

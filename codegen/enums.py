@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from codegen.error_classes import class_of
 from codegen.names import constant
 from codegen.schema import Schemas
 from codegen.source import HEADER, Source
+from kproxy.errors.kip_1050 import of_code
 from kproxy.markers import PURE, first_line
 
 
@@ -42,7 +42,7 @@ def error_codes(schemas: Schemas) -> str:
         source.lines(_MEMBER)
         source()
         for error in schemas.errors:
-            error_class = class_of(error.name)
+            error_class = of_code(error.code)
             source(f"{error.name} = {error.code}, ErrorClass.{error_class.name}, {error.retriable}")
     return source.text()
 

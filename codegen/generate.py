@@ -10,6 +10,7 @@ from typing import Final
 
 from codegen.codecs import codec
 from codegen.enums import api_keys, error_codes
+from codegen.error_walks import error_walks
 from codegen.messages import codec_names
 from codegen.names import snake
 from codegen.schema import load
@@ -29,6 +30,7 @@ def texts() -> dict[str, str]:
     files["api_keys.py"] = api_keys(schemas)
     files["api_table.py"] = api_table(schemas)
     files["error_codes.py"] = error_codes(schemas)
+    files["error_walks.py"] = error_walks(schemas)
     files["skims.py"] = skims(schemas)
     return files
 

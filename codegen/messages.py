@@ -33,7 +33,13 @@ CODECS: Final = {
     "DescribeGroups": "hosted groups can be described",
     "DeleteGroups": "hosted groups can be deleted",
     "ListOffsets": "the ends of partitions, for a hosted group's lag",
+    "CreateTopics": "the control topic, in which replicas agree on the active upstream",
+    "Fetch": "what the control topic says",
     "OffsetDelete": "offsets of a topic that a hosted group subscribes to stay",
+    "AddPartitionsToTxn": "answered with an injected error",
+    "AddOffsetsToTxn": "answered with an injected error",
+    "EndTxn": "answered with an injected error",
+    "DeleteTopics": "answered with an injected error",
 }
 RESPONSES: Final = {
     "ConsumerGroupHeartbeat": "answered NOT_COORDINATOR after a switch",

@@ -11,10 +11,9 @@ from typing import Final
 from codegen.addresses import GLANCED, STREAMED, STREAMED_REQUESTS, carries, is_host, left_alone
 from codegen.names import snake
 from codegen.schema import Field, Message, Schemas
-from codegen.source import HEADER, Source
+from codegen.source import Source, compiled_module
 from codegen.streams import request_stream, stream
 from codegen.walks import Walk
-from kproxy.markers import COMPILED, first_line
 
 _DOC: Final = (
     '"""Walks over responses that carry addresses, offsets of error codes, and the plans of streamed responses."""'
@@ -35,20 +34,14 @@ _OF_BYTES: Final = SIGNATURE.replace("Buffer", "bytes")
 
 def skims(schemas: Schemas) -> str:
     """Return the module's text."""
-    source = Source()
-    source(first_line(COMPILED))
-    source(_DOC)
-    source(HEADER.format(version=schemas.kafka_version))
-    source()
-    for line in _IMPORTS:
-        source(line)
+    source = compiled_module(_DOC, schemas.kafka_version, _IMPORTS)
     table: dict[tuple[int, int], str] = {}
     of_bytes: dict[tuple[int, int], str] = {}
     layouts: dict[tuple[int, int], str] = {}
     for response in schemas.of_kind("response"):
-        _functions(source, response, table, SIGNATURE)
+        functions(source, response, table, SIGNATURE, wanted=carries_addresses, made=_body)
         if response.name in GLANCED:
-            _functions(source, response, of_bytes, _OF_BYTES, "_in_bytes")
+            functions(source, response, of_bytes, _OF_BYTES, wanted=carries_addresses, made=_body, suffix="_in_bytes")
         if response.name in STREAMED:
             carriers = [version for version in response.versions if carries_addresses(response, version)]
             _layouts(source, response, layouts, carriers, stream)
@@ -57,10 +50,10 @@ def skims(schemas: Schemas) -> str:
         if request.name in STREAMED_REQUESTS:
             _layouts(source, request, requests, request.valid, request_stream)
     source()
-    _table(source, "SKIMS: dict[tuple[int, int], WalkFunction]", table)
-    _table(source, "IN_BYTES: dict[tuple[int, int], BytesWalk]", of_bytes)
-    _table(source, "STREAMS: dict[tuple[int, int], StreamLayout]", layouts)
-    _table(source, "REQUEST_STREAMS: dict[tuple[int, int], tuple[Step, ...]]", requests)
+    source.table("SKIMS: dict[tuple[int, int], WalkFunction]", table)
+    source.table("IN_BYTES: dict[tuple[int, int], BytesWalk]", of_bytes)
+    source.table("STREAMS: dict[tuple[int, int], StreamLayout]", layouts)
+    source.table("REQUEST_STREAMS: dict[tuple[int, int], tuple[Step, ...]]", requests)
     _errors(source, schemas)
     return source.text()
 
@@ -77,15 +70,22 @@ def _carriers(message: Message) -> list[Field]:
     return hosts + [f for f in fields if carries(f, f"{message.name}.{f.name}")]
 
 
-def _functions(
-    source: Source, message: Message, table: dict[tuple[int, int], str], signature: str, suffix: str = ""
+def functions(
+    source: Source,
+    message: Message,
+    table: dict[tuple[int, int], str],
+    signature: str,
+    *,
+    wanted: Callable[[Message, int], bool],
+    made: Callable[[Message, int], str],
+    suffix: str = "",
 ) -> None:
-    """Emit a function for each run of versions with the same layout."""
+    """Emit a function, whose body is `made`, for each run of versions with the same layout that is `wanted`."""
     name = last = ""
     for version in message.versions:
-        if not carries_addresses(message, version):
+        if not wanted(message, version):
             continue
-        body = _body(message, version)
+        body = made(message, version)
         if body != last:
             name, last = f"{snake(message.name)}_v{version}{suffix}", body
             source()
@@ -127,14 +127,6 @@ def _layouts(
         layouts[message.api_key or 0, version] = f"{name}_layout"
 
 
-def _table(source: Source, opening: str, table: dict[tuple[int, int], str]) -> None:
-    source()
-    source(f"{opening} = {{")
-    for key, name in table.items():
-        source(f"    {key}: {name},")
-    source("}")
-
-
 def _errors(source: Source, schemas: Schemas) -> None:
     source()
     source("# api key -> (first version, last version, offset of the top-level error code from the body's start)")
@@ -148,7 +140,7 @@ def _errors(source: Source, schemas: Schemas) -> None:
 def _error_offsets(message: Message) -> tuple[tuple[int, int, int], ...]:
     ranges: list[tuple[int, int, int]] = []
     for version in message.valid:
-        offset = _error_offset(message, version)
+        offset = error_offset(message, version)
         if offset is None:
             continue
         if ranges and ranges[-1][1:] == (version - 1, offset):
@@ -158,7 +150,8 @@ def _error_offsets(message: Message) -> tuple[tuple[int, int, int], ...]:
     return tuple(ranges)
 
 
-def _error_offset(message: Message, version: int) -> int | None:
+def error_offset(message: Message, version: int) -> int | None:
+    """Return the offset of the top-level error code in a body; None when there is none at a fixed place."""
     offset = 0
     for field in message.struct.plain(version):
         if field.name == "ErrorCode" and field.type == "int16":

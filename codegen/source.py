@@ -5,10 +5,11 @@ Each generator makes a `Source`, adds lines, and returns its text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from codegen.schema import Versions
+from kproxy.markers import COMPILED, first_line
 
 HEADER = "# Made by `python -m codegen` from the message schemas of kafka-clients {version}; not to be edited."
 
@@ -44,8 +45,28 @@ class Source:
         yield
         self._depth -= 1
 
+    def table(self, opening: str, functions: Mapping[tuple[int, int], str]) -> None:
+        """Add a dict of functions by api key and version, behind an empty line."""
+        self()
+        self(f"{opening} = {{")
+        for key, name in functions.items():
+            self(f"    {key}: {name},")
+        self("}")
+
     def text(self) -> str:
         return "\n".join(self._lines) + "\n"
+
+
+def compiled_module(doc: str, kafka_version: str, imports: Iterable[str]) -> Source:
+    """Return the beginning of a module that mypyc compiles."""
+    source = Source()
+    source(first_line(COMPILED))
+    source(doc)
+    source(HEADER.format(version=kafka_version))
+    source()
+    for line in imports:
+        source(line)
+    return source
 
 
 def condition(versions: Versions, within: Versions) -> str:

@@ -17,7 +17,7 @@ from codegen.addresses import (
     is_host,
     left_alone,
 )
-from codegen.schema import Field, Message, Struct
+from codegen.schema import OPEN, Field, Message, Struct, Versions
 from codegen.source import Source
 
 _LAYOUTS: Final = {
@@ -25,10 +25,12 @@ _LAYOUTS: Final = {
     (True, "int32"): "COMPACT_INT32",
     (True, "uint16"): "COMPACT_UINT16",
 }
+_NULL_BYTE: Final = 128
+"""A nullable struct begins with a signed byte: -1 for null, 1 otherwise."""
 
 
 class Walk:
-    """Emits the code for one version of a message into `source`."""
+    """Emits the code for one version of a message into `source`. `ErrorWalk` notes error codes only."""
 
     def __init__(self, source: Source, message: Message, version: int) -> None:
         self.source = source
@@ -61,14 +63,22 @@ class Walk:
         """Walk over fields in order."""
         skipped = None
         around = self._node_wanted
-        self._node_wanted |= any(is_host(struct, f) or carries(f, f"{path}.{f.name}") for f in fields)
+        self._node_wanted |= any(self.is_host(struct, f) or self.carries(f, f"{path}.{f.name}") for f in fields)
         for field in fields:
-            if is_host(struct, field):
+            if self.is_host(struct, field):
                 skipped = struct.fields[struct.fields.index(field) + 1]
                 self._address(skipped, path)
             elif field is not skipped:
                 self.field(field, f"{path}.{field.name}")
         self._node_wanted = around
+
+    def is_host(self, struct: Struct, field: Field) -> bool:
+        """Return True for a field whose address is noted."""
+        return is_host(struct, field)
+
+    def carries(self, field: Field, path: str) -> bool:
+        """Return True when something in a tagged field is noted, so that it cannot be skipped by its size."""
+        return carries(field, path)
 
     def field(self, field: Field, path: str) -> None:
         """Walk over one field."""
@@ -83,9 +93,14 @@ class Walk:
             self._skip()
 
     def _single(self, field: Field, struct: Struct, path: str) -> None:
-        if field.nullable & field.versions:
-            raise ValueError(f"{path}: nullable structs are not walked so far")
-        self.struct(struct, path)
+        if self.version not in field.nullable:
+            self.struct(struct, path)
+            return
+        self.source(f"n = buf[{self.at()}]")
+        self.settle(1)
+        with self.source.block(f"if n < {_NULL_BYTE}"):
+            self.struct(struct, path)
+            self.settle()
 
     def _fixed(self, field: Field) -> None:
         if field.type == "int16" and field.name.endswith("ErrorCode"):
@@ -126,10 +141,17 @@ class Walk:
             if field.struct:
                 self._elements(field.struct, count, path)
             elif field.element == "string":
-                raise ValueError(f"{path}: arrays of strings are not walked so far")
+                self._strings(count)
             else:
                 width = Field(field.name, field.element, field.versions).width
                 self.source(f"pos += ({count}) * {width}")
+
+    def _strings(self, count: str) -> None:
+        with self.source.block(f"for _ in range({count})"):
+            with self.source.block("if pos > end"):
+                self.source("raise not_at_end()")
+            self.length(Field("", "string", Versions(0, OPEN)))
+            self._skip()
 
     def _elements(self, struct: Struct, count: str, path: str) -> None:
         self._depth += 1
@@ -144,7 +166,7 @@ class Walk:
         """Walk over the tagged section at the end of a flexible struct."""
         if not self.flexible:
             return
-        wanted = [field for field in struct.tagged(self.version) if carries(field, f"{path}.{field.name}")]
+        wanted = [field for field in struct.tagged(self.version) if self.carries(field, f"{path}.{field.name}")]
         if wanted:
             self._wanted_tags(wanted, path)
             return

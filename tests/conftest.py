@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,11 +20,25 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the markers of tests that not every machine can run."""
     config.addinivalue_line("markers", "node: needs node and npm; leave them out with -m 'not node'")
     config.addinivalue_line("markers", "go: needs Go 1.26 or newer; leave them out with -m 'not go'")
+    described = "namespaces: needs network namespaces that anyone may make; leave them out with -m 'not namespaces'"
+    config.addinivalue_line("markers", described)
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
     """Remember the tests that were left out."""
     _left_out.extend(item.nodeid for item in items)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tell the run that started this worker, if one did, which tests were left out; all workers leave out the same."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = _left_out
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take what a worker of pytest-xdist has told."""
+    _left_out[:] = getattr(node, "workeroutput", {}).get("left_out", _left_out)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Awaitable, Callable, Generator, Iterable
 from http import HTTPStatus
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from kproxy.admin.listing import Row, Smallest, list_body, page_body
 from kproxy.admin.message import HttpError, Request, Response, choice, integer, json_pieces, json_response
@@ -70,28 +70,48 @@ def _connection_rows(
 
 async def clients(request: Request, view: View) -> Response:
     """A page of clients by identity; `next` is the `after` of the next page, null on the last."""
-    limit = integer(request, "limit", DEFAULT_LIMIT, 1, MAX_LIMIT)
     wanted = choice(request, "rebootstrap", tuple(Rebootstrap))
+    return await page_by_key(
+        request,
+        "clients",
+        lambda: view.clients(cluster_filter(request, view)),
+        identity,
+        lambda client: wanted in (None, client.rebootstrap),
+    )
+
+
+async def page_by_key(
+    request: Request,
+    name: str,
+    rows: Callable[[], Awaitable[Iterable[Row]]],
+    key: Callable[[Row], tuple[str, ...]],
+    wanted: Callable[[Row], bool],
+    parts_of_key: int = _IDENTITY_PARTS,
+) -> Response:
+    """A page of the rows that are wanted, by rising key. `rows` is called once `limit` and `after` are known.
+
+    Raises `HttpError` 400 for a `limit` or an `after` that cannot be.
+    """
+    limit = integer(request, "limit", DEFAULT_LIMIT, 1, MAX_LIMIT)
     after = request.query.get("after")
-    cursor = None if after is None else decode_cursor(after)
-    name = cluster_filter(request, view)
-    page: Smallest[ClientView] = Smallest(limit + 1)
+    cursor = None if after is None else decode_cursor(after, parts_of_key)
+    page: Smallest[Row] = Smallest(limit + 1)
     turn = Turn()
-    for client in await view.clients(name):
-        place = identity(client)
-        if wanted in (None, client.rebootstrap) and (cursor is None or place > cursor):
-            page.add(place, client)
+    for row in await rows():
+        place = key(row)
+        if wanted(row) and (cursor is None or place > cursor):
+            page.add(place, row)
         await turn.pause()
-    rows = page_rows(page, limit, encode_cursor)
-    return json_pieces(page_body("clients", rows))
+    first = _page_rows(page, limit)
+    return json_pieces(page_body(name, first))
 
 
-def page_rows(page: Smallest[Row], limit: int, place: Callable[[Any], str]) -> Generator[Row, None, str | None]:
+def _page_rows(page: Smallest[Row], limit: int) -> Generator[Row, None, str | None]:
     """The first `limit` of one row more than that; returns the place of the last one if there are more."""
     found = page.sorted()
     for _, row in found[:limit]:
         yield row
-    return place(found[limit - 1][0]) if len(found) > limit else None
+    return encode_cursor(found[limit - 1][0]) if len(found) > limit else None
 
 
 def cluster_name(request: Request, view: View) -> str:
@@ -118,8 +138,8 @@ def identity(client: ClientView) -> Identity:
     return client.cluster, client.host, *("" if part is None else f"={part}" for part in optional)
 
 
-def encode_cursor(place: Identity) -> str:
-    """An identity as text for `after`. A client id may hold characters that a URL may not.
+def encode_cursor(place: tuple[str, ...]) -> str:
+    """An identity, or another sort key, as text for `after`. A client id may hold characters that a URL may not.
 
     Not in JSON's escapes, of up to twelve bytes a character: a request's head has room for four names of 256.
     """
@@ -127,13 +147,13 @@ def encode_cursor(place: Identity) -> str:
     return urlsafe_b64encode(text.encode("utf-8", "surrogatepass")).decode().rstrip("=")
 
 
-def decode_cursor(after: str) -> Identity:
-    """The identity in an `after`; raises `HttpError` 400 for text that was never a `next`."""
+def decode_cursor(after: str, parts_of_it: int = _IDENTITY_PARTS) -> tuple[str, ...]:
+    """The sort key in an `after`; raises `HttpError` 400 for text that was never a `next`."""
     try:
         encoded = urlsafe_b64decode(after + "=" * (-len(after) % 4))
         parts = json.loads(encoded.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):
         parts = None
-    if not (isinstance(parts, list) and len(parts) == _IDENTITY_PARTS and all(isinstance(part, str) for part in parts)):
+    if not (isinstance(parts, list) and len(parts) == parts_of_it and all(isinstance(part, str) for part in parts)):
         raise HttpError(HTTPStatus.BAD_REQUEST, f"after={after!r}: what `next` of the page before said is expected")
     return tuple(parts)

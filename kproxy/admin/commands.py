@@ -26,12 +26,17 @@ async def rebootstrap(request: Request, view: View) -> Response:
 
 
 async def failover(request: Request, view: View) -> Response:
-    """Switch to the upstream `to`, by default the next in order; `force` switches even when it does not answer."""
+    """Switch to the upstream `to`, by default the next in order; `force` switches even when it does not answer.
+
+    With `dry_run` nothing changes, and the answer says what would.
+    """
     name = cluster_name(request, view)
-    fields = json_fields(request, {"to": str, "force": bool})
+    fields = json_fields(request, {"to": str, "force": bool, "dry_run": bool})
     to = fields.get("to")
     if to is not None:
         await _check_upstream(view, name, to)
+    if fields.get("dry_run", False):
+        return json_response(await view.rehearse(name, to))
     return json_response(await view.failover(name, to, fields.get("force", False)))
 
 

@@ -23,6 +23,7 @@ from kproxy.admin.message import HttpError, Request, Response, error_response
 from kproxy.admin.request_reader import RequestReader, Step
 from kproxy.admin.routes import ROUTES
 from kproxy.admin.slots import HeldPages, Slot, Slots
+from kproxy.admin.stream import Stream
 from kproxy.admin.turns import AT_ONCE, Turn
 from kproxy.admin.view import View
 from kproxy.errors import CommandError
@@ -80,7 +81,7 @@ async def answer(route: Route, request: Request, common: Common) -> Response:
         return error_response(failure)
 
 
-async def linger(stream: trio.SocketStream, seconds: float) -> None:
+async def linger(stream: Stream, seconds: float) -> None:
     """Give the client time to read the last response: closing with unread bytes would reset the connection."""
     with trio.move_on_after(seconds):
         await stream.send_eof()
@@ -91,8 +92,10 @@ async def linger(stream: trio.SocketStream, seconds: float) -> None:
 class Connection:
     """Serves one request after the other until the client, a deadline, an error or the need of others ends it."""
 
-    def __init__(self, stream: trio.SocketStream, slot: Slot, common: Common) -> None:
+    def __init__(self, stream: Stream, slot: Slot, common: Common, refusal: HttpError | None = None) -> None:
+        """`refusal` is why no request is served here; its client is told."""
         self._stream = stream
+        self._refusal = refusal
         self._slot = slot
         self._common = common
         self._limits = common.limits
@@ -102,7 +105,7 @@ class Connection:
     async def serve(self) -> None:
         """Serve until the end. The caller closes the stream.
 
-        Raises `trio.BrokenResourceError` or OSError when the client is gone, `trio.TooSlowError` when it does not read.
+        Raises OSError when the client is gone, `trio.TooSlowError` when it does not read.
         """
         patience = self._limits.request_seconds
         while await self._request_begins(patience):
@@ -131,7 +134,9 @@ class Connection:
         except trio.TooSlowError:
             return await self._refuse(HttpError(HTTPStatus.REQUEST_TIMEOUT, "the request did not come in time"))
         except HttpError as error:
-            return await self._refuse(error)
+            return await self._refuse(self._refusal or error)
+        if self._refusal is not None:
+            return await self._refuse(self._refusal)
         try:
             return await self._respond(request)
         except HttpError as error:
@@ -170,15 +175,15 @@ class Connection:
         if lane is None:
             return await self._send(await answer(route, request, self._common))
         self._common.slots.wait(self._slot)
-        address: str = self._stream.socket.getpeername()[0]
+        client = self._stream.client
         if route.room is Room.COMMAND:  # before it takes a place that others wait for
-            await self._common.commanders.check(request, address, self._common.view)
+            await self._common.commanders.check(request, client, self._common.view)
         async with lane.entered():
             if not self._common.slots.work(self._slot):
                 return False
             response = await answer(route, request, self._common)
             if route.room is Room.COMMAND:
-                self._common.commanders.report(request, address, self._common.view, response.status)
+                self._common.commanders.report(request, client, self._common.view, response.status)
             return await self._send(response, lane)
 
     async def _send(self, response: Response, lane: Lane | None = None) -> bool:
@@ -248,7 +253,7 @@ class Connection:
         left = memoryview(data)
         while left:
             with trio.move_on_after(self._limits.stall_seconds) as patience:
-                sent = await self._stream.socket.send(left)
+                sent = await self._stream.send_some(left)
                 left = left[sent:]
                 self._common.slots.wait(self._slot)
             if patience.cancelled_caught and lane is not None and lane.wanted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Final
@@ -30,9 +30,8 @@ _LAG_SECONDS: Final = 8.0
 def groups(hosted: HostedGroups, after: str | None, limit: int, now: float) -> Iterator[GroupView]:
     """At most `limit` groups with ids above `after`."""
     every = hosted.coordinator.groups
-    for group_id in nsmallest(limit, (one for one in every if after is None or one > after)):
-        if group_id in every:
-            yield _group(every[group_id], now)
+    for group_id in _present(every, after, limit):
+        yield _group(every[group_id], now)
 
 
 def group(hosted: HostedGroups, group_id: str, now: float) -> GroupView:
@@ -45,13 +44,18 @@ def members(
 ) -> Iterator[GroupMemberView]:
     """At most `limit` members of a group with ids above `after`; raises `NotFoundError`."""
     found = _found(hosted, group_id)
-    return _members(found, nsmallest(limit, (one for one in found.members if after is None or one > after)), now)
+    return (_member(found, found.members[one], now) for one in _present(found.members, after, limit))
 
 
-def _members(group: Group, ids: list[str], now: float) -> Iterator[GroupMemberView]:
-    for member_id in ids:
-        if member_id in group.members:
-            yield _member(group, group.members[member_id], now)
+def _present(every: Collection[str], after: str | None, limit: int) -> Iterator[str]:
+    """Yield at most `limit` ids above `after`, each while it is there; what goes meanwhile makes no page shorter."""
+    last = after
+    while limit and (ids := nsmallest(limit, (one for one in every if last is None or one > last))):
+        for one in ids:
+            if one in every:
+                limit -= 1
+                yield one
+        last = ids[-1]
 
 
 async def lag(

@@ -18,6 +18,14 @@ class Limits:
     `commands` together."""
     grace_seconds: float = 0.025
     """How long a new connection keeps its place before its first bytes are here."""
+    handshake_seconds: float = 10
+    """For a whole TLS handshake, from the moment at which the connection was accepted."""
+    handshake_pace: float = 0.004
+    """Seconds between two parts of handshakes: a signature takes a millisecond, in which the relay does nothing."""
+    handshake_grace: float = 0.2
+    """How long a connection in its handshake keeps its place for its next part. At that pace 50 may do so at a time."""
+    handshake_queue: int = 8
+    """Parts that wait for their turn; while there are so many, no connection is accepted."""
     pages: int = 8
     """Pages of /api/v1 and /metrics/clients that are made or sent at a time."""
     commands: int = 8

@@ -42,6 +42,7 @@ _TYPE_NAMES: Final[Mapping[type, str]] = {
     str: "a string",
     bool: "true or false",
     int: "a whole number",
+    float: "a number",
     list: "a list of strings",
     dict: "an object of strings",
 }
@@ -169,7 +170,7 @@ def _has_type(value: object, kind: type) -> bool:
     if isinstance(value, list | dict):
         inner = value if isinstance(value, list) else value.values()
         return kind is type(value) and all(isinstance(each, str) for each in inner)
-    return type(value) is kind
+    return type(value) is kind or (kind is float and type(value) is int)
 
 
 def _object(body: bytes) -> dict[str, Any]:

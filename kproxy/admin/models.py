@@ -64,12 +64,40 @@ class UnmappedView:
 
 
 @dataclass(frozen=True, slots=True)
+class UpstreamNodeView:
+    """A broker that an upstream named when it last answered."""
+
+    node_id: int
+    upstream: str
+    """Its own address."""
+    reachable: bool | None
+    """The result of the last probe; None before the first."""
+
+
+@dataclass(frozen=True, slots=True)
 class UpstreamView:
-    """A Kafka cluster that a virtual cluster may use."""
+    """A Kafka cluster that a virtual cluster may use, as kproxy saw it when it last looked."""
 
     name: str
     bootstrap_servers: Sequence[str]
     active: bool
+    reachable: bool | None
+    """Whether it answered the last poll; None before the first."""
+    since: str | None
+    """When that last changed."""
+    error: str | None
+    """Why the last poll failed, if it did."""
+    last_answer: str | None
+    """When it last answered; None before the first."""
+    cluster_id: str | None
+    """As it last said."""
+    nodes: Sequence[UpstreamNodeView]
+    unmapped: Sequence[UnmappedView]
+    """Its nodes without a port; of a standby, those that would have none."""
+    fit: bool | None
+    """Whether an automatic failover would go there now; None for the active one."""
+    warnings: Sequence[str]
+    """What stands against a standby; not all of it makes it unfit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +107,39 @@ class RetiredView:
     node_id: int
     port: int
     seconds_left: float
-    """Until the port is closed."""
+    """Until it is closed."""
+    name: str | None = None
+    """By which clients ask for it, where nodes share the port by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceView:
+    """A place where orders to fail over are kept: the copy at an upstream cluster."""
+
+    name: str
+    readable: bool
+    error: str | None
+    """Why it cannot be read."""
+    order: int | None
+    """The number of the newest order that is there; None when there is none, or it is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementView:
+    """The newest order to fail over that this replica knows; its fields are None before the first."""
+
+    order: int | None
+    upstream: str | None
+    """Which is to be active."""
+    replica: str | None
+    """Who gave it; `this_replica` is the one that answers."""
+    this_replica: str
+    at: str | None
+    cause: str | None
+    """`operator`, `automatic`, `reload` or `state`."""
+    pending: bool
+    """Whether it is not in force here yet."""
+    places: Sequence[PlaceView]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +159,15 @@ class ClusterView:
     upstream: str
     """The name of the active upstream."""
     upstreams: Sequence[UpstreamView]
+    agreement: AgreementView | None
+    """What replicas agree on; None where each is switched for itself."""
     retired: Sequence[RetiredView]
     telemetry: bool
     """True when kproxy serves telemetry (KIP-714) for it."""
     hosts_groups: bool
     """True when kproxy coordinates some of its consumer groups."""
+    faults: bool
+    """True when faults may be injected, for tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,11 +346,131 @@ class PartitionLagView:
 
 
 @dataclass(frozen=True, slots=True)
+class FaultRuleView:
+    """A rule by which faults are injected; `error` to `half` are as in the configuration, null or false without."""
+
+    id: int
+    api: str
+    client_id: str | None
+    software: str | None
+    error: str | None
+    delay: float | None
+    close: bool
+    half: str | None
+    rate: float
+    count: int | None
+    hits: int
+    """Requests that it has hit so far."""
+    seconds: float | None
+    """For how long it still holds; null without an end."""
+    fixed: bool
+    """True when the configuration has it: nothing else can remove it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerErrorView:
+    """An error that a transactional producer got."""
+
+    at: str
+    api: str
+    error: str
+    """Kafka's name."""
+    error_class: str
+    """By KIP-1050: what the application does about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FencedProducerView:
+    """A producer of a transactional id whose epoch was over when it was heard of last."""
+
+    at: str
+    client_id: str | None
+    host: str
+    software_name: str | None
+    software_version: str | None
+    principal: str | None
+    producer_epoch: int | None
+    error: str
+    """Kafka's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionalIdView:
+    """A transactional id, by what passed through this kproxy."""
+
+    cluster: str
+    transactional_id: str
+    state: str
+    """`empty`, `begun`, `committed`, `aborted`, `fenced` or `timed_out`."""
+    since: str
+    """When it came to this state: of one that is `begun`, when the transaction began."""
+    ending: str | None
+    """`committed` or `aborted` while the answer to its EndTxn has not come; None otherwise."""
+    transaction_timeout: float | None
+    """Seconds, as the producer has set it; None where its InitProducerId did not pass here."""
+    producer_id: int | None
+    """As brokers know it."""
+    producer_epoch: int | None
+    client_id: str | None
+    """Of the client that used it last, as the next four."""
+    host: str
+    software_name: str | None
+    software_version: str | None
+    principal: str | None
+    begun: str | None
+    """When the present transaction, or else the last one, began; None where that did not pass here."""
+    partitions: int | None
+    """Partitions that its producer has added to it; None where the broker adds them, as in TV2 (KIP-890)."""
+    groups: Sequence[str]
+    """Some groups of which it has offsets."""
+    last_result: str | None
+    """How the last transaction ended; None before the first."""
+    last_cause: str | None
+    """What ended it: `end_txn`, `init_producer_id`, `fenced`, `timeout` or `failover`."""
+    last_ended: str | None
+    committed: int
+    """Transactions since the id was seen first."""
+    aborted: int
+    """Those that ended in any other way."""
+    last_error: ProducerErrorView | None
+    fencings: int
+    """How many producers were fenced."""
+    last_fenced: FencedProducerView | None
+
+
+@dataclass(frozen=True, slots=True)
 class ReloadResult:
-    """The settings that a reload has changed, dotted: of the process, and by virtual cluster."""
+    """The settings that a reload has changed, dotted: of the process, and by virtual cluster.
+
+    `added` and `removed` are the names of virtual clusters.
+    """
 
     process: Sequence[str]
     clusters: Mapping[str, Sequence[str]]
+    added: Sequence[str] = ()
+    removed: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FailoverFinding:
+    """One line about a failover that was not made."""
+
+    weight: str
+    """`refuses`: it would be refused, unless it is forced; `warns`: clients would notice; `notes`: good to know."""
+    about: str
+    """`cluster`, `nodes`, `topics`, `groups` or `clients`."""
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What a failover would mean; nothing has changed."""
+
+    cluster: str
+    upstream: str
+    """The upstream that would become active."""
+    refused: bool
+    findings: Sequence[FailoverFinding]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,13 @@ from http import HTTPStatus
 from typing import Final
 
 from kproxy import __version__
-from kproxy.admin import api, commands, groups, monitoring, telemetry
+from kproxy.admin import api, commands, faults, groups, monitoring, telemetry, transactions
 from kproxy.admin.dispatch import Handler, Route
 from kproxy.admin.message import Request, Response
 from kproxy.admin.view import View
 
 _TELEMETRY: Final = "/api/v1/clusters/{cluster}/telemetry"
+_FAULTS: Final = "/api/v1/clusters/{cluster}/faults"
 _GROUPS: Final = "/api/v1/clusters/{cluster}/groups"
 _PAGES: Final = (
     Route(
@@ -40,7 +41,7 @@ _PAGES: Final = (
         "POST",
         "/api/v1/clusters/{cluster}/failover",
         commands.failover,
-        'another upstream becomes active; {"to": NAME, "force": true}, both may be left out',
+        'another upstream becomes active; {"to": NAME, "force": true, "dry_run": true}, all may be left out',
     ),
     Route("GET", f"{_TELEMETRY}/subscriptions", telemetry.subscriptions, "what its clients are to push (KIP-714)"),
     Route(
@@ -55,7 +56,23 @@ _PAGES: Final = (
     Route("GET", f"{_GROUPS}/{{group}}", groups.group, "one of them"),
     Route("GET", f"{_GROUPS}/{{group}}/members", groups.members, "its members; ?limit=N&after=ID"),
     Route("GET", f"{_GROUPS}/{{group}}/lag", groups.lag, "how far its committed offsets are behind; asks the brokers"),
+    Route("GET", _FAULTS, faults.rules, "the rules by which faults are injected, for tests"),
+    Route(
+        "POST",
+        _FAULTS,
+        faults.add,
+        'add one; {"api": "Produce", "client_id": REGEX, "error": NAME, "rate": 0.1, "duration": 300}',
+    ),
+    Route("GET", f"{_FAULTS}/{{id}}", faults.rule, "one of them, also when it is over"),
+    Route("DELETE", _FAULTS, faults.remove_all, "remove all that the configuration does not have"),
+    Route("DELETE", f"{_FAULTS}/{{id}}", faults.remove, "remove one"),
     Route("GET", "/api/v1/clients", api.clients, "connected clients; ?cluster=NAME&rebootstrap=no&limit=N&after=NEXT"),
+    Route(
+        "GET",
+        "/api/v1/transactions",
+        transactions.transactions,
+        "transactional ids; ?cluster=NAME&state=begun&fenced&limit=N&after=NEXT",
+    ),
     Route("GET", "/api/v1/connections", api.connections, "client connections; ?cluster=NAME&limit=N&after=ID"),
 )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Collection
+from typing import Final
 
 import structlog
 import trio
@@ -14,13 +15,19 @@ import trio
 from kproxy.admin.acceptor import Acceptor
 from kproxy.admin.commanders import Commanders
 from kproxy.admin.connection import Common, Connection
+from kproxy.admin.handshake import Handshakes
 from kproxy.admin.limits import Limits
+from kproxy.admin.security import Security
 from kproxy.admin.slots import Slot
 from kproxy.admin.view import View
 from kproxy.errors import ConfigError
 from kproxy.observe.faults import note
 from kproxy.observe.troubles import Troubles, Where
+from kproxy.protocol.fault import Fault
 from kproxy.protocol.network import network
+
+_UNSENT_BYTES: Final = 16 << 10
+"""The most that the system keeps beyond what the client's window takes: a client that does not read shows early."""
 
 log = structlog.get_logger()
 
@@ -28,14 +35,17 @@ log = structlog.get_logger()
 class _Port:
     """Gives each accepted socket a slot and a task."""
 
-    def __init__(self, common: Common, nursery: trio.Nursery) -> None:
+    def __init__(self, common: Common, handshakes: Handshakes, nursery: trio.Nursery) -> None:
         self._common = common
+        self._handshakes = handshakes
         self._nursery = nursery
 
     def take(self, accepted: socket.socket) -> None:
         """Serve the connection."""
         try:
             accepted.setblocking(False)
+            accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT_BYTES)
             share = network(accepted.getpeername()[0])
         except OSError as error:
             log.debug("admin client gone", error=repr(error))
@@ -47,7 +57,7 @@ class _Port:
 
     def room_in(self) -> float:
         """Return in how many seconds there may be room for one more connection; 0.0 for now."""
-        return self._common.slots.room_in(trio.current_time())
+        return self._handshakes.room_in() or self._common.slots.room_in(trio.current_time())
 
     def free(self) -> bool:
         """End the connection that waits longest; returns whether there was one."""
@@ -57,9 +67,10 @@ class _Port:
         """Serve one connection. It raises nothing except cancellation: an exception would end the listeners."""
         try:
             with scope:
-                async with trio.SocketStream(trio.socket.from_stdlib_socket(accepted)) as stream:
-                    await Connection(stream, slot, self._common).serve()
-        except (trio.BrokenResourceError, trio.TooSlowError, OSError) as error:
+                stream, refusal = await self._handshakes.stream(accepted, slot)
+                with stream:
+                    await Connection(stream, slot, self._common, refusal).serve()
+        except (Fault, trio.TooSlowError, OSError) as error:
             log.debug("admin client gone", error=repr(error))
         except Exception as error:
             note(self._common.troubles, Where.ADMIN, error)
@@ -69,9 +80,12 @@ class _Port:
 
 
 async def _listen(host: str, port: int) -> list[socket.socket]:
-    """Listen on one port; an empty host means every address. Raises `ConfigError` when the address cannot be bound."""
+    """Listen on one port; an empty host means every address. Raises `ConfigError` when the address cannot be bound.
+
+    So does "::", as for clients' ports: a listener of its own for IPv4, where a peer's address looks as it should.
+    """
     try:
-        listeners = await trio.open_tcp_listeners(port, host=host or None)
+        listeners = await trio.open_tcp_listeners(port, host=None if host in {"", "::"} else host)
     except OSError as error:
         raise ConfigError("admin", f"cannot listen on {host or '*'}:{port}: {error.strerror or error}") from error
     sockets = [socket.socket(fileno=listener.socket.detach()) for listener in listeners]
@@ -93,18 +107,20 @@ async def serve_admin(
     limits: Limits | None = None,
     troubles: Troubles | None = None,
     commanders: Commanders | None = None,
+    security: Security = lambda: None,
     task_status: trio.TaskStatus[tuple[str, int]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Serve the admin port until cancelled; `started` gets the bound (host, port). Port 0 means any free port.
 
-    Raises `ConfigError` when the address cannot be bound at the start. `troubles` are the process'.
+    Raises `ConfigError` when the address cannot be bound at the start. `troubles` are the process'. `security` returns
+    what new connections are to be shown.
     """
     listeners = await _listen(host, port)
     bound = listeners[0].getsockname()
     hosts = frozenset(name.lower().removesuffix(".") for name in (host, *allowed_hosts))
     async with trio.open_nursery() as nursery:
         common = Common.of(view, limits or Limits(), hosts, troubles or Troubles(), commanders or Commanders())
-        taking = _Port(common, nursery)
+        taking = _Port(common, Handshakes(security, common.slots, common.limits), nursery)
         for listener in listeners:
             acceptor = Acceptor(listener, taking.take, taking.room_in, taking.free, common.troubles)
             nursery.start_soon(acceptor.run)

@@ -24,12 +24,13 @@ _PROTECTED: Final = 0.75
 class Slot:
     """The place of one connection; `end` ends the connection, and may be called more than once."""
 
-    __slots__ = ("end", "ended", "entered", "fresh", "share")
+    __slots__ = ("end", "ended", "fresh", "kept_until", "share")
 
-    def __init__(self, share: str, end: Callable[[], object], now: float) -> None:
+    def __init__(self, share: str, end: Callable[[], object], kept_until: float) -> None:
         self.share = share
         self.end = end
-        self.entered = now
+        self.kept_until = kept_until
+        """As long as it is fresh, nobody ends it before."""
         self.fresh = True
         """Whether its first bytes have not come, or are a whole head."""
         self.ended = False
@@ -52,15 +53,15 @@ class Slots:
         """Return in how many seconds to try for room; 0.0 when there is room, if need be in place of another."""
         if self._live < self._limit or self._oldest(now) is not None:
             return 0.0
-        fresh = [slot.entered for same in self._waiting.values() for slot in same]
-        return max(_SOON, min(fresh) + self._grace - now) if fresh else _SOON
+        fresh = [slot.kept_until for same in self._waiting.values() for slot in same]
+        return max(_SOON, min(fresh) - now) if fresh else _SOON
 
     def enter(self, share: str, end: Callable[[], object], now: float) -> Slot:
         """Return a slot, if need be in place of a waiting one, when `room_in` has said that there is room."""
         if self._live >= self._limit:
             self.evict(now)
         self._live += 1
-        slot = Slot(share, end, now)
+        slot = Slot(share, end, now + self._grace)
         self._waiting.setdefault(share, {})[slot] = None
         return slot
 
@@ -79,6 +80,18 @@ class Slots:
         """Note that the client made progress, and that kproxy waits for it or for a turn from now on."""
         if not slot.ended:
             slot.fresh = False
+            self._forget(slot)
+            self._waiting.setdefault(slot.share, {})[slot] = None
+
+    def resume(self, slot: Slot, kept_until: float) -> None:
+        """Note that kproxy, which had a part of a handshake to look at, waits for the client again.
+
+        A fresh connection is kept until then for its next part. A slow one keeps its place in the order, as it has made
+        no progress.
+        """
+        if slot.fresh:
+            slot.kept_until = kept_until
+        if not slot.ended and (slot.fresh or not self._is_waiting(slot)):
             self._forget(slot)
             self._waiting.setdefault(slot.share, {})[slot] = None
 
@@ -109,7 +122,10 @@ class Slots:
 
     def _oldest(self, now: float) -> Slot | None:
         most = max(self._waiting.values(), key=len, default={})
-        return next((slot for slot in most if not slot.fresh or now - slot.entered >= self._grace), None)
+        return next((slot for slot in most if not slot.fresh or now >= slot.kept_until), None)
+
+    def _is_waiting(self, slot: Slot) -> bool:
+        return slot in self._waiting.get(slot.share, ())
 
     def _forget(self, slot: Slot) -> None:
         same = self._waiting.get(slot.share)

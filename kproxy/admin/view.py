@@ -6,7 +6,7 @@ The handlers call it for each request; `kproxy.app.view.ProcessView` implements 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from kproxy.admin.models import (
@@ -15,13 +15,16 @@ from kproxy.admin.models import (
     CommandResult,
     ConnectionView,
     Event,
+    FaultRuleView,
     GroupMemberView,
     GroupView,
     InstanceView,
     PartitionLagView,
     Readiness,
+    Rehearsal,
     ReloadResult,
     SubscriptionView,
+    TransactionalIdView,
 )
 from kproxy.errors import NotFoundError
 from kproxy.observe.counters import Counters
@@ -98,6 +101,10 @@ class View(Protocol):
         """
         ...
 
+    async def rehearse(self, cluster: str, to: str | None) -> Rehearsal:
+        """What `failover` would do, and what there is to say of that; nothing changes. Raises as `failover`."""
+        ...
+
     async def clients_page(self, compress: bool) -> tuple[str, bytes] | None:
         """The content type and the page of client metrics, gzipped if asked; None without a Prometheus receiver."""
         ...
@@ -145,6 +152,32 @@ class View(Protocol):
         Raises `NotFoundError` for a group that no entry of `groups` matches, `BackendError` when the brokers do not
         answer.
         """
+        ...
+
+    def fault_rules(self, cluster: str) -> Sequence[FaultRuleView]:
+        """The rules by which faults are injected, in their order.
+
+        Raises `ConflictError` where the virtual cluster has no faults enabled, as do the next three.
+        """
+        ...
+
+    def fault_rule(self, cluster: str, number: int) -> FaultRuleView:
+        """One rule, also when it is over. Raises `NotFoundError` for an unknown one."""
+        ...
+
+    def add_fault_rule(self, cluster: str, fields: Mapping[str, Any]) -> FaultRuleView:
+        """Add a rule behind all others. Raises `InvalidArgumentError` with all that is wrong with it."""
+        ...
+
+    def remove_fault_rules(self, cluster: str, number: int | None) -> int:
+        """Remove a rule that was added here, by default all of them; returns how many.
+
+        Raises `NotFoundError` for an unknown rule, `ConflictError` when the configuration has it.
+        """
+        ...
+
+    async def transactions(self, cluster: str | None) -> Iterable[TransactionalIdView]:
+        """The transactional ids of one virtual cluster or all, in any order; 10,000 of each at most. Lazy."""
         ...
 
     async def instances(self, cluster: str, after: UUID | None, limit: int) -> Iterable[InstanceView]:

@@ -5,6 +5,7 @@ There is one if `events.destinations` are configured. It collects from the start
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
@@ -21,8 +22,8 @@ from kproxy.observe.events import (
     ClientEvent,
     ClientsRebootstrap,
     EncodedEvent,
-    GroupTransition,
-    OperatorCommand,
+    Event,
+    Report,
     TopologyEvent,
     encode,
 )
@@ -45,6 +46,7 @@ class EventStream:
     def __init__(self, settings: Events, clusters: Sequence[Cluster], relay: Relay, troubles: Troubles) -> None:
         self._troubles = troubles
         self._proxy = settings.proxy
+        self._numbers = itertools.count(1)
         self._clusters = {cluster.settings.name: cluster for cluster in clusters}
         first = clusters[0]
         self._fanout: Fanout[EncodedEvent] = Fanout(
@@ -58,12 +60,16 @@ class EventStream:
         self._client_events = ClientEvents(relay.connections, self._of_client, settings.interval, troubles)
         relay.on_end(self._client_events.ended)
         for cluster in clusters:
-            cluster.events.publish = self._of_cluster
+            self.follow(cluster)
 
     @property
     def queues(self) -> Mapping[str, Queue]:
         """The counters of each destination, by its name."""
         return {destination.name: destination.counters for destination in self._fanout.destinations}
+
+    def follow(self, cluster: Cluster) -> None:
+        """Collect the events of a virtual cluster, too."""
+        cluster.events.publish = self._of_cluster
 
     async def run(self) -> None:
         """Deliver until cancelled."""
@@ -76,12 +82,15 @@ class EventStream:
         await self._fanout.flush(limit)
 
     def _of_client(self, cluster: str, event: ClientEvent) -> None:
-        self._fanout.offer(encode(event, time.time(), self._proxy, cluster))
+        self._offer(event, time.time(), cluster)
 
-    def _of_cluster(self, cluster: str, at: float, event: TopologyEvent | GroupTransition | OperatorCommand) -> None:
-        self._fanout.offer(encode(event, at, self._proxy, cluster))
+    def _of_cluster(self, cluster: str, at: float, event: TopologyEvent | Report) -> None:
+        self._offer(event, at, cluster)
         if isinstance(event, ClientsRebootstrap) and event.previous_upstream is not None:
             self._moved(cluster)
+
+    def _offer(self, event: Event, at: float, cluster: str) -> None:
+        self._fanout.offer(encode(event, at, self._proxy, cluster, next(self._numbers)))
 
     def _moved(self, cluster: str) -> None:
         """Restart destinations with topics at this virtual cluster: its backend is another cluster now."""

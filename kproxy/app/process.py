@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import signal
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,12 +16,15 @@ import structlog
 import trio
 
 from kproxy.admin.commanders import Commanders
+from kproxy.admin.security import SETTING, AdminSecurity, read_admin_security
 from kproxy.admin.server import serve_admin
 from kproxy.app.drain import Drain
+from kproxy.app.launcher import FLUSH_SECONDS, Launcher
 from kproxy.app.reloader import Read, Reloader
 from kproxy.app.view import ProcessView
 from kproxy.cluster.cluster import Cluster
 from kproxy.cluster.topic_clients import check_topics
+from kproxy.config.address import join_host_port
 from kproxy.errors import ConfigError
 from kproxy.observe.counters import Counters, LogCounters
 from kproxy.observe.faults import boundary, supervised
@@ -35,14 +38,13 @@ from kproxy.state.store import MemoryStore, StateError
 if TYPE_CHECKING:
     from kproxy.app.event_stream import EventStream
     from kproxy.config import Config
+    from kproxy.config.process import Admin
     from kproxy.state.store import Store
 
 log = structlog.get_logger("kproxy")
 
 DRAINED = 0
 CUT_SHORT = 1
-FLUSH_SECONDS = 5.0
-"""Seconds for telemetry and events to be delivered, once no client is left."""
 
 
 class Process:
@@ -61,11 +63,12 @@ class Process:
             for settings in config.clusters
         ]
         check_topics(config)
-        for cluster in self.clusters:
-            cluster.siblings = {sibling.settings.name: sibling for sibling in self.clusters}
+        self._introduce()
         self.events = self._events()
+        self.secure_admin(read_admin_security(config.admin))
         self.started = False
         self.draining = False
+        self.launcher: Launcher | None = None
         self.reloader = None if read is None else Reloader(self, read)
         self._exit_code = DRAINED
 
@@ -78,13 +81,39 @@ class Process:
         self.counters.events = stream.queues
         return stream
 
+    def _introduce(self) -> None:
+        siblings = {cluster.settings.name: cluster for cluster in self.clusters}
+        for cluster in self.clusters:
+            cluster.siblings = siblings
+
+    def replace(self, clusters: Sequence[Cluster]) -> None:
+        """Have these virtual clusters, which run, in place of those before; end those that are not among them."""
+        before, self.clusters = self.clusters, list(clusters)
+        self._introduce()
+        for cluster in self.clusters:
+            self.counters.clusters[cluster.settings.name] = cluster.counters
+            if self.events is not None:
+                self.events.follow(cluster)
+        for cluster in before:
+            if cluster not in self.clusters and self.launcher is not None:
+                self.launcher.retire(cluster, self.config.drain.deadline)
+
     def adopt(self, config: Config) -> None:
         """Apply another configuration's process-wide settings at run time."""
         if config.log.level != self.config.log.level:
             set_level(config.log.level)
-        self.config = config
+        before, self.config = self.config, config
+        if (config.limits, config.timeouts) != (before.limits, before.timeouts):
+            self.relay.reconfigure(config.limits, config.timeouts)
+            self._tell_limit()
         for cluster in self.clusters:
             cluster.adopt(config)
+
+    def secure_admin(self, security: AdminSecurity | None) -> None:
+        """Use what the files of the admin port's TLS say now, for new connections."""
+        self.admin_security = security
+        validity = None if security is None else security.validity
+        self.counters.certificates = {} if validity is None else {SETTING: validity.ends}
 
     def _tell_limit(self) -> None:
         """Log how many client connections there may be; with a warning where the settings want more."""
@@ -102,16 +131,7 @@ class Process:
             async with trio.open_nursery() as work:
                 work.start_soon(self.relay.run)
                 if self.config.admin is not None:
-                    listen = self.config.admin.listen
-                    given = self.config.admin
-                    commanders = Commanders(given.token_file, anyone=given.dangerously_let_anyone_command)
-                    serve = partial(
-                        serve_admin,
-                        allowed_hosts=given.allowed_hosts,
-                        troubles=self._troubles,
-                        commanders=commanders,
-                    )
-                    await work.start(serve, ProcessView(self), listen.host, listen.port)
+                    await self._serve_admin(work, self.config.admin)
                 if self.reloader is not None:
                     work.start_soon(supervised, self._troubles, Where.RELOAD, self.reloader.run)
                     watch = partial(self.reloader.watch, lambda: self.config.reload.interval)
@@ -131,6 +151,21 @@ class Process:
         log.info("stopped", exit_code=self._exit_code)
         return self._exit_code
 
+    async def _serve_admin(self, work: trio.Nursery, settings: Admin) -> None:
+        def security() -> AdminSecurity | None:
+            return self.admin_security
+
+        anyone = settings.dangerously_let_anyone_command
+        serve = partial(
+            serve_admin,
+            allowed_hosts=settings.allowed_hosts,
+            troubles=self._troubles,
+            commanders=Commanders(settings.token_file, anyone=anyone, security=security),
+            security=security,
+        )
+        host, port = await work.start(serve, ProcessView(self), settings.listen.host, settings.listen.port)
+        log.info("admin port is open", address=join_host_port(host, port))
+
     async def _store(self) -> Store:
         """Open the store with what survived the last restart; raises `ConfigError`."""
         path = self.config.state.path
@@ -148,22 +183,18 @@ class Process:
             if self.events is not None:
                 nursery.start_soon(self.events.flush, FLUSH_SECONDS)
             for cluster in self.clusters:
+                nursery.start_soon(cluster.kept.settle, FLUSH_SECONDS)
                 if cluster.telemetry is not None:
                     nursery.start_soon(cluster.telemetry.fanout.flush, FLUSH_SECONDS)
 
     async def _open(self, work: trio.Nursery, signals: AsyncIterator[int], store: Store) -> Drain:
         """Listen until a signal comes, then send clients away if configured; return with all listeners closed."""
-        try:
-            for cluster in self.clusters:
-                await cluster.remember(store, work)
-        except StateError as error:
-            raise ConfigError("state.path", str(error)) from error
-        if self.events is not None:
-            work.start_soon(supervised, self._troubles, Where.EVENTS, self.events.run)
         async with trio.open_nursery() as listening:
-            for cluster in self.clusters:
-                cluster.start(work, listening, self.relay)
-                log.info("listening", cluster=cluster.settings.name, address="{}:{}".format(*cluster.listeners.listen))
+            launcher = Launcher(self.relay, self.counters, store, work, listening)
+            await launcher.launch_all(self.clusters)
+            if self.events is not None:  # its topics are at the upstreams that the clusters have remembered
+                work.start_soon(supervised, self._troubles, Where.EVENTS, self.events.run)
+            self.launcher = launcher
             self._tell_limit()
             gc.freeze()  # a full collection would walk all that was loaded: 20 ms in which no client is served
             self.started = True
@@ -176,7 +207,7 @@ class Process:
             for cluster in self.clusters:
                 if cluster.groups is not None:
                     cluster.groups.send_away(for_good=True)  # a JoinGroup that waits would hold up the drain
-            listening.cancel_scope.cancel()
+            launcher.close_listeners()
         return drain
 
 

@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from kproxy.admin.inventory import time_shown
 from kproxy.admin.models import Cause, Readiness, State
+from kproxy.admin.security import SETTING
 
 if TYPE_CHECKING:
+    from kproxy.admin.security import AdminSecurity
+    from kproxy.app.launcher import Launcher
     from kproxy.cluster.cluster import Cluster
     from kproxy.config import Config
     from kproxy.config.reload import Changes
@@ -34,6 +37,7 @@ class Serving(Protocol):
     config: Config
     counters: Counters
     relay: Relay
+    admin_security: AdminSecurity | None
     started: bool
     """Whether all listeners are bound."""
     draining: bool
@@ -46,8 +50,18 @@ class Serving(Protocol):
     def clusters(self) -> Sequence[Cluster]:
         """The virtual clusters, in the configuration's order."""
 
+    @property
+    def launcher(self) -> Launcher | None:
+        """Starts and ends virtual clusters; None until the first ones run."""
+
+    def replace(self, clusters: Sequence[Cluster]) -> None:
+        """Have these virtual clusters, which run, in place of those before; end those that are not among them."""
+
     def adopt(self, config: Config) -> None:
         """Apply another configuration's process-wide settings."""
+
+    def secure_admin(self, security: AdminSecurity | None) -> None:
+        """Use what the files of the admin port's TLS say."""
 
 
 def readiness(process: Serving) -> Readiness:
@@ -61,7 +75,8 @@ def readiness(process: Serving) -> Readiness:
     if not process.started or starting:
         return Readiness(State.STARTING, (*starting, *_own_troubles(process)))
     causes = (*_own_troubles(process), *(cause for cluster in process.clusters for cause in _troubles(cluster)))
-    warnings = tuple(warning for cluster in process.clusters for warning in _warnings(cluster))
+    warnings = tuple(_near(None, _of_admin(process)))
+    warnings += tuple(warning for one in process.clusters for warning in _warnings(one))
     return Readiness(State.DEGRADED if causes else State.READY, causes, warnings)
 
 
@@ -75,6 +90,7 @@ def _not_seen(cluster: Cluster) -> Cause | None:
 
 def _own_troubles(process: Serving) -> Iterable[Cause]:
     """Yield what is wrong with kproxy itself, or was a moment ago."""
+    yield from _ended(None, _of_admin(process))
     troubles, now = process.counters.troubles, time.monotonic()
     if shortage := troubles.shortage(now):
         yield Cause(None, None, shortage)
@@ -82,20 +98,54 @@ def _own_troubles(process: Serving) -> Iterable[Cause]:
         yield Cause(None, None, f"a fault in kproxy ({where.value}); the log has the traceback: please report it")
 
 
-def _warnings(cluster: Cluster) -> Iterable[Cause]:
+def _of_admin(process: Serving) -> Mapping[str, Validity]:
+    security = process.admin_security
+    return {} if security is None or security.validity is None else {SETTING: security.validity}
+
+
+def _of_cluster(cluster: Cluster) -> Mapping[str, Validity]:
+    return cluster.security.validities
+
+
+def _near(name: str | None, validities: Mapping[str, Validity]) -> Iterable[Cause]:
     """Yield a warning for each certificate whose end is near."""
-    name, now = cluster.settings.name, time.time()
-    for setting, validity in cluster.security.validities.items():
+    now = time.time()
+    for setting, validity in validities.items():
         if validity.near <= now < validity.ends:
             yield Cause(name, None, f"the certificate of {setting} ends at {time_shown(validity.ends)}: renew it")
 
 
-def _troubles(cluster: Cluster) -> Iterable[Cause]:
-    name, watcher, now = cluster.settings.name, cluster.upstreams.watcher, time.time()
-    for setting, validity in cluster.security.validities.items():
+def _warnings(cluster: Cluster) -> Iterable[Cause]:
+    """Yield what will be wrong at a failover, or when a certificate ends; and that faults are injected."""
+    yield from _near(cluster.settings.name, _of_cluster(cluster))
+    if cluster.agreement is not None:
+        yield from (Cause(cluster.settings.name, None, warning) for warning in cluster.agreement.warnings())
+    if cluster.faults is not None:
+        yield Cause(cluster.settings.name, None, cluster.faults.warning)
+    for upstream in cluster.upstreams.standbys:
+        if upstream.standing.last is not None:
+            for objection in cluster.standbys.objections(upstream):
+                yield Cause(cluster.settings.name, None, f"the standby {upstream.name}: {objection.why}")
+
+
+def _ended(name: str | None, validities: Mapping[str, Validity]) -> Iterable[Cause]:
+    """Yield a cause for each certificate that has ended, or is not valid yet."""
+    now = time.time()
+    for setting, validity in validities.items():
         if not validity.begins <= now < validity.ends:
             when = "has ended" if now >= validity.ends else "is not valid yet"
             yield Cause(name, None, f"the certificate of {setting} {when}: {_span(validity)}")
+
+
+def _troubles(cluster: Cluster) -> Iterable[Cause]:
+    name, watcher = cluster.settings.name, cluster.upstreams.watcher
+    yield from _ended(name, _of_cluster(cluster))
+    if cluster.token_keys.lacking:
+        yield Cause(name, None, "clients' tokens cannot be verified: the log says why their keys are not read")
+    if (problem := cluster.kept.problem()) is not None:
+        yield Cause(name, None, f"a restart would begin at the state before the last change: {problem}")
+    if cluster.agreement is not None:
+        yield from (Cause(name, None, problem) for problem in cluster.agreement.problems())
     if watcher.blind:
         yield Cause(name, None, f"the backend cannot be polled: {watcher.blind}")
     if watcher.reachable is False:  # None just after a switch, whose target has answered

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import structlog
 import trio
 
+from kproxy.admin.security import files_of_admin
 from kproxy.app.reload import apply, read_files
 from kproxy.cluster.security import files_of
 from kproxy.config.reload import Changes
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 Read = Callable[[], "Config"]
 """Reads the configuration again, as at the start; raises `ConfigError`."""
 T = TypeVar("T")
-Stamp = tuple[int, int, int, int] | None
-"""Device, inode, size and time of a file, followed through links; None where there is none."""
+Stamp = tuple[int, int, int, int, int] | None
+"""Device, inode, size, and the times of content and permissions of a file, followed through links; None for none."""
 _SETTLED: Final = 1.0
 """Seconds in which files that have changed must not change again: they may be half-written, or not all replaced yet."""
 
@@ -46,6 +47,8 @@ class Reloader:
         self._process = process
         self._read = read
         self._turn = trio.Lock()
+        self._is_refused = False
+        """Whether the configuration was refused that there is now, for all that is known."""
 
     async def run(self) -> None:
         """Reload at each SIGHUP; a bad configuration changes nothing."""
@@ -63,7 +66,13 @@ class Reloader:
         hide(secrets_of(config.with_secrets))
         changed = await apply(self._process, config)
         clusters = {name: sorted(keys) for name, keys in changed.clusters.items()}
-        log.info("reloaded", process=sorted(changed.process), clusters=clusters)
+        log.info(
+            "reloaded",
+            process=sorted(changed.process),
+            clusters=clusters,
+            added=list(changed.added),
+            removed=list(changed.removed),
+        )
         return changed
 
     async def watch(self, interval: Callable[[], float]) -> None:
@@ -74,7 +83,7 @@ class Reloader:
             found = await self._stamps()
             if found != seen:
                 seen = await self._settled(found)
-                await self._tried(self._renew)
+                await self._tried(self._renew, of_files=True)
 
     async def _settled(self, found: Mapping[str, Stamp]) -> Mapping[str, Stamp]:
         while True:
@@ -84,32 +93,40 @@ class Reloader:
                 return found
 
     async def _stamps(self) -> Mapping[str, Stamp]:
-        files = frozenset[str]().union(*(files_of(cluster.settings) for cluster in self._process.clusters))
+        files = files_of_admin(self._process.config.admin)
+        files = files.union(*(files_of(cluster.settings) for cluster in self._process.clusters))
         return await trio.to_thread.run_sync(_stamps, files)
 
     async def _renew(self) -> None:
-        security = await read_files(self._process.config)
-        for cluster in self._process.clusters:
-            cluster.secure(security[cluster.settings.name])
-        log.info("certificates read again", clusters=sorted(security))
+        read = await read_files(self._process.config)
+        read.apply(self._process)
+        log.info("certificates read again", clusters=sorted(read.clusters))
 
-    async def _tried(self, act: Callable[[], Awaitable[object]]) -> None:
+    async def _tried(self, act: Callable[[], Awaitable[object]], *, of_files: bool = False) -> None:
         try:
-            await self._counted(act)
+            await self._counted(act, of_files=of_files)
         except KproxyError:
             pass  # it is logged
 
-    async def _counted(self, act: Callable[[], Awaitable[T]]) -> T:
-        """Do it when no other reload is under way; count and log how it ends."""
+    async def _counted(self, act: Callable[[], Awaitable[T]], *, of_files: bool = False) -> T:
+        """Do it when no other reload is under way; count and log how it ends.
+
+        `of_files`: TLS's files alone are read again, which makes no configuration good that was refused before.
+        """
         counters = self._process.counters.reloads
         async with self._turn:
             try:
                 done = await act()
             except KproxyError as error:
+                self._is_refused = self._is_refused or not of_files
                 counters.refuse()
                 log.error("reload refused, nothing has changed", reason=str(error))
                 raise
-            counters.apply(time.time())
+            self._is_refused = self._is_refused and of_files
+            if self._is_refused:
+                counters.applied += 1
+            else:
+                counters.apply(time.time())
             return done
 
 
@@ -122,4 +139,4 @@ def _stamp(file: str) -> Stamp:
         found = os.stat(file)
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns  # chmod changes the last one

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import trio
@@ -18,23 +19,32 @@ from kproxy.admin.models import (
     CommandResult,
     ConnectionView,
     Event,
+    FailoverFinding,
+    FaultRuleView,
     GroupMemberView,
     GroupView,
     InstanceView,
     NodeView,
     PartitionLagView,
     Readiness,
+    Rebootstrap,
+    Rehearsal,
     ReloadResult,
     RetiredView,
     SubscriptionView,
+    TransactionalIdView,
     UnmappedView,
-    UpstreamView,
 )
 from kproxy.admin.turns import Turn
 from kproxy.admin.view import cluster_not_found
+from kproxy.app.agreement_view import agreement_view, order_counters
+from kproxy.app.fault_view import fault_rule_view
 from kproxy.app.readiness import readiness
+from kproxy.app.transaction_view import transaction_view
+from kproxy.app.upstream_view import upstream_counters, upstream_views
+from kproxy.cluster.takeover import Weight
 from kproxy.config.address import join_host_port
-from kproxy.errors import ConflictError, KproxyError, NotFoundError
+from kproxy.errors import ConflictError, KproxyError, NotFoundError, RetryLaterError
 from kproxy.observe.counters import Counters
 from kproxy.observe.events import OperatorCommand
 
@@ -44,8 +54,10 @@ if TYPE_CHECKING:
     from kproxy.app.readiness import Serving
     from kproxy.cluster.cluster import Cluster
     from kproxy.cluster.events import Happened
+    from kproxy.cluster.fault_injection import FaultInjection
     from kproxy.coordinator.hosted_groups import HostedGroups
     from kproxy.protocol.connections import ConnectionInfo
+    from kproxy.routing.places import Place
     from kproxy.telemetry.client_telemetry import ClientTelemetry
 
 
@@ -56,7 +68,7 @@ class ProcessView:
         self._process = process
 
     async def count(self) -> Counters:
-        """The process' counters; held bytes are summed up now, because the hot path does not count them."""
+        """The process' counters; held bytes are summed up, and transactions time out, now and not on the hot path."""
         counters, held = self._process.counters, dict[str, int]()
         turn = Turn()
         for name, size in self._process.relay.connections.held_bytes():
@@ -64,6 +76,10 @@ class ProcessView:
             await turn.pause()
         for name, cluster in counters.clusters.items():
             cluster.held_bytes = held.get(name, 0)
+        await self._expire(turn)
+        for running in self._process.clusters:
+            running.counters.looks = upstream_counters(running)
+            running.counters.orders = order_counters(running.agreement)
         return counters
 
     def readiness(self) -> Readiness:
@@ -115,7 +131,8 @@ class ProcessView:
     def report(self, cluster: str | None, command: OperatorCommand) -> None:
         clusters = self._process.clusters
         named = [one for one in clusters if cluster == one.settings.name]
-        for one in named or clusters:
+        every = clusters if command.refused is None else clusters[:1]  # a refusal concerns none of them
+        for one in named or every:
             one.events.audit(command)
 
     async def reload(self) -> ReloadResult:
@@ -127,15 +144,22 @@ class ProcessView:
         except KproxyError as error:
             raise ConflictError(f"nothing has changed: {error}") from error
         clusters = {name: sorted(keys) for name, keys in changed.clusters.items()}
-        return ReloadResult(sorted(changed.process), clusters)
+        return ReloadResult(sorted(changed.process), clusters, changed.added, changed.removed)
 
     async def rebootstrap(self, cluster: str) -> CommandResult:
-        found = self._cluster(cluster)
+        found = self._running(cluster)
         return _result(found, found.failover_controller.rebootstrap())
 
     async def failover(self, cluster: str, to: str | None, force: bool) -> CommandResult:
-        found = self._cluster(cluster)
+        found = self._running(cluster)
         return _result(found, await found.failover_controller.failover(to, force=force))
+
+    async def rehearse(self, cluster: str, to: str | None) -> Rehearsal:
+        found = self._running(cluster)
+        unable = sorted(_shown(one) for one in await self.clients(cluster) if one.rebootstrap is Rebootstrap.NO)
+        upstream, findings = await found.failover_controller.rehearse(to, unable)
+        said = [FailoverFinding(one.weight, one.about, one.detail) for one in findings]
+        return Rehearsal(cluster, upstream, any(one.weight is Weight.REFUSES for one in findings), said)
 
     async def clients_page(self, compress: bool) -> tuple[str, bytes] | None:
         served = [cluster.telemetry for cluster in self._process.clusters if cluster.telemetry is not None]
@@ -179,6 +203,34 @@ class ProcessView:
         found: Iterable[PartitionLagView] = await _group_view().lag(hosted, upstream.ask, group)
         return found
 
+    def fault_rules(self, cluster: str) -> Sequence[FaultRuleView]:
+        return [fault_rule_view(*found) for found in self._faults(cluster).rules()]
+
+    def fault_rule(self, cluster: str, number: int) -> FaultRuleView:
+        return fault_rule_view(*self._faults(cluster).rule(number))
+
+    def add_fault_rule(self, cluster: str, fields: Mapping[str, Any]) -> FaultRuleView:
+        return fault_rule_view(*self._faults(cluster).add(fields))
+
+    def remove_fault_rules(self, cluster: str, number: int | None) -> int:
+        return self._faults(cluster).remove(number)
+
+    async def transactions(self, cluster: str | None) -> Iterable[TransactionalIdView]:
+        await self._expire(Turn())
+        found = [one for one in self._process.clusters if cluster in (None, one.settings.name)]
+        return (transaction_view(one.settings.name, row) for one in found for row in one.transactional_ids.all())
+
+    async def _expire(self, turn: Turn) -> None:
+        for one in self._process.clusters:
+            for _ in one.transactional_ids.expire(time.time()):
+                await turn.pause()
+
+    def _faults(self, cluster: str) -> FaultInjection:
+        faults = self._cluster(cluster).faults
+        if faults is None:
+            raise ConflictError(f"{cluster}: faults are not enabled: faults.enabled in its configuration, at a start")
+        return faults
+
     def _groups(self, cluster: str) -> HostedGroups:
         groups = self._cluster(cluster).groups
         if groups is None:
@@ -190,6 +242,12 @@ class ProcessView:
         if telemetry is None:
             raise NotFoundError(f"{cluster}: kproxy serves no telemetry for it")
         return telemetry
+
+    def _running(self, name: str) -> Cluster:
+        """Return one that can be commanded; raises `RetryLaterError` at the start, which may wait for orders."""
+        if not self._process.started:
+            raise RetryLaterError("kproxy is starting", 1.0)
+        return self._cluster(name)
 
     def _cluster(self, name: str) -> Cluster:
         for cluster in self._process.clusters:
@@ -228,27 +286,28 @@ def _cluster(cluster: Cluster, held: Mapping[tuple[str, int | None], int]) -> Cl
         connections=sum(count for (owner, _), count in held.items() if owner == name),
         epoch=cluster.epoch,
         upstream=cluster.upstreams.active.name,
-        upstreams=[
-            UpstreamView(
-                upstream.name,
-                [str(server) for server in upstream.settings.bootstrap_servers],
-                upstream is cluster.upstreams.active,
-            )
-            for upstream in cluster.upstreams.all.values()
-        ],
+        upstreams=upstream_views(cluster),
+        agreement=agreement_view(cluster.agreement),
         retired=_retired(cluster),
         telemetry=cluster.telemetry is not None,
         hosts_groups=cluster.groups is not None,
+        faults=cluster.faults is not None,
     )
 
 
 def _retired(cluster: Cluster) -> list[RetiredView]:
     ends = cluster.config.topology.grace - trio.current_time()
     return [
-        RetiredView(listener.node_id, listener.port, round(max(0.0, listener.retired + ends), 3))
+        _retired_view(cluster, listener.node_id, listener.place, round(max(0.0, listener.retired + ends), 3))
         for listener in cluster.nodes.addresses.retired
         if listener.node_id is not None and listener.retired is not None
     ]
+
+
+def _retired_view(cluster: Cluster, node_id: int, place: Place, seconds: float) -> RetiredView:
+    if isinstance(place, int):
+        return RetiredView(node_id, place, seconds)
+    return RetiredView(node_id, cluster.listeners.listen[1], seconds, place)
 
 
 def _result(cluster: Cluster, connections: int) -> CommandResult:
@@ -275,3 +334,7 @@ def _nodes(cluster: Cluster, held: Mapping[tuple[str, int | None], int]) -> list
         )
         for node_id, node in sorted(cluster.nodes.addresses.nodes.items())
     ]
+
+
+def _shown(client: ClientView) -> str:
+    return f"{client.client_id or 'a client without an id'} at {client.host}"

@@ -15,6 +15,15 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from kproxy import __version__
+from kproxy.cli.admin_tls import (
+    CA_VARIABLE,
+    CERTIFICATE_VARIABLE,
+    KEY_VARIABLE,
+    SERVER_NAME_VARIABLE,
+    AdminTls,
+    raise_alert,
+    tls_reason,
+)
 from kproxy.cli.output import REFUSED, USAGE, CliError
 from kproxy.observe.masking import mask_url
 
@@ -24,6 +33,12 @@ if TYPE_CHECKING:
 
 VARIABLE: Final = "KPROXY_ADMIN_URL"
 TOKEN_VARIABLE: Final = "KPROXY_ADMIN_TOKEN_FILE"
+_TLS_FLAGS: Final = (
+    ("--ca", "FILE", CA_VARIABLE, "With https: authorities to trust; without it the system's."),
+    ("--certificate", "FILE", CERTIFICATE_VARIABLE, "With https: the certificate to show, with its chain."),
+    ("--key", "FILE", KEY_VARIABLE, "Its private key, if it is in a file of its own."),
+    ("--server-name", "NAME", SERVER_NAME_VARIABLE, "With https: the name that kproxy's certificate must have."),
+)
 _DEFAULT_URL: Final = "http://127.0.0.1:9190"
 _PAGE_SIZE: Final = "1000"
 _TIMEOUT_SECONDS: Final = 60.0
@@ -31,9 +46,9 @@ _TIMEOUT_SECONDS: Final = 60.0
 
 
 class AdminPort:
-    """The admin port at `url`: http://host:port, or https:// and a path when a gateway stands in front of it."""
+    """The admin port at `url`: http://host:port or https://host:port, with a path when a gateway is in front of it."""
 
-    def __init__(self, url: str, token_file: str | None = None) -> None:
+    def __init__(self, url: str, token_file: str | None = None, tls: AdminTls | None = None) -> None:
         """Raises `CliError` for any other URL, and for a file without a token."""
         from urllib.parse import urlsplit
 
@@ -45,7 +60,8 @@ class AdminPort:
             raise self._invalid_url() from None
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise self._invalid_url()
-        self._secure, self._host, self._path = parts.scheme == "https", parts.hostname, parts.path.rstrip("/")
+        self._host, self._path = parts.hostname, parts.path.rstrip("/")
+        self._tls = (tls or AdminTls()) if parts.scheme == "https" else None
         self._authorization = {} if token_file is None else {"Authorization": f"Bearer {_token(token_file)}"}
 
     def get(self, path: str, **query: str | None) -> Any:
@@ -70,25 +86,44 @@ class AdminPort:
     def _request(self, method: str, target: str, body: bytes | None) -> Any:
         from http.client import HTTPException
 
-        connection = self._connection()
+        connection, sent = self._connection(), False
         try:
+            secured = None
+            if self._tls is not None:
+                connection.sock = secured = self._tls.connect(self._host, connection.port, _TIMEOUT_SECONDS)
             headers = {"Accept": "application/json"} | ({"Content-Type": "application/json"} if body else {})
             if method != "GET":  # the token is for commands; what need not be sent cannot be read on the way
                 headers |= self._authorization
-            connection.request(method, self._path + target, body, headers)
+            try:
+                connection.request(method, self._path + target, body, headers)
+            except OSError:
+                if secured is not None:
+                    raise_alert(secured)
+                raise
+            sent = True
             response = connection.getresponse()
             content = response.read()
-        except (OSError, HTTPException) as error:
-            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise CliError(f"{self.url}: cannot be asked: {reason} (--admin or {VARIABLE})", USAGE) from error
+        except TimeoutError as error:
+            if not sent:
+                raise self._unreachable("no connection in time") from error
+            line = f"{self.url}: no answer in {_TIMEOUT_SECONDS:g} s"
+            hint = "" if method == "GET" else "; the command may be carried out all the same: look at `kproxy clusters`"
+            raise CliError(line + hint, USAGE) from error
+        except (OSError, HTTPException, ValueError) as error:  # of a name or path that cannot be encoded
+            reason = tls_reason(error) or getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise self._unreachable(reason) from error
         finally:
             connection.close()
         return self._parsed(response, content)
 
+    def _unreachable(self, reason: str) -> CliError:
+        return CliError(f"{self.url}: cannot be asked: {reason} (--admin or {VARIABLE})", USAGE)
+
     def _connection(self) -> HTTPConnection:
         from http.client import HTTPConnection, HTTPSConnection
 
-        return (HTTPSConnection if self._secure else HTTPConnection)(self._host, self._port, timeout=_TIMEOUT_SECONDS)
+        kind = HTTPConnection if self._tls is None else HTTPSConnection
+        return kind(self._host, self._port, timeout=_TIMEOUT_SECONDS)
 
     def _parsed(self, response: HTTPResponse, content: bytes) -> Any:
         try:
@@ -119,15 +154,24 @@ def _token(file: str) -> str:
 
 
 def admin_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the flags `--admin`, `--token-file` and `--json`: it gets `admin`, and `as_json`.
+    """Give a command the flags of the admin port and `--json`: it gets `admin`, and `as_json`.
 
     An answer of another shape than expected ends the command with one line instead of a traceback.
     """
 
     @wraps(command)
-    def checked(admin: str, token_file: str | None, **options: Any) -> int:
+    def checked(
+        admin: str,
+        token_file: str | None,
+        ca: str | None,
+        certificate: str | None,
+        key: str | None,
+        server_name: str | None,
+        **options: Any,
+    ) -> int:
+        tls = AdminTls(ca, certificate, key, server_name)
         try:
-            return command(admin=AdminPort(admin, token_file), **options)
+            return command(admin=AdminPort(admin, token_file, tls), **options)
         except (KeyError, TypeError) as error:
             line = (
                 f"{mask_url(admin)}: kproxy {__version__} does not understand the answer ({error!r}): another version?"
@@ -141,6 +185,10 @@ def admin_options(command: Callable[..., int]) -> Callable[..., int]:
             metavar="FILE",
             envvar=TOKEN_VARIABLE,
             help=f"File of the token that commands must bear. [{TOKEN_VARIABLE}]",
+        ),
+        *(
+            click.option(flag, metavar=metavar, envvar=variable, help=f"{what} [{variable}]")
+            for flag, metavar, variable, what in _TLS_FLAGS
         ),
         click.option("--json", "as_json", is_flag=True, help="Print what the API answers."),
     )

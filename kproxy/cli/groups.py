@@ -79,7 +79,7 @@ def members(admin: AdminPort, as_json: bool, group: str, cluster: str | None) ->
 def lag(admin: AdminPort, as_json: bool, group: str, cluster: str | None) -> int:
     """Show how many records of each partition a hosted group has not committed.
 
-    kproxy asks the brokers for the offsets, as an anonymous client.
+    kproxy asks the brokers for the offsets, as its `identity` where it has one.
     """
     found = admin.get(cluster_path(_home(admin, group, cluster), "groups", group, "lag"))
     if as_json:

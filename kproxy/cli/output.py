@@ -12,6 +12,7 @@ from typing import Final
 import click
 
 from kproxy.errors import KproxyError
+from kproxy.observe.masking import printable
 
 REFUSED: Final = 1
 """The command was understood and not carried out."""
@@ -48,5 +49,5 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
     table = Table(*head, box=None, pad_edge=False)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(printable, row))
     Console(width=None if sys.stdout.isatty() else _PIPED_WIDTH, markup=False, emoji=False).print(table)

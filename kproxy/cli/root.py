@@ -22,13 +22,17 @@ _MODULES: Final[Mapping[str, str]] = MappingProxyType(
         "clusters": "kproxy.cli.remote",
         "config": "kproxy.cli.config",
         "demo": "kproxy.cli.demo",
+        "errors": "kproxy.cli.errors",
         "failover": "kproxy.cli.remote",
+        "faults": "kproxy.cli.faults",
         "groups": "kproxy.cli.groups",
         "pipeline": "kproxy.cli.pipeline",
         "rebootstrap": "kproxy.cli.remote",
         "reload": "kproxy.cli.remote",
         "serve": "kproxy.cli.serve",
         "telemetry": "kproxy.cli.telemetry",
+        "transactions": "kproxy.cli.transactions",
+        "users": "kproxy.cli.users",
     }
 )
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import structlog
 
-from kproxy.observe.events import GroupTransition, OperatorCommand, TopologyEvent, contents
+from kproxy.observe.events import OperatorCommand, Report, TopologyEvent, contents
 from kproxy.observe.faults import boundary
 from kproxy.observe.troubles import Troubles, Where
 
@@ -36,7 +36,7 @@ class Events:
         self._troubles = troubles or Troubles()
         self._cluster = cluster
         self._kept: deque[Happened] = deque(maxlen=KEPT)
-        self.publish: Callable[[str, float, TopologyEvent | GroupTransition | OperatorCommand], None] | None = None
+        self.publish: Callable[[str, float, TopologyEvent | Report], None] | None = None
         """Puts an event, and when it happened, into the process' event stream; None without a destination."""
 
     def record(self, event: TopologyEvent) -> None:
@@ -46,16 +46,20 @@ class Events:
         log.warning(event.log, cluster=self._cluster, **event.log_fields())
         self._publish(happened.at, event)
 
-    def report(self, event: GroupTransition) -> None:
-        """Publish an event of a hosted group; a group that rebalances all day would fill the log, and what is kept."""
+    def report(self, event: Report) -> None:
+        """Publish an event that comes often: it would fill the log, and what is kept."""
         self._publish(time.time(), event)
+
+    def has_listener(self) -> bool:
+        """Tell whether what is reported goes anywhere, for whoever would make many events for nobody."""
+        return self.publish is not None
 
     def audit(self, event: OperatorCommand) -> None:
         """Log and publish an operator's command; what is kept is for what came of it."""
         log.info("operator command", cluster=self._cluster, **contents(event))
         self._publish(time.time(), event)
 
-    def _publish(self, at: float, event: TopologyEvent | GroupTransition | OperatorCommand) -> None:
+    def _publish(self, at: float, event: TopologyEvent | Report) -> None:
         if self.publish is not None:
             with boundary(self._troubles, Where.EVENTS):
                 self.publish(self._cluster, at, event)

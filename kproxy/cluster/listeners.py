@@ -5,27 +5,35 @@ The virtual cluster starts them. A node's listener is bound when the node is fir
 
 from __future__ import annotations
 
-import socket
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import structlog
 import trio
 
+from kproxy.cluster.doors import Doors, PortDoors
+from kproxy.cluster.shared_ports import NameDoors, SharedPorts
 from kproxy.errors import ConfigError
-from kproxy.observe.faults import note, note_shortage, shortage_in
-from kproxy.observe.reasons import Reason
-from kproxy.observe.troubles import Where
-from kproxy.routing.address_map import AddressMap
-from kproxy.routing.listeners import Listener, listen
-from kproxy.routing.ports import NoPortError, PortStrategy, Span, port_strategy
+from kproxy.routing.address_map import AddressMap, Listening
+from kproxy.routing.places import NodePlaces, Place
+from kproxy.routing.ports import Span
+from kproxy.routing.strategy import strategy_of
 from kproxy.upstream.dial import reason
 
 if TYPE_CHECKING:
     from kproxy.config import VirtualCluster
-    from kproxy.relay.acceptor import Destination
+    from kproxy.relay.destination import Destination
     from kproxy.relay.relay import Relay
 
-log = structlog.get_logger("kproxy.cluster")
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """What listeners are opened for, and with."""
+
+    destination: Destination
+    work: trio.Nursery
+    listening: trio.Nursery
+    relay: Relay
+    shared: SharedPorts
 
 
 class Listeners:
@@ -36,73 +44,93 @@ class Listeners:
         """The bootstrap listener's host and port, once it is bound."""
         self.closing = False
         """True when clients must go elsewhere: every node's listener then counts as a retired node's."""
+        self.destination: Destination
         self._settings = settings
         self._index = index
         self._claimed = claimed
-        self._bootstrap: Listener
-        self._work: trio.Nursery
-        self._open: trio.Nursery
-        self._relay: Relay
-        self._destination: Destination
+        self._doors: Doors | None = None
+        self._site: _Site
 
-    def start(self, destination: Destination, work: trio.Nursery, listening: trio.Nursery, relay: Relay) -> None:
+    def start(
+        self,
+        destination: Destination,
+        work: trio.Nursery,
+        listening: trio.Nursery,
+        relay: Relay,
+        shared: SharedPorts,
+    ) -> None:
         """Bind the bootstrap listener and accept clients there; raises `ConfigError`.
 
-        Clients are served in `work`; listeners live in `listening`.
+        Clients are served in `work`; listeners live in `listening`. `shared` are the process' ports with names.
         """
-        self._destination, self._work, self._open, self._relay = destination, work, listening, relay
+        self._site = _Site(destination, work, listening, relay, shared)
+        self._open_at(self._site, None)
+
+    def elsewhere(self, settings: VirtualCluster, index: int, claimed: tuple[Span, ...]) -> Listeners:
+        """Return listeners by other settings, open beside these until one of the two is closed; raises `ConfigError`.
+
+        A port at which both listen, at the same host, has one socket: it is never closed in between.
+        """
+        made = Listeners(settings, index, claimed)
+        made._open_at(self._site, self._doors)
+        return made
+
+    def _open_at(self, site: _Site, before: Doors | None) -> None:
+        self.destination, self._site = site.destination, site
         try:
-            listener = listen(*self.listen)
+            self._doors = doors = self._opened(site, before)
         except OSError as error:
             detail = f"cannot listen on {self._settings.listen}: {reason(error)}"
             raise ConfigError(f"clusters.{self._index}.listen", detail) from error
-        self._bootstrap = Listener(listener, None)
-        self.listen = (self.listen[0], self._bootstrap.port)
-        listening.start_soon(self._serve, self._bootstrap)
+        self.listen = (self.listen[0], doors.port)
+
+    def _opened(self, site: _Site, before: Doors | None) -> Doors:
+        if self._settings.server_names is None:
+            known = before if isinstance(before, PortDoors) else None
+            return PortDoors(self.listen, self, site.work, site.listening, site.relay, known)
+        port = site.shared.at(self.listen, site.destination, site.relay)
+        return NameDoors(port, self, self._settings, site.listening)
 
     def address_map(self, settings: VirtualCluster) -> AddressMap:
         """Return a new map of the nodes' addresses, by the settings."""
-        strategy, host, shift = self.mapping(settings)
-        return AddressMap(strategy, self._bind, host, shift)
+        return AddressMap(self.places(settings), self.bind)
 
-    def mapping(self, settings: VirtualCluster) -> tuple[PortStrategy, str | None, int]:
-        """Return the nodes' port strategy, the advertised host, and what is added to a port to advertise it."""
-        nodes = settings.nodes
-        first = settings.first_port if nodes.first_port is not None else self.listen[1] + 1
-        shift = 0 if nodes.advertised_first_port is None else nodes.advertised_first_port - first
-        return port_strategy(settings, first, self._claimed), settings.advertised_host, shift
+    def places(self, settings: VirtualCluster) -> NodePlaces:
+        """Return which places the settings give to nodes."""
+        return strategy_of(settings, self.listen[1], self._claimed)
+
+    def settle(self) -> None:
+        """Forget the listeners before these, which are closed."""
+        if isinstance(self._doors, PortDoors):
+            self._doors.before = None
+
+    def adopt(self, settings: VirtualCluster) -> None:
+        """Apply other settings, before the nodes' listeners follow them."""
+        self._open.adopt(settings)
+
+    def close(self) -> None:
+        """Listen no more, at no port, if any is open."""
+        if self._doors is not None:
+            self._doors.close()
+
+    @property
+    def _open(self) -> Doors:
+        assert self._doors is not None  # `start` has opened them
+        return self._doors
 
     def leave(self) -> None:
         """Close the bootstrap listener; from now on clients that come to a node are sent away."""
         self.closing = True
-        self._bootstrap.close()
+        self._open.bootstrap.close()
 
-    async def _admit(self, listener: Listener, client: socket.socket) -> None:
-        try:
-            retired = listener.retired is not None or (self.closing and listener.node_id is not None)
-            await self._relay.admit(self._destination, listener.node_id, client, retired=retired)
-        except Exception as error:  # no client's start ends another's, nor the listener
-            note(self._destination.counters.troubles, Where.ADMIT, error)
-            client.close()
+    def counts_as_retired(self, node_id: int | None, retired: float | None) -> bool:
+        """Return True when a client at a node's listener is sent to other nodes; `retired` as of `Listening`."""
+        return retired is not None or (self.closing and node_id is not None)
 
-    def _bind(self, node_id: int, port: int) -> Listener | None:
-        try:
-            sock = listen(self.listen[0], port)
-        except OSError as error:
-            if shortage := shortage_in(error):
-                note_shortage(self._destination.counters.troubles, shortage, f"open the port of node {node_id}")
-                raise NoPortError(Reason.OUT_OF_DESCRIPTORS, f"node {node_id}: {error.strerror}") from error
-            return None
-        listener = Listener(sock, node_id)
-        if self._open.cancel_scope.cancel_called:  # draining: this listener must not let clients in either
-            listener.close()
-            return listener
-        self._open.start_soon(self._serve, listener)
-        return listener
+    def listener_at(self, host: str, port: int, name: str) -> Listening | None:
+        """As `Doors.listener_at`."""
+        return self._open.listener_at(host, port, name)
 
-    async def _serve(self, listener: Listener) -> None:
-        """Serve, unless the listener was only reserved and is closed again: then it was never a node's port."""
-        if not listener.closed:
-            if listener.node_id is not None:
-                log.info("node has a port", cluster=self._settings.name, node=listener.node_id, port=listener.port)
-            await listener.serve(self._work, self._admit, self._relay.turns, self._destination.counters.troubles)
+    def bind(self, node_id: int, place: Place) -> Listening | None:
+        """As `Doors.bind`."""
+        return self._open.bind(node_id, place)

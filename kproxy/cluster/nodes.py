@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import structlog
 import trio
 
+from kproxy.config.address import join_host_port
 from kproxy.errors import ConfigError
 from kproxy.observe.counters import BOOTSTRAP, ClusterCounters
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.fault import Fault
 from kproxy.routing.address_map import AddressMap, UpstreamNode
-from kproxy.routing.ports import NoPortError
+from kproxy.routing.places import NoPortError, where
 
 if TYPE_CHECKING:
     from kproxy.cluster.listeners import Listeners
     from kproxy.config import VirtualCluster
+    from kproxy.topology.reachability import Reachability
     from kproxy.topology.snapshot import Change, Snapshot
 
 log = structlog.get_logger("kproxy.cluster")
@@ -32,18 +34,26 @@ RETRY_SECONDS: Final = 5.0
 Address = tuple[str, int]
 
 
-class Nodes:
-    """The nodes of a virtual cluster, each with a listener of its own; `bind` creates their map, `addresses`."""
+class _Coming(NamedTuple):
+    """Listeners that will take the place of those that there are, and the map of the nodes there."""
 
-    def __init__(self, listeners: Listeners, counters: ClusterCounters) -> None:
-        self.addresses: AddressMap
-        self._listeners = listeners
+    listeners: Listeners
+    addresses: AddressMap
+
+
+class Nodes:
+    """The nodes of a virtual cluster, each with its own listener; their map, `addresses`, is empty before `bind`."""
+
+    def __init__(self, listeners: Listeners, settings: VirtualCluster, counters: ClusterCounters) -> None:
+        self.addresses = listeners.address_map(settings)
+        self.listeners = listeners
         self._counters = counters
+        self._coming: _Coming | None = None
         self._turn = 0
 
     def bind(self, settings: VirtualCluster, key: str) -> None:
         """Bind the listeners of nodes that the configuration names; raises `ConfigError` for a setting below `key`."""
-        self.addresses = self._listeners.address_map(settings)
+        self.addresses = self.listeners.address_map(settings)
         try:
             self.addresses.bind_known()
         except NoPortError as error:
@@ -57,9 +67,33 @@ class Nodes:
     @property
     def named(self) -> Iterable[int]:
         """Ids of the nodes that the cluster names, as far as the watcher or passing responses have shown."""
-        addresses = self.addresses
-        placed = (id_ for id_, node in addresses.nodes.items() if node.upstream and node.gone_since is None)
-        return [*placed, *addresses.unmapped]
+        return [*self.addresses.reported, *self.addresses.unmapped]
+
+    @contextmanager
+    def moving(self, listeners: Listeners, settings: VirtualCluster) -> Iterator[None]:
+        """Have all nodes listen elsewhere as well; close these listeners after the block, unless it calls `move`.
+
+        The block has no checkpoint.
+        """
+        self._coming = coming = _Coming(listeners, self.addresses.elsewhere(listeners.places(settings), listeners.bind))
+        try:
+            yield
+        finally:
+            self._coming = None
+            if self.listeners is not listeners:
+                coming.addresses.close()
+                listeners.close()
+
+    def move(self) -> None:
+        """Listen only where `moving` says, from now on."""
+        assert self._coming is not None
+        before = _Coming(self.listeners, self.addresses)
+        self.listeners, self.addresses = self._coming.listeners, self._coming.addresses
+        self.addresses.bind_known()  # `reserved` has bound them
+        before.addresses.close()
+        before.listeners.close()
+        self.listeners.settle()
+        log.info("listening", cluster=self._counters.name, address=join_host_port(*self.listeners.listen))
 
     @contextmanager
     def reserved(
@@ -68,13 +102,19 @@ class Nodes:
         """Reserve ports for the nodes of a future topology, by future settings; yield an error for each without one.
 
         Ports that no node has taken at the end are free again. The block has no checkpoint, so nothing else happens
-        meanwhile.
+        meanwhile. Within `moving` it is about the ports there, and also about nodes that only the settings name.
         """
-        ports = None if settings is None else self._listeners.mapping(settings)[0]
+        listeners, addresses = self._coming or _Coming(self.listeners, self.addresses)
+        places = None if settings is None else listeners.places(settings)
+        known = () if self._coming is None or places is None else places.known()
         try:
-            yield self.addresses.reserve(node_ids, ports)
+            yield addresses.reserve([*node_ids, *known], places)
         finally:
-            self.addresses.release()
+            addresses.release()
+
+    def lacking(self, node_ids: Iterable[int]) -> Mapping[int, str]:
+        """Return the nodes of a future topology that would have no port if it came now, and why."""
+        return {node_id: str(why) for node_id, why in self.addresses.lacking(node_ids).items()}
 
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> Address:
         """As `AddressMap.advertise`; raise `Fault` for a node without a port: the client's connection ends."""
@@ -116,15 +156,24 @@ class Nodes:
     def dialled(self, node_id: int | None, address: Address, failure: Reason | None, error: str) -> None:
         """Count the outcome of a dial; `failure` is None when it succeeded.
 
-        A node that kproxy had no descriptor to dial may well be reachable.
+        A node that kproxy had no descriptor to dial may well be reachable. A dial for a node that is gone, or to where
+        it was before, says nothing about the present topology.
         """
         node = self._counters.node(BOOTSTRAP if node_id is None else node_id, f"{address[0]}:{address[1]}")
+        known = node.reachable, node.last_error
         if failure is None:
             node.connected()
         elif failure is Reason.OUT_OF_DESCRIPTORS:
             node.not_tried(failure)
         else:
             node.failed(failure, error)
+        if node_id is not None and address != self._present(node_id):
+            node.reachable, node.last_error = known
+
+    def _present(self, node_id: int) -> Address | None:
+        """Return the address of a node that the cluster names; None for one that is gone."""
+        node = self.addresses.nodes.get(node_id)
+        return None if node is None or node.gone_since is not None else node.upstream
 
     def reached(self, node_id: int, ok: bool, error: str | None) -> None:
         """Note that a node has become reachable or unreachable."""
@@ -135,18 +184,38 @@ class Nodes:
         else:
             log.warning("node unreachable", cluster=self._counters.name, node=node_id, error=error)
 
-    def follow(self, snapshot: Snapshot, change: Change) -> None:
-        """Take a changed topology of the same epoch."""
-        self._change(lambda: self.addresses.learn(_of(snapshot)))
-        self.addresses.miss((node.id for node in change.removed), trio.current_time())
+    def probed(self, states: Mapping[int, Reachability]) -> None:
+        """Take what the last probes have shown in place of what clients' dials did: no client may dial again."""
+        for node_id, state in states.items():
+            node = self._counters.nodes.get(node_id)
+            if node is not None and node.reachable is not None and node.reachable is not state.ok:
+                self.reached(node_id, state.ok, state.error)
 
-    def renew(self, snapshot: Snapshot | None) -> None:
-        """Take another topology, None while it is not known; retire the listeners of the previous one."""
+    def follow(self, snapshot: Snapshot, change: Change) -> None:
+        """Take a topology of the same epoch, in place of what passing responses have shown: a broker may lag behind."""
+        self._change(lambda: self.addresses.learn(_of(snapshot)))
+        self._forget(node.id for node in change.removed)  # one that moved is probed anew
+        self.addresses.miss(self.addresses.reported - snapshot.nodes.keys(), trio.current_time())
+
+    def renew(self, snapshot: Snapshot | None, *, elsewhere: bool = False) -> None:
+        """Take another topology, None while it is not known; retire the listeners of the previous one.
+
+        `elsewhere`: it is another upstream's, so what is known of nodes counts no more, whatever their ids.
+        """
+        kept = () if snapshot is None or elsewhere else snapshot.nodes
+        self._forget([node_id for node_id in self._counters.nodes if node_id not in kept])
         self._change(lambda: self.addresses.renew(_of(snapshot), trio.current_time()))
+
+    def _forget(self, node_ids: Iterable[int]) -> None:
+        """Forget whether these nodes can be reached."""
+        for node_id in node_ids:
+            if (node := self._counters.nodes.get(node_id)) is not None:
+                node.forget()
 
     def remap(self, settings: VirtualCluster) -> None:
         """Apply the settings' ports and names; retire the listeners that they no longer want."""
-        self._change(lambda: self.addresses.remap(*self._listeners.mapping(settings), trio.current_time()))
+        self.listeners.adopt(settings)
+        self._change(lambda: self.addresses.remap(self.listeners.places(settings), trio.current_time()))
 
     def _change(self, act: Callable[[], None]) -> None:
         """Make a change; log a node that has no port then, which is a fault of the configuration."""
@@ -167,9 +236,8 @@ class Nodes:
         while True:
             await trio.sleep(EXPIRY_SECONDS)
             for listener in self.addresses.expire(trio.current_time() - grace()):
-                log.info(
-                    "retired node's port closed", cluster=self._counters.name, node=listener.node_id, port=listener.port
-                )
+                at = where(listener.place)
+                log.info("retired node's listener closed", cluster=self._counters.name, node=listener.node_id, **at)
 
 
 def _of(snapshot: Snapshot | None) -> list[UpstreamNode]:

@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kproxy.authentication.authenticator import Authenticator, read_authenticator
 from kproxy.config.tls import ClientTls, UpstreamTls
+from kproxy.upstream.certificates import is_for
 from kproxy.upstream.tls import BrokerContext, ServerContext, own_validity
 from kproxy.upstream.validity import Validity
 
@@ -29,15 +31,43 @@ class Security:
     clients: ServerContext | None
     brokers: Mapping[str, BrokerContext | None]
     validities: Mapping[str, Validity]
+    authenticator: Authenticator | None = None
+    """What the file of users said; None where brokers authenticate clients."""
 
 
 def read_security(settings: VirtualCluster) -> Security:
-    """Read the files of TLS; raises `ConfigError`."""
+    """Read the files of TLS and of users; raises `ConfigError`."""
     return Security(
         None if settings.tls is None else ServerContext(settings.tls, f"clusters.{settings.name}.tls"),
         {one.name: broker_context(settings, one) for one in settings.backends},
         dict(_validities(settings)),
+        _authenticator(settings),
     )
+
+
+def name_hints(settings: VirtualCluster, validities: Mapping[str, Validity]) -> Iterator[str]:
+    """Yield a hint for each name that clients are told and that the certificate they are shown is not for."""
+    shown = validities.get("tls")
+    if shown is None:
+        return
+    for host in _told(settings):
+        if not is_for(shown.names, host):
+            names = ", ".join(shown.names) or "no name at all"
+            yield f"clusters.{settings.name}.tls: clients refuse the certificate at {host}: it is for {names}"
+
+
+def _told(settings: VirtualCluster) -> Iterator[str]:
+    """Yield the names at which clients connect, of all nodes one."""
+    if settings.server_names is not None:
+        yield settings.server_names.bootstrap
+        yield settings.server_names.nodes.name(0)
+    elif settings.advertised_host is not None:
+        yield settings.advertised_host
+
+
+def _authenticator(settings: VirtualCluster) -> Authenticator | None:
+    asked = settings.authentication
+    return None if asked is None else read_authenticator(asked, f"clusters.{settings.name}.authentication")
 
 
 def broker_context(settings: VirtualCluster, backend: Upstream) -> BrokerContext | None:
@@ -48,16 +78,10 @@ def broker_context(settings: VirtualCluster, backend: Upstream) -> BrokerContext
 
 
 def files_of(settings: VirtualCluster) -> frozenset[str]:
-    """Return the files that the settings of TLS name."""
-    of_brokers = (one.tls for one in settings.backends if one.tls is not None)
-    found = [*_files(settings.tls), *(file for tls in of_brokers for file in _files(tls))]
-    return frozenset(found)
-
-
-def _files(tls: ClientTls | UpstreamTls | None) -> Iterator[str]:
-    if tls is not None:
-        authorities = tls.ca if isinstance(tls, UpstreamTls) else tls.client_ca
-        yield from (file for file in (tls.certificate, tls.key, tls.key_password_file, authorities) if file is not None)
+    """Return the files that the settings of TLS and of authentication name."""
+    named = (settings.tls, *(one.tls for one in settings.backends))
+    found = frozenset[str]().union(*(tls.files for tls in named if tls is not None))
+    return found if settings.authentication is None else found | settings.authentication.files
 
 
 def _setting(settings: VirtualCluster, backend: Upstream) -> str:

@@ -15,13 +15,15 @@ from kproxy.upstream.dial import open_tcp
 from kproxy.upstream.tls import BrokerContext
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kproxy.config import Config
     from kproxy.config.delivery import ToTopic
     from kproxy.observe.troubles import Troubles
     from kproxy.upstream.client import UpstreamClient
 
 
-def topic_client(topic: ToTopic, config: Config, troubles: Troubles) -> UpstreamClient:
+def topic_client(topic: ToTopic, config: Callable[[], Config], troubles: Troubles) -> UpstreamClient:
     """Return a client of the cluster at the topic's own bootstrap servers."""
     servers = [(server.host, server.port) for server in topic.bootstrap_servers]
 

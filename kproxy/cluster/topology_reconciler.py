@@ -16,7 +16,7 @@ from kproxy.observe.faults import supervised
 from kproxy.observe.troubles import Where
 from kproxy.rebootstrap.actions import Cause
 from kproxy.rebootstrap.epoch import cause_of
-from kproxy.topology.snapshot import Change, Snapshot, diff
+from kproxy.topology.snapshot import Change, Snapshot, another_cluster, diff
 
 if TYPE_CHECKING:
     from kproxy.cluster.events import Events
@@ -43,13 +43,16 @@ class TopologyReconciler:
         rebootstrap: RebootstrapService,
         counters: ClusterCounters,
         events: Events,
+        arrive: Locate,
         locate: Locate,
         begin_epoch: BeginEpoch,
     ) -> None:
+        """`arrive` is called in place of `locate` for an upstream cluster's first snapshot."""
         self._nodes = nodes
         self._rebootstrap = rebootstrap
         self._counters = counters
         self._events = events
+        self._arrive = arrive
         self._locate = locate
         self._begin_epoch = begin_epoch
         self._work: trio.Nursery
@@ -62,15 +65,21 @@ class TopologyReconciler:
         self._work = work
         self._last, self._before = snapshot, None
 
+    @property
+    def awaits_another_cluster(self) -> bool:
+        """Whether clients are to be sent to another Kafka cluster as soon as the floor allows."""
+        before, last = self._before, self._last
+        return before is not None and last is not None and another_cluster(before.cluster_id, last.cluster_id)
+
     def changed(self, snapshot: Snapshot, change: Change) -> None:
-        """Handle a change; the watcher calls this."""
+        """Handle a change, or that there is none although a passing response showed one; the watcher calls this."""
         known, self._last = self._last, snapshot
-        if known is not None:
+        if known is not None and change:
             self._record(snapshot, change)
         if self._before is not None:
             return
         if known is None or cause_of(change) is None:
-            self._locate(snapshot)
+            (self._arrive if known is None else self._locate)(snapshot)
             self._nodes.follow(snapshot, change)
         else:
             self._before = known
@@ -78,7 +87,8 @@ class TopologyReconciler:
 
     async def _settle(self, before: Snapshot) -> None:
         """Begin a new epoch as soon as the floor allows, if there is still a reason for it."""
-        await trio.sleep(self._rebootstrap.wait(trio.current_time()))
+        while wait := self._rebootstrap.wait(trio.current_time()):  # noqa: ASYNC110 (a reload may change the floor)
+            await trio.sleep(wait)
         snapshot = self._last
         if self._before is not before or snapshot is None:  # a switch was faster
             return

@@ -120,3 +120,10 @@ class HostPort(Settings):
 
     def __str__(self) -> str:
         return join_host_port(self.host, self.port)
+
+
+def is_loopback(host: str) -> bool:
+    """Return True when a connection to `host` does not leave the machine, as far as its name says."""
+    if is_ip_literal(host):
+        return ipaddress.ip_address(host).is_loopback
+    return host.removesuffix(".").lower() == "localhost"

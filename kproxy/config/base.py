@@ -5,10 +5,11 @@ Pydantic validates the models whenever a configuration is loaded: when kproxy st
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
-from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationError
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationError, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
@@ -21,6 +22,20 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class ConsistentSettings(Settings):
+    """Settings that have to fit together."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if found := [*self._problems()]:
+            refuse(found)
+        return self
+
+    @abstractmethod
+    def _problems(self) -> Iterable[tuple[Path, str]]:
+        """Return what does not fit: each problem with its key, relative to the model."""
+
+
 def refuse(problems: Iterable[tuple[Path, str]]) -> NoReturn:
     """Raise a ValidationError from inside a validator: each problem with its key, relative to the model."""
     details = [
@@ -28,6 +43,13 @@ def refuse(problems: Iterable[tuple[Path, str]]) -> NoReturn:
         for path, reason in problems
     ]
     raise ValidationError.from_exception_data("settings", details)
+
+
+def checked_text(value: Any) -> str:
+    """Return the value; raises ValueError, which does not show it, for what is no text."""
+    if not isinstance(value, str):
+        raise ValueError("must be text (in quotation marks, if it looks like something else)")
+    return value
 
 
 def dotted(path: Path) -> str:

@@ -7,17 +7,21 @@ each SIGHUP.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
-from kproxy.config.address import MAX_PORT, Host, HostPort, is_wildcard
-from kproxy.config.base import Path, Settings, refuse
+from kproxy.config.address import MAX_PORT, Host, HostPort, is_ip_literal, is_wildcard
+from kproxy.config.authentication import Authentication
+from kproxy.config.base import ConsistentSettings, Path
+from kproxy.config.byte_rates import PrincipalByteRate
+from kproxy.config.faults import Faults
 from kproxy.config.groups import GroupRule
 from kproxy.config.identity import Identity
 from kproxy.config.nodes import Nodes
 from kproxy.config.process import Count
 from kproxy.config.proxy_protocol import ProxyProtocol
+from kproxy.config.server_names import ServerNames, canonical
 from kproxy.config.telemetry import Telemetry
 from kproxy.config.tls import ClientTls, UpstreamTls
 from kproxy.config.upstreams import DEFAULT_NAME, Failover, Label, Servers, Upstream, problems
@@ -32,7 +36,7 @@ def _check_advertised(host: str) -> str:
 AdvertisedHost = Annotated[Host, AfterValidator(_check_advertised)]
 
 
-class VirtualCluster(Settings):
+class VirtualCluster(ConsistentSettings):
     """One backend cluster as clients see it."""
 
     name: Label = Field(description="Its name in logs, metrics and the API: a DNS label.")
@@ -53,6 +57,11 @@ class VirtualCluster(Settings):
         default=None,
         description="kproxy's own identity at brokers that ask for SASL; without it kproxy cannot ask them anything.",
     )
+    authentication: Authentication | None = Field(
+        default=None,
+        description="Clients authenticate to kproxy, which authenticates to brokers by its `identity`; without it "
+        "brokers authenticate clients.",
+    )
     failover: Failover = Field(default=Failover(), description="When kproxy switches to another upstream, and how.")
     listen: HostPort = Field(
         description="Where clients bootstrap. Host 0.0.0.0 or [::] for every address of the machine; "
@@ -62,9 +71,9 @@ class VirtualCluster(Settings):
     advertised_host: AdvertisedHost | None = Field(
         default=None,
         description="The host that kproxy advertises for every node; without it the address at which the client "
-        "reached kproxy.",
+        "reached kproxy. With `nodes.strategy: sni` it is required: the name at which clients bootstrap.",
     )
-    nodes: Nodes = Field(default=Nodes(), description="The ports at which clients reach the nodes.")
+    nodes: Nodes = Field(default=Nodes(), description="The ports or names at which clients reach the nodes.")
     telemetry: Telemetry | None = Field(
         default=None, description="Client telemetry, served by kproxy; without it the broker serves it, if it can."
     )
@@ -78,13 +87,23 @@ class VirtualCluster(Settings):
         description="Client connections of this virtual cluster at a time; further ones are closed at once. Without it "
         "only limits.max_connections counts, which all virtual clusters share.",
     )
+    max_connections_per_principal: Count | None = Field(
+        default=None,
+        description="Of these, connections that have authenticated by SASL as one principal; further ones are closed "
+        "when the broker accepts them. Without it there is no limit.",
+    )
     proxy_protocol: ProxyProtocol = Field(
         default=ProxyProtocol(), description="Load balancers that say whose connections they pass on; by default none."
+    )
+    byte_rates: tuple[PrincipalByteRate, ...] = Field(
+        default=(),
+        description="How much each principal may produce and fetch; without it as much as it can. As a variable: YAML.",
     )
     groups: tuple[GroupRule, ...] = Field(
         default=(),
         description="Consumer groups that kproxy coordinates itself; all others are the brokers'. As a variable: YAML.",
     )
+    faults: Faults = Field(default=Faults(), description="Faults that are injected, for tests; by default none.")
 
     @property
     def backends(self) -> tuple[Upstream, ...]:
@@ -113,6 +132,12 @@ class VirtualCluster(Settings):
         return len(self.backends) > 1 if separate is None else separate
 
     @property
+    def server_names(self) -> ServerNames | None:
+        """The names that clients ask for; None where the port alone says whom they mean."""
+        host, names = self.advertised_host, self.nodes.names
+        return None if host is None or names is None else ServerNames(canonical(host), names)
+
+    @property
     def first_port(self) -> int:
         """The lowest port for nodes, resolved; 0 means any free port."""
         if self.nodes.first_port is not None:
@@ -136,11 +161,30 @@ class VirtualCluster(Settings):
             raise ValueError("is required, unless there are upstreams")
         return servers
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        if found := [*problems(self.backends, self.failover), *self._ports()]:
-            refuse(found)
-        return self
+    def _problems(self) -> Iterator[tuple[Path, str]]:
+        yield from problems(self.backends, self.failover)
+        yield from self._places()
+        yield from self._logins()
+
+    def _logins(self) -> Iterator[tuple[Path, str]]:
+        if self.authentication is not None:
+            certified = self.tls is not None and self.tls.client_ca is not None
+            found = self.authentication.problems(with_tls=self.tls is not None, with_client_ca=certified)
+            yield from ((("authentication", *path), problem) for path, problem in found)
+
+    def _places(self) -> Iterator[tuple[Path, str]]:
+        return self._names() if self.nodes.strategy == "sni" else self._ports()
+
+    def _names(self) -> Iterator[tuple[Path, str]]:
+        if self.tls is None:
+            yield ("tls",), "is required by nodes.strategy: sni: the name that a client asks for is a part of TLS"
+        host, names = self.advertised_host, self.nodes.names
+        if host is None:
+            yield ("advertised_host",), "is required by nodes.strategy: sni: the name at which clients bootstrap"
+        elif is_ip_literal(host):
+            yield ("advertised_host",), f"must be a name with nodes.strategy: sni, and {host} is an address"
+        elif names is not None and (node_id := names.node_id(canonical(host))) is not None:
+            yield ("advertised_host",), f"{host} is also the name of node {node_id} by nodes.pattern"
 
     def _ports(self) -> Iterator[tuple[Path, str]]:
         first, nodes = self.first_port, self.nodes

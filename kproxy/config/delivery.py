@@ -19,6 +19,7 @@ from kproxy.config.identity import Identity
 from kproxy.config.process import FrameBytes, Patience, Seconds
 from kproxy.config.reasons import reason, worth_reporting
 from kproxy.config.tls import UpstreamTls
+from kproxy.config.topic import Topic
 from kproxy.config.units import byte_count
 from kproxy.config.upstreams import Label, Servers
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
 
-_TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _PREFIX: Final = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 
 
@@ -35,13 +35,6 @@ def _not_empty(text: str) -> str:
     if not text:
         raise ValueError("must not be empty")
     return text
-
-
-def check_topic(name: str) -> str:
-    """Return the name; raise ValueError when Kafka does not accept it as a topic's name."""
-    if not _TOPIC.fullmatch(name) or name in (".", ".."):
-        raise ValueError(f"{name!r} is no topic: at most 249 letters, digits, '.', '_' and '-'")
-    return name
 
 
 def check_prefix(prefix: str) -> str:
@@ -52,7 +45,6 @@ def check_prefix(prefix: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_not_empty)]
-Topic = Annotated[str, AfterValidator(check_topic)]
 Prefix = Annotated[str, AfterValidator(check_prefix), Field(json_schema_extra={"pattern": _PREFIX})]
 
 

@@ -18,16 +18,40 @@ from kproxy.config.address import HostPort
 from kproxy.config.base import dotted
 from kproxy.config.cluster import VirtualCluster
 from kproxy.config.models import Config
+from kproxy.config.similar import hint
 from kproxy.errors import ConfigError
 
 PREFIX: Final = "KPROXY_"
 CONFIG_FILE: Final = "KPROXY_CONFIG"
-# Not settings: the directory of Kafka and other tools for tests; the URL at which commands find a running kproxy.
-NOT_SETTINGS: Final = frozenset({"KPROXY_TOOLS", "KPROXY_ADMIN_URL", "KPROXY_ADMIN_TOKEN_FILE"})
+# Not settings: the directory of Kafka and other tools for tests; how commands find a running kproxy; the
+# directory of the jars that the pipeline gives Spark.
+NOT_SETTINGS: Final = frozenset(
+    {
+        "KPROXY_TOOLS",
+        "KPROXY_ADMIN_URL",
+        "KPROXY_ADMIN_TOKEN_FILE",
+        "KPROXY_ADMIN_CA_FILE",
+        "KPROXY_ADMIN_CERTIFICATE_FILE",
+        "KPROXY_ADMIN_KEY_FILE",
+        "KPROXY_ADMIN_SERVER_NAME",
+        "KPROXY_SPARK_JARS",
+    }
+)
 CLUSTERS: Final = ("clusters",)
-# Lists of mappings; their variables hold YAML.
+# Mappings, and lists of them; their variables hold YAML.
 YAML_VALUES: Final = frozenset(
-    {CLUSTERS, ("upstreams",), ("telemetry", "subscriptions"), ("receivers",), ("events", "destinations")}
+    {
+        CLUSTERS,
+        ("upstreams",),
+        ("groups",),
+        ("byte_rates",),
+        ("faults", "rules"),
+        ("authentication", "certificates"),
+        ("authentication", "oauthbearer", "required_claims"),
+        ("telemetry", "subscriptions"),
+        ("receivers",),
+        ("events", "destinations"),
+    }
 )
 # Settings with a flag of `kproxy serve`, each named after its setting; every setting has a variable.
 FLAGS: Final = frozenset(
@@ -116,12 +140,8 @@ def _unknown(name: str, value: str) -> Iterator[ConfigError]:
         return
     if name.endswith("_PORT") and _SERVICE_URL.fullmatch(value):
         return
-    from difflib import get_close_matches  # noqa: PLC0415 - only for a mistake
-
     known = [known.removeprefix(PREFIX) for known in (*variables(), CONFIG_FILE)]
-    similar = get_close_matches(name.removeprefix(PREFIX), known, n=1)
-    hint = f"; did you mean {PREFIX}{similar[0]}?" if similar else ""
-    yield ConfigError(name, f"is no setting of kproxy{hint}")
+    yield ConfigError(name, f"is no setting of kproxy{hint(name.removeprefix(PREFIX), known, PREFIX)}")
 
 
 def _leaves(model: type[BaseModel], path: StrPath = ()) -> Iterator[StrPath]:

@@ -6,12 +6,13 @@ They are validated whenever a configuration is loaded: when kproxy starts, and a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator
 
-from kproxy.config.base import Path, Settings, refuse
+from kproxy.config.base import ConsistentSettings, Path
 from kproxy.config.delivery import Text
+from kproxy.config.patterns import rule_pattern
 from kproxy.config.process import Count
 from kproxy.config.units import seconds
 
@@ -19,7 +20,7 @@ SessionTimeout = Annotated[float, seconds(ge=0.1, le=86_400)]
 Delay = Annotated[float, seconds(ge=0, le=3600)]
 
 
-class GroupRule(Settings):
+class GroupRule(ConsistentSettings):
     """Groups that kproxy coordinates. Of several entries the first that matches a group counts."""
 
     match: Text = Field(
@@ -50,11 +51,11 @@ class GroupRule(Settings):
         "one of each generation.",
     )
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        if found := list(self._problems()):
-            refuse(found)
-        return self
+    @field_validator("match")
+    @classmethod
+    def _is_regex(cls, pattern: str) -> str:
+        rule_pattern(pattern)
+        return pattern
 
     def _problems(self) -> Iterator[tuple[Path, str]]:
         if self.min_session_timeout > self.max_session_timeout:

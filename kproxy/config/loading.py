@@ -105,8 +105,12 @@ def _only_cluster(tree: dict[str, Any], origin: str) -> dict[str, Any]:
 def _put(tree: dict[str, Any], path: Path, value: Any) -> None:
     for key in path[:-1]:
         inner = tree.get(str(key))
-        tree[str(key)] = inner if isinstance(inner, dict) else {}
-        tree = tree[str(key)]
+        if key == "admin" and isinstance(inner, str):  # its short form
+            inner = {"listen": inner}
+        if inner is not None and not isinstance(inner, dict):
+            return  # validation reports what is wrong with it
+        tree[str(key)] = inner = {} if inner is None else inner
+        tree = inner
     tree[str(path[-1])] = value
 
 

@@ -16,9 +16,11 @@ from kproxy.config.base import Path, refuse
 from kproxy.config.cluster import VirtualCluster
 from kproxy.config.delivery import ToTopic
 from kproxy.config.events import Events, event_problems
+from kproxy.config.identity import Identity
 from kproxy.config.nodes import Claim, conflicts
 from kproxy.config.process import Admin, Drain, Limits, Log, Reload, State, Timeouts, Topology
 from kproxy.config.receivers import Receivers, receiver_problems, same_series
+from kproxy.config.shared_ports import shared_port_problems
 from kproxy.config.telemetry import receivers_missing
 
 
@@ -71,7 +73,13 @@ class Config(BaseSettings):
             for index, name in enumerate(names)
             if name in names[:index]
         ]
-        if problems := [*twice, *conflicts(self.claims()), *self._delivery(), *self._replicas()]:
+        if problems := [
+            *twice,
+            *conflicts(self.claims()),
+            *shared_port_problems(self.clusters),
+            *self._delivery(),
+            *self._replicas(),
+        ]:
             refuse(problems)
         return self
 
@@ -105,10 +113,23 @@ class Config(BaseSettings):
     def with_secrets(self) -> Iterator[BaseModel]:
         """Yield the groups of settings that have secrets in them, for `secrets_of`."""
         yield from self.receivers
-        yield from (topic.identity for _, topic in self.topics_elsewhere if topic.identity is not None)
-        for cluster in self.clusters:
-            named = (cluster.identity, *(upstream.identity for upstream in cluster.upstreams))
-            yield from (identity for identity in named if identity is not None)
+        for _, identity in self.identities:
+            yield identity
+            if identity.client_credentials is not None:
+                yield identity.client_credentials
+
+    @property
+    def identities(self) -> Iterator[tuple[str, Identity]]:
+        """Yield every identity of kproxy's own, with its dotted key."""
+        for key, topic in self.topics_elsewhere:
+            if topic.identity is not None:
+                yield f"{key}.identity", topic.identity
+        for index, cluster in enumerate(self.clusters):
+            if cluster.identity is not None:
+                yield f"clusters.{index}.identity", cluster.identity
+            for number, upstream in enumerate(cluster.upstreams):
+                if upstream.identity is not None:
+                    yield f"clusters.{index}.upstreams.{number}.identity", upstream.identity
 
     @property
     def topics_elsewhere(self) -> Iterator[tuple[str, ToTopic]]:
@@ -120,13 +141,16 @@ class Config(BaseSettings):
 
     def claims(self) -> tuple[Claim, ...]:
         """Return every port, or run of ports, that this configuration listens on: listeners first, then nodes."""
-        listeners: list[tuple[Path, HostPort]] = [
-            (("clusters", index, "listen"), c.listen) for index, c in enumerate(self.clusters)
+        listeners: list[tuple[Path, HostPort, bool]] = [
+            (("clusters", index, "listen"), c.listen, c.nodes.strategy == "sni")
+            for index, c in enumerate(self.clusters)
         ]
         if self.admin:
-            listeners.append((("admin", "listen"), self.admin.listen))
+            listeners.append((("admin", "listen"), self.admin.listen, False))
         nodes = [
             Claim(("clusters", index, "nodes", "first_port"), c.listen.host, c.first_port, c.last_port)
             for index, c in enumerate(self.clusters)
+            if c.nodes.strategy != "sni"
         ]
-        return (*(Claim(path, listen.host, listen.port, listen.port) for path, listen in listeners), *nodes)
+        bound = (Claim(path, listen.host, listen.port, listen.port, by_name) for path, listen, by_name in listeners)
+        return (*bound, *nodes)

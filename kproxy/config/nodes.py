@@ -1,4 +1,4 @@
-"""Settings of the nodes of a virtual cluster: their ids and the ports at which clients reach them.
+"""Settings of the nodes of a virtual cluster: their ids, and the ports or names at which clients reach them.
 
 They are checked whenever a configuration is loaded: when kproxy starts, and at each SIGHUP. kproxy.config.plan
 and kproxy.routing call the functions.
@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
-from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, model_serializer, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, GetJsonSchemaHandler, model_serializer, model_validator
 
-from kproxy.config.address import MAX_PORT, is_ip_literal, is_wildcard
-from kproxy.config.base import Path, Settings, also_written_as, dotted, refuse, split_commas
+from kproxy.config.address import MAX_PORT, check_host, is_ip_literal, is_wildcard
+from kproxy.config.base import ConsistentSettings, Path, Settings, also_written_as, dotted, split_commas
+from kproxy.config.server_names import PLACEHOLDER, NamePattern
 from kproxy.config.units import INT32_MAX, whole
 
 if TYPE_CHECKING:
@@ -26,18 +27,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Ports `first` to `last` of `host`, for the setting at `path`. `last` None: as many from `first` up as needed."""
+    """Ports `first` to `last` of `host`, for the setting at `path`. `last` None: as many from `first` up as needed.
+
+    `by_name`: clients say by a name (SNI) whom they mean there, so others that do likewise may have the same address.
+    """
 
     path: Path
     host: str
     first: int
     last: int | None
+    by_name: bool = False
 
     def collides(self, other: Claim) -> bool:
         """Return True when kproxy cannot serve both. Port 0 (any free one) never collides.
 
         Only the first port of a claim without `last` is certain: the others depend on the number of nodes.
         """
+        if self.by_name and other.by_name and self.host == other.host:
+            return False
         both = self.first and other.first and same_interface(self.host, other.host)
         return bool(both) and max(self.first, other.first) <= min(self._certain_last, other._certain_last)
 
@@ -148,13 +155,37 @@ NodeRanges = Annotated[
 ]
 
 
-class Nodes(Settings):
-    """The ports at which clients reach the nodes of a virtual cluster."""
+def _check_pattern(text: str) -> str:
+    if text.count(PLACEHOLDER) != 1:
+        raise ValueError(f"{text!r} must have {PLACEHOLDER} once; write for instance broker-{PLACEHOLDER}.example.com")
+    for node_id in (0, INT32_MAX):
+        if is_ip_literal(check_host(NamePattern.parse(text).name(node_id))):
+            raise ValueError(f"{text!r} makes addresses: clients name no address in TLS (SNI), only a host name")
+    return text
 
-    strategy: Literal["offset", "automatic"] = Field(
+
+Pattern = Annotated[str, AfterValidator(_check_pattern)]
+
+
+class Nodes(ConsistentSettings):
+    """The ports or names at which clients reach the nodes of a virtual cluster."""
+
+    strategy: Literal["offset", "automatic", "sni"] = Field(
         default="automatic",
         description="automatic: a node unseen before gets the next free port; offset: the port follows from the "
-        "node id alone, so several replicas of kproxy agree.",
+        "node id alone, so several replicas of kproxy agree; sni: all nodes are at the port of `listen`, each with a "
+        "name of its own, which clients name in TLS.",
+    )
+    pattern: Pattern | None = Field(
+        default=None,
+        description="Sni only, and required there: the nodes' names, with `$(node_id)` where a node's id stands. "
+        "DNS must lead all of them to kproxy, and kproxy's certificate must have them.",
+        examples=[f"broker-{PLACEHOLDER}.orders.example.com"],
+    )
+    advertised_port: DialablePort | None = Field(
+        default=None,
+        description="Sni only: the port to advertise instead of that of `listen`, where it is mapped on the way to "
+        "clients.",
     )
     first_port: Port | None = Field(
         default=None,
@@ -172,13 +203,16 @@ class Nodes(Settings):
         "further ports follow in the same order.",
     )
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        if problems := list(self._problems()):
-            refuse(problems)
-        return self
+    @property
+    def names(self) -> NamePattern | None:
+        """The nodes' names; None where nodes have ports."""
+        return None if self.pattern is None else NamePattern.parse(self.pattern)
 
     def _problems(self) -> Iterator[tuple[Path, str]]:
+        if self.strategy == "sni":
+            yield from self._problems_of_names()
+            return
+        yield from (((key,), "needs strategy: sni") for key in ("pattern", "advertised_port") if getattr(self, key))
         if self.strategy == "automatic" and self.ranges:
             yield ("ranges",), "needs strategy: offset"
         if self.strategy == "offset" and self.first_port == 0:
@@ -187,3 +221,13 @@ class Nodes(Settings):
             yield ("advertised_first_port",), "needs a first_port other than 0: any free ports cannot be mapped"
         for one, other in overlapping((r.first, r.last) for r in self.ranges):
             yield ("ranges",), f"{one[0]}-{one[1]} and {other[0]}-{other[1]} overlap"
+
+    def _problems_of_names(self) -> Iterator[tuple[Path, str]]:
+        if self.pattern is None:
+            yield ("pattern",), f"is required by strategy: sni; write for instance broker-{PLACEHOLDER}.example.com"
+        if self.first_port is not None:
+            yield ("first_port",), "cannot be with strategy: sni: all nodes are at the port of listen"
+        if self.advertised_first_port is not None:
+            yield ("advertised_first_port",), "cannot be with strategy: sni: there is one port; give advertised_port"
+        if self.ranges:
+            yield ("ranges",), "cannot be with strategy: sni: every node has a name, whatever its id"

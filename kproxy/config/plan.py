@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kproxy.config.address import MAX_PORT, HostPort, join_host_port
+from kproxy.config.address import MAX_PORT, HostPort, is_loopback, join_host_port
 from kproxy.config.cluster import VirtualCluster
-from kproxy.config.identity import is_loopback
 from kproxy.config.models import Config
 from kproxy.config.nodes import Claim, room
 
@@ -34,15 +33,28 @@ def plan(config: Config) -> Iterator[Line]:
     claims = config.claims()
     for index, cluster in enumerate(config.clusters):
         first, *others = _backends(cluster)
-        yield Line(cluster.name, "bootstrap", _listener(cluster.listen), "", first)
+        yield Line(cluster.name, "bootstrap", _listener(cluster.listen), _bootstrap(cluster), first)
         yield from (Line(cluster.name, "failover", "", "", other) for other in others)
-        if cluster.nodes.ranges:
+        if cluster.nodes.pattern:
+            yield Line(cluster.name, "nodes", _listener(cluster.listen), _named(cluster, cluster.nodes.pattern))
+        elif cluster.nodes.ranges:
             yield from _ranges(cluster)
         else:
             claim = next(c for c in claims if c.path[:3] == ("clusters", index, "nodes"))
             yield _open(cluster, claim, room(claim, claims))
     if config.admin:
         yield Line("", "admin", _listener(config.admin.listen), "")
+
+
+def _bootstrap(cluster: VirtualCluster) -> str:
+    """Return where clients bootstrap, if only a name leads there."""
+    names = cluster.server_names
+    return "" if names is None else _named(cluster, names.bootstrap)
+
+
+def _named(cluster: VirtualCluster, name: str) -> str:
+    port = cluster.nodes.advertised_port or cluster.listen.port
+    return join_host_port(name, port or "any free port")
 
 
 def _backends(cluster: VirtualCluster) -> list[str]:
@@ -108,15 +120,37 @@ def notes(config: Config) -> Iterator[str]:
         if cluster.telemetry is not None and not config.receivers_of(cluster):
             yield f"clusters.{cluster.name}.telemetry: has no receiver: what clients push is taken and dropped"
         yield from _unsafe(cluster)
+        yield from _logins(cluster)
+        if cluster.faults.enabled:
+            yield f"clusters.{cluster.name}.faults: faults are injected into what clients get: never in production"
         if cluster.groups and config.state.path is None:
             hint = "without state.path a restart forgets the members, and they join again"
             yield f"clusters.{cluster.name}.groups: {hint}"
+    yield from _token_endpoints(config)
+    admin = config.admin
+    if admin and admin.token_file and admin.tls is None and not is_loopback(admin.listen.host):
+        yield "admin: the token can be read by whoever can read the connection to the port; set admin.tls"
     served = {receiver.name for cluster in config.clusters for receiver in config.receivers_of(cluster)}
     for receiver in config.receivers:
         if receiver.name not in served:
             yield f"receivers.{receiver.name}: no virtual cluster's telemetry goes there"
         elif receiver.type == "prometheus" and config.admin is None:
             yield f"receivers.{receiver.name}: there is no admin port to serve /metrics/clients"
+
+
+def _logins(cluster: VirtualCluster) -> Iterator[str]:
+    asked = cluster.authentication
+    if asked is None:
+        return
+    key = f"clusters.{cluster.name}"
+    unknown = [
+        one.name for one in cluster.backends if one.identity is None and (one.tls is None or not one.tls.certificate)
+    ]
+    if unknown:
+        hint = "has neither an identity nor a certificate: brokers that ask who it is take no client from it"
+        yield f"{key}.authentication: kproxy {hint} ({', '.join(unknown)})"
+    if asked.dangerously_accept_secrets_without_tls and cluster.tls is None:
+        yield f"{key}.authentication: whoever is on the way can read passwords and tokens"
 
 
 def _unsafe(cluster: VirtualCluster) -> Iterator[str]:
@@ -128,6 +162,13 @@ def _unsafe(cluster: VirtualCluster) -> Iterator[str]:
             yield f"{key}: accepts any certificate: whoever is on the way can read and change everything"
         elif upstream.tls.dangerously_accept_any_host_name:
             yield f"{key}: accepts any host name: whoever has a certificate of a trusted authority can pose as a broker"
+
+
+def _token_endpoints(config: Config) -> Iterator[str]:
+    for key, identity in config.identities:
+        grant = identity.client_credentials
+        if grant is not None and grant.endpoint.is_readable:
+            yield f"{key}.client_credentials: whoever is on the way to {grant.endpoint.where} can read secret and token"
 
 
 def _in_the_clear(cluster: VirtualCluster) -> Iterator[str]:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, GetJsonSchemaHandler, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, GetJsonSchemaHandler, model_validator
 
 from kproxy.config.address import HostPort, check_host
-from kproxy.config.base import Settings, also_written_as, refuse
+from kproxy.config.base import Settings, also_written_as, refuse, split_commas
+from kproxy.config.tls import AdminTls
 from kproxy.config.units import INT32_MAX, byte_count, frame_bytes, seconds, whole
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ ByteRate = Annotated[int, byte_count()]
 Share = Annotated[float, Field(gt=0, le=1)]
 """A part of something, as 0.25."""
 HostName = Annotated[str, AfterValidator(check_host)]
+HostNames = Annotated[
+    tuple[HostName, ...], BeforeValidator(split_commas, json_schema_input_type=str | tuple[HostName, ...])
+]
 
 
 class Admin(Settings):
@@ -37,21 +41,24 @@ class Admin(Settings):
     listen: HostPort = Field(
         description="Where /metrics, /livez, /readyz and /api/v1 are served.", examples=["127.0.0.1:9190"]
     )
-    allowed_hosts: tuple[HostName, ...] = Field(
+    allowed_hosts: HostNames = Field(
         default=(),
         description="Names under which web pages may send commands (the Host of POST, PUT and DELETE), beside "
-        "addresses, localhost and the host of `listen`. Whatever is no browser may use any name.",
+        "addresses, localhost and the host of `listen`. Whatever is no browser may use any "
+        "name. A list or one string with commas.",
         examples=[["kproxy.example.com"]],
     )
+    tls: AdminTls | None = Field(default=None, description="TLS, 1.2 and 1.3; without it plain HTTP.")
     token_file: str | None = Field(
         default=None,
-        description="File of the token that commands (POST, PUT and DELETE) must bear. Without it only clients on the "
-        "same machine may give any: they come from a loopback address.",
+        description="File of the token that commands (POST, PUT and DELETE) must bear, unless their client has a "
+        "certificate of `tls.client_ca`. Without both only clients on the same machine may give any: they come from a "
+        "loopback address.",
     )
     dangerously_let_anyone_command: bool = Field(
         default=False,
-        description="Whether everybody who reaches the port may give commands without a token: fail over, have clients "
-        "rebootstrap, change subscriptions.",
+        description="Whether everybody who reaches the port may give commands, without a token or a certificate: "
+        "fail over, have clients rebootstrap, change subscriptions.",
     )
 
     @model_validator(mode="after")
@@ -60,6 +67,8 @@ class Admin(Settings):
             refuse([(("token_file",), "is empty: name a file")])
         if self.token_file and self.dangerously_let_anyone_command:
             refuse([(("dangerously_let_anyone_command",), "stands beside token_file: give one of them")])
+        if self.tls and self.tls.client_ca and self.dangerously_let_anyone_command:
+            refuse([(("dangerously_let_anyone_command",), "stands beside tls.client_ca: give one of them")])
         return self
 
     @model_validator(mode="before")
@@ -118,6 +127,23 @@ class Limits(Settings):
         default=500,
         description="New connections a second from one IP address (of IPv6 a /64 subnet), and 20 times as many at "
         "once, so that a fleet behind one address can come back; further ones are closed at once.",
+    )
+    handshakes_per_second: Count = Field(
+        default=500,
+        description="TLS handshakes with clients that begin in a second, for the whole process, evenly. "
+        "Further ones wait for their turn, within timeouts.tls_handshake.",
+    )
+    max_handshakes: Count = Field(
+        default=500,
+        description="TLS handshakes with clients at a time, for the whole process; half of them from one IP address "
+        "(of IPv6 a /64 subnet). Further ones wait, within timeouts.tls_handshake; one whose client has let it wait "
+        "for a second makes room.",
+    )
+    max_unauthenticated: Count = Field(
+        default=1000,
+        description="Clients that authenticate to kproxy at a time, for the whole process; half of them from one IP "
+        "address (of IPv6 a /64 subnet). Further ones wait, within timeouts.first_request; one that has let its login "
+        "wait for a second makes room.",
     )
 
 

@@ -5,7 +5,7 @@ They are validated whenever a configuration is loaded: when kproxy starts, and a
 
 from __future__ import annotations
 
-from ipaddress import ip_network
+from ipaddress import IPv6Network, ip_network
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -15,9 +15,14 @@ from kproxy.config.base import Settings, split_commas
 
 def _network(text: str) -> str:
     try:
-        return str(ip_network(text))
+        network = ip_network(text)
     except ValueError as error:
         raise ValueError(f"{error}; write for instance 10.0.0.0/8, or a single address") from error
+    if isinstance(network, IPv6Network) and network.network_address.ipv4_mapped is not None:
+        raise ValueError(
+            f"{text} is IPv4 mapped into IPv6; write for instance 10.0.0.0/8, which has such addresses, too"
+        )
+    return str(network)
 
 
 Network = Annotated[str, AfterValidator(_network)]

@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 
 from kproxy.config.base import Path
 from kproxy.config.secret import masked_reason
+from kproxy.config.similar import hint
 
 _LONGEST: Final = 60
 _KINDS: Final = {
@@ -82,11 +83,8 @@ def _shown(error: ErrorDetails) -> str:
 
 
 def _unknown_key(path: Path, root: type[BaseModel]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415 - only for a mistake
-
     known = sorted(_model_at(path[:-1], root).model_fields)
-    similar = get_close_matches(str(path[-1]), known, n=1)
-    return f"is no setting; did you mean {similar[0]}?" if similar else f"is no setting; known here: {', '.join(known)}"
+    return "is no setting" + (hint(str(path[-1]), known) or f"; known here: {', '.join(known)}")
 
 
 def _model_at(path: Path, model: type[BaseModel]) -> type[BaseModel]:

@@ -123,6 +123,12 @@ class Otlp(_Queued):
     )
     connections: Count = Field(default=2, description="Requests at a time, each on a connection of its own.")
 
+    @model_validator(mode="after")
+    def _can_use_tls(self) -> Self:
+        if self.tls != Tls() and self.url.lower().startswith("http:"):
+            refuse([(("tls",), "is for a url of https")])
+        return self
+
 
 class Kafka(ToTopic, _Queued):
     """To a topic: the key is the client's instance id, the value the payload, the headers describe the client."""

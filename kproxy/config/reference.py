@@ -13,18 +13,22 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from kproxy.config.authentication import Authentication, CertificateRule
+from kproxy.config.client_credentials import ClientCredentials
 from kproxy.config.cluster import VirtualCluster
 from kproxy.config.environment import FLAGS, flag, variable
 from kproxy.config.events import DESTINATIONS, Events
+from kproxy.config.faults import FaultRule, Faults
 from kproxy.config.groups import GroupRule
 from kproxy.config.identity import Identity
 from kproxy.config.models import Config
 from kproxy.config.nodes import Nodes
+from kproxy.config.oauthbearer import OAuthBearer
 from kproxy.config.process import Admin, Drain, Limits, Log, Reload, State, Timeouts, Topology
 from kproxy.config.proxy_protocol import ProxyProtocol
 from kproxy.config.receivers import BUILT_IN, PlugIn, Tls
 from kproxy.config.telemetry import Subscription, Telemetry
-from kproxy.config.tls import ClientTls, UpstreamTls
+from kproxy.config.tls import AdminTls, ClientTls, UpstreamTls
 from kproxy.config.upstreams import Failover, Upstream
 from kproxy.docs_part import with_part
 
@@ -36,6 +40,10 @@ _GROUPS: Final[tuple[tuple[str, str, type[BaseModel]], ...]] = (
     ("clusters[]", "", VirtualCluster),
     ("clusters[].upstreams[]", _UNNAMED, Upstream),
     ("clusters[].identity", "identity", Identity),
+    ("clusters[].identity.client_credentials", "identity__client_credentials", ClientCredentials),
+    ("clusters[].authentication", "authentication", Authentication),
+    ("clusters[].authentication.oauthbearer", "authentication__oauthbearer", OAuthBearer),
+    ("clusters[].authentication.certificates[]", _UNNAMED, CertificateRule),
     ("clusters[].failover", "failover", Failover),
     ("clusters[].nodes", "nodes", Nodes),
     ("clusters[].telemetry", "telemetry", Telemetry),
@@ -44,7 +52,10 @@ _GROUPS: Final[tuple[tuple[str, str, type[BaseModel]], ...]] = (
     ("clusters[].upstream_tls", "upstream_tls", UpstreamTls),
     ("clusters[].proxy_protocol", "proxy_protocol", ProxyProtocol),
     ("clusters[].groups[]", _UNNAMED, GroupRule),
+    ("clusters[].faults", "faults", Faults),
+    ("clusters[].faults.rules[]", _UNNAMED, FaultRule),
     ("admin", "admin", Admin),
+    ("admin.tls", "admin__tls", AdminTls),
     ("limits", "limits", Limits),
     ("timeouts", "timeouts", Timeouts),
     ("topology", "topology", Topology),
@@ -64,7 +75,21 @@ _GROUPS: Final[tuple[tuple[str, str, type[BaseModel]], ...]] = (
 )
 
 # Fields that have their own tables.
-_TABLES: Final = frozenset({"nodes", "failover", "telemetry", "tls", "upstream_tls", "proxy_protocol", "identity"})
+_TABLES: Final = frozenset(
+    {
+        "authentication",
+        "nodes",
+        "failover",
+        "telemetry",
+        "tls",
+        "upstream_tls",
+        "proxy_protocol",
+        "faults",
+        "identity",
+        "client_credentials",
+        "oauthbearer",
+    }
+)
 
 
 def json_schema() -> str:

@@ -15,25 +15,38 @@ from pydantic import BaseModel
 from kproxy.config.address import HostPort
 from kproxy.config.base import Path, dotted
 from kproxy.config.cluster import VirtualCluster
+from kproxy.config.events import EventTopic
 from kproxy.config.models import Config
 from kproxy.config.telemetry import QUOTAS
 from kproxy.config.upstreams import Upstream
 
-PROCESS_APPLIES: Final[frozenset[Path]] = frozenset({("topology",), ("drain",), ("reload",), ("log", "level")})
+PROCESS_APPLIES: Final[frozenset[Path]] = frozenset(
+    {("limits",), ("timeouts",), ("topology",), ("drain",), ("reload",), ("log", "level"), ("admin", "tls")}
+)
 CLUSTER_APPLIES: Final[frozenset[Path]] = frozenset(
     {
+        ("listen",),
         ("upstreams",),
         ("identity",),
         ("failover", "automatic"),
         ("failover", "after"),
         ("failover", "floor"),
+        ("failover", "standby_interval"),
         ("failover", "separate_producer_ids"),
         ("advertised_host",),
         ("tls",),
+        ("authentication", "mechanisms"),
+        ("authentication", "users_file"),
+        ("authentication", "session_lifetime"),
+        ("authentication", "oauthbearer"),
+        ("authentication", "certificates"),
         ("proxy_protocol",),
         ("max_connections",),
+        ("max_connections_per_principal",),
         ("nodes",),
         ("groups",),
+        ("byte_rates",),
+        ("faults", "rules"),
         ("telemetry", "admin"),
         ("telemetry", "interval"),
         ("telemetry", "subscriptions"),
@@ -44,10 +57,10 @@ CLUSTER_APPLIES: Final[frozenset[Path]] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The dotted settings that differ, each in one of the three fields; false when nothing differs.
+    """The dotted settings that differ, each in one of the fields; false when nothing differs.
 
-    `restart`: settings that take a restart, with their virtual cluster's name (`clusters.payments.listen`); a virtual
-    cluster that is new or gone is listed by its name alone. `clusters`: by virtual cluster, its settings that can be
+    `restart`: settings that take a restart, with their virtual cluster's name (`clusters.payments.listen`). `added`
+    and `removed` are names of virtual clusters. `clusters`: by virtual cluster, its settings that can be
     applied (`nodes.ranges`; `upstreams` also for a change of `bootstrap_servers`). `process`: the other settings that
     can be applied.
     """
@@ -55,25 +68,45 @@ class Changes:
     restart: tuple[str, ...] = ()
     clusters: Mapping[str, frozenset[str]] = field(default_factory=dict)
     process: frozenset[str] = frozenset()
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.restart or self.clusters or self.process)
+        return bool(self.restart or self.clusters or self.process or self.added or self.removed)
 
 
 def changes(old: Config, new: Config) -> Changes:
     """Return what `new` changes. The order of virtual clusters does not count, nor how their backend is written."""
     applied, restart = _parted(_differing(old, new, "clusters"), PROCESS_APPLIES)
     before, after = ({cluster.name: cluster for cluster in config.clusters} for config in (old, new))
-    restart += [f"clusters.{name}" for name in {**before, **after} if name not in before or name not in after]
+    added = tuple(name for name in after if name not in before)
+    removed = tuple(name for name in before if name not in after)
+    restart += [f"clusters.{name}" for name in removed if _has_events(old, name)]
     clusters: dict[str, frozenset[str]] = {}
     for name in (name for name in before if name in after):
         can, cannot = _parted(_of_cluster(before[name], after[name]), CLUSTER_APPLIES)
         if "groups" in can and not (before[name].groups and after[name].groups):
             can.remove("groups")  # connections keep the policies that they began with
             cannot.append("groups")
+        fixed = _fixed_by_names(before[name], after[name])
+        cannot += [key for key in can if key in fixed]
+        can = [key for key in can if key not in fixed]
         restart += [f"clusters.{name}.{key}" for key in cannot]
         clusters |= {name: frozenset(can)} if can else {}
-    return Changes(tuple(restart), clusters, frozenset(applied))
+    return Changes(tuple(restart), clusters, frozenset(applied), added, removed)
+
+
+def _has_events(config: Config, name: str) -> bool:
+    """Return True when a topic of the event stream is at this virtual cluster; without a name it is at the only one."""
+    return any(
+        isinstance(one, EventTopic) and not one.bootstrap_servers and one.cluster in (None, name)
+        for one in config.events.destinations
+    )
+
+
+def _fixed_by_names(old: VirtualCluster, new: VirtualCluster) -> tuple[str, ...]:
+    """Return the settings that say how clients bootstrap where the port of `listen` is shared by name."""
+    return ("nodes.strategy", "advertised_host") if "sni" in (old.nodes.strategy, new.nodes.strategy) else ()
 
 
 def _of_cluster(old: VirtualCluster, new: VirtualCluster) -> Iterator[Path]:

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import unquote
 
-from pydantic import BeforeValidator, Field, PlainSerializer, SecretStr
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, SecretStr
 
+from kproxy.config.base import checked_text
 from kproxy.observe.masking import HIDDEN, mask_url, mask_urls
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
 _FIELD: Final = re.compile(r"[\x20-\x7e\t]*")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _CREDENTIALS: Final = re.compile(r"[^\s'\"/@]+:[^\s'\"]*@")
 
 
@@ -34,14 +36,14 @@ def _header_names(headers: Any) -> Any:
 
 def _header_value(value: Any) -> Any:
     """Strip the value, for files end with a newline; refuse one that no header can have, without showing it."""
-    if isinstance(value, SecretStr):
-        value = value.get_secret_value()
-    if not isinstance(value, str):
-        raise ValueError("must be text (in quotation marks, if it looks like something else)")
-    value = value.strip()
-    if not _FIELD.fullmatch(value):
+    text = _revealed(value).strip()
+    if not _FIELD.fullmatch(text):
         raise ValueError("must be one line of printable ASCII (its value is not shown here)")
-    return value
+    return text
+
+
+def _revealed(value: Any) -> str:
+    return checked_text(value.get_secret_value() if isinstance(value, SecretStr) else value)
 
 
 HeaderValue = Annotated[SecretStr, BeforeValidator(_header_value, json_schema_input_type=str)]
@@ -65,6 +67,26 @@ SecretUrl = Annotated[
 """A URL whose user, password and query may be secret: they are shown as `**********`."""
 
 
+def _check_line(line: str) -> str:
+    if not line or _CONTROL.search(line):
+        raise ValueError("must not be empty, and must have no control characters")
+    return line
+
+
+def _password(value: Any) -> Any:
+    """Refuse a password that cannot be sent, without showing it."""
+    text = _revealed(value).removesuffix("\n")  # as Secrets of Kubernetes may end
+    if not text or _CONTROL.search(text):
+        raise ValueError("must be one line, and not empty (its value is not shown here)")
+    return text
+
+
+Line = Annotated[str, AfterValidator(_check_line)]
+"""One line of text: a user, a file, a client id."""
+Password = Annotated[SecretStr, BeforeValidator(_password, json_schema_input_type=str)]
+"""A password of one line; pydantic shows it as `**********`."""
+
+
 def hidden_options(options: Mapping[str, Any]) -> dict[str, str]:
     """Return the options of a plug-in without their values: nobody knows which of them are secret."""
     return dict.fromkeys(options, HIDDEN)
@@ -83,8 +105,9 @@ def secrets_of(groups: Iterable[BaseModel]) -> Iterator[str]:
             yield value.get_secret_value().rpartition(" ")[2]  # the token behind `Bearer`
         yield from _in_url(getattr(group, "url", ""))
         yield from _texts(getattr(group, "options", None))
-        if (password := getattr(group, "password", None)) is not None:
-            yield password.get_secret_value()
+        for name in ("password", "client_secret"):
+            if (secret := getattr(group, name, None)) is not None:
+                yield secret.get_secret_value()
 
 
 def _in_url(url: str) -> Iterator[str]:

@@ -7,11 +7,11 @@ telemetry by them.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
-from kproxy.config.base import Path, Settings, refuse
+from kproxy.config.base import ConsistentSettings, Path, Settings
 from kproxy.config.delivery import Text
 from kproxy.config.process import Count, FrameBytes, Share
 from kproxy.config.receivers import Words
@@ -59,7 +59,7 @@ class Subscription(Settings):
     )
 
 
-class Telemetry(Settings):
+class Telemetry(ConsistentSettings):
     """Client telemetry (KIP-714), served by kproxy. Without this block requests for it go to the broker."""
 
     admin: Literal["upstream", "any", "none"] = Field(
@@ -116,12 +116,6 @@ class Telemetry(Settings):
     receivers: Words | None = Field(
         default=None, description="Names of the receivers of clients' pushes; without it all of `receivers`."
     )
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        if found := list(self._problems()):
-            refuse(found)
-        return self
 
     def _problems(self) -> Iterator[tuple[Path, str]]:
         names = [subscription.name for subscription in self.subscriptions]

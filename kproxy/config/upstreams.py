@@ -15,12 +15,15 @@ from kproxy.config.address import MAX_PORT, HostPort, is_wildcard
 from kproxy.config.base import Path, Settings, split_commas
 from kproxy.config.identity import Identity
 from kproxy.config.tls import UpstreamTls
+from kproxy.config.topic import Topic
 from kproxy.config.units import seconds
 
 DEFAULT_NAME: Final = "main"
 """The name of the upstream that `bootstrap_servers` gives."""
 
 _SOFTWARE_NAME: Final = r"[A-Za-z0-9]([-.A-Za-z0-9]*[A-Za-z0-9])?"
+_DNS_SUBDOMAIN: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+_MOST_NAME: Final = 253
 _DNS_LABEL: Final = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 
 
@@ -36,6 +39,15 @@ def _check_dialable(server: HostPort) -> HostPort:
     if not server.port or is_wildcard(server.host):
         raise ValueError(f"{server} cannot be connected to: give the broker's own host and a port from 1 to {MAX_PORT}")
     return server
+
+
+def _check_config_map(name: str) -> str:
+    if len(name) > _MOST_NAME or not re.fullmatch(_DNS_SUBDOMAIN, name):
+        raise ValueError(
+            f"{name!r} is no name of a ConfigMap: at most {_MOST_NAME} of a-z, 0-9, '-' and '.', with a letter or a "
+            "digit at both ends and beside each '.'"
+        )
+    return name
 
 
 def _check_software(name: str) -> str:
@@ -74,6 +86,11 @@ class Upstream(Settings):
     )
 
 
+ConfigMapName = Annotated[
+    str, AfterValidator(_check_config_map), Field(json_schema_extra={"pattern": f"^{_DNS_SUBDOMAIN}$"})
+]
+
+
 class Failover(Settings):
     """When kproxy switches to another upstream by itself, and what it does so that clients can follow at any time."""
 
@@ -88,6 +105,27 @@ class Failover(Settings):
     )
     floor: Wait = Field(
         default=600.0, description="The shortest time between two automatic switches. Seconds, or as 10m."
+    )
+    standby_interval: Wait = Field(
+        default=60.0,
+        description="Time between two looks at each upstream that is not active; jitter is added. kproxy warns of one "
+        "that could not take over, and no automatic failover goes there. Seconds, or as 60s.",
+    )
+    control_topic: Topic | None = Field(
+        default=None,
+        description="The topic by which all replicas of kproxy agree on the active upstream: one `kproxy failover` "
+        "switches all of them, and one that starts learns what is active. kproxy creates it at each upstream, with one "
+        "partition and compacted, and keeps a copy of each order there. Without it, and without `config_map`, each "
+        "replica is switched for itself.",
+        examples=["kproxy-orders"],
+    )
+    config_map: ConfigMapName | None = Field(
+        default=None,
+        description="In place of `control_topic`, where kproxy runs in Kubernetes: the ConfigMap of its namespace by "
+        "which all replicas agree. kproxy creates it, and keeps the newest order there, under the virtual cluster's "
+        "name. Its service account must be allowed `get`, `watch`, `patch` and `create` of this ConfigMap; the Helm "
+        "chart sees to that.",
+        examples=["kproxy-orders"],
     )
     hide_topic_ids_from: Software = Field(
         default=("kgo",),
@@ -112,5 +150,10 @@ def problems(upstreams: Sequence[Upstream], failover: Failover) -> Iterator[tupl
     for index, name in enumerate(names):
         if name in names[:index]:
             yield ("upstreams", index, "name"), f"{name!r} is also the name of upstreams.{names.index(name)}"
+    for key in ("control_topic", "config_map"):
+        if getattr(failover, key) is not None and len(upstreams) < 2:
+            yield ("failover", key), "needs at least two upstreams: there is nothing to agree on"
+    if failover.control_topic is not None and failover.config_map is not None:
+        yield ("failover", "config_map"), "goes in place of control_topic: give one of them"
     if failover.automatic and len(upstreams) < 2:
         yield ("failover", "automatic"), "needs at least two upstreams: there is nowhere to switch to"

@@ -8,8 +8,10 @@ differs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
+from typing import Final
 
 from kproxy.coordinator.consumer_protocol import CONSUMER
 from kproxy.coordinator.group import Group
@@ -33,6 +35,11 @@ from kproxy.coordinator.usage import MOST_GROUPS, MOST_PENDING, Usage, size_of, 
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.error_codes import ErrorCode
 
+_PAUSE: Final = 1.0
+"""Seconds without a commit in a transaction: then the broker has those that passed."""
+_MOST_LATE: Final = 12 * 3600.0
+"""So long a refresh waits for such a pause, anew after each restart; a broker keeps offsets for a week."""
+
 
 class Coordinator:
     """Answers each request exactly once, now or later. `now` is in seconds, of a clock that does not go back."""
@@ -44,6 +51,10 @@ class Coordinator:
         self.groups: dict[str, Group] = {}
         self.refuses = 0
         """The error for every request: 14 until the groups of before a restart are read, 16 when kproxy is to end."""
+        self.commits_wait = False
+        """After a restart, until it is known whether Kafka is the cluster that members' positions are of."""
+        self.in_doubt: Callable[[], bool] = lambda: False
+        """Whether another Kafka cluster may have taken its place since."""
         self.usage = Usage()
         self._rebalance = rebalance
         self._timers = rebalance.timers
@@ -95,7 +106,9 @@ class Coordinator:
             return ErrorCode.GROUP_MAX_SIZE_REACHED
         if not group.supports(said.protocol_type, said.protocols):
             return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-        if said.member_id not in group.members and not self.usage.has_room(size_of(said.protocols)):
+        known = group.members.get(said.member_id)
+        more = size_of(said.protocols) - (0 if known is None else size_of(known.protocols))
+        if more > 0 and not self.usage.has_room(more):
             return ErrorCode.POLICY_VIOLATION
         return ErrorCode.NONE
 
@@ -152,6 +165,9 @@ class Coordinator:
             self._rebalance.answer(group, member, answer, now)
             return ErrorCode.NONE
         group.update(member, said)
+        if _confirms(group, member):
+            self._rebalance.confirm(group, member, answer, now)
+            return ErrorCode.NONE
         group.wait_to_join(member, answer)
         self._rebalance.disturb(group, cause, now, member)
         return ErrorCode.NONE
@@ -193,10 +209,10 @@ class Coordinator:
             return
         member = group.members[said.member_id]
         self._rebalance.synced(group, member, now)
-        if group.state is GroupState.STABLE:
-            answer(group.synced(member))
-            return
         assignments = said.assignments or {}
+        if group.state is GroupState.STABLE:
+            self._sync_stable(group, member, assignments, answer, now)
+            return
         leads = group.leader == member.id
         if leads and not self.usage.has_room(size_of_all(assignments.values()) - group.assigned):
             answer(Synced(ErrorCode.POLICY_VIOLATION))
@@ -205,18 +221,64 @@ class Coordinator:
         if leads:
             self._rebalance.assign(group, assignments, now)
 
+    def _sync_stable(
+        self, group: Group, member: Member, assignments: Mapping[str, bytes], answer: AnswerSync, now: float
+    ) -> None:
+        """Give a member its kept assignment, unless it leads and has found after a restart that another one is due."""
+        if group.is_changed(member, assignments):
+            self._rebalance.prepare(group, Cause.LEADER_JOINED, now, member)
+            answer(Synced(ErrorCode.REBALANCE_IN_PROGRESS))
+        else:
+            answer(group.synced(member))
+
     def heartbeat(self, group_id: str, member_id: str, instance_id: str | None, generation: int, now: float) -> int:
         """Take a Heartbeat request; return its error."""
         return self._alive(ApiKey.HEARTBEAT, group_id, member_id, instance_id, generation, now)
 
     def offsets_due(self, group_id: str, member_id: str, now: float) -> bytes | None:
-        """Return a consumer's assignment if its offsets are to be committed again now; the next time is set then."""
+        """Return a consumer's assignment if its offsets are to be committed again now; the next time is set then.
+
+        A group that commits in transactions waits for a pause, though not for ever: see `refreshing`.
+        """
         group = self.groups[group_id]
         member = group.members[member_id]
-        if now < member.offsets_due or group.state is not GroupState.STABLE or group.protocol_type != CONSUMER:
+        if self._refuses_commits or group.state is not GroupState.STABLE or group.protocol_type != CONSUMER:
+            return None
+        late = now - member.offsets_due
+        if late < 0 or (now < group.transacted_at + _PAUSE and late < _MOST_LATE):
             return None
         member.offsets_due = now + group.settings.offset_refresh
         return member.assignment
+
+    def not_refreshed(self, group_id: str, member_id: str, again: float) -> None:
+        """Note that a member's offsets could not be committed again: they are due at `again`, if it is still there."""
+        group = self.groups.get(group_id)
+        member = None if group is None else group.members.get(member_id)
+        if member is not None:
+            member.offsets_due = again
+
+    @contextmanager
+    def refreshing(self, group_id: str) -> Iterator[None]:
+        """Hold off commits in transactions (14) while a member's offsets are read and committed again.
+
+        They come by the producer's connection: one between the two would be undone when its transaction is committed,
+        since the broker believes the later record. One that had gone to the broker just before is why to wait for a
+        pause.
+        """
+        group = self.groups[group_id]
+        group.refreshing += 1
+        try:
+            yield
+        finally:
+            group.refreshing -= 1
+
+    @property
+    def _refuses_commits(self) -> int:
+        """The error for every commit; 0 where they are taken."""
+        if self.refuses:
+            return self.refuses
+        waits = self.commits_wait or self.in_doubt()
+        return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if waits else ErrorCode.NONE
 
     def may_commit(self, group_id: str, member_id: str, instance_id: str | None, generation: int, now: float) -> int:
         """Return the error for an OffsetCommit request, 0 where it may go on to the broker; 69 below v9 is 22.
@@ -224,23 +286,33 @@ class Coordinator:
         Consumers without a group, and administrators, have generation -1 and no member id: they may commit for a group
         without members.
         """
+        if error := self._refuses_commits:
+            return error
         group = self.groups.get(group_id)
-        if generation < 0 and not self.refuses and (group is None or group.state is GroupState.EMPTY):
+        if generation < 0 and (group is None or group.state is GroupState.EMPTY):
             return ErrorCode.NONE
-        if group is None and not self.refuses:
+        if group is None:
             return ErrorCode.GROUP_ID_NOT_FOUND
         return self._alive(ApiKey.OFFSET_COMMIT, group_id, member_id, instance_id, generation, now)
 
-    def may_commit_in_transaction(self, group_id: str, member_id: str, instance_id: str | None, generation: int) -> int:
+    def may_commit_in_transaction(
+        self, group_id: str, member_id: str, instance_id: str | None, generation: int, now: float
+    ) -> int:
         """Return the error for a TxnOffsetCommit request, 0 where it may go on; naming no member is allowed."""
-        if self.refuses:
-            return self.refuses
-        if generation < 0 and member_id == UNKNOWN_MEMBER and instance_id is None:
-            return ErrorCode.NONE
+        if error := self._refuses_commits:
+            return error
         group = self.groups.get(group_id)
-        if group is None:
-            return ErrorCode.ILLEGAL_GENERATION
-        return self._fence(group, member_id, instance_id, generation)
+        if group is not None and group.refreshing:
+            return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        if not (generation < 0 and member_id == UNKNOWN_MEMBER and instance_id is None):
+            if group is None:
+                return ErrorCode.ILLEGAL_GENERATION
+            error = self._fence(group, member_id, instance_id, generation)
+            if error:
+                return error
+        if group is not None:
+            group.transacted_at = now
+        return ErrorCode.NONE
 
     def _alive(
         self, api: int, group_id: str, member_id: str, instance_id: str | None, generation: int, now: float
@@ -327,13 +399,20 @@ class Coordinator:
             self._forget(group, now)
 
     def send_away(self, error: int, now: float) -> None:
-        """Answer all requests that wait with an error: their clients have to look for the coordinator again."""
-        for group in self.groups.values():
-            for member in group.members.values():
+        """Answer all requests that wait with an error: their clients have to look for the coordinator again.
+
+        A new member that cannot know its id from that answer comes back as another one, and would be waited for.
+        """
+        for group in tuple(self.groups.values()):
+            for member in tuple(group.members.values()):
                 if member.waits:
                     self._rebalance.heard(member, now)
                 member.answer_all(error)
+                if member.is_new and member.is_nameless:
+                    group.remove(member)
             group.rejoined.clear()
+            if not group.members:
+                self._nobody_waits(group, now)
 
     def change_cluster(self, now: float) -> None:
         """Have all members join again and fetch their offsets anew, from another Kafka cluster.
@@ -402,6 +481,16 @@ def _disturbance(group: Group, member: Member, said: Join) -> Cause | None:
     if group.state is GroupState.STABLE and group.leader != member.id:
         return None
     return Cause.LEADER_JOINED if group.state is GroupState.STABLE else Cause.MEMBER_JOINED
+
+
+def _confirms(group: Group, member: Member) -> bool:
+    """Return whether a member that joins again may show by its assignments whether anything has changed.
+
+    Only the leader after a restart of kproxy may, as long as the group uses the same protocol.
+    """
+    if group.state is not GroupState.STABLE or group.leader != member.id:
+        return False
+    return (group.resumed or group.confirming) and group.chosen_protocol() == group.protocol_name
 
 
 def _other_protocol(group: Group | None, said: Sync) -> int:

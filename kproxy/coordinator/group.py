@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from math import inf
+from typing import Final, NamedTuple
 
 from kproxy.coordinator.member import Member
 from kproxy.coordinator.messages import AnswerJoin, Join, Joined, JoinedMember, Protocols, Synced
@@ -17,6 +18,9 @@ from kproxy.coordinator.states import GroupState
 from kproxy.coordinator.timers import Timer
 from kproxy.coordinator.usage import Usage, size_of, size_of_all
 from kproxy.wire.generated.error_codes import ErrorCode
+
+_SPREAD: Final = 600.0
+"""Seconds over which the first refreshes of offsets are spread, of all members that are new at once."""
 
 
 class Unkept(NamedTuple):
@@ -74,6 +78,14 @@ class Group:
         """Answers of this generation that wait until it is kept. Meanwhile no session ends: these members wait, too."""
         self.assigning: int | None = None
         """The generation whose assignments are being stored: the leader's later ones are ignored."""
+        self.transacted_at = -inf
+        """When a commit in a transaction last went to the broker."""
+        self.refreshing = 0
+        """How many of its members' offsets are being committed again just now."""
+        self.resumed = False
+        """Stable since before a restart of kproxy, and its leader has not joined again."""
+        self.confirming = False
+        """The leader has joined again after a restart: its assignments say whether anything has changed."""
 
     def add(self, member: Member, protocol_type: str) -> None:
         """Add a member; the first one decides the protocol type, and leads."""
@@ -234,10 +246,27 @@ class Group:
         self.assigned = size_of_all(member.assignment for member in self.members.values())
         self._usage.bytes += self.assigned
 
+    def is_changed(self, member: Member, assignments: Mapping[str, bytes]) -> bool:
+        """Return whether a leader that has joined again after a restart assigns otherwise; it may do so once.
+
+        One that assigns nothing to anybody changes nothing.
+        """
+        if not self.confirming or member.id != self.leader:
+            return False
+        self.confirming = False
+        return bool(assignments) and any(
+            assignments.get(one.id, b"") != one.assignment for one in self.members.values()
+        )
+
     def spread_offsets(self, now: float) -> None:
-        """Set when each member's offsets are committed again: one after the other, the first at its next heartbeat."""
-        step = self.settings.offset_refresh / max(len(self.members), 1)
-        for number, member in enumerate(self.members.values()):
+        """Set when each new member's offsets are committed again: one after the other, the first at its next heartbeat.
+
+        Those whose time is set keep it, and new ones have theirs soon: a group may rebalance more often than
+        `offset_refresh`.
+        """
+        new = [member for member in self.members.values() if member.offsets_due == inf]
+        step = min(self.settings.offset_refresh, _SPREAD) / max(len(new), 1)
+        for number, member in enumerate(new):
             member.offsets_due = now + number * step
 
     def not_rejoined(self) -> Sequence[Member]:

@@ -77,7 +77,10 @@ class HostedGroups:
         if not isinstance(store, MemoryStore):
             journal: Journal = StoreJournal(store, self._table, work, self._troubles, self._acted)
             self._rebalance.journal = journal
-            self.coordinator.restore((await restored(store, self._table, decode)).values(), trio.current_time())
+            records = await restored(store, self._table, decode)
+            self.coordinator.restore(records.values(), trio.current_time())
+            self.coordinator.commits_wait = bool(records)
+            self._abandon()  # other rules may hold than before the restart
         self.coordinator.refuses = ErrorCode.NONE
 
     def hosts(self, group_id: str) -> bool:
@@ -110,18 +113,29 @@ class HostedGroups:
             self._due = _NEVER if due is None else due
             with trio.move_on_at(self._due):
                 await self._woken.wait()
+            # All are sent away for good: nobody can be heard of here any more, so nobody is missed.
+            if self.coordinator.refuses == ErrorCode.NOT_COORDINATOR:
+                await trio.sleep_forever()
             with boundary(self._troubles, Where.GROUPS):  # of one group, so that the others' timers are called
                 self._timers.fire(trio.current_time())
 
+    def arrive(self, *, elsewhere: bool) -> None:
+        """Take commits from now on: the Kafka cluster has shown itself, and whether it is another one than before."""
+        if elsewhere and self.coordinator.groups:
+            log.warning("hosted groups came to another Kafka cluster: members join again and fetch their offsets there")
+            self.change_cluster()
+        self.coordinator.commits_wait = False
+
     def change_cluster(self) -> None:
         """Have all members find the coordinator at another Kafka cluster, and fetch their offsets there."""
+        self.coordinator.commits_wait = False
         with self.acting() as now:
             self.coordinator.change_cluster(now)
 
     def send_away(self, *, for_good: bool = False) -> None:
         """Have all clients whose requests wait look for the coordinator again; members stay members.
 
-        `for_good`: kproxy is to end, so whoever asks from now on is sent away too.
+        `for_good`: kproxy is to end, so whoever asks from now on is sent away too, and no session ends.
         """
         if for_good:
             self.coordinator.refuses = ErrorCode.NOT_COORDINATOR
@@ -131,6 +145,11 @@ class HostedGroups:
     def reconfigure(self, rules: Sequence[GroupRule]) -> None:
         """Apply other rules. Live groups that no rule matches any more are their brokers' from now on."""
         self._rules = GroupRules(rules, self._key)
+        self._abandon()
+        self.coordinator.adopt()
+
+    def _abandon(self) -> None:
+        """Forget the groups that are not hosted any more."""
         gone = [group_id for group_id in self.coordinator.groups if not self.hosts(group_id)]
         if gone:
             some = gone[:_NAMED]
@@ -139,7 +158,6 @@ class HostedGroups:
             )
         with self.acting() as now:
             self.coordinator.abandon(gone, now)
-            self.coordinator.adopt()
 
     def moved(self, group: Group, move: Move) -> None:
         """Count and report that a group went to another state."""

@@ -7,15 +7,16 @@ any.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeAlias
 
 import trio
 
 from kproxy.errors import UpstreamError
+from kproxy.upstream.coordinator import at_coordinator
+from kproxy.upstream.responses import check
 from kproxy.wire.error_codes import error_name
 from kproxy.wire.generated.error_codes import ErrorCode
-from kproxy.wire.generated.find_coordinator_request import FindCoordinatorRequest
-from kproxy.wire.generated.find_coordinator_response import FindCoordinatorResponse
 from kproxy.wire.generated.list_offsets_request import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from kproxy.wire.generated.list_offsets_response import ListOffsetsResponse
 from kproxy.wire.generated.metadata_request import MetadataRequest, MetadataRequestTopic
@@ -34,6 +35,8 @@ _LATEST: Final = -1
 """The timestamp that asks for a partition's end."""
 _NO_LEADER: Final = -1
 _NO_OFFSET: Final = -1
+_PATIENCE: Final = 5.0
+"""Seconds for which errors are obeyed that may pass, e.g. while the coordinator moves."""
 _NO_ANSWER: Final = "the broker says nothing of it"
 
 
@@ -57,12 +60,6 @@ class PartitionLag(NamedTuple):
         return max(0, self.end - self.committed)
 
 
-class _FindCoordinator(FindCoordinatorRequest):
-    """Of one group: later versions take lists."""
-
-    max_version: ClassVar[int] = 3
-
-
 class _OffsetFetch(OffsetFetchRequest):
     """Of one group with topics by name: later versions take lists of groups, then topics by id."""
 
@@ -78,7 +75,7 @@ async def lag(client: UpstreamClient, group_id: str, assigned: Iterable[Partitio
 
     Raises `UpstreamError`.
     """
-    committed = await _committed(client, group_id)
+    committed = await committed_offsets(client, group_id)
     partitions = sorted({*committed, *assigned})
     ends = await _ends(client, partitions)
     return [_row(one, committed.get(one), ends.get(one, _NO_ANSWER)) for one in partitions]
@@ -90,13 +87,9 @@ def _row(partition: Partition, *found: int | str | None) -> PartitionLag:
     return PartitionLag(*partition, committed, end, next((one for one in found if isinstance(one, str)), None))
 
 
-async def _committed(client: UpstreamClient, group_id: str) -> _Found:
+async def committed_offsets(client: UpstreamClient, group_id: str) -> _Found:
     """Return what is committed of each partition of a group."""
-    found = await client.request(_FindCoordinator(key=group_id), FindCoordinatorResponse)
-    _check("FindCoordinator", found.error_code)
-    client.update(found.node_id, found.host, found.port)
-    answer = await client.request(_OffsetFetch(group_id=group_id, topics=None), OffsetFetchResponse, node=found.node_id)
-    _check("OffsetFetch", answer.error_code)
+    answer = await at_coordinator(client, group_id, seconds=_PATIENCE).ask(partial(_committed, client, group_id))
     return {
         (topic.name, one.partition_index): _offset(one.committed_offset, one.error_code)
         for topic in answer.topics
@@ -104,15 +97,16 @@ async def _committed(client: UpstreamClient, group_id: str) -> _Found:
     }
 
 
+async def _committed(client: UpstreamClient, group_id: str, node: int) -> OffsetFetchResponse:
+    answer = await client.request(_OffsetFetch(group_id=group_id, topics=None), OffsetFetchResponse, node=node)
+    check("OffsetFetch", answer.error_code, asked=f"group {group_id}")
+    return answer
+
+
 def _offset(offset: int, error_code: int) -> int | str | None:
     if error_code:
         return error_name(error_code)
     return None if offset == _NO_OFFSET else offset
-
-
-def _check(api: str, code: int) -> None:
-    if code != ErrorCode.NONE:
-        raise UpstreamError(f"the broker answers {api} with {error_name(code)}")
 
 
 async def _ends(client: UpstreamClient, partitions: Collection[Partition]) -> _Found:

@@ -21,6 +21,7 @@ class Member:
         "client_id",
         "id",
         "instance_id",
+        "is_nameless",
         "is_new",
         "join",
         "offsets_due",
@@ -42,6 +43,8 @@ class Member:
         """When the offsets of its partitions are to be committed again, so that the broker does not expire them."""
         self.is_new = True
         """Until its first join is answered: it does not know its id yet, and cannot send heartbeats."""
+        self.is_nameless = not said.member_id and not said.instance_id
+        """Whether it joined without an id: only the answer to its first join tells it one."""
         self.join: AnswerJoin | None = None
         """Answers its JoinGroup request that waits; None without one."""
         self.sync: AnswerSync | None = None

@@ -70,6 +70,7 @@ class Rebalance:
         if before is GroupState.COMPLETING:
             self._refuse_syncs(group, ErrorCode.REBALANCE_IN_PROGRESS, now)
         group.assigning = None
+        group.resumed = group.confirming = False
         group.syncs.stop()
         self._move(group, GroupState.PREPARING, cause, now, member)
         if before is GroupState.EMPTY:
@@ -168,6 +169,14 @@ class Rebalance:
 
         self.journal.write(group.id, record_of(group), done, now)
 
+    def confirm(self, group: Group, member: Member, answer: AnswerJoin, now: float) -> None:
+        """Have a leader that joins again after a restart assign in the present generation; nobody else notices.
+
+        A Java consumer that reached no broker meanwhile forgets its partitions, and takes that for a change (KIP-899).
+        """
+        group.resumed, group.confirming = False, True
+        self.answer(group, member, answer, now)
+
     def answer(self, group: Group, member: Member, answer: AnswerJoin, now: float) -> None:
         """Answer a member that joins again in the present generation, as if it had just begun."""
         self.heard(member, now)
@@ -256,17 +265,27 @@ class Rebalance:
             self.journal.write(group.id, None, _ignored, now)
 
     def restore(self, record: GroupRecord, group: Group, now: float) -> None:
-        """Put a new group into the state of a record: stable where the assignments were kept, else waiting for them."""
+        """Put a new group into the state of a record: stable where the assignments were kept, else waiting for them.
+
+        A generation without a protocol is one that was fenced: nobody has joined it, so all have to join again.
+        """
         group.generation = record.generation
         group.protocol_type, group.protocol_name = record.protocol_type, record.protocol_name
         if not group.members:
             self.retain(group, now)
             return
-        group.phase.stop()
         group.leader = record.leader if record.leader in group.members else next(iter(group.members))
-        group.state = GroupState.STABLE if record.assigned else GroupState.COMPLETING
+        group.resumed = record.assigned
         group.spread_offsets(now)
-        if not record.assigned:
+        if record.assigned:
+            group.state = GroupState.STABLE
+            group.phase.stop()
+        elif record.protocol_name is None:
+            group.state = GroupState.PREPARING
+            self.timers.set(group.phase, now + group.rebalance_timeout)
+        else:
+            group.state = GroupState.COMPLETING
+            group.phase.stop()
             group.not_synced = set(group.members)
             self.timers.set(group.syncs, now + group.rebalance_timeout)
 

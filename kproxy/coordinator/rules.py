@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from kproxy.config.patterns import compiled
+from kproxy.config.patterns import FirstMatch, rule_pattern
 from kproxy.coordinator.settings import GroupSettings
-from kproxy.coordinator.usage import LONGEST_REMEMBERED
 from kproxy.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -16,39 +15,26 @@ if TYPE_CHECKING:
 
     from kproxy.config.groups import GroupRule
 
-_REMEMBERED: Final = 10_000
-"""Group ids whose rule is remembered."""
 
-
-class GroupRules:
+class GroupRules(FirstMatch[GroupSettings]):
     """The rules of a virtual cluster, in their order."""
 
     def __init__(self, rules: Sequence[GroupRule], key: str) -> None:
         """`key` is the virtual cluster's in the configuration; raises `ConfigError` for a pattern that is no regex."""
-        self._rules = [
-            (_compiled(rule.match, f"{key}.groups.{index}.match"), _settings(rule)) for index, rule in enumerate(rules)
-        ]
-        self._known: dict[str, GroupSettings | None] = {}
+        super().__init__(
+            [(_pattern(rule.match, f"{key}.groups.{index}.match"), _settings(rule)) for index, rule in enumerate(rules)]
+        )
 
     def settings_of(self, group_id: str) -> GroupSettings | None:
         """Return the settings of a hosted group, None for one that is its broker's."""
-        try:
-            return self._known[group_id]
-        except KeyError:
-            pass
-        found = next((settings for pattern, settings in self._rules if pattern.fullmatch(group_id)), None)
-        if len(group_id) <= LONGEST_REMEMBERED:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            self._known[group_id] = found
-        return found
+        return self.find(group_id)
 
 
-def _compiled(pattern: str, key: str) -> re2._Regexp:
+def _pattern(pattern: str, key: str) -> re2._Regexp:
     try:
-        return compiled(pattern)
+        return rule_pattern(pattern)
     except ValueError as error:
-        raise ConfigError(key, f"{pattern!a} is not a regex (RE2): {error}") from error
+        raise ConfigError(key, str(error)) from error
 
 
 def _settings(rule: GroupRule) -> GroupSettings:

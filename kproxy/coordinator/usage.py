@@ -8,8 +8,6 @@ from typing import Final
 
 from kproxy.coordinator.messages import Protocols
 
-LONGEST_REMEMBERED: Final = 256
-"""Characters of a group id that is remembered for speed. Ids may have 32 kB, and anybody may ask for 10,000 of them."""
 MOST_GROUPS: Final = 10_000
 MOST_BYTES: Final = 256 << 20
 """Of members' metadata and assignments. A consumer of a thousand partitions has some 10 KiB of both."""

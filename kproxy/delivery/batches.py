@@ -15,8 +15,8 @@ from uuid import UUID
 import cramjam
 
 from kproxy.delivery.destinations import T
-from kproxy.errors import ErrorClass
-from kproxy.wire.error_codes import classify
+from kproxy.errors import RefreshRetriableError, RetriableError
+from kproxy.upstream.responses import refused
 from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
 from kproxy.wire.generated.produce_response import ProduceResponse
@@ -118,19 +118,24 @@ class Verdict(Enum):
     DELIVERED = "delivered"
     AGAIN = "again"
     """Send the same batch again: the broker may take it later."""
+    REFRESH = "refresh"
+    """Look the leaders up, then send the same batch again."""
     APART = "apart"
     """Send the items in smaller batches: they are too large together, or the broker refuses one of them."""
     REFUSED = "refused"
 
 
-_TOO_LARGE: Final = frozenset({10, 18})  # MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE
-_RETRIABLE: Final = frozenset({ErrorClass.RETRIABLE, ErrorClass.REFRESH_RETRIABLE})
+_TOO_LARGE: Final = frozenset({ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE})
+"""By their codes: by their classes kproxy would give up, but it knows what to do, and makes smaller batches."""
 
 
 def verdict_on_code(code: int) -> Verdict:
-    """Return the verdict on a partition's error code."""
+    """Return the verdict on a partition's error code: what its class asks for (KIP-1050)."""
     if code == ErrorCode.NONE:
         return Verdict.DELIVERED
     if code in _TOO_LARGE:
         return Verdict.APART
-    return Verdict.AGAIN if classify(code) in _RETRIABLE else Verdict.REFUSED
+    error = refused("Produce", code)
+    if isinstance(error, RefreshRetriableError):
+        return Verdict.REFRESH
+    return Verdict.AGAIN if isinstance(error, RetriableError) else Verdict.REFUSED

@@ -75,6 +75,8 @@ log = structlog.get_logger("kproxy.delivery")
 
 _BACKOFF: Final = 1.0
 _LONGEST_BACKOFF: Final = 60.0
+_TRIES: Final = 3
+"""Failures in a row after which what is under way is lost: it may be what makes the destination fail."""
 _WELL: Final = 60.0  # seconds of work after which a failure counts as the first one again
 
 
@@ -119,25 +121,35 @@ class Fanout(Generic[T]):
                     nursery.start_soon(self._flush, destination)
 
     async def _keep(self, destination: Destination[T]) -> None:
-        failures = 0
+        failures = stuck = 0
         while True:
-            began = trio.current_time()
+            began, delivered = trio.current_time(), destination.counters.delivered
             try:
                 with trio.CancelScope() as scope:
                     self._running[destination.name] = scope
                     await destination.run()
                 if scope.cancelled_caught:
+                    _settle(destination, lost=False)
                     continue
                 log.error("delivery ended; it begins again", to=destination.name)
             except Exception as error:
                 destination.counters.last_error = f"{type(error).__name__}: {error}"
                 note(self._troubles, Where.DELIVERY, error, to=destination.name)
+            stuck = stuck + 1 if destination.counters.delivered == delivered else 1
+            _settle(destination, lost=stuck >= _TRIES)
             failures = 1 if trio.current_time() - began > _WELL else failures + 1
             await trio.sleep(full_jitter(failures, self._rand(), base=_BACKOFF, cap=_LONGEST_BACKOFF))
 
     async def _flush(self, destination: Destination[T]) -> None:
         with boundary(self._troubles, Where.DELIVERY):
             await destination.flush()
+
+
+def _settle(destination: Destination[T], *, lost: bool) -> None:
+    """Queue again what a destination that has ended had under way, or count it as failed; one may have no such code."""
+    settle = getattr(destination, "give_up" if lost else "give_back", None)
+    if settle is not None:
+        settle()
 
 
 def hand(destination: Destination[T], item: T, troubles: Troubles) -> None:

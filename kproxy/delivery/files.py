@@ -9,6 +9,7 @@ import fcntl
 import gzip
 import os
 import random
+import re
 import time
 import zlib
 from collections.abc import Callable, Iterable, Sequence
@@ -28,6 +29,7 @@ from kproxy.delivery.queued import MAX_BYTES, MAX_ITEMS, Queued
 from kproxy.upstream.attempts import full_jitter
 
 SUFFIX: Final = ".json.gz"
+_STAMP: Final = r"\d{8}T\d{6}\.\d{6}Z-[0-9a-f]{8}"
 _PART: Final = ".part"
 _CHUNK: Final = 64 * 1024
 _GZIP: Final = 31  # zlib's window bits for a gzip member
@@ -75,27 +77,38 @@ class Segment:
 
 
 def recover(directory: Path, prefix: str) -> int:
-    """Finish the files of a killed process, up to their last whole member; return how many. Raises OSError."""
+    """Finish the files of a killed process, up to their last whole member; return how many.
+
+    Those of another user stay as they are. Raises OSError.
+    """
     shown = 0
-    for part in directory.glob(f".{prefix}-[0-9]*{SUFFIX}{_PART}"):
-        with part.open("r+b", buffering=0) as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                continue  # its process is alive
-            size = _whole_members(file)
-            if size:
-                file.truncate(size)
-                _show(file, part.with_name(part.name[1 : -len(_PART)]))
-                shown += 1
-            else:
-                part.unlink()
+    for part in _of(directory, prefix, ".", _PART):
+        try:
+            shown += _recovered(part)
+        except PermissionError as error:
+            log.warning("a file is left unfinished", file=str(part), reason=str(error))
     return shown
+
+
+def _recovered(part: Path) -> bool:
+    """Finish a file, or remove one without a whole member; return whether it was finished."""
+    with part.open("r+b", buffering=0) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False  # its process is alive
+        size = _whole_members(file)
+        if not size:
+            part.unlink()
+            return False
+        file.truncate(size)
+        _show(file, part.with_name(part.name[1 : -len(_PART)]))
+        return True
 
 
 def prune(directory: Path, prefix: str, keep_bytes: int) -> int:
     """Delete the oldest finished files until the others fit into `keep_bytes`; return how many. Raises OSError."""
-    files = sorted(directory.glob(f"{prefix}-[0-9]*{SUFFIX}"), reverse=True)
+    files = sorted(_of(directory, prefix), reverse=True)
     kept = deleted = 0
     for file in files:
         kept += file.stat().st_size
@@ -103,6 +116,12 @@ def prune(directory: Path, prefix: str, keep_bytes: int) -> int:
             file.unlink()
             deleted += 1
     return deleted
+
+
+def _of(directory: Path, prefix: str, before: str = "", behind: str = "") -> list[Path]:
+    """Return the files of this prefix; another one may go on where it ends, as orders-2 does behind orders."""
+    name = re.compile(f"{re.escape(before + prefix)}-{_STAMP}{re.escape(SUFFIX + behind)}")
+    return [path for path in directory.glob(f"{before}{prefix}-[0-9]*{SUFFIX}{behind}") if name.fullmatch(path.name)]
 
 
 def _part_of(path: Path) -> Path:

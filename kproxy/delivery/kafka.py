@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 import trio
 
-from kproxy.config.delivery import check_topic
+from kproxy.config.topic import check_topic
 from kproxy.delivery.batches import Batch, Batches, Compression, Said, Verdict, produce, said, verdict_on_code
 from kproxy.delivery.destinations import T
 from kproxy.delivery.queued import MAX_BYTES, MAX_ITEMS, Queued
@@ -158,7 +157,6 @@ class Kafka(Queued[T]):
         give_up = trio.current_time() + self._retry_for
         failures = 0
         while items := items if by_leader is None else await self._write(client, topic, by_leader):
-            topic.forget()
             failures += 1
             backoff = full_jitter(failures, self._rand(), base=_BACKOFF, cap=_LONGEST_BACKOFF)
             if trio.current_time() + backoff > give_up:
@@ -173,26 +171,30 @@ class Kafka(Queued[T]):
         again: list[T] = []
         async with trio.open_nursery() as nursery:
             for leader, batches in by_leader.items():
-                nursery.start_soon(self._produce, partial(_ask, client, topic, leader), leader, batches, again)
+                nursery.start_soon(self._produce, _Leader(client, topic, leader), batches, again)
         return again
 
-    async def _produce(self, ask: _Ask[T], leader: int, batches: Mapping[int, Batch[T]], again: list[T]) -> None:
+    async def _produce(self, leader: _Leader, batches: Mapping[int, Batch[T]], again: list[T]) -> None:
         try:
-            answers = await ask(batches)
+            answers = await leader.ask(batches)
         except UpstreamError as error:
             self.failed(str(error))
+            leader.topic.forget()  # another node may lead by now
             again += [item for batch in batches.values() for item in batch.items]
             return
         for index, batch in batches.items():
             answer = answers.get(index, _NOTHING_SAID)
-            match self._verdict(f"{self._topic}-{index} at node {leader}", answer):
+            match self._verdict(f"{self._topic}-{index} at node {leader.node}", answer):
                 case Verdict.DELIVERED:
                     self.delivered(*batch.items)
                 case Verdict.AGAIN:
                     again += batch.items
+                case Verdict.REFRESH:
+                    leader.topic.forget()
+                    again += batch.items
                 case Verdict.APART if len(batch.items) > 1:
                     for half in await trio.to_thread.run_sync(self._batches.halves, batch):
-                        await self._produce(ask, leader, {index: half}, again)
+                        await self._produce(leader, {index: half}, again)
                 case _:
                     self.dropped("refused", *batch.items)
 
@@ -208,15 +210,24 @@ class Kafka(Queued[T]):
 
 _ByLeader = Mapping[int, Mapping[int, Batch[T]]]
 _Made = tuple[Sequence[T], _ByLeader[T] | None]
-_Ask = Callable[[Mapping[int, Batch[T]]], Awaitable[dict[int, Said]]]
 
 
-async def _ask(client: UpstreamClient, topic: Topic, leader: int, batches: Mapping[int, Batch[T]]) -> dict[int, Said]:
-    if leader == NO_LEADER:
-        raise UpstreamError(f"{topic.name}: no leader for partitions {sorted(batches)}; see the brokers' state")
-    encoded = {index: batch.encoded for index, batch in batches.items()}
-    request = produce(topic.name, topic.id, encoded, _REPLICAS_MS)
-    return said(await client.request(request, ProduceResponse, node=leader))
+class _Leader(NamedTuple):
+    """A node that leads partitions of the topic."""
+
+    client: UpstreamClient
+    topic: Topic
+    node: int
+
+    async def ask(self, batches: Mapping[int, Batch[T]]) -> dict[int, Said]:
+        """Return its answer for each partition. Raises UpstreamError."""
+        if self.node == NO_LEADER:
+            raise UpstreamError(
+                f"{self.topic.name}: no leader for partitions {sorted(batches)}; see the brokers' state"
+            )
+        encoded = {index: batch.encoded for index, batch in batches.items()}
+        request = produce(self.topic.name, self.topic.id, encoded, _REPLICAS_MS)
+        return said(await self.client.request(request, ProduceResponse, node=self.node))
 
 
 _NOTHING_SAID: Final = Said(ErrorCode.UNKNOWN_SERVER_ERROR, "")

@@ -92,6 +92,10 @@ class Queued(Generic[T]):
         self._queue.extendleft(reversed(self._under_way.values()))
         self._under_way.clear()
 
+    def give_up(self) -> None:
+        """Drop the items under way: the tasks that took them have failed, again and again."""
+        self.dropped("failed", *list(self._under_way.values()))
+
     def delivered(self, *items: T) -> None:
         """Settle items that were delivered."""
         self.counters.delivered += len(items)

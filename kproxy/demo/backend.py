@@ -66,4 +66,4 @@ def real(say: Say) -> Iterator[Backend]:
         own = {node_id: broker.address for node_id, broker in cluster.brokers.items()}
         console = (java.find_java(), "-cp", f"{release.directory}/*")
         options = ("--replicas", str(BROKERS))
-        yield Backend(f"Apache {release.name.title().replace('-', ' ')}", own, options, lambda: None, console)
+        yield Backend(f"Apache {release.name.title().replace('-', ' ')}", own, options, cluster.check, console)

@@ -89,7 +89,10 @@ class Child:
 
     def wait_until(self, happened: Callable[[], bool], what: str, timeout: float) -> None:
         """Do as `processes.wait_until` for this process."""
-        wait_until(happened, f"{self.name}: {what}", timeout=timeout, process=self._process)
+        try:
+            wait_until(happened, f"{self.name}: {what}", timeout=timeout, process=self._process)
+        except ToolError as error:
+            raise ToolError(f"{error}{self._last_words()} (see {self.log})") from None
 
     def end(self, timeout: float) -> int:
         """Send SIGTERM and return the exit code. Raise ToolError when it takes longer than `timeout` seconds."""

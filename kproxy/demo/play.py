@@ -107,10 +107,10 @@ class Play:
 
     def _take(self, board: Board, line: dict[str, Any], proxy: Proxy) -> None:
         """Take over one line of the clients."""
-        takers: dict[str, Callable[[], None]] = {
+        takers: dict[str, Callable[[], object]] = {
             "addresses": lambda: _addresses(board, line, proxy),
             "assigned": lambda: board.members.__setitem__(line["member"], line["partitions"]),
-            "left": lambda: board.members.__delitem__(line["member"]),
+            "left": lambda: board.members.pop(line["member"], None),
             "sample": lambda: self._sample(board, line, proxy),
             "verdict": lambda: setattr(board, "verdict", line),
         }

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, TopicMetadata
 from confluent_kafka.cimpl import NewTopic
 
 from kproxy.demo import record
@@ -172,10 +172,18 @@ class Workload:
             except KafkaException as error:
                 if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                     raise
-        self._wait(self._topic_is_there, START_TIMEOUT, f"no topic {TOPIC} with {PARTITIONS} partitions")
+        self._wait(self._topic_is_there, START_TIMEOUT, f"no topic {TOPIC} with {PARTITIONS} partitions", self._shown)
 
     def _topic_is_there(self) -> bool:
-        return len(self.source.producer.list_topics(TOPIC, START_TIMEOUT).topics[TOPIC].partitions) == PARTITIONS
+        return len(self._topic().partitions) == PARTITIONS
+
+    def _topic(self) -> TopicMetadata:
+        topic: TopicMetadata = self.source.producer.list_topics(TOPIC, START_TIMEOUT).topics[TOPIC]
+        return topic
+
+    def _shown(self) -> str:
+        topic = self._topic()
+        return f"; the last answer has {len(topic.partitions)} partitions, error: {topic.error}"
 
     def run(self) -> None:
         """Start the group, then the producer; end when the group has all acknowledged records, or after a timeout."""
@@ -210,13 +218,13 @@ class Workload:
             say("failed", message=f"{name}: {error}")
             self._failed.set()
 
-    def _wait(self, happened: Any, timeout: float, complaint: str | None) -> None:
+    def _wait(self, happened: Any, timeout: float, complaint: str | None, seen: Callable[[], str] = str) -> None:
         deadline = time.monotonic() + timeout
         while not happened() and time.monotonic() < deadline:
             if self._failed.wait(0.02):
                 sys.exit(1)
         if complaint is not None and not happened():
-            say("failed", message=f"{complaint} after {timeout:.0f} s")
+            say("failed", message=f"{complaint} after {timeout:.0f} s{seen()}")
             sys.exit(1)
 
     def _all_assigned(self) -> bool:

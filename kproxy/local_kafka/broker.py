@@ -45,6 +45,11 @@ class Broker:
         return f"{HOST}:{self.port}"
 
     @property
+    def controller_address(self) -> str:
+        """`host:port` of the listener for the other nodes' controllers."""
+        return f"{HOST}:{self.controller_port}"
+
+    @property
     def log(self) -> Path:
         """The file with all output of the node's JVM, over all its starts."""
         return self.directory / "kafka.log"
@@ -103,11 +108,23 @@ class Broker:
         self._signal(signal.SIGCONT)
 
     def terminate(self, timeout: float = 30) -> None:
-        """Send SIGTERM, and wait until the node has handed over its leaderships and ended."""
+        """Send SIGTERM, and wait until the node has handed over its leaderships and ended; `timeout` in seconds.
+
+        Raises:
+            ToolError: it takes longer.
+        """
         self._signal(signal.SIGTERM)
         if self._process is not None:
-            self._process.wait(timeout)
+            try:
+                self._process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                raise ToolError(f"broker {self.node_id} did not end within {timeout:.0f} s") from None
             self._process = None
+
+    def check(self) -> None:
+        """Raise ToolError when the node was started, and has ended by itself."""
+        if self._process is not None and (code := self._process.poll()) is not None:
+            raise ToolError(f"broker {self.node_id} ended, exit code {code}; its log ends: {self._last_lines()}")
 
     @property
     def _properties(self) -> Path:

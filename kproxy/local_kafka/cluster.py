@@ -15,8 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from kproxy.local_kafka import jars, java
-from kproxy.local_kafka.broker import HOST, LOGGING, Broker
+from kproxy.local_kafka import class_archive, jars, java
+from kproxy.local_kafka.broker import LOGGING, Broker
 from kproxy.local_kafka.processes import Tick, ToolError, no_tick
 
 HEAP_MB: Final = 350
@@ -68,10 +68,11 @@ class Cluster:
         self.release = release
         self.cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "_")
         self._classpath = jars.classpath(release, say=say)
+        class_archive.ensure(self._classpath, heap_mb, say=say)
         self._heap_mb, self._options = heap_mb, options
         self.directory = Path(tempfile.mkdtemp(prefix="kproxy-kafka-"))
         self.brokers = {node: Broker(node, self.directory / str(node), front) for node in node_ids}
-        voters = ",".join(f"{b.node_id}@{HOST}:{b.controller_port}" for b in self.brokers.values())
+        voters = ",".join(f"{b.node_id}@{b.controller_address}" for b in self.brokers.values())
         for broker in self.brokers.values():
             broker.write_properties(voters, {**_SMALL, **_replication(len(self.brokers)), **(settings or {})})
 
@@ -96,6 +97,11 @@ class Cluster:
         """Wait until these nodes, or all, serve; `tick` is called at every poll and may raise."""
         for node_id in node_ids or self.brokers:
             self.brokers[node_id].wait_ready(timeout, tick)
+
+    def check(self) -> None:
+        """Raise ToolError when a node that was started has ended by itself."""
+        for broker in self.brokers.values():
+            broker.check()
 
     def restart(self, node_id: int, timeout: float = START_TIMEOUT) -> None:
         """Start a node that was killed, on its old data and ports, and wait for it."""

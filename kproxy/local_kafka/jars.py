@@ -5,7 +5,6 @@ A local cluster, one of Kafka's tools or `codegen --extract` asks for a class pa
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import importlib.util
 import os
@@ -14,14 +13,13 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from kproxy.local_kafka import java
-from kproxy.local_kafka.processes import ToolError
+from kproxy.local_kafka.processes import ToolError, locked
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +56,7 @@ def run_resolver(command: Sequence[str], directory: Path, timeout: float = 600) 
 
 
 _CARRIER = "pyspark==4.0.*"
+_DOWNLOAD_SECONDS = 900
 _RUNTIME = "default->runtime(*),master(*)"
 
 
@@ -85,7 +84,10 @@ def _download(cache: Path) -> Path:
     (cache / "ivy-jar").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as scratch:
         command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", scratch, _CARRIER]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_DOWNLOAD_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise ToolError(f"pip download {_CARRIER}: not done within {_DOWNLOAD_SECONDS} s") from None
         if done.returncode:
             raise ToolError(f"pip download {_CARRIER}, which has Ivy inside: {done.stderr.strip()[-300:]}")
         return _extract(next(Path(scratch).iterdir()), Path(scratch) / "ivy.jar", cache / "ivy-jar")
@@ -206,15 +208,6 @@ def classpath(release: Release, *, say: Callable[[str], None] = lambda line: Non
                 _fill(directory, release)
     # Kafka 3.9 has a logging binding of its own. The first one on the class path wins: ours, which is configured.
     return f"{directory}/{_LOGGING.name}-{_LOGGING.version}.jar:{directory}/*"
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold the lock file beside `path`: one process fetches, the others wait."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.with_name(path.name + ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _fill(directory: Path, release: Release) -> None:

@@ -15,6 +15,7 @@ from typing import Final, Self
 
 _EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _LOWEST = 12_000
+_HIGHEST = 32_768
 _taken: set[int] = set()
 
 
@@ -22,11 +23,13 @@ def free_ports(count: int, host: str = "127.0.0.1") -> range:
     """Return `count` adjacent free ports; this process returns none twice.
 
     They lie below the range that the kernel uses for outgoing connections: a port in that range, as binding port 0
-    finds, may belong to a connection by the time its server starts, or starts again.
+    finds, may belong to a connection by the time its server starts, or starts again. Where that range leaves hardly any
+    below it, as on many servers, they lie in it all the same.
     """
-    highest = int(_EPHEMERAL.read_text().split()[0]) if _EPHEMERAL.exists() else 32_768
+    begin = int(_EPHEMERAL.read_text().split()[0]) if _EPHEMERAL.exists() else _HIGHEST
+    highest = begin if begin > _LOWEST + 1000 else _HIGHEST
     for _ in range(1000):
-        first = random.randrange(min(_LOWEST, highest // 2), highest - count)
+        first = random.randrange(_LOWEST, highest - count)
         ports = range(first, first + count)
         if _taken.isdisjoint(ports) and all(_is_free(host, port) for port in ports):
             _taken.update(ports)

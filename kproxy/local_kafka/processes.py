@@ -1,16 +1,18 @@
-"""Starts child processes that never outlive this one, and waits for them with a deadline.
+"""Starts child processes that never outlive this one, waits for them with a deadline, and keeps two from one work.
 
 Local brokers, the demo's processes and the tests' servers are started by it.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from kproxy.errors import KproxyError
@@ -78,3 +80,12 @@ def wait_until(
             continue
         if not happened():
             raise ToolError(f"{what}: the process ended with exit code {process.returncode}")
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock file beside `path`: one process works, the others wait."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_name(path.name + ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

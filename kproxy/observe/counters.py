@@ -100,14 +100,36 @@ class Groups(Protocol):
     def members(self) -> int: ...
 
 
+class Transactions(Protocol):
+    """Transactional ids: the open transactions, those that have ended by result, the ids that were left out."""
+
+    results: dict[str, int]
+    left_out: int
+
+    @property
+    def open(self) -> int: ...
+
+
 class Accepting(Protocol):
-    """How clients are accepted: the most connections at a time, and how often the rate of new ones made it pause."""
+    """How clients are accepted: the most connections at a time, and how often the rate of new ones made it pause.
+
+    Of their TLS handshakes: how many wait for their turn, how many are under way, and the seconds that they took.
+    """
 
     @property
     def max_connections(self) -> int: ...
 
     @property
     def accept_pauses(self) -> int: ...
+
+    @property
+    def handshakes_waiting(self) -> int: ...
+
+    @property
+    def handshakes_active(self) -> int: ...
+
+    @property
+    def handshake_seconds(self) -> Histogram: ...
 
 
 class Series(Protocol):
@@ -234,9 +256,40 @@ class NodeCounters:
         self.last_error = error
         _add(self.connect_failures, reason)
 
+    def forget(self) -> None:
+        """Forget whether it can be reached: it is in the topology no more, or elsewhere."""
+        self.reachable = None
+        self.last_error = None
+
     def not_tried(self, reason: str) -> None:
         """Count an attempt that kproxy itself was in no state to make: it says nothing about the broker."""
         _add(self.connect_failures, reason)
+
+
+@dataclass(slots=True)
+class UpstreamCounters:
+    """One upstream cluster as it was last looked at; None for what is not known.
+
+    `answered_at` is in seconds since the Unix epoch. `silent` nodes did not answer, `lacking` nodes have no port.
+    `fit`: an automatic failover would go there; None for the active one.
+    """
+
+    reachable: bool | None = None
+    answered_at: float | None = None
+    nodes: int | None = None
+    silent: int | None = None
+    lacking: int | None = None
+    fit: bool | None = None
+
+
+@dataclass(slots=True)
+class OrderCounters:
+    """What a replica knows of the orders to fail over: the newest one's number, and which places can be read."""
+
+    number: int = 0
+    pending: bool = False
+    """The newest one is not in force here."""
+    places: Mapping[str, bool] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -246,12 +299,18 @@ class ClusterCounters:
     `pauses`: "downstream" when the client does not take responses, "upstream" when the broker does not take requests.
     `spliced_bytes` never came into the process. `held_bytes` are in memory now, for a peer that lags or for a frame
     that must be complete. `producer_ids_issued` counts ids that contain their Kafka cluster; `batches_renumbered`
-    counts batches written under another producer id. `epochs` is by cause. `changes` is by what changed in the
-    backend: nodes "added", "gone" or "moved", another "cluster". Both begin at 0, so that Prometheus sees the first
-    increment.
+    counts batches written under another producer id. `throttles` and `throttle_seconds` are by api. `epochs` is by
+    cause. `departures` counts members of groups that were to leave a cluster that was left, by outcome. `changes` is by
+    what changed in the backend: nodes "added", "gone" or "moved", another "cluster". `reauthentications` are kproxy's
+    own to brokers that end sessions: "accepted", "refused", or "failed" without an answer. All six begin at 0, so that
+    Prometheus sees the first increment.
+    `authentications` are those of clients to kproxy, by mechanism and whether they were "accepted" or "refused".
+    `faults` counts those that were injected, by api and fault: an error's name, "delay", "close" or "half".
     `notified` counts clients asked to rebootstrap, by means, software name and software version. `upstreams` maps each
-    upstream to whether it is active. `telemetry` is None when kproxy does not serve it, `groups` when it hosts none.
-    `certificates` are when kproxy's own end (seconds since the Unix epoch), by setting. `troubles` are the process'.
+    upstream to whether it is active, `looks` to how it was last seen. `orders` is None where replicas do not agree,
+    `telemetry` when kproxy does not serve it, `groups` when it hosts none, `transactions` until the virtual cluster is
+    made. `certificates` are when kproxy's own end (seconds since the Unix epoch), by setting. `troubles` are the
+    process'.
     """
 
     name: str
@@ -259,7 +318,10 @@ class ClusterCounters:
     connections_opened: int = 0
     connections_active: int = 0
     closed: dict[str, int] = field(default_factory=dict)
+    authentications: dict[tuple[str, str], int] = field(default_factory=dict)
+    reauthentications: dict[str, int] = field(default_factory=lambda: {"accepted": 0, "refused": 0, "failed": 0})
     refused: dict[tuple[int, str], int] = field(default_factory=dict)
+    faults: dict[tuple[str, str], int] = field(default_factory=dict)
     protocol_errors: dict[str, int] = field(default_factory=dict)
     pauses: dict[str, int] = field(default_factory=lambda: {"downstream": 0, "upstream": 0})
     software: SoftwareCounts = field(default_factory=SoftwareCounts)
@@ -268,13 +330,19 @@ class ClusterCounters:
     held_bytes: int = 0
     producer_ids_issued: int = 0
     batches_renumbered: int = 0
+    throttles: dict[str, int] = field(default_factory=lambda: {"Fetch": 0, "Produce": 0})
+    throttle_seconds: dict[str, float] = field(default_factory=lambda: {"Fetch": 0.0, "Produce": 0.0})
     epoch: int = 0
     epochs: dict[str, int] = field(default_factory=dict)
+    departures: dict[str, int] = field(default_factory=dict)
     changes: dict[str, int] = field(default_factory=lambda: {"added": 0, "gone": 0, "moved": 0, "cluster": 0})
     notified: dict[tuple[str, str, str], int] = field(default_factory=dict)
     upstreams: dict[str, bool] = field(default_factory=dict)
+    looks: Mapping[str, UpstreamCounters] = field(default_factory=dict)
+    orders: OrderCounters | None = None
     telemetry: TelemetryCounters | None = None
     groups: Groups | None = None
+    transactions: Transactions | None = None
     certificates: Mapping[str, float] = field(default_factory=dict)
     troubles: Troubles = field(default_factory=Troubles)
 
@@ -314,6 +382,18 @@ class ClusterCounters:
     def begin_causes(self, causes: Iterable[str]) -> None:
         """Set the epochs of each cause to 0, so that Prometheus sees the first increment."""
         self.epochs.update(dict.fromkeys(causes, 0))
+
+    def begin_departures(self, outcomes: Iterable[str]) -> None:
+        """Set the departures of each outcome to 0, for the same reason."""
+        self.departures.update(dict.fromkeys(outcomes, 0))
+
+    def begin_fault(self, api: str, fault: str) -> None:
+        """Have the count of a fault that may be injected begin at 0, for the same reason."""
+        self.faults.setdefault((api, fault), 0)
+
+    def count_fault(self, api: str, fault: str) -> None:
+        """Count an injected fault. APIs and Kafka's errors are few, so the labels are bounded."""
+        _add(self.faults, (api, fault))
 
     def raise_epoch(self, cause: str) -> None:
         self.epoch += 1
@@ -364,7 +444,8 @@ class Counters:
     """All counters of the process, by virtual cluster; `started_at` is in seconds since the Unix epoch.
 
     `events` has the queues of the event stream's destinations, by name. `accepting` is None until there is a relay.
-    `troubles` are kproxy's own; every virtual cluster's counters lead to them too.
+    `troubles` are kproxy's own; every virtual cluster's counters lead to them too. `certificates` as for a virtual
+    cluster, of the admin port.
     """
 
     started_at: float
@@ -374,6 +455,7 @@ class Counters:
     accepting: Accepting | None = None
     troubles: Troubles = field(default_factory=Troubles)
     loop_lag: LoopLag = field(default_factory=LoopLag)
+    certificates: Mapping[str, float] = field(default_factory=dict)
     reloads: ReloadCounters = field(init=False)
 
     def __post_init__(self) -> None:

@@ -74,6 +74,7 @@ _COMMON: Final = (
     ),
     Column("proxy", "string", _ALL, "Which kproxy: `events.instance`, or the name of its host or pod"),
     Column("cluster", "string", _ALL, "The virtual cluster"),
+    Column("number", "long", _ALL, "Counts the events of a process: one that is there twice has the same number"),
 )
 
 

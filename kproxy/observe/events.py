@@ -33,9 +33,13 @@ class Name(StrEnum):
     CLIENTS_SENT_TO_SIBLINGS = "clients_sent_to_siblings"
     UPSTREAM_PASSED_OVER = "upstream_passed_over"
     NO_UPSTREAM_ANSWERS = "no_upstream_answers"
+    STANDBY_REPLACED = "standby_replaced"
     GROUP_TRANSITION = "group_transition"
     ERROR_ANSWERED = "error_answered"
     OPERATOR_COMMAND = "operator_command"
+    AUTHENTICATION = "authentication"
+    ADMISSION_REFUSED = "admission_refused"
+    FAULT_INJECTED = "fault_injected"
 
 
 def _means(text: str) -> Any:
@@ -190,6 +194,24 @@ class NoUpstreamAnswers:
 
 
 @dataclass(slots=True)
+class StandbyReplaced:
+    """Another Kafka cluster answers at a standby's addresses."""
+
+    name: ClassVar = Name.STANDBY_REPLACED
+    explained: ClassVar = "Another Kafka cluster, by its id, answers for an upstream cluster that is not active"
+    log: ClassVar = "a standby is another cluster than before"
+
+    upstream: str = _means(_UPSTREAM)
+    candidate: str = _means("The standby")
+    cluster_id: str | None = _means(_CLUSTER_ID)
+    previous_cluster_id: str | None = _means("The id before")
+
+    def log_fields(self) -> dict[str, Any]:
+        """Return the fields of the log line."""
+        return {"standby": self.candidate, "cluster_id": self.cluster_id, "previous": self.previous_cluster_id}
+
+
+@dataclass(slots=True)
 class GroupTransition:
     """A hosted group went from one state to another."""
 
@@ -212,7 +234,9 @@ class ErrorAnswered:
     """A client got an error that is not retriable (KIP-1050)."""
 
     name: ClassVar = Name.ERROR_ANSWERED
-    explained: ClassVar = "A client got an error that is not retriable (KIP-1050); no kproxy writes it yet"
+    explained: ClassVar = (
+        "A client got an error from a broker that its library does not retry (KIP-1050): 10 a second are written"
+    )
 
     connection: int = _means("The connection's number: its own together with `proxy` and `since`")
     since: str = _means("When it began, as `at`")
@@ -236,19 +260,88 @@ class OperatorCommand:
     """Somebody gave a command at the admin port, or was refused it."""
 
     name: ClassVar = Name.OPERATOR_COMMAND
-    explained: ClassVar = "Somebody gave a command at the admin port, or was refused it"
+    explained: ClassVar = (
+        "Somebody gave a command at the admin port, or was refused it: 10 refusals a second are written"
+    )
 
     command: str = _means("The method and path of the request, as POST /api/v1/clusters/orders/failover")
     address: str | None = _means("The client's address")
     status: int = _means("The HTTP status that it was answered")
     refused: str | None = _means("Why the client may not give it; null where it may")
+    certificate: str | None = _means("Names of the client's verified certificate; null where it has shown none")
+    left_out: int = _means("How many like this one were left out since the last one that was written")
+
+
+@dataclass(slots=True)
+class AuthenticationResult:
+    """A client has authenticated to kproxy, or was refused."""
+
+    name: ClassVar = Name.AUTHENTICATION
+    explained: ClassVar = (
+        "A client has authenticated to kproxy (`authentication`), or was refused: 10 refusals a second are written"
+    )
+
+    address: str | None = _means("The client's address")
+    client_id: str | None = _means("Kafka's client.id")
+    principal: str | None = _means("Who it is, as User:alice; null where it is refused")
+    mechanism: str | None = _means("How: PLAIN, SCRAM-SHA-512, OAUTHBEARER, mTLS; null before it has chosen one")
+    refused: str | None = _means("Why it is refused; null where it is not")
+    left_out: int = _means("How many like this one were left out since the last one that was written")
+
+
+@dataclass(slots=True)
+class AdmissionRefused:
+    """A client was not let in: its connection ended before it was relayed."""
+
+    name: ClassVar = Name.ADMISSION_REFUSED
+    explained: ClassVar = (
+        "A client was not let in, for a reason that it or kproxy has: 10 a second of each reason are written"
+    )
+
+    address: str | None = _means("The client's address")
+    node: int | None = _means("The node that it is for; null at the bootstrap port")
+    client_id: str | None = _means("Kafka's client.id")
+    reason: str = _means("Why it ended, in the words of [metrics](metrics.md#reasons)")
+    detail: str | None = _means("What is known beyond that, for people")
+    left_out: int = _means("How many like this one were left out since the last one that was written")
+
+
+@dataclass(slots=True)
+class FaultInjected:
+    """kproxy has injected a fault, for a test."""
+
+    name: ClassVar = Name.FAULT_INJECTED
+    explained: ClassVar = "kproxy has injected a fault by a rule of `faults`: it is a test, and no broker's fault"
+
+    connection: int = _means("The connection's number: its own together with `proxy` and `since`")
+    since: str | None = _means("When it began, as `at`")
+    address: str | None = _means("The client's address")
+    client_id: str | None = _means("Kafka's client.id")
+    software_name: str | None = _means("The client's software, as it says (KIP-511)")
+    software_version: str | None = _means("And its version")
+    principal: str | None = _means("The principal that the broker authenticated, as User:alice; null when unknown")
+    api: str = _means("The API that was asked, as Produce")
+    api_version: int = _means("And its version")
+    fault: str = _means("The kind of an injected fault: error, delay, close or half")
+    error: str | None = _means("Its name, as TOPIC_AUTHORIZATION_FAILED")
+    delay: float | None = _means("For how many seconds kproxy held the request")
+    rule: int = _means("The number of the rule, as `kproxy faults list` shows it")
 
 
 ClientEvent = ClientConnected
 """`ClientConnected` or a subclass."""
-TopologyEvent = TopologyChanged | ClientsRebootstrap | ClientsSentToSiblings | UpstreamPassedOver | NoUpstreamAnswers
+TopologyEvent = (
+    TopologyChanged
+    | ClientsRebootstrap
+    | ClientsSentToSiblings
+    | UpstreamPassedOver
+    | NoUpstreamAnswers
+    | StandbyReplaced
+)
 """An event of a virtual cluster; it is also logged as a warning."""
-Event = ClientEvent | TopologyEvent | GroupTransition | ErrorAnswered | OperatorCommand
+Report = GroupTransition | OperatorCommand | AuthenticationResult | AdmissionRefused | FaultInjected | ErrorAnswered
+"""An event of a virtual cluster that is not kept."""
+Event = ClientEvent | TopologyEvent | Report
 EVENTS: Final = (
     ClientConnected,
     ClientPresent,
@@ -258,9 +351,13 @@ EVENTS: Final = (
     ClientsSentToSiblings,
     UpstreamPassedOver,
     NoUpstreamAnswers,
+    StandbyReplaced,
     GroupTransition,
     ErrorAnswered,
     OperatorCommand,
+    AuthenticationResult,
+    AdmissionRefused,
+    FaultInjected,
 )
 """All event classes, in the order of `Name`."""
 
@@ -283,10 +380,15 @@ class EncodedEvent(NamedTuple):
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
-def encode(event: Event, at: float, proxy: str, cluster: str) -> EncodedEvent:
-    """Encode an event of Unix time `at`. Its key is its connection, if it has one, else the virtual cluster."""
-    head = {"event": event.name, "at": iso(at), "schema": SCHEMA, "proxy": proxy, "cluster": cluster}
-    key = f"{proxy}/{event.connection}" if isinstance(event, ClientConnected | ErrorAnswered) else cluster
+def encode(event: Event, at: float, proxy: str, cluster: str, number: int) -> EncodedEvent:
+    """Encode an event of Unix time `at`. Its key is its connection, if it has one, else the virtual cluster.
+
+    `number` tells it from others of the process that are of the same millisecond.
+    """
+    head = {"event": event.name, "at": iso(at), "schema": SCHEMA, "proxy": proxy, "cluster": cluster, "number": number}
+    key = (
+        f"{proxy}/{event.connection}" if isinstance(event, ClientConnected | ErrorAnswered | FaultInjected) else cluster
+    )
     text = _encode(head | contents(event))
     # A client's text may hold half of a surrogate pair, which has no UTF-8 form.
     return EncodedEvent(event.name, key.encode("utf-8", "replace"), round(at * 1000), text.encode("utf-8", "replace"))

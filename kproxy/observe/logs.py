@@ -22,7 +22,7 @@ import structlog
 
 from kproxy.observe.counters import LogCounters
 from kproxy.observe.log_queue import LogQueue
-from kproxy.observe.masking import Secrets, mask_urls
+from kproxy.observe.masking import Secrets, mask_urls, printable
 from kproxy.observe.sampled_log import LEVELS, SampledLog
 
 Format: TypeAlias = Literal["json", "console"]
@@ -53,8 +53,7 @@ def hidden(text: str) -> str:
 
 def _safe(value: object, key: str = "") -> object:
     if isinstance(value, str):
-        shown = mask_urls(value) if key in _NAMES_OF_OURS else _secrets.hide(value)
-        shown = shown if shown.isprintable() else shown.encode("unicode_escape").decode("ascii")
+        shown = printable(mask_urls(value) if key in _NAMES_OF_OURS else _secrets.hide(value))
         return shown if len(shown) <= MAX_VALUE else f"{shown[:MAX_VALUE]}... ({len(value)} characters)"
     if isinstance(value, bytes | bytearray | memoryview):
         return f"<{len(value)} bytes>"  # payloads of clients and brokers are never logged
@@ -169,13 +168,12 @@ def configure(
     global _log  # noqa: PLW0603 - one for a process, as structlog's configuration is
     stream = sys.stderr if stream is None else stream
     finish()
-    renderers = _renderers(form, stream)
+    renderers = [_bounded, *_renderers(form, stream)]
     _log = SampledLog(stream, LogCounters() if counters is None else counters, renderers)
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,  # the context of a task: contextvars follow Trio's tasks
             _sampled,
-            _bounded,
             *renderers,
         ],
         wrapper_class=_Logger,

@@ -69,3 +69,8 @@ class Secrets:
 def _forms(value: str) -> set[str]:
     escaped = value.encode("unicode_escape").decode("ascii")
     return {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], escaped}
+
+
+def printable(text: str) -> str:
+    """Return a text that a client may have written, so that it neither breaks a line nor tells a terminal anything."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode("ascii")

@@ -75,6 +75,8 @@ def _metric(family: Family[Rows], counters: Counters, breaks: Breaks) -> Metric:
                 _add_histogram(metric, labels, number)
             else:
                 metric.samples.append(Sample(family.name, labels, number))
+    for values, amount in () if family.of_process is None else family.of_process(counters):
+        metric.samples.append(Sample(family.name, dict(zip(names, ("", *values), strict=True)), amount))
     metric.samples = _Samples(metric.samples, breaks)
     return metric
 
@@ -85,6 +87,8 @@ def _process_metric(family: Family[ProcessRows], counters: Counters) -> Metric:
         labels = dict(zip(family.labels, values, strict=True))
         if isinstance(number, LoopLag):
             _add_histogram(metric, labels, number, _LAG_LE)
+        elif isinstance(number, Histogram):
+            _add_histogram(metric, labels, number)
         else:
             metric.samples.append(Sample(family.name, labels, number))
     return metric

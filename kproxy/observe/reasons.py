@@ -36,7 +36,16 @@ class Reason(StrEnum):
     PLAINTEXT_ON_TLS = "plaintext_on_tls"
     TLS_FAILED = "tls_failed"
     TLS_TIMEOUT = "tls_timeout"
+    UNKNOWN_SERVER_NAME = "unknown_server_name"
     UPSTREAM_TLS_FAILED = "upstream_tls_failed"
+    AUTHENTICATION_FAILED = "authentication_failed"
+    AUTHENTICATION_TIMEOUT = "authentication_timeout"
+    AUTHENTICATION_UNAVAILABLE = "authentication_unavailable"
+    AUTHENTICATION_LIMIT = "authentication_limit"
+    UNAUTHENTICATED_REQUEST = "unauthenticated_request"
+    SESSION_EXPIRED = "session_expired"
+    UPSTREAM_AUTHENTICATION_FAILED = "upstream_authentication_failed"
+    UPSTREAM_SESSION_EXPIRED = "upstream_session_expired"
     HTTP_ON_KAFKA_PORT = "http_on_kafka_port"
     PROXY_HEADER = "proxy_header"
     UNEXPECTED_PROXY_HEADER = "unexpected_proxy_header"
@@ -49,8 +58,10 @@ class Reason(StrEnum):
     NO_FREE_PORT = "no_free_port"
     CLIENT_LIMIT = "client_limit"
     CLUSTER_LIMIT = "cluster_limit"
+    PRINCIPAL_LIMIT = "principal_limit"
     ADDRESS_LIMIT = "address_limit"
     ADDRESS_RATE = "address_rate"
+    HANDSHAKE_LIMIT = "handshake_limit"
     MEMORY_LIMIT = "memory_limit"
     OUT_OF_DESCRIPTORS = "out_of_descriptors"
     REBOOTSTRAP = "rebootstrap"
@@ -58,8 +69,22 @@ class Reason(StrEnum):
     DRAINED = "drained"
     DRAIN_DEADLINE = "drain_deadline"
     SHUTDOWN = "shutdown"
+    FAULT_INJECTED = "fault_injected"
     INTERNAL_ERROR = "internal_error"
 
+
+OF_BROKERS: Final = frozenset(
+    {
+        Reason.CONNECT_FAILED,
+        Reason.CONNECT_TIMEOUT,
+        Reason.RESOLVE_FAILED,
+        Reason.UPSTREAM_TLS_FAILED,
+        Reason.UPSTREAM_AUTHENTICATION_FAILED,
+        Reason.UNMAPPED_NODE,
+        Reason.NO_FREE_PORT,
+    }
+)
+"""Faults of a broker, or of the way to it: all clients that come have the same one."""
 
 EXPLAINED: Final[Mapping[Reason, str]] = MappingProxyType(
     {
@@ -84,7 +109,24 @@ EXPLAINED: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.PLAINTEXT_ON_TLS: "a client spoke plaintext on a TLS port: set security.protocol to SSL or SASL_SSL",
         Reason.TLS_FAILED: "the TLS handshake with a client failed; the detail says why",
         Reason.TLS_TIMEOUT: "the TLS handshake with a client was not done within timeouts.tls_handshake",
+        Reason.UNKNOWN_SERVER_NAME: "a client asked for a name (SNI) that nobody at the port has, for none, or for a "
+        "node that is not there; the detail has the name",
         Reason.UPSTREAM_TLS_FAILED: "the TLS handshake with a broker failed: see upstream_tls, and the detail",
+        Reason.AUTHENTICATION_FAILED: "a client could not authenticate to kproxy; the detail says why, the client is "
+        "not told",
+        Reason.AUTHENTICATION_TIMEOUT: "a client did not authenticate within timeouts.first_request",
+        Reason.AUTHENTICATION_UNAVAILABLE: "kproxy cannot check clients' tokens, for it has no keys of their issuer: "
+        "see authentication.oauthbearer, and the log",
+        Reason.AUTHENTICATION_LIMIT: "a client let its login wait while others waited for their turn: "
+        "limits.max_unauthenticated; or many waited at its address, which sends wrong passwords",
+        Reason.UNAUTHENTICATED_REQUEST: "a client sent another request before it was authenticated: set its "
+        "security.protocol to SASL_SSL or SASL_PLAINTEXT",
+        Reason.SESSION_EXPIRED: "a client did not authenticate again within authentication.session_lifetime, or "
+        "before its token ended",
+        Reason.UPSTREAM_AUTHENTICATION_FAILED: "a broker did not accept kproxy's `identity` for a client's connection; "
+        "the detail says why",
+        Reason.UPSTREAM_SESSION_EXPIRED: "the session of kproxy's `identity` at the broker ends "
+        "(connections.max.reauth.ms), and kproxy could not authenticate again: the client is to connect again",
         Reason.HTTP_ON_KAFKA_PORT: "an HTTP request came on a Kafka port: the admin port is the one for HTTP",
         Reason.PROXY_HEADER: "a connection from proxy_protocol.networks does not begin with a PROXY header: have the "
         "load balancer send one, or take it out of the networks",
@@ -98,8 +140,11 @@ EXPLAINED: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.NO_FREE_PORT: "a node has no advertised port: the range is used up; widen it",
         Reason.CLIENT_LIMIT: "the limit of client connections is reached: limits.max_connections, or open files",
         Reason.CLUSTER_LIMIT: "the virtual cluster has as many client connections as it may: its max_connections",
+        Reason.PRINCIPAL_LIMIT: "the principal has as many client connections as it may: max_connections_per_principal",
         Reason.ADDRESS_LIMIT: "the client's address has too many connections: limits.max_connections_per_address",
         Reason.ADDRESS_RATE: "the client's address connects too often: limits.connections_per_second_per_address",
+        Reason.HANDSHAKE_LIMIT: "there are too many TLS handshakes of clients, and this one had no turn in time, or "
+        "let others wait: limits.handshakes_per_second, limits.max_handshakes",
         Reason.MEMORY_LIMIT: "what kproxy holds in memory has reached its limit, and this connection had moved nothing "
         "for longest",
         Reason.OUT_OF_DESCRIPTORS: "no descriptor is left (raise ulimit -n), or no memory for a socket",
@@ -108,6 +153,7 @@ EXPLAINED: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.DRAINED: "kproxy drains, and this connection had nothing left to answer",
         Reason.DRAIN_DEADLINE: "kproxy drains, and this connection's requests were not answered by the deadline",
         Reason.SHUTDOWN: "kproxy stopped at once",
+        Reason.FAULT_INJECTED: "a rule of `faults` had kproxy end the connection: it is a test",
         Reason.INTERNAL_ERROR: "a fault in kproxy; the log has the traceback: please report it",
     }
 )

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Mapping, MutableMapping, Sequence
@@ -15,8 +16,8 @@ import structlog
 
 from kproxy.observe.counters import LogCounters
 from kproxy.observe.log_queue import LogQueue
-from kproxy.observe.log_sampling import Kind, Sampling, Sum
-from kproxy.observe.reasons import EXPLAINED
+from kproxy.observe.log_sampling import FirstOnly, Kind, Sampling, Sum
+from kproxy.observe.reasons import EXPLAINED, OF_BROKERS
 
 Event: TypeAlias = MutableMapping[str, Any]
 
@@ -29,6 +30,7 @@ LEVELS: Final[dict[str, int]] = {
 }
 _NAMES: Final = {number: name for name, number in LEVELS.items()}
 _REASONS: Final = frozenset(map(str, EXPLAINED))
+_END: Final = "connection ended"
 
 
 class SampledLog:
@@ -40,6 +42,8 @@ class SampledLog:
         """`renderers` make a line of an event."""
         self._renderers = renderers
         self._sampling = Sampling()
+        self._faults = Sampling(FirstOnly)
+        """Of connections that end by a broker's fault."""
         self._lock = threading.RLock()
         self.queue = LogQueue(stream, counters, notice=self._notice, tick=self._write_sums, lock=self._lock)
 
@@ -48,12 +52,16 @@ class SampledLog:
         if self.queue.full() and LEVELS.get(method, 0) < logging.ERROR:
             self.queue.drop()
             return False
-        kind, host = _kind(event), str(event.get("client", "")).rpartition(":")[0]
+        level, now = LEVELS.get(method, 0), time.monotonic()
+        sampling, kind = self._sampling, _kind(event)
+        if kind.reason in OF_BROKERS and event.get("event") == _END:
+            sampling, kind = self._faults, kind._replace(node=event.get("node"))
+        host, detail = str(event.get("client", "")).rpartition(":")[0], str(event.get("detail", ""))
         with self._lock:
-            waiting = self._sampling.waiting
-            admitted = self._sampling.admits(kind, time.monotonic(), host=host, level=LEVELS.get(method, 0))
-            first = self._sampling.waiting == 1 and not waiting
-        if first:  # the thread is to write its sum in time
+            waiting = sampling.waiting
+            admitted = sampling.admits(kind, now, host=host, level=level, detail=detail)
+            began = sampling.waiting > waiting
+        if began:  # the thread is to write its sum in time
             self.queue.wake()
         return admitted
 
@@ -64,12 +72,13 @@ class SampledLog:
 
     def _write_sums(self, *, early: bool = False) -> float | None:
         """Write the sums that are due; return when the next one is."""
+        now, both = time.monotonic(), (self._sampling, self._faults)
         with self._lock:
-            sums = self._sampling.sums(time.monotonic(), early=early)
-            due = self._sampling.due()
-        for each in sums:
-            self.queue.put(self._line(each.level, "lines left out", _shown(each)))
-        return due
+            sums = [each for sampling in both for each in sampling.sums(now, early=early)]
+            due = min(sampling.due() for sampling in both)
+        for each in sums:  # few, and what they count is nowhere else in the log
+            self.queue.put(self._line(each.level, "lines left out", _shown(each)), urgent=True)
+        return None if due == math.inf else due
 
     def _notice(self, lost: int) -> str:
         why = {"lines": lost, "reason": "they were written faster than they were read"}
@@ -93,6 +102,7 @@ def _kind(event: Event) -> Kind:
 
 
 def _shown(left_out: Sum) -> dict[str, object]:
-    kind = {"of": left_out.kind.event, "cluster": left_out.kind.cluster, "reason": left_out.kind.reason}
-    found = {"lines": left_out.lines, "seconds": left_out.seconds, "clients": left_out.hosts}
-    return {key: value for key, value in (kind | found).items() if value}
+    of, cluster, reason, node = left_out.kind
+    kind = {"of": of, "cluster": cluster, "node": node, "reason": reason}
+    found = {"lines": left_out.lines, "seconds": left_out.seconds, "clients": left_out.hosts, "detail": left_out.detail}
+    return {key: value for key, value in (kind | found).items() if value not in ("", {}, None)}

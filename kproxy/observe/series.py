@@ -23,6 +23,7 @@ from kproxy.observe.counters import (
     Queue,
     Series,
     TelemetryCounters,
+    UpstreamCounters,
 )
 from kproxy.observe.loop_lag import LoopLag
 from kproxy.wire.apis import APIS
@@ -34,11 +35,13 @@ Numbers: TypeAlias = Iterator[tuple[Labels, int | float]]
 Histograms: TypeAlias = Iterator[tuple[Labels, Histogram]]
 Rows: TypeAlias = Callable[[ClusterCounters], Numbers | Histograms]
 Lags: TypeAlias = Iterator[tuple[Labels, LoopLag]]
-ProcessRows: TypeAlias = Callable[[Counters], Numbers | Lags]
+ProcessRows: TypeAlias = Callable[[Counters], Numbers | Histograms | Lags]
 
 
 _LEFT_OUT: Final = ("full", "address_share", "client_share", "conflicting", "invalid")
 """Why data points are left out: attributes of `Series`."""
+_LOST_BY: Final = ("full", "refused", "late", "malformed", "failed")
+"""Why items of a queue are lost: `kproxy.delivery.destinations.Counters`."""
 
 
 def api_label(key: int) -> str:
@@ -96,7 +99,7 @@ def by_key(field: str) -> Rows:
     return lambda cluster: (((str(key),), count) for key, count in read(cluster).copy().items())
 
 
-def by_software(field: str) -> Rows:
+def by_pair(field: str) -> Rows:
     read: Callable[[ClusterCounters], dict[tuple[str, str], int]] = attrgetter(field)
     return lambda cluster: iter(read(cluster).copy().items())
 
@@ -109,8 +112,40 @@ def by_upstream(cluster: ClusterCounters) -> Numbers:
     return (((name,), int(active)) for name, active in cluster.upstreams.copy().items())
 
 
+def by_look(field: str) -> Rows:
+    """Read one number of each upstream cluster, where it is known."""
+    read: Callable[[UpstreamCounters], float | None] = attrgetter(field)
+
+    def rows(cluster: ClusterCounters) -> Numbers:
+        for name, look in cluster.looks.items():
+            if (value := read(look)) is not None:
+                yield (name,), float(value)
+
+    return rows
+
+
+def order_number(cluster: ClusterCounters) -> Numbers:
+    if cluster.orders is not None:
+        yield (), cluster.orders.number
+
+
+def order_pending(cluster: ClusterCounters) -> Numbers:
+    if cluster.orders is not None:
+        yield (), int(cluster.orders.pending)
+
+
+def by_place(cluster: ClusterCounters) -> Numbers:
+    if cluster.orders is not None:
+        for place, read in cluster.orders.places.items():
+            yield (place,), int(read)
+
+
 def by_certificate(cluster: ClusterCounters) -> Numbers:
     return (((setting,), ends) for setting, ends in cluster.certificates.items())
+
+
+def by_process_certificate(counters: Counters) -> Numbers:
+    return (((setting,), ends) for setting, ends in counters.certificates.items())
 
 
 def by_error(cluster: ClusterCounters) -> Numbers:
@@ -175,8 +210,13 @@ def by_receiver(field: str) -> Rows:
 
 def dropped_by_receiver(cluster: ClusterCounters) -> Numbers:
     for name, queue in _queues(cluster):
-        for reason, count in queue.dropped.copy().items():
-            yield (name, reason), count
+        yield from _dropped(name, queue.dropped)
+
+
+def _dropped(name: str, dropped: dict[str, int]) -> Numbers:
+    """Each reason begins at 0, so that Prometheus sees a loss that happens once."""
+    for reason, count in (dict.fromkeys(_LOST_BY, 0) | dropped.copy()).items():
+        yield (name, reason), count
 
 
 def series_by_receiver(cluster: ClusterCounters) -> Numbers:
@@ -223,10 +263,30 @@ def group_histogram(field: str) -> Rows:
     return lambda cluster: iter(() if cluster.groups is None else [((), read(cluster.groups))])
 
 
+def transactions_open(cluster: ClusterCounters) -> Numbers:
+    if cluster.transactions is not None:
+        yield (), cluster.transactions.open
+
+
+def transaction_results(cluster: ClusterCounters) -> Numbers:
+    if cluster.transactions is not None:
+        yield from (((result,), count) for result, count in cluster.transactions.results.items())
+
+
+def transactional_ids_left_out(cluster: ClusterCounters) -> Numbers:
+    if cluster.transactions is not None:
+        yield (), cluster.transactions.left_out
+
+
 def of_accepting(field: str) -> ProcessRows:
     """Read one number of how clients are accepted."""
     read: Callable[[Accepting], int] = attrgetter(field)
     return lambda counters: iter(() if counters.accepting is None else [((), read(counters.accepting))])
+
+
+def handshake_seconds(counters: Counters) -> Histograms:
+    if counters.accepting is not None:
+        yield (), counters.accepting.handshake_seconds
 
 
 def by_destination(field: str) -> ProcessRows:
@@ -237,8 +297,7 @@ def by_destination(field: str) -> ProcessRows:
 
 def dropped_by_destination(counters: Counters) -> Numbers:
     for name, queue in counters.events.items():
-        for reason, count in queue.dropped.copy().items():
-            yield (name, reason), count
+        yield from _dropped(name, queue.dropped)
 
 
 def log_lines_dropped(counters: Counters) -> Numbers:

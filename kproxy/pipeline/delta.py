@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import date
 
 from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -14,8 +15,21 @@ from kproxy.pipeline import tables
 from kproxy.pipeline.errors import PipelineError
 
 _VERSION = "kproxy.pipeline.version"
+_KEPT_FROM = "kproxy.pipeline.kept_from.{}"
+"""By the name of the table whose rows were deleted; of `MARKED`."""
+MARKED = tables.ROLLUP_1H
+"""The table whose properties change while a job runs. Delta would refuse what a stream appends to its own meanwhile."""
 _AT_ONCE = 4
 """Tables to create or check at the same time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How rows are made of a table: by which columns they differ, and which one says of how much each is."""
+
+    source: tables.Table
+    keys: tuple[str, ...]
+    counted: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +85,7 @@ class Output:
 
     def set_properties(self, table: tables.Table, properties: Mapping[str, str]) -> None:
         """Add properties to a table, or change them."""
-        given = ", ".join(f"'{name}' = '{value}'" for name, value in properties.items())
+        given = ", ".join(f"'{name}' = '{_quoted(value)}'" for name, value in properties.items())
         self.session.sql(f"ALTER TABLE delta.`{self.path(table.name)}` SET TBLPROPERTIES ({given})")
 
     def _check(self, table: tables.Table) -> None:
@@ -96,6 +110,30 @@ class Output:
         """Append rows that are of no batch."""
         rows.write.format("delta").mode("append").save(self.path(table.name))
 
+    def delete_before(self, table: tables.Table, first: date) -> None:
+        """Delete the rows of earlier days, and remember that: before, so that a job that is cut off knows it, too."""
+        if self.has(MARKED):
+            self.set_properties(MARKED, {_KEPT_FROM.format(table.name): first.isoformat()})
+        DeltaTable.forPath(self.session, self.path(table.name)).delete(f"date < DATE'{first}'")
+
+    def renew(self, table: tables.Table, rows: DataFrame, where: str, made: Made) -> None:
+        """Put rows, made anew of all that their source has, in the place of those for which `where` holds.
+
+        The source may have lost what rows of old days were made of: those stay unless the new one of their key counts
+        more.
+        """
+        kept_from = self.properties(MARKED).get(_KEPT_FROM.format(made.source.name))
+        if kept_from is None:
+            self.replace(table, rows, where)
+            return
+        is_whole = f"date >= DATE'{kept_from}'"
+        self.replace(table, rows.where(is_whole), f"{is_whole} AND {where}")
+        late = rows.where(f"NOT ({is_whole})")
+        if not late.isEmpty():
+            more = f"new.`{made.counted}` > old.`{made.counted}`"
+            others = (name for name in table.names if name not in made.keys)
+            self.merge(table, late, made.keys, {name: f"if({more}, new.`{name}`, old.`{name}`)" for name in others})
+
     def replace(self, table: tables.Table, rows: DataFrame, where: str) -> None:
         """Put rows in the place of those for which `where` holds; it must hold for the new ones, too."""
         rows.write.format("delta").mode("overwrite").option("replaceWhere", where).save(self.path(table.name))
@@ -116,6 +154,10 @@ class Output:
             .whenNotMatchedInsertAll()
             .execute()
         )
+
+
+def _quoted(value: str) -> str:
+    return value.replace("\\", "\\\\").replace("'", "\\'")
 
 
 def selected(source: DataFrame, table: tables.Table, made: Mapping[str, Column]) -> DataFrame:

@@ -52,7 +52,7 @@ def _one(output: Output, table: tables.Table, first: date) -> str:
     old = f"date < DATE'{first}'"
     said = []
     if table.partitioned and not output.read(table).where(old).isEmpty():
-        it.delete(old)
+        output.delete_before(table, first)
         said.append(f"all before {first} is gone")
     metrics = it.optimize().executeCompaction().select("metrics.*").first()
     if metrics and metrics["numFilesRemoved"]:

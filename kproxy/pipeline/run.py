@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from kproxy.pipeline import session, streams
-from kproxy.pipeline.delta import Output
+from kproxy.pipeline.delta import MARKED, Output
 from kproxy.pipeline.derived.job import Derivation
 from kproxy.pipeline.errors import PipelineError
 from kproxy.pipeline.ingest import inputs, job
@@ -63,27 +63,30 @@ def maintain(output: str, master: str | None, say: Say, kept: Sequence[str]) -> 
 
 @dataclass(slots=True)
 class _Upkeep:
-    """Maintains the tables of a job that stays, once a day: nobody else may write them meanwhile."""
+    """Maintains the tables of a job that stays, once a day: no other job may write them meanwhile."""
 
     kept: dict[str, int]
     say: Say
-    last: float | None = None
-    """A monotonic time, in seconds."""
+    due: float | None = None
+    """Seconds since the Unix epoch; None until the tables have said when they were maintained last."""
 
     def daily(self, output: Output) -> None:
-        now = time.monotonic()
-        if self.last is None:
-            self.last = now
-        elif now - self.last >= _DAY:
-            self.last = now
+        if self.due is None:  # a job that is restarted every night maintains them all the same
+            self.due = float(output.properties(MARKED).get(_MAINTAINED, "0")) + _DAY
+        if time.time() >= self.due:
             self.now(output)
 
     def now(self, output: Output) -> None:
         for line in maintain_tables(output, datetime.now(UTC).date(), self.kept):
             self.say(line)
+        self.due = time.time() + _DAY
+        if output.has(MARKED):
+            output.set_properties(MARKED, {_MAINTAINED: f"{time.time():.0f}"})
 
 
 _DAY = 24 * 3600
+_MAINTAINED = "kproxy.pipeline.maintained"
+"""Of the table `MARKED`: when the tables were maintained last, in seconds since the Unix epoch."""
 
 
 @contextmanager

@@ -31,6 +31,7 @@ _STREAMS: Final = "org.apache.spark.sql.execution.streaming.MicroBatchExecution"
 """Logs the stack of what ended a stream, which `streams.wait` says in one line."""
 _SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
 """spark-submit sets this variable. What a program says of the master would override what it was given."""
+_LISTED_AT_ONCE: Final = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
 _ON_ONE_MACHINE: Final[Mapping[str, str]] = {
     "spark.driver.memory": "3g",
     "spark.ui.enabled": "false",
@@ -42,6 +43,8 @@ _ALWAYS: Final[Mapping[str, str]] = {
     "spark.sql.session.timeZone": "UTC",
     # Delta's default of 50 partitions of its log makes each commit take seconds on a few cores.
     "spark.databricks.delta.snapshotPartitions": "2",
+    # VACUUM lists a table in so many tasks, nine times over: Spark's default of 10,000 makes that a minute a table.
+    _LISTED_AT_ONCE: "64",
     # Else Spark sorts what it writes by `date`, to have one file open at a time.
     "spark.sql.maxConcurrentOutputFileWriters": "32",
 }
@@ -113,12 +116,12 @@ def _why(error: Exception, said: str | None) -> str:
 
 
 def _cores(master: str) -> Mapping[str, str]:
-    """As many partitions of a shuffle as cores; Spark's default of 200 is for clusters."""
+    """As many partitions of a shuffle, and of a list of files, as cores; Spark's defaults are for clusters."""
     match = re.fullmatch(r"local(?:\[(\d+|\*)\])?", master)
     if match is None:
         return {}
-    cores = match[1] or "1"
-    return {"spark.sql.shuffle.partitions": str(os.cpu_count() if cores == "*" else cores)}
+    cores = str(os.cpu_count()) if match[1] == "*" else match[1] or "1"
+    return {"spark.sql.shuffle.partitions": cores, _LISTED_AT_ONCE: cores}
 
 
 def check_java() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Rises when a table changes so that an older job, or an older table, no longer fits."""
 
 
@@ -224,12 +224,13 @@ INSTANCES: Final = Table(
 )
 TRAFFIC: Final = Table(
     "traffic",
-    "A row for each client and hour: what passed between two looks at its connections, in the hour of the second look",
+    "A row for each client, node and hour: what passed between two looks at its connections, in the hour of the second",
     (
         Column("date", "date", "Partition: the UTC day of `hour`"),
         Column("hour", "timestamp", "The beginning of the hour"),
         *_CLIENT,
         *_ADDRESS,
+        Column("node", "bigint", "The node that the connections are for; null at the bootstrap port"),
         Column("connections", "bigint", "How many connections were seen"),
         *_PASSED,
     ),
@@ -252,7 +253,7 @@ TOPOLOGY: Final = Table(
         Column("connections", "bigint", "How many connections were notified or closed"),
         Column("upstream", "string", "The active upstream cluster, by its name"),
         Column("previous_upstream", "string", "The one before, where it changed"),
-        Column("candidate", "string", "One that could not take over"),
+        Column("candidate", "string", "One that could not take over, or is another cluster than before"),
         Column("detail", "string", "Why not"),
     ),
 )
@@ -309,7 +310,7 @@ def _rollup(name: str, unit: str) -> Table:
             Column("instances", "binary", "Which instances: an HLL sketch, for hll_sketch_estimate and hll_union_agg"),
             Column("delta", "double", "Of delta sums: by how much all of them rose"),
             Column("sum", "double", "The sum of all values; of distributions, of what they counted"),
-            Column("count", "bigint", "How many values; of distributions, how many they counted"),
+            Column("count", "bigint", "How many values; of distributions, how many they counted, null beyond 2^63"),
             Column("min", "double", "The least value; null for distributions"),
             Column("max", "double", "The largest value; null for distributions"),
             Column(

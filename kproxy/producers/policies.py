@@ -159,13 +159,10 @@ def put_cluster(ids: ProducerIds, route: Route) -> Respond:
         _, body = decode_response_header(frame, 0, len(frame), route.api_key, route.version)
         changed = bytearray(frame)
         with well_formed("a producer's id"):
-            code = int16_at(frame, body + _THROTTLE)[0]
             place = body + _THROTTLE_AND_ERROR
             issued = int64_at(frame, place)[0]
             issued_here = ids.issued(issued, context.cluster_id)
             _put(changed, place, issued_here)
-        if code:
-            route.counters.count_error(code)
         if issued_here != issued and route.api_key == ApiKey.INIT_PRODUCER_ID:  # EndTxn mostly names the same id again
             context.cluster.counters.producer_ids_issued += 1
         return [bytes(changed)]

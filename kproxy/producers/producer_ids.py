@@ -52,8 +52,8 @@ class ProducerIds:
     """How a virtual cluster keeps ids apart from one failover to the next.
 
     `upstream`: the configured name of the active upstream, used where Kafka gives no cluster id. `failovers`: how many
-    there were so far. `returned`: clients have been at this Kafka cluster before. `issues`: new ids get their cluster;
-    otherwise only ids from before are still understood.
+    there were so far. `returned`: clients have been at this Kafka cluster before, or may have been. `issues`: new ids
+    get their cluster; otherwise only ids from before are still understood.
     """
 
     upstream: str

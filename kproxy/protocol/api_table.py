@@ -20,9 +20,12 @@ from kproxy.observe.reasons import Reason
 from kproxy.protocol.body_rewriter import BodyRewriter
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
-from kproxy.protocol.outcomes import Outcome, Steps
+from kproxy.protocol.outcomes import Hold, Outcome, Steps
 from kproxy.wire.apis import APIS, ApiSpec, response_header_version
 from kproxy.wire.arriving import ArrivingWalk
+from kproxy.wire.error_walk import error_walk
+from kproxy.wire.generated.api_keys import ApiKey
+from kproxy.wire.primitives import MAX_INT32
 from kproxy.wire.skim import error_offset, response_glance
 
 Chunk = bytes | memoryview
@@ -43,7 +46,7 @@ class OnResponse(IntEnum):
     """How much of a response the relay looks at."""
 
     PASS = 0
-    """The correlation id, and the error code where its offset is fixed."""
+    """The correlation id, and the error codes: of a large one that comes in pieces, the one at a fixed offset."""
     WHOLE = 1
     """All: the response is held until it is complete, then handed to the policy."""
     STREAM = 2
@@ -56,16 +59,35 @@ Respond = Callable[[Context, memoryview], Sequence[Chunk] | None]
 """Takes a whole response frame without its size; returns the chunks to send in its place, None to leave it."""
 ResponseHandler = Callable[["Route"], Respond]
 """Makes a route's response handler, so that what depends on the version is looked up once."""
-Before = Callable[[Context, Chunk, int, int], Steps | None]
+Before = Callable[[Context, Chunk, int, int], Steps | Hold | None]
 """Takes a buffer, the position of a request in it behind the size, and the end of the buffer's bytes. At least the
-bytes that `on_request` names are there. Returns steps that ask the broker and return b""; None without a question."""
+bytes that `on_request` names are there. Returns steps that ask the broker and return b"", or how long the request is
+held; None to go on."""
+Notice = Callable[[Context, Chunk, int, int], None]
+"""Takes the same as `Before`, once for each request that goes on."""
 StaleResponse = Callable[[int, int], bytes]
 """Takes a version and a correlation id, not the request; returns a whole response frame with its size."""
 MakeRewriter = Callable[[Context, int, Chunk, int, int], BodyRewriter | None]
 """Takes a version, a buffer, a request's position in it behind the size, and that size. None: it passes unseen."""
 
+Meter = Callable[[Context, int, float], int]
+"""Takes a frame's bytes, and when it began; returns for how many milliseconds the client is throttled, mostly 0."""
+ChooseDetour = Callable[[Context, int], "Detour | None"]
+"""Takes a version when a request begins, of which no more may be there; returns what is done with this one instead."""
 MakeWalk = Callable[[int, int], ArrivingWalk]
 """Takes an api key and a version; returns a new walk over one frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detour:
+    """What is done with one request in place of what its API's policy says."""
+
+    request: RequestHandler | None = None
+    """Takes the request, which is held whole, however large; None returned sends it on unchanged."""
+    hold: Hold | None = None
+    """In place of a handler: how long the request is held before the policy deals with it."""
+    spared: Callable[[], None] | None = None
+    """Called where another room has dealt with the request, so that `request` is not asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +119,30 @@ class ApiPolicy:
     stale_response: StaleResponse | None = None
     """Answers a request in flight in place of a broker of an earlier epoch."""
     before: Before | None = None
-    """Asks the broker before a request is dealt with; the requests behind it wait."""
+    """Looks at a request before it is dealt with. If it asks the broker, the requests behind this one wait."""
+    notice: Notice | None = None
+    """Looks at a request that goes on, behind `before`, and changes nothing."""
+    in_transaction: ApiPolicy | None = None
+    """Replaces this room's policy for Produce requests with a transactional id; those without cost nothing more."""
     rewriter: MakeRewriter | None = None
     """Changes a request's body while it passes, without holding it whole."""
     request_walk: MakeWalk | None = None
     """Walks over a request that is held, while it arrives; `walked` returns the walk to the handler."""
     response_walk: MakeWalk | None = None
     """The same for a response."""
+    request_meter: Meter | None = None
+    """Counts each request."""
+    response_meter: Meter | None = None
+    """Counts each response of the broker; only for an API whose responses begin with `throttle_time_ms`."""
+    detour: ChooseDetour | None = None
+    """Chooses single requests that take another way. All others pass as if it were not there."""
 
 
 PASS_UNCHANGED: Final = ApiPolicy()
+GATHERED: Final = 128 << 10
+"""The largest response that is walked for its error codes. A large one takes 5 ns a byte, uncompiled."""
+_RECORDS_GATHERED: Final = 8 << 10
+"""The same for Fetch, if it does not stream: records are not to be copied, and a client may read them as they come."""
 
 
 class Route:
@@ -118,15 +154,23 @@ class Route:
         "api_key",
         "before",
         "counters",
+        "detour",
         "error_at",
+        "errors",
+        "gathers",
         "glance",
         "head_bytes",
+        "in_transaction",
         "on_request",
         "on_response",
         "policy",
+        "request_meter",
         "respond",
+        "response_meter",
         "rewriter",
+        "throttle_at",
         "version",
+        "walked",
     )
 
     def __init__(self, spec: ApiSpec, version: int, policy: ApiPolicy, counters: ApiCounters) -> None:
@@ -135,11 +179,16 @@ class Route:
         self.api_key = spec.key
         self.version = version
         self.policy = policy
+        self.counters = counters
         self.on_request = OnRequest.PASS if 0 <= version < policy.request_from else policy.on_request
         self.on_response = policy.on_response if version >= policy.response_from else OnResponse.PASS
-        self.before = policy.before
+        self.before = policy.before if policy.notice is None else _noticed(policy.before, policy.notice)
+        self.detour = policy.detour
+        self.in_transaction = None if policy.in_transaction is None else self._as(policy.in_transaction)
+        """The route of a Produce request with a transactional id, where some room deals with it otherwise."""
         self.rewriter = policy.rewriter
-        self.counters = counters
+        self.request_meter = policy.request_meter
+        self.response_meter = policy.response_meter
         rewritten_by = None if self.on_response is OnResponse.PASS else policy.response
         self.respond: Respond = _leave if rewritten_by is None else rewritten_by(self)
         self.glance = response_glance(spec.key, version) if rewritten_by is not None and policy.glances else None
@@ -147,10 +196,22 @@ class Route:
         offset = error_offset(spec.key, version) if known else None
         # A flexible header has tagged fields after the correlation id. Every broker sends them as one zero byte.
         header = 8 + (response_header_version(spec.key, version) if known else 0)
+        self.throttle_at = header
+        """Where `throttle_time_ms` is in a response that is metered, counted from the frame's size."""
         self.error_at = None if offset is None else header + offset
-        """Where a response's error code is, counted from the frame's size; None where its offset is not fixed."""
-        self.head_bytes = 8 if self.error_at is None else self.error_at + 2
-        """How many bytes of a response must be there for its error code to be seen."""
+        """Where a response's top-level code is, counted from the frame's size; None where its offset is not fixed."""
+        self.errors = error_walk(spec.key, version) if known else None
+        """Finds the error codes of a whole response; None where it can have none."""
+        self.walked = self.errors is not None and self.errors.walks
+        """True where a response may have other codes than the one at `error_at`."""
+        self.gathers = 0 if not self.walked else _RECORDS_GATHERED if spec.key == ApiKey.FETCH else GATHERED
+        """The most bytes of a passing response that is held until it is complete, so that its codes are seen.
+
+        Its client, which cannot read a part of it, loses no time.
+        """
+        throttled = 0 if self.response_meter is None else self.throttle_at + 4
+        self.head_bytes = max(8 if self.error_at is None else self.error_at + 2, throttled)
+        """How many bytes of a response must be there for its error code and its throttle time to be seen."""
 
     def walk_request(self) -> ArrivingWalk | None:
         """Return a new walk over a request that is held while it arrives; None where the policy has none."""
@@ -166,8 +227,25 @@ class Route:
         """Return the route for a request whose response needs no look (`Forward.unseen`)."""
         if self._unseen is None:
             policy = replace(self.policy, on_response=OnResponse.PASS, response=None, response_walk=None)
-            self._unseen = Route(self._spec, self.version, policy, self.counters)
+            self._unseen = self._as(policy)
         return self._unseen
+
+    def by(self, detour: Detour) -> Route:
+        """Return the route of one request that takes a detour."""
+        policy = replace(
+            self.policy, before=None, notice=None, rewriter=None, request_walk=None, request_meter=None, detour=None
+        )
+        hold = detour.hold
+        if hold is not None:
+            policy = replace(policy, on_request=OnRequest.PASS, before=lambda *_: hold)
+        else:
+            policy = replace(
+                policy, on_request=OnRequest.WHOLE, request=detour.request, request_from=0, request_limit=MAX_INT32
+            )
+        return self._as(policy)
+
+    def _as(self, policy: ApiPolicy) -> Route:
+        return Route(self._spec, self.version, policy, self.counters)
 
 
 class ApiTable:
@@ -186,6 +264,8 @@ class ApiTable:
         self._apis = apis
         self._only = only
         self._stale: ApiTable | None = None
+        self.meters_responses = any(policy.response_meter is not None for policy in policies.values())
+        """True when responses may have to change where they lie."""
 
     @property
     def stale(self) -> ApiTable:
@@ -242,6 +322,18 @@ class ApiTable:
             for key, spec in self._apis.items()
             if spec.broker and (self._only is None or key in self._only)
         )
+
+
+def _noticed(before: Before | None, notice: Notice) -> Before:
+    """Return what looks at a request first, and notices the one that goes on."""
+
+    def look(context: Context, buf: Chunk, pos: int, end: int) -> Steps | Hold | None:
+        found = None if before is None else before(context, buf, pos, end)
+        if found is None:
+            notice(context, buf, pos, end)
+        return found
+
+    return look
 
 
 def _leave(context: object, frame: object) -> None:

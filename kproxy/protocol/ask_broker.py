@@ -11,9 +11,11 @@ the dialogue returns goes to `conclude`, which makes the client's response of it
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
+from functools import partial
 from typing import TypeAlias, TypeVar
 
 from kproxy.errors import MalformedMessageError
+from kproxy.observe.reasons import Reason
 from kproxy.protocol.answer import Decode, M, response_frame
 from kproxy.protocol.context import Context
 from kproxy.protocol.outcomes import AskBroker, Deferred, Steps
@@ -68,8 +70,16 @@ def _steps(header: RequestHeader, dialogue: Dialogue[R], responses: Responses, c
     except StopIteration as end:
         result: R = end.value
     deferred = Deferred()
-    response = conclude(result, lambda later: deferred.resolve(response_frame(header, later)))
+    response = conclude(result, partial(_resolve, deferred, header))
     return deferred if response is None else response_frame(header, response)
+
+
+def _resolve(deferred: Deferred, header: RequestHeader, response: WireMessage) -> None:
+    """Answer the client; without an answer its connection would wait for ever."""
+    try:
+        deferred.resolve(response_frame(header, response))
+    finally:
+        deferred.resolve(b"", Reason.INTERNAL_ERROR)
 
 
 def request_frame(header: RequestHeader, question: Question) -> bytes:

@@ -12,6 +12,7 @@ room before it has left it. Once a room answers, the rooms behind it do not see 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from struct import Struct
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
@@ -19,7 +20,9 @@ from typing import Final, NamedTuple, TypeVar
 from kproxy.errors import KproxyError
 from kproxy.protocol.api_table import (
     ApiPolicy,
+    ChooseDetour,
     Chunk,
+    Detour,
     OnRequest,
     OnResponse,
     RequestHandler,
@@ -83,10 +86,21 @@ def _composed(key: int, parts: _Parts) -> ApiPolicy:
         stale=_only(key, parts, "stale", lambda policy: policy.stale),
         stale_response=_only(key, parts, "stale_response", lambda policy: policy.stale_response),
         before=_only(key, parts, "before", lambda policy: policy.before),
+        notice=_only(key, parts, "notice", lambda policy: policy.notice),
+        in_transaction=_in_transaction(key, parts),
         rewriter=_only(key, parts, "rewriter", lambda policy: policy.rewriter),
         request_walk=_shared(key, parts, "request_walk", lambda policy: policy.request_walk),
+        request_meter=_only(key, parts, "request_meter", lambda policy: policy.request_meter),
+        response_meter=_only(key, parts, "response_meter", lambda policy: policy.response_meter),
         response_walk=_shared(key, parts, "response_walk", lambda policy: policy.response_walk),
+        detour=_detour(policies, _only(key, parts, "detour", lambda policy: policy.detour)),
     )
+
+
+def _in_transaction(key: int, parts: _Parts) -> ApiPolicy | None:
+    if all(policy.in_transaction is None for _, policy in parts):
+        return None
+    return _composed(key, [(name, policy.in_transaction or policy) for name, policy in parts])
 
 
 def _check(key: int, parts: _Parts) -> None:
@@ -149,6 +163,39 @@ def _request(policies: Sequence[ApiPolicy], *, sole: bool) -> RequestHandler | N
             sent = Forward(outcome.frame, last, outcome.unseen and sole)
             frame = memoryview(sent.frame)[_SIZE:]
         return sent
+
+    return handle
+
+
+def _detour(policies: Sequence[ApiPolicy], choose: ChooseDetour | None) -> ChooseDetour | None:
+    """Return the same choice, with the rooms before its own in front of a request that takes a detour."""
+    earlier = [policy for policy in takewhile(lambda policy: policy.detour is None, policies) if policy.request]
+    if choose is None or not earlier:
+        return choose
+    first = _request(earlier, sole=False)
+    assert first is not None
+
+    def chosen(context: Context, version: int) -> Detour | None:
+        found = choose(context, version)
+        if found is None or found.request is None:
+            return found
+        return Detour(_in_front(first, found.request, found.spared))
+
+    return chosen
+
+
+def _in_front(first: RequestHandler, then: RequestHandler, spared: Callable[[], None] | None) -> RequestHandler:
+    """Return a handler that asks `then` only where `first` lets a request go on, and not as its client's last."""
+
+    def handle(context: Context, frame: memoryview) -> Outcome | None:
+        goes_on = False
+        try:
+            outcome = first(context, frame)
+            goes_on = outcome is None or (isinstance(outcome, Forward) and outcome.last is None)
+        finally:
+            if not goes_on and spared is not None:
+                spared()
+        return then(context, frame) or outcome if goes_on else outcome
 
     return handle
 

@@ -9,11 +9,14 @@ may live in another process (docs/scaling.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from kproxy.observe.reasons import Reason
+
+Afterwards = Callable[[], Awaitable[None]]
+"""What to do when connections have ended."""
 
 
 class ConnectionInfo(NamedTuple):
@@ -36,6 +39,9 @@ class ConnectionInfo(NamedTuple):
     software: tuple[str, str] | None
     metadata_version: int
     kip_1242: bool | None
+    is_member: bool
+    last_api: int
+    """The api key of the client's last request; -1 before its first."""
     requests: int
     responses: int
     bytes_in: int

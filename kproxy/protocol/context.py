@@ -17,16 +17,33 @@ from kproxy.wire.arriving import ArrivingWalk
 S = TypeVar("S")
 OUTDATED = -1
 """The epoch of a connection that is stale whatever the cluster's epoch is."""
+_NEVER: Final = float("inf")
 MAX_NAME: Final = 256
 """Characters that are kept of a client id, and of a software's name and version. Kafka's protocol allows 32,767 bytes,
 which a client could have kproxy hold for each of its connections. The broker gets all of them.
 """
 
 
+class ErrorReports(Protocol):
+    """Reports errors that clients get from brokers, where somebody listens."""
+
+    def wants(self, api_key: int, code: int, now: float) -> bool:
+        """Return True for an error to be passed to `answered`; `now` is in seconds, by any clock."""
+
+    def answered(
+        self, context: Context, api_key: int, version: int, code: int, topic: str | None, group: str | None
+    ) -> None:
+        """Report an error that a client gets, about a topic and a group where these are known."""
+
+
 class VirtualCluster(Protocol):
     """The virtual cluster behind a connection."""
 
     counters: ClusterCounters
+
+    @property
+    def errors(self) -> ErrorReports:
+        """Whom to tell of error codes."""
 
     @property
     def cluster_id(self) -> str | None:
@@ -80,12 +97,16 @@ class Context:
         "cluster_id",
         "epoch",
         "id",
+        "is_member",
         "kip_1242",
         "local_host",
         "metadata_version",
         "node_id",
+        "opened",
         "principal",
+        "renew_at",
         "retired",
+        "session_ends",
         "software",
         "software_label",
         "walk",
@@ -96,6 +117,8 @@ class Context:
     ) -> None:
         self.id = 0
         """The connection's number; 0 until it is relayed."""
+        self.opened = 0.0
+        """When it was relayed first, in seconds since the Unix epoch; 0 until then."""
         self.cluster = cluster
         self.node_id = node_id
         """The node of the listener that accepted the client; None for the bootstrap listener."""
@@ -113,6 +136,8 @@ class Context:
         """True once the client has named the cluster or the node that it means (KIP-1242), False where its version of
         ApiVersions has no room for them; None while unknown, as at a bootstrap server, where it knows neither yet.
         """
+        self.is_member = False
+        """True once a group's member has spoken to its coordinator here; clients have a connection for that alone."""
         self.client_id: str | None = None
         self.cluster_id: str | None = None
         """Kafka's id of the cluster that this connection's broker belongs to; None until a response names it.
@@ -120,7 +145,11 @@ class Context:
         "" where the broker was asked and names none.
         """
         self.principal: str | None = None
-        """The principal that the broker authenticated, as Kafka writes it ("User:alice"); None where unknown."""
+        """The principal that the broker or kproxy authenticated ("User:alice"); None where unknown."""
+        self.session_ends = _NEVER
+        """When the client must have authenticated to kproxy again (KIP-368): seconds, monotonic."""
+        self.renew_at = _NEVER
+        """When kproxy authenticates to the broker again, before its own session there ends: seconds, monotonic."""
         self.software: tuple[str, str] | None = None
         """Name and version of the client's software, as it reports them (KIP-511)."""
         self.software_label: tuple[str, str] | None = None

@@ -30,11 +30,12 @@ class Answer:
     """The proxy's own response: a whole frame with its size. It waits its turn among the broker's responses.
 
     With `last` set, nothing that the client sends after this request is read. When all responses owed are out, its
-    connection closes for that reason.
+    connection closes for that reason; `detail` is for the log.
     """
 
     frame: bytes
     last: Reason | None = None
+    detail: str = ""
 
 
 class Deferred:
@@ -43,7 +44,7 @@ class Deferred:
     `resolve` must not depend on anything that the client sends next: behind a dialogue the client is not read.
     """
 
-    __slots__ = ("_abandoned", "_on_abandoned", "_on_resolved", "frame")
+    __slots__ = ("_abandoned", "_on_abandoned", "_on_resolved", "detail", "frame", "last")
 
     def __init__(self, on_abandoned: Callable[[], None] | None = None) -> None:
         """`on_abandoned` is called once if the connection ends before there is an answer."""
@@ -52,12 +53,18 @@ class Deferred:
         self._abandoned = False
         self.frame: bytes | None = None
         """What it was resolved with; None before."""
+        self.detail = ""
+        self.last: Reason | None = None
+        """As in `Answer`, once it is resolved; what came behind the request until then is dealt with."""
 
-    def resolve(self, frame: bytes) -> None:
-        """Answer by a whole frame with its size, in Trio's thread. Only the first call counts, none after `abandon`."""
+    def resolve(self, frame: bytes, last: Reason | None = None, detail: str = "") -> None:
+        """Answer by a whole frame with its size, in Trio's thread. Only the first call counts, none after `abandon`.
+
+        With `last` the connection ends behind the answer, which may be empty then; `detail` is for the log.
+        """
         if self.frame is not None or self._abandoned:
             return
-        self.frame = frame
+        self.frame, self.last, self.detail = frame, last, detail
         on_resolved, self._on_resolved, self._on_abandoned = self._on_resolved, None, None
         if on_resolved is not None:
             on_resolved()
@@ -72,6 +79,13 @@ class Deferred:
         on_abandoned, self._on_resolved, self._on_abandoned = self._on_abandoned, None, None
         if on_abandoned is not None:
             on_abandoned()
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Hold the request, and what the client sends behind it, for so many seconds; then deal with it."""
+
+    seconds: float
 
 
 Steps = Generator[bytes, bytes, bytes | Deferred]

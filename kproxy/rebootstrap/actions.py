@@ -55,3 +55,16 @@ class Cause(StrEnum):
     """The virtual cluster has switched to another upstream cluster."""
     DRAIN = "drain"
     """This replica ends, and its siblings continue."""
+
+
+class Outcome(StrEnum):
+    """What became of a group's member that was to leave the cluster that clients were sent away from."""
+
+    LEFT = "left"
+    """It left."""
+    GONE = "gone"
+    """Its coordinator did not know it any more."""
+    REFUSED = "refused"
+    """A broker answered with an error; the member stays until its session times out."""
+    UNREACHABLE = "unreachable"
+    """No answer came in time; the member stays until its session times out."""

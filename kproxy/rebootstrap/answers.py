@@ -27,6 +27,10 @@ from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataRe
 class Rebootstrap(Protocol):
     """What the policies of this room need from a virtual cluster; `kproxy.rebootstrap.service` implements it."""
 
+    @property
+    def may_know_another(self) -> bool:
+        """Whether clients may come from another cluster or topology, also through kproxy before a restart of it."""
+
     def decide(self, context: Context, trigger: Trigger) -> Action:
         """Return what a client gets. Actions other than SERVE are counted, so call this once for each request."""
 

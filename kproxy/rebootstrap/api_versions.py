@@ -73,29 +73,28 @@ def _elsewhere(context: Context, said: Hello) -> bool:
 
 
 def raise_metadata(route: Route) -> Respond:
-    """Advertise Metadata v13 for a broker that serves v12, and note that its responses lack the error code."""
+    """Advertise Metadata v13 for a broker that serves v12, and note whether its responses have the error code."""
 
     def respond(context: Context, frame: memoryview) -> Sequence[Chunk] | None:
         if int.from_bytes(frame[_HEADER_BYTES : _HEADER_BYTES + 2], "big"):
             return None  # an error response
-        body = _raised(bytes(frame[_HEADER_BYTES:]), min(route.version, _NEWEST_BODY))
-        if body is None:
-            return None
-        context.state(MetadataState).lacks_code = True
-        return [frame[:_HEADER_BYTES], body]
+        newest, body = _raised(bytes(frame[_HEADER_BYTES:]), min(route.version, _NEWEST_BODY))
+        context.state(MetadataState).has_code = newest >= NEWEST_METADATA
+        return None if body is None else [frame[:_HEADER_BYTES], body]
 
     return respond
 
 
 @lru_cache(maxsize=256)  # one broker answers all clients alike, and many connect at once
-def _raised(body: bytes, version: int) -> bytes | None:
-    """Return the response's body with Metadata raised to v13; None where it stays as it is."""
+def _raised(body: bytes, version: int) -> tuple[int, bytes | None]:
+    """Return the newest Metadata served, and the response's body with v13 in place of v12; None where it stays."""
     response = ApiVersionsResponse.decode(body, version, exact=False)
     metadata = next((entry for entry in response.api_keys if entry.api_key == ApiKey.METADATA), None)
-    if metadata is None or metadata.max_version != NEWEST_METADATA - 1:
-        return None
+    newest = -1 if metadata is None else metadata.max_version
+    if metadata is None or newest != NEWEST_METADATA - 1:
+        return newest, None
     metadata.max_version = NEWEST_METADATA
-    return response.encode(version)
+    return newest, response.encode(version)
 
 
 def policy(rebootstrap: Rebootstrap) -> ApiPolicy:

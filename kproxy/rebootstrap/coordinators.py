@@ -48,7 +48,7 @@ _CODE: Final = Struct(">h")
 _UNKNOWN: Final = _CODE.pack(ErrorCode.UNKNOWN_MEMBER_ID)
 
 
-def readmit(route: Route) -> Respond:
+def readmit(rebootstrap: Rebootstrap, route: Route) -> Respond:
     """Make a member join again when its group does not exist: UNKNOWN_MEMBER_ID replaces GROUP_ID_NOT_FOUND."""
     key, version = route.api_key, route.version
     offset = error_offset(key, version)
@@ -59,9 +59,7 @@ def readmit(route: Route) -> Respond:
         at = body + offset
         with well_formed("heartbeat response"):
             (code,) = _CODE.unpack_from(frame, at)
-        if code:
-            route.counters.count_error(code)
-        if code != ErrorCode.GROUP_ID_NOT_FOUND or not context.cluster.epoch:
+        if code != ErrorCode.GROUP_ID_NOT_FOUND or not rebootstrap.may_know_another:
             return None
         return [frame[:at], _UNKNOWN, frame[at + len(_UNKNOWN) :]]
 
@@ -112,9 +110,10 @@ def policies(rebootstrap: Rebootstrap) -> Mapping[int, ApiPolicy]:
     refused_commits = ApiPolicy(on_request=whole, request=partial(refuse_commits, rebootstrap), request_limit=_HELD)
     ended = ApiPolicy(on_request=whole, request=partial(end, rebootstrap), request_limit=_HELD)
     whole_request = {key: ApiPolicy(stale=refused, stale_response=partial(refusal, key)) for key in AT_THE_TOP}
+    readmitting = partial(readmit, rebootstrap)
     return (
         whole_request
-        | {key: replace(whole_request[key], on_response=OnResponse.WHOLE, response=readmit) for key in NEWER}
+        | {key: replace(whole_request[key], on_response=OnResponse.WHOLE, response=readmitting) for key in NEWER}
         | dict.fromkeys(FOR_EACH_PARTITION, ApiPolicy(stale=refused_commits))
         | {ApiKey.OFFSET_FETCH: ApiPolicy(stale=ended)}
     )

@@ -37,6 +37,8 @@ class Standing(StrEnum):
     """Its connection of an earlier epoch was closed before it could be notified."""
     NOTIFIED = "notified"
     """It got its 129. This lasts until the epoch ends, so that no client gets a second one."""
+    SHARED = "shared"
+    """It or another client that looks like it got a 129, and there were more of them when the epoch began."""
     RECOVERED = "recovered"
     """It got fresh metadata at the bootstrap listener, without a 129."""
 
@@ -69,7 +71,7 @@ _GROUP: Final = _COORDINATOR | _OFFSETS
 _NOTIFIABLE: Final = _ELSEWHERE | _METADATA
 _NOTIFIED: Final = frozenset({Standing.NOTIFIED})
 _OWED: Final = frozenset({Standing.OWED})
-_BEHIND: Final = frozenset({Standing.UNKNOWN, Standing.OWED})
+_BEHIND: Final = frozenset({Standing.UNKNOWN, Standing.OWED, Standing.SHARED})
 _NOT_NOTIFIED: Final = frozenset(Standing) - _NOTIFIED
 _REFUSABLE: Final = frozenset({Capability.RECOVERS, Capability.TOO_OLD})
 _TRIGGERS: Final = frozenset(Trigger)
@@ -182,4 +184,4 @@ def standing_after(place: Place, trigger: Trigger, standing: Standing, action: A
     if action is Action.NOTIFY:
         return Standing.NOTIFIED
     served = action is Action.SERVE and place is Place.BOOTSTRAP and trigger is Trigger.METADATA
-    return Standing.RECOVERED if served and standing is not Standing.NOTIFIED else standing
+    return Standing.RECOVERED if served and standing not in (Standing.NOTIFIED, Standing.SHARED) else standing

@@ -40,6 +40,7 @@ _STANDINGS: Final = {
     Standing.UNKNOWN: "nothing is known of the client in this epoch",
     Standing.OWED: "an earlier connection of it was closed before it could be notified",
     Standing.NOTIFIED: "it got its 129; this lasts until the epoch ends",
+    Standing.SHARED: "it, or a client that looks like it, got a 129, and there may be more of them",
     Standing.RECOVERED: "it got fresh metadata at the bootstrap listener, without a 129",
 }
 _CAPABILITIES: Final = {

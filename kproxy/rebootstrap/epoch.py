@@ -31,14 +31,15 @@ class Epoch:
         """Return the seconds until it may rise; 0 when it may now."""
         return 0.0 if self.raised_at is None else max(0.0, self.raised_at + self.floor - now)
 
-    def raise_for(self, cause: Cause, now: float) -> float | None:
-        """Raise it and return None; or return the seconds to wait, after which the caller checks the cause again."""
-        if (wait := self.wait(now)) > 0:
-            return wait
+    def raise_for(self, cause: Cause, now: float) -> None:
+        """Raise it. The caller has waited, and then checked that there is still a cause.
+
+        It rises all the same if the floor has moved meanwhile: clients that stay at a cluster that was left lose more
+        by that than by a storm.
+        """
         self.number += 1
         self.raised_at = now
         self.cause = cause
-        return None
 
 
 def cause_of(change: Change) -> Cause | None:

@@ -63,14 +63,16 @@ _RESPONSE: Final = "Metadata response"
 class MetadataState:
     """What this room keeps about a connection."""
 
-    __slots__ = ("by_topic_id", "lacks_code", "notified")
+    __slots__ = ("by_topic_id", "has_code", "lacks_code", "notified")
 
     def __init__(self) -> None:
+        self.has_code = False
+        """True when the broker has said on this connection that it serves Metadata v13."""
         self.lacks_code = False
-        """True when the broker serves Metadata up to v12, and kproxy advertises v13 for it."""
+        """True when the broker is asked by v12 in place of v13, which kproxy advertises for it."""
         self.notified: int | None = None
         """The correlation id of the request to be answered with 129 in the broker's response."""
-        self.by_topic_id: frozenset[int] = frozenset()
+        self.by_topic_id: set[int] = set()
         """Correlation ids of requests that ask by topic id, from a client that gets no ids otherwise."""
 
 
@@ -92,7 +94,8 @@ def ask(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Forwar
             Reason.REBOOTSTRAP, "all topics are asked for, or thousands, and the topology has changed", ApiKey.METADATA
         )
     if rebootstrap.hides_topic_ids(context) and _by_id(frame):
-        context.state(MetadataState).by_topic_id |= {correlation_id}
+        context.state(MetadataState).by_topic_id.add(correlation_id)
+    _choose_version(context)
     if not sends_away(rebootstrap, context, Trigger.METADATA):
         return Forward(_upstream(frame)) if _lacks_code(context) else None
     if topics is not None:
@@ -116,6 +119,15 @@ def _by_id(frame: memoryview) -> bool:
 def _upstream(frame: memoryview) -> bytes:
     """Return the request as v12; its body is the same in both versions."""
     return framed(_UPSTREAM_HEAD, frame[_HEAD_BYTES:])
+
+
+def _choose_version(context: Context) -> None:
+    """Have a broker asked by v12 that is not known to serve v13: franz-go asks one connection of many for versions.
+
+    Whoever serves v13 serves v12 as well.
+    """
+    state = context.state(MetadataState)
+    state.lacks_code = state.lacks_code or not state.has_code
 
 
 def _lacks_code(context: Context) -> bool:
@@ -142,6 +154,7 @@ def _too_late() -> Sequence[Chunk]:
 
 def _changed(rebootstrap: Rebootstrap, context: Context, frame: memoryview, version: int) -> Sequence[Chunk] | None:
     state = context.find(MetadataState)
+    by_id = _asked_by_id(context, frame)
     notified = state is not None and state.notified == _correlation_id(frame)
     has_code = version >= NEWEST_METADATA and state is not None and (state.lacks_code or notified)
     hides = version >= FIRST_LEADER_EPOCH and rebootstrap.hides_topic_ids(context)
@@ -151,7 +164,7 @@ def _changed(rebootstrap: Rebootstrap, context: Context, frame: memoryview, vers
     behind_brokers = _behind_brokers(frame, version)
     rest: bytearray | None = None
     if hides or (keeps and rebootstrap.forgets_leader_epochs(context, _cluster_id(frame, behind_brokers, version))):
-        topic_ids = hides and not _asked_by_id(context, frame)
+        topic_ids = hides and not by_id
         rest = bytearray(frame[behind_brokers:])
         with well_formed(_RESPONSE):
             forget(rest, 0, version, topic_ids=topic_ids)
@@ -193,7 +206,7 @@ def _asked_by_id(context: Context, frame: memoryview) -> bool:
     correlation_id = _correlation_id(frame)
     if state is None or correlation_id not in state.by_topic_id:
         return False
-    state.by_topic_id -= {correlation_id}
+    state.by_topic_id.discard(correlation_id)
     return True
 
 
@@ -205,8 +218,9 @@ def outdated(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> S
     """Return what replaces a v13 response of a broker from an earlier epoch; raise `Fault` where nothing does."""
     if not sends_away(rebootstrap, context, Trigger.METADATA):
         return _too_late()
+    by_id = _asked_by_id(context, frame)
     with well_formed(_RESPONSE):
-        hides = rebootstrap.hides_topic_ids(context) and not _asked_by_id(context, frame)
+        hides = rebootstrap.hides_topic_ids(context) and not by_id
         topics = answered(frame, _behind_brokers(frame, NEWEST_METADATA), topic_ids=not hides)
     return LastWord((frame[:4], _NO_TAGS, metadata(context, topics)))
 

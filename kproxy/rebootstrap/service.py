@@ -15,7 +15,7 @@ from kproxy.observe.events import ClientsRebootstrap, ClientsSentToSiblings, Top
 from kproxy.observe.faults import guarded
 from kproxy.observe.reasons import Reason
 from kproxy.observe.troubles import Where
-from kproxy.protocol.connections import ConnectionInfo, Connections, Selector
+from kproxy.protocol.connections import Afterwards, ConnectionInfo, Connections, Selector
 from kproxy.rebootstrap.actions import Action, Cause, Trigger
 from kproxy.rebootstrap.client_capabilities import (
     believes_the_body,
@@ -25,6 +25,7 @@ from kproxy.rebootstrap.client_capabilities import (
 )
 from kproxy.rebootstrap.decisions import TOPOLOGY, Place
 from kproxy.rebootstrap.epoch import Epoch
+from kproxy.rebootstrap.look_alikes import look_alikes
 from kproxy.rebootstrap.notified_clients import Client, NotifiedClients, identity
 
 if TYPE_CHECKING:
@@ -49,14 +50,19 @@ class RebootstrapService:
         floor: float,
         hides_topic_ids_from: Collection[str],
         serves_retired: Callable[[], bool],
+        has_moved: Callable[[], bool],
     ) -> None:
-        """`floor` is the epoch's, in seconds; `serves_retired` says whether a retired node's listener serves."""
+        """`floor` is the epoch's, in seconds; `serves_retired` says whether a retired node's listener serves.
+
+        `has_moved` says whether clients were ever sent to another cluster: what is kept, or agreed, of the failovers.
+        """
         self.epoch = Epoch(floor)
         self._counters = counters
         counters.begin_causes(map(str, Cause))
         self._connections = connections
         self._record = record
         self._serves_retired = serves_retired
+        self._has_moved = has_moved
         self._notified_clients = NotifiedClients()
         self._counted: set[int] = set()
         """Ids of connections of an earlier epoch that have their client's action counted."""
@@ -103,7 +109,12 @@ class RebootstrapService:
         if self._first_cluster is None:
             self._first_cluster = cluster_id
         self._epochs_differ = self._epochs_differ or cluster_id != self._first_cluster
-        return self._epochs_differ
+        return self._epochs_differ or self._has_moved()
+
+    @property
+    def may_know_another(self) -> bool:
+        """Whether clients may come from another cluster or topology."""
+        return self.epoch.number > 0 or self._has_moved()
 
     def hides_topic_ids(self, context: Context) -> bool:
         """True when the client gets neither topic ids nor leader epochs, here and at every other upstream cluster."""
@@ -127,10 +138,12 @@ class RebootstrapService:
         previous_upstream: str | None = None,
         cluster_id: str | None = None,
         previous_cluster_id: str | None = None,
+        afterwards: Afterwards | None = None,
     ) -> int:
         """Raise the epoch, after its floor has passed, and end all earlier connections; return how many.
 
         `upstream` is the active one. Pass the previous upstream, or the previous cluster id, where it has changed.
+        `afterwards` is called when all earlier connections have ended.
         """
         self.epoch.raise_for(cause, trio.current_time())
         self._notified_clients.begin_epoch()
@@ -143,17 +156,16 @@ class RebootstrapService:
         # A 129 of the previous epoch that is still queued names that epoch's nodes.
         self._connections.close(self._of(ids=self._to_be_notified), Reason.REBOOTSTRAP)
         self._to_be_notified.clear()
-        work.start_soon(guarded, self._counters.troubles, Where.REBOOTSTRAP, self._drain, stale)
+        work.start_soon(guarded, self._counters.troubles, Where.REBOOTSTRAP, self._drain, stale, afterwards)
         return len(stale)
 
     def _owe(self, connections: Sequence[ConnectionInfo]) -> None:
         """Have their clients notified, on these connections or wherever they come next."""
         self._connections.use_stale_policies(self._of(ids=_ids(connections)))
-        for connection in connections:
-            if connection.node_id is not None:
-                self._notified_clients.owe(identity(connection))
+        for client, alike in look_alikes(connections).items():
+            self._notified_clients.owe(client, alike)
 
-    async def _drain(self, connections: Sequence[ConnectionInfo]) -> None:
+    async def _drain(self, connections: Sequence[ConnectionInfo], afterwards: Afterwards | None = None) -> None:
         """Let them answer what they received, for `PATIENCE`, then close them; count those without an answer."""
         drained = await self._connections.drain(self._of(ids=_ids(connections)), Reason.REBOOTSTRAP, PATIENCE)
         ended = {connection.id: connection for connection in drained}
@@ -161,6 +173,8 @@ class RebootstrapService:
             if connection.id not in self._counted:
                 self._counters.count_notified(Action.CLOSE, ended.get(connection.id, connection).software)
             self._counted.discard(connection.id)
+        if afterwards is not None:
+            await afterwards()
 
     async def spread(self, seconds: float) -> None:
         """End all connections, each client's at its own moment within `seconds`, so that the siblings get no storm."""

@@ -25,10 +25,17 @@ class AcceptTurns:
     def __init__(self, rate: int) -> None:
         self.pauses = 0
         """Times that accepting paused because the rate was reached."""
-        self._pause = min(A_TURN, rate) / rate
-        self._bucket = TokenBucket(rate, rate)
         self._lock = trio.Lock()
         self._left = A_TURN
+        self._rate = 0
+        self.pace(rate)
+
+    def pace(self, rate: int) -> None:
+        """Accept at this rate from now on. When it is another one, there may be `rate` at once at first."""
+        if rate != self._rate:
+            self._rate = rate
+            self._pause = min(A_TURN, rate) / rate
+            self._bucket = TokenBucket(rate, rate)
 
     async def begin(self) -> int:
         """Wait for this task's turn; return how many clients it may accept, at least one. `end` must follow."""

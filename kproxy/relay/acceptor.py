@@ -11,91 +11,42 @@ from __future__ import annotations
 import socket
 import ssl
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import trio
 
-from kproxy.config.address import join_host_port
-from kproxy.observe.faults import boundary, note, note_shortage
+from kproxy.observe.faults import boundary, note
 from kproxy.observe.reasons import Reason
 from kproxy.observe.troubles import Where
-from kproxy.protocol.context import Context, VirtualCluster
 from kproxy.protocol.fault import Fault
 from kproxy.relay.accept_turns import AcceptTurns
+from kproxy.relay.arrival import Arrival
+from kproxy.relay.broker_dial import BrokerDial
 from kproxy.relay.connection_quotas import ConnectionQuotas
 from kproxy.relay.descriptors import descriptor_limit
-from kproxy.relay.dial_slots import DialSlots
+from kproxy.relay.entrance import asked_name, no_way
+from kproxy.relay.handshakes import Handshakes
+from kproxy.relay.logins import Logins
+from kproxy.relay.peek import SNIFFED_BYTES, has_ended, peek
 from kproxy.relay.proxy_header import MOST, ProxyHeader
-from kproxy.relay.record import record
-from kproxy.relay.sniff import foreign_protocol, no_hello
-from kproxy.upstream.dial import open_tcp, reason, shortage_of
-from kproxy.upstream.tls import shake_hands
+from kproxy.relay.sniff import no_hello, no_plaintext
+from kproxy.relay.socket_options import keep_alive, unpace
 
 if TYPE_CHECKING:
+    from kproxy.authentication.authenticator import Authenticator
     from kproxy.config import Limits, Timeouts
-    from kproxy.protocol.api_table import ApiTable
+    from kproxy.protocol.context import Context
     from kproxy.protocol.network import Networks
+    from kproxy.relay.destination import Destination
+    from kproxy.relay.entrance import Entrance
     from kproxy.relay.pump import Pump
-    from kproxy.upstream.tls import BrokerContext, ServerContext
+    from kproxy.upstream.tls import ServerContext
 
-_PACING: Final = b"bbr"
-"""The congestion control that paces what it sends: by timers where no queue (fq) does so, as on the loopback."""
-_PLAIN: Final = b"reno"
-"""Built into every Linux, and always free for an unprivileged process to choose."""
-_NAME_BYTES: Final = 16
-
-
-def unpace(client: socket.socket) -> None:
-    """Have bytes for a client on the same machine, such as a sidecar, go out at once; others keep the system's way.
-
-    Timers took half of what a large Fetch response cost (docs/maintainers/performance-log.md, Pacing). Towards brokers
-    pacing stays: without it they receive a large request in more and smaller parts.
-    """
-    try:
-        if not client.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, _NAME_BYTES).startswith(_PACING):
-            return
-        if client.getpeername()[0] == client.getsockname()[0]:
-            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, _PLAIN)
-    except OSError:
-        pass  # the client is gone; the next read finds out
-
-
-_SNIFFED_BYTES: Final = 16
 _ALERT: Final = b"\x15\x03"
 _HIDDEN_ALERT: Final = b"\x17\x03\x03\x00\x13"
-_ESTABLISHED: Final = 1
-"""TCP_ESTABLISHED of Linux's tcp_states.h; once the peer has sent its FIN or a reset the state is another."""
-_PROBES: Final = 4
-
-
-class Destination(VirtualCluster, Protocol):
-    """A virtual cluster that connections can be made to."""
-
-    table: ApiTable
-    retired_table: ApiTable
-    """For listeners of a node that is gone."""
-    tls: ServerContext | None
-    """What clients are shown; None where they speak plaintext."""
-
-    balancers: Networks
-    """The networks of load balancers that say whose connections they pass on."""
-    max_connections: int | None
-    """Its own connections at a time; None for no limit of its own."""
-
-    @property
-    def upstream_tls(self) -> BrokerContext | None:
-        """For connections to its brokers; None for plaintext."""
-
-    def upstreams(self, node_id: int | None) -> Sequence[tuple[str, int]]:
-        """Return the addresses to dial for a node, best first; None is for the bootstrap servers.
-
-        Returns none when the node is unknown, the bootstrap servers when it is gone and its listener is still open.
-        """
-
-    def dialled(self, node_id: int | None, address: tuple[str, int], failure: Reason | None, error: str) -> None:
-        """Take note of how dialling an address went; `failure` is None when it was reached."""
+_CHECKED: Final = "reset before its first request, as load balancers end their health checks"
 
 
 class Acceptor:
@@ -113,7 +64,11 @@ class Acceptor:
         """The turns in which listeners accept."""
         self.quotas = ConnectionQuotas(limits, descriptor_limit())
         pump.left = self._left
-        self._dials = DialSlots()
+        self.handshakes = Handshakes(limits.max_handshakes, limits.handshakes_per_second)
+        """The TLS handshakes of clients."""
+        self.logins = Logins(limits.max_unauthenticated)
+        """The clients that authenticate to kproxy."""
+        self._dial = BrokerDial(pump.troubles)
         self._silent = pump.silent
         self._emptied = trio.Event()
 
@@ -124,27 +79,37 @@ class Acceptor:
 
         `retired` when the listener's node is gone: the client reaches any node, by the destination's `retired_table`.
         """
-        context: Context | None = None
+        arrival = Arrival(destination, client)
+        arrival.open()
+        await self._bring_in(arrival, None, node_id, retired=retired)
+
+    async def admit_by_name(self, entrance: Entrance, client: socket.socket) -> None:
+        """As `admit`, at a port that names share: the name that the client asks for says whom it means."""
+        await self._bring_in(Arrival(entrance.home, client), entrance, None, retired=False)
+
+    async def _bring_in(
+        self, arrival: Arrival, entrance: Entrance | None, node_id: int | None, *, retired: bool
+    ) -> None:
         counted: Context | None = None  # until the pump has the connection
-        destination.counters.connection_opened()
         self.waiting += 1
         try:
-            context = Context(destination, node_id, _peer(client), _host(client), retired=retired)
-            client.setblocking(False)
-            self._check(partial(_check_own_limit, destination))
-            if destination.balancers.have(context.host):
-                await self._learn_client(context, client)
+            context = arrival.enter(node_id, retired=retired)
+            arrival.client.setblocking(False)
+            if arrival.is_led:
+                self._check(partial(_check_own_limit, arrival.destination))
+            if arrival.destination.balancers:
+                await self._learn_client(arrival.destination.balancers, context, arrival.client)
             self._count(context)
             counted = context
-            await self._admit(destination, context, client)
+            await self._admit(arrival, entrance)
             counted = None
         except Fault as fault:
-            self._end(destination, context, client, fault.reason, fault.detail)
+            self._end(arrival, *_ending(arrival, fault))
         except Exception as error:  # one client's failure is never another's
             note(self._troubles, Where.ADMIT, error)
-            self._end(destination, context, client, Reason.INTERNAL_ERROR, repr(error))
+            self._end(arrival, Reason.INTERNAL_ERROR, repr(error))
         except BaseException:  # cancelled; while dialling, Trio wraps it in a group
-            self._end(destination, context, client, Reason.SHUTDOWN, "")
+            self._end(arrival, Reason.SHUTDOWN, "")
             raise
         finally:
             if counted is not None:
@@ -153,8 +118,15 @@ class Acceptor:
             if not self.waiting:
                 self._emptied.set()
 
-    async def _learn_client(self, context: Context, client: socket.socket) -> None:
-        """Read a load balancer's header, and take the client's own address from it; raises `Fault`."""
+    async def _learn_client(self, balancers: Networks, context: Context, client: socket.socket) -> None:
+        """Take the client's own address from the header, if a load balancer is the peer; raises `Fault`."""
+        if not context.host:  # reset before its address was read, so nobody knows whose it was
+            raise Fault(Reason.CLIENT_CLOSED, _CHECKED)
+        if balancers.have(context.host):
+            context.client = await self._header(client) or context.client
+
+    async def _header(self, client: socket.socket) -> str | None:
+        """Read a load balancer's header; return the client's "host:port", None for a connection of its own."""
         self._check(lambda: self.quotas.check_room(self._others()))
         header = ProxyHeader()
         socket.socket.recv(client, header.feed(await self._first_bytes(client, MOST)))
@@ -163,8 +135,7 @@ class Acceptor:
                 socket.socket.recv(client, header.feed(await self._first_bytes(client, MOST)))
         if patience.cancelled_caught:
             raise Fault(Reason.PROXY_HEADER, f"no whole PROXY header in {self._timeouts.first_request:g} s")
-        if header.source is not None:
-            context.client = header.source
+        return header.source
 
     def _count(self, context: Context) -> None:
         """Count the client's connection; raises `Fault` where there are too many."""
@@ -186,21 +157,26 @@ class Acceptor:
         """Note the end of a connection that was counted."""
         self.quotas.closed(context.host)
 
-    def _end(
-        self, destination: Destination, context: Context | None, client: socket.socket, reason: Reason, detail: str
-    ) -> None:
-        """Close a client's socket and record that; without a context only count it. Never raises."""
+    def _end(self, arrival: Arrival, reason: Reason, detail: str) -> None:
+        """Close a client's socket and record that. Never raises."""
         with boundary(self._troubles, Where.CLOSE):
-            client.close()
+            arrival.client.close()
         with boundary(self._troubles, Where.CLOSE):
-            if context is None:
-                destination.counters.connection_closed(reason)
-            else:
-                record(context, reason, detail)
+            arrival.end(reason, detail)
+
+    def reconfigure(self, limits: Limits, timeouts: Timeouts) -> None:
+        """Admit clients by other limits and timeouts from now on."""
+        self._limits, self._timeouts = limits, timeouts
+        self.turns.pace(limits.connections_per_second)
+        self.quotas.limit(limits, descriptor_limit())
+        self.handshakes = self.handshakes.followed_by(limits.max_handshakes, limits.handshakes_per_second)
+        self.logins = self.logins.followed_by(limits.max_unauthenticated)
 
     def drain(self) -> None:
         """End clients that have sent nothing yet; those that have are still admitted, and then drained."""
         self.draining = True
+        self.handshakes.drain()
+        self.logins.drain()
         self._silent.dismiss()
 
     async def wait_empty(self) -> None:
@@ -209,70 +185,113 @@ class Acceptor:
             self._emptied = trio.Event()
             await self._emptied.wait()
 
-    async def _admit(self, destination: Destination, context: Context, client: socket.socket) -> None:
+    async def _admit(self, arrival: Arrival, entrance: Entrance | None) -> None:
+        client = arrival.client
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         keep_alive(client, self._timeouts.tcp_keepalive)
         unpace(client)
         first = await self._first_bytes(client)
-        if destination.tls is None:
-            if foreign := foreign_protocol(first):
-                raise Fault(foreign, "the client does not speak Kafka in plaintext")
-            await self._relay(destination, context, client)
+        deadline = trio.current_time() + self._timeouts.tls_handshake
+        if entrance is not None:
+            if no_tls := no_hello(first):
+                raise no_tls
+            await self._lead(arrival, entrance, deadline)
+        tls, by = arrival.destination.tls, arrival.destination.authenticator
+        if tls is None:
+            if foreign := no_plaintext(first):
+                raise foreign
+            await self._relay(arrival, client, by)
             return
         if no_tls := no_hello(first):
             raise no_tls
+        secured = await self._shake_hands(arrival, tls, deadline)
         try:
-            secured = destination.tls.wrap(client)
-        except OSError as error:
-            raise Fault(Reason.CLIENT_RESET, "gone before the TLS handshake") from error
-        try:
-            await self._secure(secured)
-            await self._relay(destination, context, secured)
+            await self._first_request(secured, deadline)
+            await self._relay(arrival, secured, by)
         except BaseException:
             secured.close()
             raise
 
-    async def _secure(self, client: ssl.SSLSocket) -> None:
-        """Shake hands, then wait for the first request; raises `Fault`."""
+    async def _lead(self, arrival: Arrival, entrance: Entrance, deadline: float) -> None:
+        """Find whom the client means by the name that it asks for; raises `Fault` where it is nobody."""
+        client = arrival.client
+        with trio.move_on_at(deadline):
+            name = await asked_name(client, partial(self._readable, client))
+            way = None if name is None else entrance.way(name)
+            if name is None or way is None:
+                raise no_way(client, name)
+            arrival.lead(way)
+            way.check_open(name)
+            self._check(partial(_check_own_limit, way.destination))
+            return
+        raise self._said_no_hello()
 
-        async def readable() -> None:
-            if self.draining or not await self._silent.speaks(client):
-                raise self._said_nothing()
+    async def _readable(self, client: socket.socket) -> None:
+        """Wait until a client in its handshake has sent something more; raises `Fault` where it does not."""
+        if self.draining or not await self._silent.speaks(client):
+            raise self._said_nothing()
 
-        with trio.move_on_after(self._timeouts.tls_handshake):
-            try:
-                await shake_hands(client, readable)
-            except OSError as error:
-                raise Fault(Reason.TLS_FAILED, reason(error)) from error
-            first = _peek(client)
+    async def _shake_hands(self, arrival: Arrival, tls: ServerContext, deadline: float) -> ssl.SSLSocket:
+        """Wait for the client's whole hello, and shake hands in its turn; raises `Fault`."""
+        client, host = arrival.client, arrival.context.host
+        with trio.move_on_at(deadline) as patience:
+            await asked_name(client, partial(self._readable, client))
+        if patience.cancelled_caught:
+            raise self._said_no_hello()
+        secured = await self.handshakes.complete(client, host, tls.wrap, self._readable, deadline)
+        if secured is None:
+            raise self._said_no_hello()
+        return secured
+
+    async def _first_request(self, client: ssl.SSLSocket, deadline: float) -> None:
+        """Wait for the first request; raises `Fault`."""
+        with trio.move_on_at(deadline):
+            first = peek(client)
             if first is None:
-                await readable()
-                first = _peek(client)
+                await self._readable(client)
+                first = peek(client)
             if first is not None and _farewell(first, client):
                 raise Fault(Reason.CLIENT_CLOSED, "")
             return
-        raise Fault(Reason.TLS_TIMEOUT, f"no handshake and request in {self._timeouts.tls_handshake:g} s")
+        raise self._said_no_hello()
 
-    async def _relay(self, destination: Destination, context: Context, client: socket.socket) -> None:
-        broker, address = await self._dial(destination, context.node_id)
-        keep_alive(broker, self._timeouts.tcp_keepalive)
-        if context.stale:  # the dialled broker belongs to the topology before
-            broker.close()
-            raise Fault(Reason.REBOOTSTRAP, f"the topology changed while {address} was dialled")
-        table = destination.retired_table if context.retired else destination.table
-        connection = self._pump.relay(context, table, self._limits, client, broker, address)
+    def _said_no_hello(self) -> Fault:
+        return Fault(Reason.TLS_TIMEOUT, f"no handshake and request in {self._timeouts.tls_handshake:g} s")
+
+    async def _relay(self, arrival: Arrival, client: socket.socket, by: Authenticator | None) -> None:
+        """`by` is what authenticated clients before the handshake: a reload may have come since.
+
+        A certificate counts by the rules that were there when it was asked for, a password by the present users.
+        """
+        if by is None or by.certificates is None:
+            by = arrival.destination.authenticator
+        if by is not None:
+            await self._authenticate(arrival, client, by)
+        broker, address = await self._dial.connected(arrival, self._timeouts)
+        connection = self._pump.relay(arrival.context, arrival.table, self._limits, client, broker, address)
+        connection.destination = arrival.destination
         if self.draining:
             self._pump.drain_one(connection)
 
-    async def _first_bytes(self, client: socket.socket, most: int = _SNIFFED_BYTES) -> bytes:
+    async def _authenticate(self, arrival: Arrival, client: socket.socket, by: Authenticator) -> None:
+        """Have the client authenticate to kproxy; raises `Fault`. One that is refused can read why before its end."""
+        try:
+            await self.logins.authenticate(arrival, client, by, self._timeouts)
+        except Fault as fault:
+            if fault.reason is Reason.AUTHENTICATION_FAILED:
+                with boundary(self._troubles, Where.LINGERING):
+                    self._pump.lingering.add(_taken_from(client), at_once=False)
+            raise
+
+    async def _first_bytes(self, client: socket.socket, most: int = SNIFFED_BYTES) -> bytes:
         """Wait for the client's first bytes, and return them without taking them; raises `Fault` where none come."""
         if self.draining:  # accepted, but not seen here before: treated like a client that connects now
             raise Fault(Reason.DRAINED, "")
-        first = _peek(client, most)
+        first = peek(client, most)
         if first is None:
             if not await self._silent.speaks(client):
                 raise self._said_nothing()
-            first = _peek(client, most)
+            first = peek(client, most)
         if not first:
             raise Fault(Reason.CLIENT_CLOSED, "")
         return first
@@ -282,31 +301,12 @@ class Acceptor:
             return Fault(Reason.DRAINED, "")
         return Fault(Reason.IDLE_TIMEOUT, f"no request in {self._timeouts.first_request:g} s")
 
-    async def _dial(self, destination: Destination, node_id: int | None) -> tuple[socket.socket, str]:
-        """Connect to the first address that answers; raises `Fault` with the last one's reason."""
-        fault = Fault(Reason.CONNECT_FAILED, f"node {node_id} has no known address")
-        for host, port in destination.upstreams(node_id):
-            failure, error = Reason.CONNECT_TIMEOUT, f"no answer in {self._timeouts.connect:g} s"
-            with trio.move_on_after(self._timeouts.connect):
-                try:
-                    async with self._dials.slot((host, port)):
-                        broker = await _connected(host, port, destination.upstream_tls)
-                except OSError as refused:
-                    failure, error = self._failure(refused, f"{host}:{port}"), reason(refused)
-                else:
-                    destination.dialled(node_id, (host, port), None, "")
-                    return broker, f"{host}:{port}"
-            destination.dialled(node_id, (host, port), failure, error)
-            fault = Fault(failure, f"{host}:{port}: {error}")
-        raise fault
 
-    def _failure(self, error: OSError, where: str) -> Reason:
-        if shortage := shortage_of(error):
-            note_shortage(self._troubles, shortage, f"connect to {where} for a client")
-            return Reason.OUT_OF_DESCRIPTORS
-        if isinstance(error, ssl.SSLError):
-            return Reason.UPSTREAM_TLS_FAILED
-        return Reason.RESOLVE_FAILED if isinstance(error, socket.gaierror) else Reason.CONNECT_FAILED
+def _taken_from(client: socket.socket) -> socket.socket:
+    """Return the client's connection; to close its former socket does nothing any more."""
+    taken = socket.socket(fileno=client.detach())
+    taken.setblocking(False)
+    return taken
 
 
 def _check_own_limit(destination: Destination) -> None:
@@ -315,14 +315,15 @@ def _check_own_limit(destination: Destination) -> None:
         raise Fault(Reason.CLUSTER_LIMIT, f"the virtual cluster has {most} connections, the most (max_connections)")
 
 
-def _peek(client: socket.socket, most: int = _SNIFFED_BYTES) -> bytes | None:
-    """Return the first bytes without taking them, empty at the end; None when there are none yet."""
-    try:
-        return socket.socket.recv(client, most, socket.MSG_PEEK)  # of the wire, also where that is TLS
-    except BlockingIOError:
-        return None
-    except OSError as error:
-        raise Fault(Reason.CLIENT_RESET, error.strerror or "") from error
+def _ending(arrival: Arrival, fault: Fault) -> tuple[Reason, str]:
+    """Return reason and detail, but no reset where a load balancer's own connection ends so. HAProxy's checks do.
+
+    No fault is returned: kept in a variable of the frames that it has passed, it would keep them, and all the client
+    had, until the next collection.
+    """
+    if fault.reason is Reason.CLIENT_RESET and arrival.is_of(arrival.destination.balancers):
+        return Reason.CLIENT_CLOSED, _CHECKED
+    return fault.reason, fault.detail
 
 
 def _farewell(first: bytes, client: socket.socket) -> bool:
@@ -332,54 +333,4 @@ def _farewell(first: bytes, client: socket.socket) -> bool:
     """
     if not first.startswith(_HIDDEN_ALERT):
         return not first or first.startswith(_ALERT)
-    return client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED
-
-
-async def _connected(host: str, port: int, tls: BrokerContext | None) -> socket.socket:
-    """Return a non-blocking socket that is connected to a broker; raises OSError."""
-    plain = _plain(await open_tcp(host, port))
-    if tls is None:
-        return plain
-    secured = tls.wrap(plain, host)
-    try:
-        await shake_hands(secured, partial(trio.lowlevel.wait_readable, secured))
-    except BaseException:
-        secured.close()
-        raise
-    return secured
-
-
-def _plain(stream: trio.abc.Stream) -> socket.socket:
-    """Take the stream's socket out of Trio's hands; make it non-blocking."""
-    assert isinstance(stream, trio.SocketStream)
-    sock = socket.socket(fileno=stream.socket.detach())
-    sock.setblocking(False)
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return sock
-
-
-def keep_alive(sock: socket.socket, seconds: float) -> None:
-    """Have TCP ask a quiet peer whether it is there, and give it up after twice as many seconds.
-
-    A peer that vanished without a word, as behind a firewall, would otherwise hold two descriptors for ever.
-    """
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, int(seconds))
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, max(1, int(seconds) // _PROBES))
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, _PROBES)
-
-
-def _peer(client: socket.socket) -> str:
-    try:
-        host, port = client.getpeername()[:2]
-    except OSError:  # gone before its address was read
-        return "unknown"
-    return join_host_port(host, port)
-
-
-def _host(client: socket.socket) -> str:
-    try:
-        host: str = client.getsockname()[0]
-    except OSError:  # as in `_peer`
-        return ""
-    return host.removeprefix("::ffff:")
+    return has_ended(client)

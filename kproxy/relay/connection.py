@@ -18,7 +18,7 @@ from kproxy.protocol.context import OUTDATED, Context
 from kproxy.protocol.fault import Fault
 from kproxy.relay.endpoint import GONE, OUT, Endpoint, EndpointOwner
 from kproxy.relay.flow import SMALL
-from kproxy.relay.host import Host
+from kproxy.relay.host import Host, Renewing
 from kproxy.relay.in_flight import MAX_IN_FLIGHT, InFlight
 from kproxy.relay.lifecycle import Event, Lifecycle, State
 from kproxy.relay.local_responses import LocalResponses
@@ -29,8 +29,11 @@ from kproxy.relay.splice import PIPE_BYTES, SPLICE_FROM, NoPipeError
 if TYPE_CHECKING:
     from kproxy.config import Limits
     from kproxy.protocol.outcomes import Incremental
+    from kproxy.relay.destination import Destination
 
 _clock: Final = time.monotonic
+_MOST_WAITING: Final = 1 << 20
+"""Bytes of kproxy's own answers that wait for those of the broker; beyond it the client is not read."""
 _OPEN: Final = State.OPEN
 _DRAINING: Final = State.DRAINING
 _ANSWERING: Final = State.ANSWERING
@@ -53,16 +56,18 @@ class Connection(EndpointOwner):
         "_both_plain",
         "_holds",
         "_steady",
+        "_throttled_until",
         "broker",
         "client",
         "context",
+        "destination",
         "in_flight",
         "life",
-        "opened",
         "own",
         "progress",
         "pump",
         "received",
+        "renewal",
         "requests",
         "responses",
         "upstream",
@@ -84,8 +89,7 @@ class Connection(EndpointOwner):
         context.id = self.id
         self.upstream = upstream
         """The broker's address, "host:port"."""
-        self.opened = time.time()
-        """Seconds since the Unix epoch."""
+        context.opened = time.time()
         self.received = 0
         """Bytes that came from the client."""
         self.progress = _clock()
@@ -102,9 +106,20 @@ class Connection(EndpointOwner):
         self.responses = ResponseFlow(
             self.in_flight, context, self.client, self.own, limits.max_response_bytes, limits.max_held_bytes, self
         )
+        self.responses.meters = table.meters_responses
+        self.destination: Destination | None = None
+        """Who authenticates kproxy to the broker again, where that ends sessions."""
+        self.renewal: Renewing | None = None
+        """kproxy's login at the broker, while one is under way here."""
         self._holds = False  # whether to note what is held after each read
+        self._throttled_until = 0.0  # when a client is read again that is throttled (`requests.throttled`)
         self._steady = True
         """True while both sides are read and nothing is about to change that: a read needs no `_balance`."""
+
+    def limit(self, limits: Limits) -> None:
+        """Take other limits of frames from the next one on."""
+        self.requests.limit = limits.max_request_bytes
+        self.responses.limit, self.responses.held_limit = limits.max_response_bytes, limits.max_held_bytes
 
     def event(self, endpoint: Endpoint, mask: int, now: float) -> None:
         """Handle the events that epoll reported for one of the sockets at `now`; raises as `readable`."""
@@ -207,6 +222,21 @@ class Connection(EndpointOwner):
         """As `Owner`."""
         self._steady = False
 
+    def throttle(self, seconds: float) -> None:
+        """As `Owner`."""
+        self._throttled_until = max(self._throttled_until, _clock() + seconds)
+        self._steady = False
+        self.requests.throttled = True
+        self.pump.throttle(self.id, self._throttled_until)
+
+    def resume(self) -> None:
+        """Read the client again if its time is over; raises as `readable`."""
+        now = _clock()
+        if self.requests.throttled and now >= self._throttled_until:
+            self.requests.throttled = False
+            self.progress = now  # the client may have been held in mid-request, and has its time from now on
+            self._balance()
+
     def answered_here(self) -> None:
         """As `Owner`."""
         self.client.costly = True
@@ -219,6 +249,11 @@ class Connection(EndpointOwner):
                 self._balance()
             except Exception as error:  # one connection's failure is never another's
                 self.pump.failed(self.broker, error)
+
+    def end_for(self, reason: Reason, detail: str) -> None:
+        """As `Owner`."""
+        self._steady = False
+        self.requests.last, self.requests.last_detail = reason, detail
 
     def work(self, stepwise: Incremental) -> None:
         """As `Owner`."""
@@ -283,6 +318,9 @@ class Connection(EndpointOwner):
         if flow.under_way:
             reason = Reason.TRUNCATED_REQUEST if source.is_client else Reason.TRUNCATED_RESPONSE
             raise Fault(reason, "the connection ended in mid-frame")
+        if not source.is_client and self.renewal is not None and self.renewal.broker_ended():
+            source.pause()
+            return
         if source.is_client:
             self.life.take(Event.CLIENT_ENDED, Reason.CLIENT_CLOSED)
         else:
@@ -322,14 +360,16 @@ class Connection(EndpointOwner):
         if due is not None and due.answer is not None:
             self._catch_up()
         self._move_on()
+        if self.renewal is not None:
+            self.renewal.look()
         ending = self.ending
         if ending and self.in_flight and self.context.stale and not self.responses.under_way:
             self._answer_in_flight()
         if ending and not self.in_flight and not client.blocked and not broker.blocked:
             assert self.life.reason is not None
-            self.close(self.life.reason)
+            self.close(self.life.reason, self.requests.last_detail)
             return
-        holding, waiting = self.requests.holding, self.responses.waiting
+        holding, waiting = self._holding, self.responses.waiting
         takes_requests = self._takes_requests
         self._read(
             client, not ending and takes_requests and not holding, "" if holding and takes_requests else "upstream"
@@ -337,7 +377,7 @@ class Connection(EndpointOwner):
         owed = not ending or bool(self.in_flight)
         takes_responses = owed and self.life.state is not _FLUSHING and not client.blocked and not waiting
         self._read(broker, takes_responses, "" if self.responses.resting and not client.blocked else "downstream")
-        self._steady = client.reading and broker.reading and self.life.state is _OPEN
+        self._steady = client.reading and broker.reading and self.life.state is _OPEN and not self._stops
         if self._responses_may_go_on or self._requests_may_go_on:
             client.costly = broker.costly = True
             self.pump.go_on_later(self)
@@ -348,7 +388,7 @@ class Connection(EndpointOwner):
         if self.closed:
             return
         requests = self.requests.held_bytes + self.broker.pending_bytes
-        responses = self.responses.held_bytes + self.client.pending_bytes
+        responses = self.responses.held_bytes + self.client.pending_bytes + self.own.waiting_bytes
         if self._holds or requests > SMALL or responses > SMALL:
             self._holds = self.pump.holds(self, requests, responses)
         self._holds = self._holds or self.requests.collecting or self.responses.collecting
@@ -361,9 +401,22 @@ class Connection(EndpointOwner):
             self.pump.failed(self.client, error)
 
     @property
+    def _holding(self) -> bool:
+        """True while the client is not to be read for what is held here, or is to wait between two requests."""
+        requests = self.requests
+        return requests.holding or (self._stops and not requests.under_way)
+
+    @property
+    def _stops(self) -> bool:
+        """True while what comes behind the client's present request waits."""
+        return self.requests.throttled or self.requests.suspended
+
+    @property
     def _takes_requests(self) -> bool:
-        """True when both peers take what is sent, and not too much is in flight."""
-        return not self.client.blocked and not self.broker.blocked and self.in_flight.count <= MAX_IN_FLIGHT
+        """True when both peers take what is sent, and not too much is in flight, or waits to be answered here."""
+        if self.client.blocked or self.broker.blocked or self.own.waiting_bytes > _MOST_WAITING:
+            return False
+        return self.in_flight.count <= MAX_IN_FLIGHT
 
     @property
     def _responses_may_go_on(self) -> bool:
@@ -373,7 +426,9 @@ class Connection(EndpointOwner):
     @property
     def _requests_may_go_on(self) -> bool:
         """True when the same holds for requests."""
-        return self.requests.may_go_on and not self.ending and self._takes_requests
+        requests = self.requests
+        waits = requests.throttled or (requests.suspended and requests.between)
+        return requests.may_go_on and not waits and not self.ending and self._takes_requests
 
     def _move_on(self) -> None:
         """Go to the next state if what was read leads there."""
@@ -400,7 +455,7 @@ class Connection(EndpointOwner):
         """The directions that backpressure holds: "upstream" when requests are not read, "downstream" responses."""
         if self.ending:
             return ()
-        upstream = not self.client.reading and not (self.requests.holding and self._takes_requests)
+        upstream = not self.client.reading and not (self._holding and self._takes_requests)
         downstream = not self.broker.reading and (self.client.blocked or not self.responses.resting)
         held = (("upstream", upstream), ("downstream", downstream))
         return tuple(side for side, is_held in held if is_held)
@@ -417,13 +472,15 @@ class Connection(EndpointOwner):
             context.host,
             context.port,
             self.upstream,
-            self.opened,
+            self.context.opened,
             context.epoch,
             context.client_id,
             context.principal,
             context.software,
             context.metadata_version,
             context.kip_1242,
+            context.is_member,
+            self.requests.last_api,
             self.requests.count,
             self.answered,
             self.received,
@@ -436,7 +493,7 @@ class Connection(EndpointOwner):
     def held_bytes(self) -> int:
         """Bytes that the process holds for a peer that lags and for frames that must be whole."""
         flows = self.requests.held_bytes + self.responses.held_bytes
-        return flows + self.client.pending_bytes + self.broker.pending_bytes
+        return flows + self.client.pending_bytes + self.broker.pending_bytes + self.own.waiting_bytes
 
     def close(self, reason: Reason, detail: str = "") -> None:
         """Close both sides now; the pump counts and logs the reason."""
@@ -453,6 +510,9 @@ class Connection(EndpointOwner):
         """Drop everything in flight; what was working out an answer is notified (`abandon`)."""
         abandoned = list(self.in_flight)
         self.in_flight.clear()
+        self.own.waiting_bytes = 0
+        if self.renewal is not None:
+            self.renewal.look()
         for expected in abandoned:
             try:
                 expected.abandon()

@@ -41,11 +41,17 @@ class ConnectionQuotas:
 
     def __init__(self, limits: Limits, descriptors: int) -> None:
         """`descriptors` is the process's limit of file descriptors."""
+        self._by_address: dict[str, int] = {}
+        self._rate = 0
+        self.limit(limits, descriptors)
+
+    def limit(self, limits: Limits, descriptors: int) -> None:
+        """Decide by other limits from now on. Connections that there are stay, and count."""
         self.most = min(limits.max_connections or MOST, connections_possible(descriptors))
         self._most_per_address = limits.max_connections_per_address or self.most - self.most // _OTHERS_SHARE
-        self._rate = limits.connections_per_second_per_address
-        self._buckets = TokenBuckets(self._rate, self._rate * BURST_SECONDS)
-        self._by_address: dict[str, int] = {}
+        if limits.connections_per_second_per_address != self._rate:  # else addresses would get another burst
+            self._rate = limits.connections_per_second_per_address
+            self._buckets = TokenBuckets(self._rate, self._rate * BURST_SECONDS)
 
     def __len__(self) -> int:
         """Return how many addresses have a connection."""

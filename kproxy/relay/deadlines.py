@@ -23,13 +23,19 @@ class Deadlines:
     """The timeouts of relayed connections; times are seconds on the monotonic clock."""
 
     def __init__(self, timeouts: Timeouts) -> None:
+        self._slow = SlowRequests(timeouts.whole_request, timeouts.request_bytes_per_second)
+        self._set(timeouts)
+
+    def reconfigure(self, timeouts: Timeouts) -> None:
+        """Judge by other timeouts from now on; a request that was slow until now stays so."""
+        self._slow.patience, self._slow.rate = timeouts.whole_request, timeouts.request_bytes_per_second
+        self._set(timeouts)
+
+    def _set(self, timeouts: Timeouts) -> None:
         self._stalled_frame = timeouts.stalled_frame
         self._idle = timeouts.idle
         self._unread = timeouts.unread_response
         self._unanswered = timeouts.unanswered_request
-        self._slow = SlowRequests(timeouts.whole_request, timeouts.request_bytes_per_second)
-        self._whole_request = timeouts.whole_request
-        self._rate = timeouts.request_bytes_per_second
 
     def next_sweep(self) -> None:
         """Begin a sweep over all connections."""
@@ -46,7 +52,7 @@ class Deadlines:
             return None
         oldest = connection.in_flight.first
         if oldest is None:
-            if quiet > self._idle:
+            if quiet > self._idle and not connection.requests.throttled:
                 return Reason.IDLE_TIMEOUT, f"no request in {self._idle:g} s"
         elif now - oldest.sent > self._unanswered and not connection.responses.under_way:
             api = oldest.route.api_key
@@ -59,6 +65,7 @@ class Deadlines:
         if not connection.in_mid_request:
             return None
         if self._slow.look(connection.id, connection.requests.count, connection.received, now):
-            detail = f"a request took over {self._whole_request:g} s, at less than {self._rate} bytes a second"
+            slow = self._slow
+            detail = f"a request took over {slow.patience:g} s, at less than {slow.rate} bytes a second"
             return Reason.STALLED_FRAME, detail
         return None

@@ -55,6 +55,12 @@ class Owner(Protocol):
     def answered_here(self) -> None:
         """Note that the proxy itself answers a request, at once or in steps."""
 
+    def end_for(self, reason: Reason, detail: str) -> None:
+        """Take no more requests, and end the connection once everything owed is out."""
+
+    def throttle(self, seconds: float) -> None:
+        """Do not read the client for so long, once its present request is complete."""
+
     def work(self, stepwise: Incremental) -> None:
         """Run the steps of an `Incremental` answer; none has run yet."""
 
@@ -137,10 +143,10 @@ class Flow(metaclass=ABCMeta):
             if rest is not None:
                 self.sink.send(rest)
 
-    def _take_up(self, now: float, malformed: Reason) -> None:
+    def _take_up(self, now: float, malformed: Reason, turn: int = TURN) -> None:
         """Look at what was held until `go_on`; `malformed` is the reason to close for if those bytes are malformed."""
         self.resting = False
-        self._turn = TURN
+        self._turn = turn
         try:
             self._scan_held(now)
         except MalformedMessageError as error:  # the caller may be reading from the other peer

@@ -28,7 +28,8 @@ class HeldBytes:
     def __init__(self, setting: str, limit: int) -> None:
         """`setting` is the name of the limit, which is in bytes."""
         self._setting = setting
-        self._limit = limit
+        self.limit = limit
+        """Bytes; a lower one counts when a connection next notes what it holds."""
         self.total = 0
         """Bytes that all connections hold, but for those that hold little."""
         self._held: OrderedDict[int, tuple[Holder, int]] = OrderedDict()
@@ -45,11 +46,11 @@ class HeldBytes:
             return False
         self._held[holder.id] = holder, count
         self.total += count
-        while self.total > self._limit:
+        while self.total > self.limit:
             self._evict()
         return holder.id in self._held
 
     def _evict(self) -> None:
         holder, count = self._held.popitem(last=False)[1]
         self.total -= count
-        holder.evict(f"held {count} bytes when all together passed {self._setting}, {self._limit} bytes")
+        holder.evict(f"held {count} bytes when all together passed {self._setting}, {self.limit} bytes")

@@ -1,14 +1,14 @@
 # This module is compiled (by mypyc).
-"""The interface of the pump, as a connection needs it.
+"""The interfaces of the pump and of a login under way, as a connection needs them.
 
-`Pump` implements it and each `Connection` calls it, so the connection's module need not import the pump's.
+`Pump` and `Renewal` implement them and each `Connection` calls them, so its module need not import theirs.
 """
 
 from __future__ import annotations
 
 import socket
 from abc import ABCMeta, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kproxy.observe.reasons import Reason
 from kproxy.observe.troubles import Where
@@ -51,6 +51,10 @@ class Host(metaclass=ABCMeta):
         """Have the connection take what it holds back, in its turn."""
 
     @abstractmethod
+    def throttle(self, number: int, until: float) -> None:
+        """Have the connection of this number resumed at a moment: seconds, monotonic."""
+
+    @abstractmethod
     def failed(self, endpoint: Endpoint, error: Exception) -> None:
         """Close the endpoint's connection, for the reason that fits the error."""
 
@@ -61,3 +65,16 @@ class Host(metaclass=ABCMeta):
     @abstractmethod
     def closed(self, number: int, reason: Reason, detail: str) -> None:
         """Take out the connection of this number, which has closed."""
+
+
+class Renewing(Protocol):
+    """kproxy's login on a connection whose broker ends sessions: it is under way between the client's requests."""
+
+    def look(self) -> None:
+        """Go on if the connection lets it now, or has ended."""
+
+    def broker_ended(self) -> bool:
+        """Note that the broker has closed; return whether that is the login's matter, which then ends the connection.
+
+        The broker's answer, which may be a refusal, came before; it says why.
+        """

@@ -1,6 +1,7 @@
 """Client sockets that kproxy closes gently: each is shut down and then read to its end, for a moment.
 
-The pump hands every client socket over when it closes the connection, unless the client has gone.
+The pump hands every client socket over when it closes the connection, unless the client has gone; the acceptor those
+of clients whose login it has refused.
 
 A socket that is closed while bytes of its peer are unread sends a reset, which can destroy the responses that the
 client has not read yet. A FIN that arrives together with the last response can do the same: kafka-python discards what

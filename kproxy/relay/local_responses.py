@@ -7,6 +7,7 @@ response flow has it send each answer when its turn comes.
 
 from __future__ import annotations
 
+from functools import partial
 from struct import Struct
 from typing import Final
 
@@ -23,7 +24,7 @@ _CORRELATION_ID: Final = Struct(">8xi")
 class LocalResponses:
     """Keeps each answer among the requests in flight until all responses before it are out."""
 
-    __slots__ = ("_broker", "_client", "_in_flight", "_owner", "count")
+    __slots__ = ("_broker", "_client", "_in_flight", "_owner", "count", "waiting_bytes")
 
     def __init__(self, in_flight: InFlight, broker: Outlet, client: Outlet, owner: Owner) -> None:
         self._in_flight = in_flight
@@ -32,6 +33,8 @@ class LocalResponses:
         self._owner = owner
         self.count = 0
         """How many of these answers are out."""
+        self.waiting_bytes = 0
+        """Of answers that are there and wait for their turn."""
 
     def decided(self, decision: Decision) -> None:
         """Carry out the decision on the youngest request in flight: send it on, or see to its answer."""
@@ -47,10 +50,14 @@ class LocalResponses:
                 self._owner.answered_here()
                 self._owner.work(decision)
         else:
+            assert decision.frame is not None
             expected.answer = decision.frame
+            self.waiting_bytes += len(decision.frame)
             self._owner.answered_here()
             if len(self._in_flight) == 1:
                 self.send_due()
+            else:
+                self._owner.unsteady()
 
     def ask(self, expected: Expected, dialogue: BrokerDialogue) -> None:
         """Send a dialogue's question; the broker's next response to `expected` answers it."""
@@ -62,7 +69,12 @@ class LocalResponses:
     def park(self, expected: Expected, parked: Deferred) -> None:
         """Have the answer come later, from any task."""
         expected.answer = parked
-        parked.wait(self._owner.resolved)
+        parked.wait(partial(self._resolved, parked))
+
+    def _resolved(self, parked: Deferred) -> None:
+        assert parked.frame is not None
+        self.waiting_bytes += len(parked.frame)
+        self._owner.resolved()
 
     def answer_in_flight(self, context: Context) -> None:
         """Answer requests in flight in place of a broker of an earlier epoch: all of them, or none.
@@ -75,7 +87,9 @@ class LocalResponses:
         if not answers or not all(answers) or not context.cluster.answers_in_flight(context):
             return
         for expected, answer in zip(owed, answers, strict=True):
+            assert answer is not None
             expected.answer = answer
+            self.waiting_bytes += len(answer)
         self.send_due()
 
     def send_due(self) -> None:
@@ -87,10 +101,14 @@ class LocalResponses:
             if not isinstance(frame, bytes):
                 return
             counters = in_flight.pop().route.counters
+            self.waiting_bytes -= len(frame)
             counters.responses += 1
             counters.response_bytes += len(frame)
             self.count += 1
-            self._client.send(frame)
+            if frame:
+                self._client.send(frame)
+            if isinstance(answer, Deferred) and answer.last is not None:
+                self._owner.end_for(answer.last, answer.detail)
 
 
 def _in_place_of_broker(expected: Expected) -> bytes | None:

@@ -77,17 +77,17 @@ def _text_source(header: bytes) -> str | None:
     words = header[:-2].decode("latin-1").split(" ")
     if words[1] == "UNKNOWN":
         return None
-    kinds = {"TCP4": IPv4Address, "TCP6": IPv6Address}
-    if len(words) != 6 or words[1] not in kinds:
+    kinds: dict[str, type[IPv4Address | IPv6Address]] = {"TCP4": IPv4Address, "TCP6": IPv6Address}
+    if len(words) != 6 or words[1] not in kinds or b"%" in header:  # a zone of IPv6 may be any text
         raise _wrong(f"{header!r} is not PROXY TCP4|TCP6 and two addresses and ports")
     try:
-        source, _ = (str(kinds[words[1]](word)) for word in words[2:4])
+        source, _ = (kinds[words[1]](word) for word in words[2:4])
     except ValueError as error:
         raise _wrong(str(error)) from error
     ports = [int(word) for word in words[4:] if word.isdecimal() and word.isascii() and int(word) <= _MAX_PORT]
     if len(ports) != 2:
         raise _wrong(f"{header!r} has no two ports")
-    return join_host_port(source, ports[0])
+    return _written(source, ports[0])
 
 
 def _binary_source(header: bytes) -> str | None:
@@ -103,7 +103,12 @@ def _binary_source(header: bytes) -> str | None:
     if size is None or len(body) < 2 * size + 4:
         raise _wrong(f"family {family:#04x} with {len(body)} bytes")
     source = IPv4Address(body[:size]) if family == _TCP4 else IPv6Address(body[:size])
-    return join_host_port(str(source), int.from_bytes(body[2 * size : 2 * size + 2]))
+    return _written(source, int.from_bytes(body[2 * size : 2 * size + 2]))
+
+
+def _written(source: IPv4Address | IPv6Address, port: int) -> str:
+    mapped = source.ipv4_mapped if isinstance(source, IPv6Address) else None
+    return join_host_port(str(mapped or source), port)  # mapped where IPv4 came to the balancer's IPv6 address
 
 
 def _wrong(detail: str) -> Fault:

@@ -12,6 +12,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from math import inf
 from typing import TYPE_CHECKING, Final
@@ -20,7 +21,7 @@ import trio
 
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.counters import Counters
-from kproxy.observe.faults import boundary, note, supervised
+from kproxy.observe.faults import boundary, guarded, note, supervised
 from kproxy.observe.loop_lag import BRIEF
 from kproxy.observe.reasons import Reason
 from kproxy.observe.troubles import Where, restart_delay
@@ -34,8 +35,10 @@ from kproxy.relay.held_bytes import HeldBytes, Holder
 from kproxy.relay.host import Host
 from kproxy.relay.lingering_close import PAUSE_SECONDS, LingeringSockets
 from kproxy.relay.record import count_end, record_end
+from kproxy.relay.renewal import renew
 from kproxy.relay.silent_clients import SilentClients
 from kproxy.relay.splice import PipePool
+from kproxy.relay.throttled import ThrottledClients
 from kproxy.relay.tls_endpoint import TlsEndpoint
 from kproxy.relay.trio_epoll import Turns, watched
 
@@ -60,6 +63,8 @@ _clock: Final = time.monotonic
 _SWEEP_SECONDS: float = 1.0
 HALF_CLOSED_SECONDS: float = 60.0
 """How long a client that has closed its sending side waits for the responses it is owed."""
+_RENEWED_WITHIN: Final = 2
+"""Sweeps before the moment in which a connection's login is due again, so that a sweep that comes late sees it."""
 _SWEPT: int = 500
 """Connections that a sweep looks at before it lets the others go on: less than a millisecond."""
 _CLOSED: int = 10
@@ -95,6 +100,7 @@ class Pump(Host):
         self.silent = SilentClients(self._epoll, timeouts.first_request)
         self.lingering = LingeringSockets(self._epoll, self.troubles)
         self.deferred_work = DeferredWork()
+        self._throttled = ThrottledClients()
         self.held_requests = HeldBytes("limits.held_request_bytes", limits.held_request_bytes)
         self.held_responses = HeldBytes("limits.held_response_bytes", limits.held_response_bytes)
         self._pipes = PipePool()
@@ -102,6 +108,15 @@ class Pump(Host):
         self.left: Left | None = None
         self.ended: Ended | None = None
         self._emptied = trio.Event()
+        self._tasks: trio.Nursery | None = None
+
+    def reconfigure(self, limits: Limits, timeouts: Timeouts) -> None:
+        """Apply other limits and timeouts: to the next frames of every connection, and at the next sweep."""
+        self._deadlines.reconfigure(timeouts)
+        self.silent.patience = timeouts.first_request
+        self.held_requests.limit, self.held_responses.limit = limits.held_request_bytes, limits.held_response_bytes
+        for connection in self.connections.values():
+            connection.limit(limits)
 
     def next_id(self) -> int:
         """Return a number that no connection has had before."""
@@ -146,8 +161,11 @@ class Pump(Host):
         """Serve all sockets until cancelled; then close what is left."""
         try:
             async with trio.open_nursery() as nursery:
+                self._tasks = nursery
                 nursery.start_soon(supervised, self.troubles, Where.SWEEP, self._sweep)
                 nursery.start_soon(supervised, self.troubles, Where.LINGERING, self.lingering.run)
+                resume = partial(self._throttled.run, self._resume)
+                nursery.start_soon(supervised, self.troubles, Where.PUMP, resume)
                 await self._serve()
         finally:
             self._lag.busy_since = self._lag.beat_due = inf
@@ -277,6 +295,18 @@ class Pump(Host):
             return False
         return self.held_responses.note(connection, responses) or counted
 
+    def throttle(self, number: int, until: float) -> None:
+        """As `Host`."""
+        self._throttled.add(number, until)
+
+    def _resume(self, number: int) -> None:
+        connection = self.connections.get(number)
+        if connection is not None:
+            try:
+                connection.resume()
+            except Exception as error:  # one connection's failure is never another's
+                self.failed(connection.client, error)
+
     def go_on_later(self, connection: Resting) -> None:
         """Have the connection take what it holds back, in its turn."""
         self.deferred_work.go_on_later(connection)
@@ -351,14 +381,31 @@ class Pump(Host):
     def _close_overdue(self, connection: Connection) -> bool:
         """Close a connection that has waited too long for a peer; return whether it had. Never raises."""
         try:
+            self._check_session(connection)
             overdue = self._overdue(connection)
         except Exception as error:  # one connection's failure is never another's
             note(self.troubles, Where.SWEEP, error, connection=connection.id)
             overdue = Reason.INTERNAL_ERROR, repr(error)
         if overdue is None:
-            return False
+            if _clock() + _RENEWED_WITHIN * _SWEEP_SECONDS >= connection.context.renew_at:
+                self._renew(connection)
+            return connection.closed
         connection.close(*overdue)
         return True
+
+    def _check_session(self, connection: Connection) -> None:
+        """Take no more of a client whose session has ended; what it has sent before is answered, as brokers do."""
+        if _clock() >= connection.context.session_ends:
+            connection.context.session_ends = inf
+            self.drain_one(connection, Reason.SESSION_EXPIRED)
+
+    def _renew(self, connection: Connection) -> None:
+        """Have kproxy authenticate again to a connection's broker, in a task that waits for the moment."""
+        at, connection.context.renew_at = connection.context.renew_at, inf
+        if self._tasks is not None and connection.destination is not None:
+            self._tasks.start_soon(
+                guarded, self.troubles, Where.UPSTREAM, renew, connection, connection.destination, at
+            )
 
     def _overdue(self, connection: Connection) -> Overdue | None:
         now = _clock()

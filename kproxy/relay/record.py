@@ -29,6 +29,8 @@ PROTOCOL_ERRORS: Final = frozenset(
         Reason.PLAINTEXT_ON_TLS,
         Reason.TLS_FAILED,
         Reason.HTTP_ON_KAFKA_PORT,
+        Reason.PROXY_HEADER,
+        Reason.UNEXPECTED_PROXY_HEADER,
         Reason.UNKNOWN_API,
         Reason.UNSUPPORTED_VERSION,
         Reason.REFUSED_API,
@@ -60,8 +62,9 @@ def record_end(context: Context, info: ConnectionInfo, reason: Reason, detail: s
 
 
 def record(context: Context, reason: Reason, detail: str, **fields: object) -> None:
-    """Count and log the end of a client's connection that was not relayed yet."""
+    """Count and log the end of a client's connection that was not relayed yet; tell the rooms that kept of it."""
     count_end(context, reason)
+    context.end()
     _log(context, reason, detail, **fields)
 
 

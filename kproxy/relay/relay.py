@@ -8,7 +8,7 @@ from __future__ import annotations
 import socket
 from typing import TYPE_CHECKING, Any
 
-from kproxy.relay.acceptor import Acceptor, Destination
+from kproxy.relay.acceptor import Acceptor
 from kproxy.relay.port import RelayedConnections
 from kproxy.relay.pump import Ended, Pump
 
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from kproxy.config import Limits, Timeouts
-    from kproxy.observe.counters import Counters
+    from kproxy.observe.counters import Counters, Histogram
     from kproxy.observe.reasons import Reason
+    from kproxy.relay.destination import Destination
+    from kproxy.relay.entrance import Entrance
 
 
 class Relay:
@@ -43,6 +45,26 @@ class Relay:
         """Times that accepting paused because the rate of new connections was reached."""
         return self.turns.pauses
 
+    @property
+    def handshakes_waiting(self) -> int:
+        """TLS handshakes of clients that wait for their turn."""
+        return self.acceptor.handshakes.waiting
+
+    @property
+    def handshakes_active(self) -> int:
+        """TLS handshakes of clients that are under way."""
+        return self.acceptor.handshakes.active
+
+    @property
+    def handshake_seconds(self) -> Histogram:
+        """How long clients' TLS handshakes took."""
+        return self.acceptor.handshakes.seconds
+
+    def reconfigure(self, limits: Limits, timeouts: Timeouts) -> None:
+        """Apply other limits and timeouts from now on; no connection ends for one of `limits` that there is already."""
+        self.pump.reconfigure(limits, timeouts)
+        self.acceptor.reconfigure(limits, timeouts)
+
     async def run(self) -> None:
         """Relay until cancelled; then close what is left."""
         await self.pump.run()
@@ -52,6 +74,10 @@ class Relay:
     ) -> Coroutine[Any, Any, None]:
         """As `Acceptor.admit`, whose coroutine it returns: a client's start takes one frame less."""
         return self.acceptor.admit(destination, node_id, client, retired=retired)
+
+    def admit_by_name(self, entrance: Entrance, client: socket.socket) -> Coroutine[Any, Any, None]:
+        """As `Acceptor.admit_by_name`."""
+        return self.acceptor.admit_by_name(entrance, client)
 
     def on_end(self, ended: Ended) -> None:
         """Have `ended` called for each connection that has ended."""

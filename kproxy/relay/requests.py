@@ -10,19 +10,19 @@ from struct import Struct
 from typing import Final
 
 from kproxy.observe.reasons import Reason
-from kproxy.protocol.api_table import ApiTable, Chunk, OnRequest, Route
+from kproxy.protocol.api_table import ApiTable, ChooseDetour, Chunk, OnRequest, RequestHandler, Route
 from kproxy.protocol.body_rewriter import BodyRewriter
 from kproxy.protocol.context import MAX_NAME, Context
 from kproxy.protocol.fault import Fault
-from kproxy.protocol.outcomes import AskBroker, Deferred, Forward, Incremental
+from kproxy.protocol.outcomes import Answer, AskBroker, Deferred, Forward, Hold, Incremental, Outcome
 from kproxy.relay.broker_dialogue import BrokerDialogue, begun
-from kproxy.relay.flow import SHIFT, TURN, UNTIL_RESUMED, Flow, Outlet, Owner
+from kproxy.relay.flow import SHIFT, SMALL, TURN, UNTIL_RESUMED, Flow, Outlet, Owner
 from kproxy.relay.in_flight import Expected, InFlight
 from kproxy.relay.local_responses import LocalResponses
 from kproxy.relay.sniff import no_request
 from kproxy.wire.header import client_id_in
 from kproxy.wire.primitives import frame as framed
-from kproxy.wire.skim import acks
+from kproxy.wire.skim import ACKS_BITS, MOST_ACKS, acks
 
 _HEAD: Final = Struct(">iIi")
 """Size, api key and version in one, and correlation id: the start of every request."""
@@ -31,8 +31,13 @@ HEAD_BYTES: Final = _HEAD.size
 _MIN_SIZE: Final = HEAD_BYTES - 4
 _MAX_HEAD: Final = 128 << 10
 """More bytes than any Produce request has before its acks: two names of 32,767 at most, and tagged fields."""
+_SENT_AWAY: Final = frozenset((Reason.REBOOTSTRAP, Reason.RETIRED_NODE))
 FIRST_HELD: Final = 64 << 10
-"""The most bytes that are held of a request before any has been answered: nothing is known of the client."""
+"""The most bytes that are held of a request before any has been answered, of a client of which nothing is known.
+
+One that has authenticated to kproxy has shown who it is, and may begin with any request: franz-go asks for versions
+once for each broker, not for each connection.
+"""
 _PASS: Final = OnRequest.PASS
 _ACKS: Final = OnRequest.ACKS
 _WHOLE: Final = OnRequest.WHOLE
@@ -47,11 +52,11 @@ class RequestFlow(Flow):
 
     __slots__ = (
         "_asked_last",
+        "_chosen",
         "_fresh",
         "_highest",
         "_id",
         "_in_flight",
-        "_limit",
         "_own",
         "_received",
         "_responds",
@@ -66,6 +71,10 @@ class RequestFlow(Flow):
         "context",
         "handling",
         "last",
+        "last_detail",
+        "limit",
+        "suspended",
+        "throttled",
     )
 
     def __init__(
@@ -90,10 +99,11 @@ class RequestFlow(Flow):
         self._responds = False
         self._table = table
         self._asked_last = -1  # api key and version in one; most requests of a connection are alike
+        self._chosen: Route | None = None  # of the request that is held, where its API has detours
         self._route_last: Route
         self._routes = table.routes
         self._own = own
-        self._limit = limit
+        self.limit = limit
         self._held = bytearray()  # empty, so that the first bytes are searched for the client id
         self.context = context
         self.asking_broker = False
@@ -101,13 +111,29 @@ class RequestFlow(Flow):
         self._working: Incremental | None = None  # the answer in steps that is under way
         self.handling = False
         """A policy is deciding on a request."""
+        self.throttled = False
+        """What comes behind the present request is held."""
+        self.suspended = False
+        """The same, while kproxy authenticates again to the broker."""
         self.last: Reason | None = None
         """Set once the client's last request has come: later bytes are ignored. The connection ends for it."""
+        self.last_detail = ""
+        """What the log says of it."""
+
+    @property
+    def last_api(self) -> int:
+        """The api key of the last request; -1 before the first."""
+        return self._route_last.api_key if self.count else -1
 
     @property
     def under_way(self) -> bool:
         """True while a frame is not complete, or is held for later."""
         return bool(self.passing) or bool(self._held) or self._rewrite is not None
+
+    @property
+    def between(self) -> bool:
+        """True when the broker has no request in part, and no dialogue is under way: kproxy may ask on its own."""
+        return not self.passing and self._rewrite is None and not self.asking_broker
 
     @property
     def holding(self) -> bool:
@@ -124,6 +150,7 @@ class RequestFlow(Flow):
         self._table = self._table.stale
         self._routes = self._table.routes
         self._asked_last = -1
+        self._chosen = None
 
     def feed(self, buf: Chunk, now: float) -> Chunk | None:
         """Take what the client sent; return the end of it, which is to be sent to the broker as it is.
@@ -131,7 +158,7 @@ class RequestFlow(Flow):
         Raises `Fault` when the client must be closed. `buf` may be reused once the returned part is sent.
         """
         pos = 0
-        self._turn = TURN
+        self._turn = 0 if self.throttled or self.suspended else TURN
         if self._held is not None:
             if not self._need and not self._introduced(self._held, buf):
                 return None
@@ -143,9 +170,11 @@ class RequestFlow(Flow):
     def _introduced(self, held: bytearray, buf: Chunk) -> bool:
         """Read the client id from the first request's header; hold the bytes and return False until it is all there."""
         first = memoryview(held + buf) if held else buf
-        client_id, needed = client_id_in(first, self._limit)
+        client_id, needed = client_id_in(first, self.limit)
         if needed > len(first):
             held += buf
+            if len(held) > SMALL:  # a client id may have 32 KiB
+                self._owner.unsteady()
             return False
         if client_id is not None:
             self.context.client_id = client_id[:MAX_NAME]
@@ -168,8 +197,8 @@ class RequestFlow(Flow):
             self._turn -= 1
             head: tuple[int, int, int] = _unpack_head(buf, pos)
             size, key_and_version, correlation_id = head
-            if not _MIN_SIZE <= size <= self._limit:
-                raise no_request(bytes(buf[pos : pos + HEAD_BYTES]), size, self._limit)
+            if not _MIN_SIZE <= size <= self.limit:
+                raise no_request(bytes(buf[pos : pos + HEAD_BYTES]), size, self.limit)
             route = self._route_last if key_and_version == self._asked_last else self._route_of(key_and_version)
             frame_end = pos + 4 + size
             responds = True
@@ -177,11 +206,14 @@ class RequestFlow(Flow):
                 wanted = acks(buf, pos + 4, frame_end if frame_end < end else end)
                 if wanted is None:
                     need = _more_to_acks(end - pos, size + 4)
+                    self._keep_choice(route)
                     break
-                responds = wanted != 0
+                route = route if wanted <= MOST_ACKS else route.in_transaction or route
+                responds = wanted & ACKS_BITS != 0
             elif route.on_request is _WHOLE and frame_end > end:
                 need = self._to_hold(route, size)
                 self._arriving = route.walk_request()
+                self._keep_choice(route)
                 break
             if route.before is not None and self._asks(route, buf, start, pos, now):
                 start, need = pos, UNTIL_RESUMED
@@ -206,7 +238,7 @@ class RequestFlow(Flow):
         return None
 
     def _found(self, route: Route, correlation_id: int, size: int, now: float, responds: bool) -> None:
-        """Note the request before, and remember this one; raises `Fault` where responses would be indistinguishable."""
+        """Note the request before, remember this one; raises `Fault` where responses would be indistinguishable."""
         if self._route is not None:
             self.note()
         if responds:
@@ -219,6 +251,11 @@ class RequestFlow(Flow):
         self._size = size
         self._received = now
         self._responds = responds
+        if route.request_meter is not None:
+            milliseconds = route.request_meter(self.context, size + 4, now)
+            if milliseconds:
+                self._owner.throttle(milliseconds / 1000)
+                self._turn = 0
 
     def note(self) -> None:
         """Count the request that was found last, and wait for its response."""
@@ -280,7 +317,7 @@ class RequestFlow(Flow):
             rewrite = self._rewrite
             if rewrite is None:
                 break
-            if self._turn <= 0:
+            if self._turn <= 0 and not self.throttled and not self.suspended:
                 return buf, pos, self._rest()
             self._turn -= 1
             pos, need = rewrite.look(buf, pos)
@@ -298,12 +335,22 @@ class RequestFlow(Flow):
         return buf, pos, 0
 
     def _asks(self, route: Route, buf: Chunk, start: int, pos: int, now: float) -> bool:
-        """Ask the broker what must be known before the request at `pos`, if anything; send what is before it."""
+        """Ask the broker what must be known before the request at `pos`, or hold it; send what is before it.
+
+        Return False where there is nothing to do.
+        """
         assert route.before is not None
         steps = route.before(self.context, buf, pos + 4, len(buf))
         if steps is None:
             return False
         self._send(buf, start, pos)
+        if isinstance(steps, Hold):
+            if self._asked_last < 0:  # no second detour
+                self._chosen = self._table.route(route.api_key << 16 | route.version)
+            self._owner.throttle(steps.seconds)
+            self._rest()
+            return True
+        self._keep_choice(route)
         question = BrokerDialogue(steps, self)
         question.step(None)
         self.note()
@@ -319,14 +366,30 @@ class RequestFlow(Flow):
             self.sink.send(buf[start:end])
 
     def _route_of(self, key_and_version: int) -> Route:
-        self._route_last = self._routes.get(key_and_version) or self._table.route(key_and_version)
-        self._asked_last = key_and_version
-        return self._route_last
+        route, self._chosen = self._chosen, None
+        if route is None:
+            route = self._routes.get(key_and_version) or self._table.route(key_and_version)
+            self._asked_last = key_and_version
+            if route.detour is not None:
+                route = self._detoured(route, route.detour)
+        self._route_last = route
+        return route
+
+    def _detoured(self, route: Route, choose: ChooseDetour) -> Route:
+        """Return the route of this one request. Each request of such an API is asked about once."""
+        self._asked_last = -1
+        detour = choose(self.context, route.version)
+        return route if detour is None else route.by(detour)
+
+    def _keep_choice(self, route: Route) -> None:
+        """Have the request that is held now, and looked at again, keep its route."""
+        if self._asked_last < 0:
+            self._chosen = route
 
     def _to_hold(self, route: Route, size: int) -> int:
         """Return the bytes to hold of a request that must be whole; raises `Fault` where they are too many."""
         limit, before = route.policy.request_limit, ""
-        if size > FIRST_HELD and not self._owner.answered:
+        if size > FIRST_HELD and not self._owner.answered and self.context.principal is None:
             limit, before = FIRST_HELD, " before the first response"
         if size > limit:
             detail = f"a request of {size} bytes must be held, the limit{before} is {limit}"
@@ -339,7 +402,7 @@ class RequestFlow(Flow):
         self._turn -= len(frame) >> SHIFT
         self.handling = True
         self.context.walk, self._arriving = self._arriving, None
-        outcome = handler(self.context, frame)
+        outcome = self._handled(handler, frame)
         self.context.walk = None
         if outcome is None:
             outcome = Forward(framed(frame))
@@ -357,12 +420,28 @@ class RequestFlow(Flow):
             self.asking_broker = True
         elif isinstance(decision, Incremental):
             self._working = decision
-        elif not isinstance(decision, Deferred):
+        else:
             self.last = decision.last
+            if isinstance(decision, Answer | Deferred):
+                self.last_detail = decision.detail
         if self.holding or self.last is not None:
             self._owner.unsteady()
         self._own.decided(decision)
         self.handling = False
+
+    def _handled(self, handler: RequestHandler, frame: memoryview) -> Outcome | None:
+        """Return what becomes of a whole request.
+
+        One that a client of an earlier epoch may not send ends the connection in its turn: a record that was sent
+        before may be written already, and its client would send it again elsewhere.
+        """
+        try:
+            return handler(self.context, frame)
+        except Fault as fault:
+            self.note()  # the request before this one
+            if self._in_flight.first is None or fault.reason not in _SENT_AWAY:
+                raise
+            return Answer(b"", fault.reason, fault.detail)
 
     def _takes_more(self, buf: Chunk, pos: int) -> bool:
         """Return whether to look at what is behind a request now; behind one that is worked on it is held instead."""
@@ -381,7 +460,7 @@ class RequestFlow(Flow):
         """Take what was held: the dialogue or the answer in steps before it is over, or it is this flow's turn."""
         self.asking_broker = False
         self._working = None
-        self._take_up(now, Reason.MALFORMED_REQUEST)
+        self._take_up(now, Reason.MALFORMED_REQUEST, 0 if self.suspended else TURN)
         self.settle(now)
 
 

@@ -19,6 +19,7 @@ from kproxy.relay.broker_dialogue import BrokerDialogue
 from kproxy.relay.flow import SHIFT, TURN, UNTIL_RESUMED, Flow, Outlet, Owner
 from kproxy.relay.in_flight import Expected, InFlight
 from kproxy.relay.local_responses import LocalResponses
+from kproxy.relay.response_errors import count, count_codes
 from kproxy.wire.header import decode_response_header
 from kproxy.wire.skim import ResponseStream, response_stream
 
@@ -31,7 +32,6 @@ _ASKED: Final = Struct(">4xI")
 _NOTHING: Final = b""
 _PASS: Final = OnResponse.PASS
 _STREAM: Final = OnResponse.STREAM
-_INT16: Final = Struct(">h")
 _INT32: Final = Struct(">i")
 _MAX_HEADER: Final = 64
 """More than any response header before a stream: size, correlation id, an empty or small section of tagged fields."""
@@ -50,15 +50,16 @@ class ResponseFlow(Flow):
         "_begun",
         "_finished",
         "_finished_last",
-        "_held_limit",
         "_in_flight",
         "_left",
-        "_limit",
         "_own",
         "_route",
         "_start",
         "_stream",
         "context",
+        "held_limit",
+        "limit",
+        "meters",
         "waiting",
     )
 
@@ -74,17 +75,19 @@ class ResponseFlow(Flow):
     ) -> None:
         super().__init__(client, owner)
         self.context = context
-        self._held_limit = held_limit
+        self.held_limit = held_limit
         self._start = 0  # of the span that is not handed on yet
         self._route: Route | None = None  # of the frame that is walked
         self._stream: ResponseStream | None = None
         self._left = 0  # bytes of that frame which the stream has not seen
         self._in_flight = in_flight
         self._own = own
-        self._limit = limit
+        self.limit = limit
         self._begun: Expected | None = None
         self._finished: Expected | None = None  # of what was fed last: the first, linked to the others by `behind`
         self._finished_last: Expected | None = None
+        self.meters = False
+        """True when a frame's first bytes may have to change where they lie."""
         self.waiting = False
         """True while bytes are held behind a deferred response or for the next turn: the broker is not to be read."""
 
@@ -100,6 +103,8 @@ class ResponseFlow(Flow):
         """
         pos = 0
         self._turn = TURN
+        if self.meters and isinstance(buf, bytes):
+            buf = memoryview(bytearray(buf))
         if self._held is not None:
             pos = self._complete(buf, now)
             if pos < 0:
@@ -152,7 +157,7 @@ class ResponseFlow(Flow):
                 raise Fault(Reason.MALFORMED_RESPONSE, "the broker sent what nobody asked for")
             if expected.answer is not None and isinstance(expected.answer, Deferred):
                 return pos, self._wait()
-            if expected.correlation_id != correlation_id or not 4 <= size <= self._limit:
+            if expected.correlation_id != correlation_id or not 4 <= size <= self.limit:
                 raise self._not_that(expected, size, correlation_id)
             self._begun = expected
             expected.first_byte = now
@@ -168,11 +173,26 @@ class ResponseFlow(Flow):
             else:
                 self._step(expected, buf, pos, frame, now)
             return pos + frame, 0
-        if frame > self._held_limit:
-            detail = f"a response of {size} bytes must be held, the limit is {self._held_limit}"
+        if frame > self.held_limit:
+            detail = f"a response of {size} bytes must be held, the limit is {self.held_limit}"
             raise Fault(Reason.FRAME_TOO_LARGE, detail, route.api_key)
         self._arriving = route.walk_response() if _is_of_route(expected) else None
         return pos, frame
+
+    def _meter(self, route: Route, buf: Chunk, pos: int, frame: int) -> None:
+        """Count a frame, and tell the client for how long it is throttled; what the broker tells may be longer."""
+        assert route.response_meter is not None
+        assert self._begun is not None
+        milliseconds = route.response_meter(self.context, frame, self._begun.first_byte)
+        if not milliseconds:
+            return
+        self._owner.throttle(milliseconds / 1000)
+        at = pos + route.throttle_at
+        if frame < route.throttle_at + 4 or buf[pos + HEAD_BYTES : at] not in (b"", b"\0"):
+            return  # no broker sends tagged fields in this header; the field would be elsewhere
+        (told,) = _INT32.unpack_from(buf, at)
+        if milliseconds > told:
+            _INT32.pack_into(buf, at, milliseconds)
 
     def _wait(self) -> int:
         """Return the `need` of `_hold` for what comes from here on."""
@@ -184,7 +204,7 @@ class ResponseFlow(Flow):
         if expected.correlation_id != correlation_id:
             detail = f"the broker answered request {correlation_id}, next is {expected.correlation_id}"
             return Fault(Reason.CORRELATION_MISMATCH, detail, key)
-        reason = Reason.FRAME_TOO_LARGE if size > self._limit else Reason.INVALID_FRAME_SIZE
+        reason = Reason.FRAME_TOO_LARGE if size > self.limit else Reason.INVALID_FRAME_SIZE
         return Fault(reason, f"a response of {size} bytes", key)
 
     def _step(self, expected: Expected, buf: Chunk, pos: int, frame: int, now: float) -> None:
@@ -193,7 +213,10 @@ class ResponseFlow(Flow):
         assert isinstance(dialogue, BrokerDialogue)
         end = pos + frame
         self._hand_on(buf, pos, end)
-        chunks = self._respond(expected.route, buf, pos + 4, end) if _is_of_route(expected) else None
+        chunks = None
+        if _is_of_route(expected):
+            self._count_errors(expected.route, buf, pos, frame)
+            chunks = self._respond(expected.route, buf, pos + 4, end)
         answer = dialogue.step(bytes(buf[pos + 4 : end]) if chunks is None else b"".join(chunks))
         if answer is None:
             self._begun = None
@@ -224,24 +247,31 @@ class ResponseFlow(Flow):
         self._start = end
 
     def _pass(self, route: Route, buf: Chunk, pos: int, frame: int) -> tuple[int, int]:
-        """Let a frame through as it is, once its error code was seen."""
-        if len(buf) - pos < min(route.head_bytes, frame):
-            return pos, min(route.head_bytes, frame)
-        if route.error_at is not None and frame >= route.head_bytes:
-            (code,) = _INT16.unpack_from(buf, pos + route.error_at)
-            if code:
-                route.counters.count_error(code)
+        """Let a frame through as it is, once its error codes were seen."""
+        need = frame if frame <= route.gathers and frame <= self.held_limit else min(route.head_bytes, frame)
+        if len(buf) - pos < need:
+            return pos, need
+        if route.response_meter is not None:
+            self._meter(route, buf, pos, frame)
+        self._count_errors(route, buf, pos, frame)
         route.counters.response_bytes += frame
         self.passing = frame
         return pos, 0
 
+    def _count_errors(self, route: Route, buf: Chunk, pos: int, frame: int) -> None:
+        assert self._begun is not None
+        self._turn -= count(self.context, route, buf, pos, frame, self._begun.first_byte)
+
     def _rewrite(self, route: Route, buf: Chunk, pos: int, frame: int) -> None:
         """Send a whole frame as its policy rewrites it."""
         end = pos + frame
+        if route.response_meter is not None:
+            self._meter(route, buf, pos, frame)
         glance = route.glance
         nothing = glance is not None and glance.nothing(buf, pos + 4, end)
         chunks = None
         if not nothing:
+            self._count_errors(route, buf, pos, frame)
             self._turn -= frame >> SHIFT
             chunks = self._respond(route, buf, pos + 4, end)
         if chunks is not None:
@@ -254,7 +284,11 @@ class ResponseFlow(Flow):
     def _respond(self, route: Route, buf: Chunk, start: int, end: int) -> Sequence[Chunk] | None:
         """Return what the policy puts in place of a whole frame, which is there without its size; None to leave it."""
         self.context.walk, self._arriving = self._arriving, None
-        chunks = route.respond(self.context, memoryview(buf)[start:end])
+        try:
+            chunks = route.respond(self.context, memoryview(buf)[start:end])
+        except Fault:
+            self._hand_on(buf, start - 4, start - 4)  # responses before it that came at once: they may tell of records
+            raise
         self.context.walk = None
         return chunks
 
@@ -263,6 +297,8 @@ class ResponseFlow(Flow):
         if len(buf) - pos < min(_MAX_HEADER, frame):
             return pos, min(_MAX_HEADER, frame)
         _, body = decode_response_header(buf, pos + 4, len(buf), route.api_key, route.version)
+        if route.response_meter is not None:
+            self._meter(route, buf, pos, frame)
         self._route = route
         self._stream = response_stream(route.api_key, route.version)
         assert self._stream is not None, f"api {route.api_key} v{route.version} does not stream"
@@ -294,7 +330,7 @@ class ResponseFlow(Flow):
     def _tail(self, stream: ResponseStream, buf: Chunk, pos: int) -> tuple[int, int]:
         """Replace the addresses in NodeEndpoints (KIP-951), at a streamed frame's end; its length is already out."""
         if len(buf) - pos < self._left:
-            if self._left > self._held_limit:
+            if self._left > self.held_limit:
                 raise Fault(Reason.FRAME_TOO_LARGE, f"{self._left} bytes after the records")
             return pos, self._left
         end = pos + self._left
@@ -304,8 +340,8 @@ class ResponseFlow(Flow):
             self._hand_on(buf, pos, end)
             self.sink.send(replaced)
         assert self._route is not None
-        for code in stream.errors:
-            self._route.counters.count_error(code)
+        assert self._begun is not None
+        count_codes(self.context, self._route, stream.errors, self._begun.first_byte)
         self._stream = None
         self._finish(buf, end)
         return end, 0

@@ -24,20 +24,20 @@ _ONCE: Final = select.EPOLLIN | select.EPOLLONESHOT
 class _Silent:
     """One client; `task` is None once it waits no more."""
 
-    __slots__ = ("deadline", "spoke", "task")
+    __slots__ = ("since", "spoke", "task")
 
-    def __init__(self, task: trio.lowlevel.Task, deadline: float) -> None:
+    def __init__(self, task: trio.lowlevel.Task, since: float) -> None:
         self.task: trio.lowlevel.Task | None = task
-        self.deadline = deadline
+        self.since = since
         self.spoke = False
 
 
 class SilentClients:
-    """All of them; each has `patience` seconds to say something."""
+    """All of them; each has `patience` seconds to say something, which may change meanwhile."""
 
     def __init__(self, epoll: select.epoll, patience: float) -> None:
         self._epoll = epoll
-        self._patience = patience
+        self.patience = patience
         self._waiting: OrderedDict[int, _Silent] = OrderedDict()  # by descriptor, the oldest first
         self._due: deque[_Silent] = deque()  # they go on at a later turn
         self._left = A_TURN
@@ -51,7 +51,7 @@ class SilentClients:
         Raises OSError when the socket cannot be watched.
         """
         fd = client.fileno()
-        silent = _Silent(trio.lowlevel.current_task(), time.monotonic() + self._patience)
+        silent = _Silent(trio.lowlevel.current_task(), time.monotonic())
         self._epoll.register(fd, _ONCE)
         self._waiting[fd] = silent
 
@@ -84,7 +84,7 @@ class SilentClients:
         """Have those end whose time is over at `now`: seconds, monotonic."""
         while self._waiting:
             fd, oldest = next(iter(self._waiting.items()))
-            if oldest.deadline > now:
+            if oldest.since + self.patience > now:
                 break
             self._forget(fd)
             self._go_on(oldest)

@@ -13,11 +13,11 @@ class SlowRequests:
     Only time during which the client is read counts: a client that waits for a slow broker is not slow itself.
     """
 
-    __slots__ = ("_before", "_now", "_patience", "_rate")
+    __slots__ = ("_before", "_now", "patience", "rate")
 
     def __init__(self, patience: float, rate: int) -> None:
-        self._patience = patience
-        self._rate = rate
+        self.patience = patience
+        self.rate = rate
         self._before: dict[int, tuple[int, int, float, float]] = {}
         self._now: dict[int, tuple[int, int, float, float]] = {}
 
@@ -37,6 +37,6 @@ class SlowRequests:
         last = self._before.get(connection)
         if last is not None and last[0] == requests:
             passed, came = now - last[2], received - last[1]
-            spent = max(0.0, last[3] + passed - came / self._rate)
+            spent = max(0.0, last[3] + passed - came / self.rate)
         self._now[connection] = requests, received, now, spent
-        return spent > self._patience
+        return spent > self.patience

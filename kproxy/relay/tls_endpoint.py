@@ -23,6 +23,8 @@ from kproxy.upstream.tls import said
 
 RECORD_BYTES: Final = 16 << 10
 """The most plaintext in one record of TLS."""
+_RECORDS: Final = 64
+"""The most records of one read: each costs the same time, and may have a single byte."""
 
 
 class TlsEndpoint(Endpoint):
@@ -50,9 +52,10 @@ class TlsEndpoint(Endpoint):
             return b""
 
     def receive_into(self, buffer: memoryview) -> int:
-        """As `Endpoint`: as many records as there are and fit."""
-        size, got = len(buffer), 0
-        while size - got >= RECORD_BYTES:
+        """As `Endpoint`: as many records as there are and fit, up to a limit; epoll reports the others again."""
+        size, got, records = len(buffer), 0, 0
+        while size - got >= RECORD_BYTES and records < _RECORDS:
+            records += 1
             try:
                 if self._late is not None:
                     raise self._late

@@ -2,6 +2,7 @@
 """Token buckets: how many new connections a second, with a burst above that, in all and for each address.
 
 `AcceptTurns` asks the one for all clients before it accepts; `ConnectionQuotas` asks those of the addresses.
+`Handshakes` has one of its own, for TLS.
 
 A bucket is kept as the moment at which it is full again, so it needs no timer. Times are seconds on one clock.
 """
@@ -28,6 +29,11 @@ class TokenBucket:
     def available(self, now: float) -> int:
         """Return how many tokens there are."""
         return int(self._burst - max(0.0, self._full_at - now) * self._rate)
+
+    @property
+    def due(self) -> float:
+        """The time from which on there is a token; it may be over."""
+        return self._full_at - (self._burst - 1) / self._rate
 
     def take(self, count: int, now: float) -> None:
         """Take tokens, even if there are fewer."""

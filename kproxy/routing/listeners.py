@@ -93,20 +93,35 @@ class Listener:
     `retired` is when (seconds, Trio's clock) its node left the topology; None while it is the node's listener.
     """
 
-    __slots__ = ("_listener", "_scope", "_serving", "node_id", "port", "retired")
+    __slots__ = ("_host", "_listener", "_scope", "_serving", "node_id", "port", "retired")
 
     def __init__(self, listener: socket.socket, node_id: int | None) -> None:
         self.node_id = node_id
-        self.port: int = listener.getsockname()[1]
+        self._host: str
+        self.port: int
+        self._host, self.port = listener.getsockname()[:2]
         self.retired: float | None = None
         self._listener = listener
         self._scope = trio.CancelScope()
         self._serving = False
 
     @property
+    def place(self) -> int:
+        """Where it listens: the port."""
+        return self.port
+
+    @property
     def closed(self) -> bool:
         """True when `close` has been called: it accepts no more clients."""
         return self._scope.cancel_called
+
+    def takes(self, host: str) -> bool:
+        """Return whether connections to this address of the machine, at its port, are its clients."""
+        return not self.closed and self._host in {host, "0.0.0.0", "::"}
+
+    def copy(self) -> socket.socket:
+        """Return another descriptor of the socket: clients that wait to be accepted wait at both."""
+        return self._listener.dup()
 
     async def serve(self, work: trio.Nursery, admit: AdmitBy, turns: Turns, troubles: Troubles | None = None) -> None:
         """Accept clients in its `turns`, each in a task of `work`, until the listener is closed."""

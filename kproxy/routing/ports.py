@@ -1,8 +1,8 @@
 # This module is pure (no I/O, no clock).
 """Choose a node's port: by its id alone (offset), or the next free one (automatic).
 
-kproxy.cluster.listeners makes the strategy when kproxy starts, and at a reload. `AddressMap` asks it for the ports that
-a node may have, when it meets a new node.
+kproxy.routing.strategy makes the one that the settings name. `AddressMap` asks it for the ports that a node may have,
+when it meets a new node.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from kproxy.config.nodes import same_interface
-from kproxy.errors import KproxyError
 from kproxy.observe.reasons import Reason
+from kproxy.routing.places import Address, NodePlaces, NoPortError, Place
 
 if TYPE_CHECKING:
-    from kproxy.config import Config, VirtualCluster
+    from kproxy.config import Config
     from kproxy.config.nodes import Claim
 
 MAX_PORT: Final = 65535
@@ -25,22 +25,20 @@ Span = tuple[int, int]
 """First and last port, inclusive."""
 
 
-class NoPortError(KproxyError):
-    """A node can have no port: the configuration has none for its id, or none is free."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Advertised:
+    """How ports are advertised: at `host` (None: where the client connected to), and with `shift` added."""
 
-    def __init__(self, reason: Reason, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
+    host: str | None = None
+    shift: int = 0
 
-    @classmethod
-    def of_all(cls, problems: Iterable[NoPortError]) -> NoPortError:
-        """Join the errors of one or more nodes in one line, with the reason of the first."""
-        found = list(problems)
-        return cls(found[0].reason, "; ".join(map(str, found)))
+    def advertised(self, place: Place, local_host: str) -> Address:
+        """Return the address of a node at this port for a client that connected to `local_host`."""
+        return self.host or local_host, int(place) + self.shift
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetPorts:
+class OffsetPorts(_Advertised):
     """The port is `first_port` plus the node's place among `ranges` (first and last id, inclusive).
 
     Without ranges it is `first_port` plus the node's id. It follows from the configuration alone, so that every replica
@@ -60,12 +58,17 @@ class OffsetPorts:
             raise NoPortError(Reason.UNMAPPED_NODE, detail)
         return (port,)
 
-    def allows(self, node_id: int, port: int) -> bool:
+    def allows(self, node_id: int, place: Place) -> bool:
         """Return True when the node may have this port."""
         try:
-            return port in self.candidates(node_id)
+            return any(place == port for port in self.candidates(node_id))
         except NoPortError:
             return False
+
+    def keeps(self, before: NodePlaces) -> bool:
+        """Return True: a node has only one port."""
+        del before
+        return True
 
     def _place(self, node_id: int) -> int:
         if not self.ranges:
@@ -87,7 +90,7 @@ class OffsetPorts:
 
 
 @dataclass(frozen=True, slots=True)
-class AutomaticPorts:
+class AutomaticPorts(_Advertised):
     """Each new node gets the next port from `first_port` up that can be bound; with `first_port` 0 any free one.
 
     Ports in `claimed` belong to other settings; they are skipped even while nothing listens there.
@@ -104,10 +107,15 @@ class AutomaticPorts:
             return (0,)
         return (port for port in range(self.first_port, MAX_PORT + 1) if not self._is_claimed(port))
 
-    def allows(self, node_id: int, port: int) -> bool:
+    def allows(self, node_id: int, place: Place) -> bool:
         """Return True when any node may have this port."""
         del node_id
+        port = int(place)
         return not self.first_port or (port >= self.first_port and not self._is_claimed(port))
+
+    def keeps(self, before: NodePlaces) -> bool:
+        """Return True while they begin at the same port: then it is no matter who has which."""
+        return isinstance(before, AutomaticPorts) and before.first_port == self.first_port
 
     def _is_claimed(self, port: int) -> bool:
         return any(first <= port <= last for first, last in self.claimed)
@@ -122,24 +130,6 @@ class AutomaticPorts:
             return f"no port is free for node {node_id}"
         others = " that no other setting claims" if self.claimed else ""
         return f"no port from {self.first_port} on{others} is free for node {node_id}"
-
-
-PortStrategy = OffsetPorts | AutomaticPorts
-
-
-def unmapped(ports: PortStrategy, node_ids: Iterable[int]) -> Iterator[NoPortError]:
-    """Yield an error for each node that would have no port even if all its possible ports were free."""
-    given: set[int] = set()
-    for node_id in node_ids:
-        try:
-            port = next((port for port in ports.candidates(node_id) if port not in given), None)
-        except NoPortError as error:
-            yield error
-            continue
-        if port is None:
-            yield NoPortError(Reason.NO_FREE_PORT, ports.exhausted(node_id))
-        elif port:
-            given.add(port)
 
 
 def claimed_by_others(config: Config, index: int) -> tuple[Span, ...]:
@@ -163,14 +153,3 @@ def _last(config: Config, claim: Claim) -> int:
         return claim.last
     other = config.clusters[int(claim.path[1])]
     return MAX_PORT if other.nodes.strategy == "offset" else claim.first
-
-
-def port_strategy(settings: VirtualCluster, first_port: int, claimed: tuple[Span, ...]) -> PortStrategy:
-    """Return the strategy that the settings name.
-
-    `first_port` is the lowest port for nodes; `claimed` are ports that other settings of the configuration use.
-    """
-    nodes = settings.nodes
-    if nodes.strategy == "offset":
-        return OffsetPorts(first_port, tuple((span.first, span.last) for span in nodes.ranges))
-    return AutomaticPorts(first_port, claimed)

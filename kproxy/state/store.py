@@ -1,4 +1,4 @@
-"""The interface of a store, the store in memory, and `keep`, which writes without raising.
+"""The interface of a store, and the store in memory.
 
 Virtual clusters read their state when kproxy starts, and store each change: the active upstream, the failover history
 and the subscriptions of client telemetry.
@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Protocol
-
-import structlog
 
 from kproxy.errors import KproxyError
 
@@ -88,17 +86,3 @@ class MemoryStore:
             raise StateError("the state in memory is closed")
         check_text(table, *keys)
         return self._tables[table]
-
-
-log = structlog.get_logger("kproxy.state")
-
-
-async def keep(store: Store, table: str, key: str, value: bytes | None) -> None:
-    """Keep a value, or forget it when it is None. A failure is logged, not raised: a restart loses the change then."""
-    try:
-        if value is None:
-            await store.delete(table, key)
-        else:
-            await store.put(table, key, value)
-    except StateError as error:
-        log.error("not kept: a restart will not know of it", table=table, key=key, reason=str(error))

@@ -72,14 +72,18 @@ class ClientTelemetry:
         self.fanout = Fanout(made(config, cluster, settings.receivers, connect), troubles=self._troubles)
         self.policies = policies(self.core, self.fanout.offer, lambda: self.admin, self.change)
 
-    async def start(self, work: trio.Nursery, store: Store) -> None:
-        """Restore the stored subscriptions and run the receivers in `work`; raise `StateError`."""
-        self._work, self._store = work, store
+    async def remember(self, store: Store) -> None:
+        """Restore the stored subscriptions; raise `StateError`."""
+        self._store = store
         for name, configs in (await restored(store, self._table, _configs)).items():
             try:
                 self.core.subscriptions.put(Subscription.from_configs(name, configs))
             except SubscriptionError as error:  # stored by a release with other rules
                 log.error("subscription not restored", cluster=self._cluster, name=name, reason=error.message)
+
+    def start(self, work: trio.Nursery) -> None:
+        """Run the receivers in `work`, once every cluster where they write has remembered its upstream."""
+        self._work = work
         work.start_soon(supervised, self._troubles, Where.DELIVERY, self.fanout.run)
         work.start_soon(supervised, self._troubles, Where.TELEMETRY, self._expire)
 

@@ -7,16 +7,24 @@ them.
 
 from __future__ import annotations
 
+from typing import Final
+
 from kproxy.errors import KproxyError
+
+_MOST: Final = 1000
+"""Characters of a message."""
 
 
 class TelemetryError(KproxyError):
     """An error for the client: `code` is Kafka's, `message` is for a person.
 
+    The message may repeat what a client has sent, and is cut: a string of a response has 32,767 bytes at most.
+
     `reason` says in one word which quota or bound it passed, as a label of metrics; "" where the code says it all.
     """
 
     def __init__(self, code: int, message: str, reason: str = "") -> None:
+        message = message if len(message) <= _MOST else f"{message[:_MOST]}…"
         super().__init__(message)
         self.code = code
         self.message = message

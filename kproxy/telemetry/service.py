@@ -214,7 +214,7 @@ class Telemetry:
             info = instance.info  # one object for all pushes that are kept
         return Push(
             info,
-            now,
+            round(now, 3),  # else each receiver rounds it in its own way, and who reads two has the push twice
             payload,
             terminating=request.terminating,
             deltas=DELTAS,

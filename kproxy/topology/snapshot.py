@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from kproxy.errors import UpstreamError
-from kproxy.wire.generated.error_codes import ErrorCode
+from kproxy.upstream.responses import check
 from kproxy.wire.generated.metadata_response import MetadataResponse
 
 
@@ -116,8 +116,7 @@ def from_metadata(response: MetadataResponse) -> Snapshot:
     Raises UpstreamError for an error, and when no broker can be dialled: neither may replace a good snapshot, since
     clients would lose every address that they have.
     """
-    if response.error_code != ErrorCode.NONE:
-        raise UpstreamError(f"Metadata answers error {response.error_code}; the broker's log has the reason")
+    check("Metadata", response.error_code, said="the broker's log has the reason")
     nodes = [Node(broker.node_id, broker.host, broker.port, broker.rack) for broker in response.brokers]
     controller_id = response.controller_id if response.controller_id >= 0 else None
     snapshot = Snapshot.of(nodes, response.cluster_id, controller_id)

@@ -1,7 +1,7 @@
 """Follows a cluster: polls its metadata, probes its nodes, and reports each change once.
 
-`Upstream` runs one for the active upstream cluster of a virtual cluster. It polls every `topology.interval`, and sooner
-when something looks wrong.
+`Upstream` runs one. It polls the active upstream cluster every `topology.interval`, a standby every
+`failover.standby_interval`, and sooner when something looks wrong.
 
 Each poll asks a bootstrap server on a fresh connection, so that a name which has moved to another cluster is noticed
 while the old cluster lives. A change that would make every client bootstrap again is believed when a second poll
@@ -23,6 +23,7 @@ from kproxy.topology.confirmation import Confirmation
 from kproxy.topology.probe import OnReachability, Prober, attempted, report
 from kproxy.topology.reachability import Reachability, flipped, next_delay, observed
 from kproxy.topology.snapshot import Change, Snapshot, another_cluster, diff, from_metadata
+from kproxy.topology.standing import Look
 from kproxy.upstream.client import UpstreamClient
 
 log = structlog.get_logger("kproxy.topology")
@@ -34,6 +35,7 @@ _BLIND_SECONDS: Final = 5.0
 """The most time between two polls while kproxy itself is in no state to poll: that should be over soon."""
 
 OnChange = Callable[[Snapshot, Change], None]
+OnLook = Callable[[Look], None]
 
 _Nodes = frozenset[tuple[int, str, int]]
 
@@ -42,8 +44,9 @@ class Watcher:
     """Only its own polls replace the snapshot; what passing responses show makes it poll sooner.
 
     The callbacks are called from the Trio thread, must not block, and cannot end the watcher by what they raise:
-    `on_change(snapshot, change)` for nodes or a cluster that changed, `on_reachability(node_id, ok, error)` at a node's
-    first probe and whenever `ok` changes.
+    `on_change(snapshot, change)` for nodes or a cluster that changed, and without a change for the poll after a passing
+    response that showed others; `on_reachability(node_id, ok, error)` at a node's
+    first probe and whenever `ok` changes, `on_look(look)` after each poll and the probes behind it.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class Watcher:
         interval: float,
         on_change: OnChange,
         on_reachability: OnReachability,
+        on_look: OnLook = lambda look: None,
         jitter: float = 0.2,
         floor: float = FLOOR,
         initial: Snapshot | None = None,
@@ -80,6 +84,8 @@ class Watcher:
         self._poll_timeout = poll_timeout
         self._rand = rand
         self._on_change = on_change
+        self._on_look = on_look
+        self._seen: Snapshot | None = None
         self._troubles = troubles or Troubles()
         self._prober = Prober(client, probe_timeout, on_reachability, self._troubles)
         self._failures = 0
@@ -87,6 +93,10 @@ class Watcher:
         self._hinted = trio.Event()
         self._confirmation = Confirmation()
         self._odd: tuple[str | None, _Nodes] | None = None
+        self._other: str | None = None
+        """The id of another cluster that a passing response has shown since the last poll."""
+        self._contradicted = False
+        """Whether a passing response has shown another topology than the snapshot since the last poll."""
         if initial is not None:
             client.set_nodes(_addresses(initial))
 
@@ -104,6 +114,11 @@ class Watcher:
     def unconfirmed(self) -> str | None:
         """The id of another cluster that the last poll met and the next one must confirm; None when there is none."""
         return self._confirmation.cluster_id
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether a passing response, or the last poll, has met another cluster, which no poll has confirmed."""
+        return self._other is not None or self.unconfirmed is not None
 
     @property
     def nodes(self) -> Mapping[int, Reachability]:
@@ -129,9 +144,13 @@ class Watcher:
         a poll. The same view of the cluster causes one poll, until the snapshot changes.
         """
         seen = cluster_id, frozenset(nodes)
-        if seen != self._odd and self._differs(*seen):
-            self._odd = seen
-            self.hint()
+        if self._differs(*seen):
+            self._contradicted = True
+            if self.snapshot is not None and another_cluster(self.snapshot.cluster_id, cluster_id):
+                self._other = cluster_id
+            if seen != self._odd:
+                self._odd = seen
+                self.hint()
 
     async def poll_once(self) -> Snapshot:
         """Return the cluster as it is now, without a callback: for a look before a switch. Raises UpstreamError."""
@@ -140,6 +159,7 @@ class Watcher:
         raise UpstreamError(f"no metadata within {self._poll_timeout:g} s; check the network and the brokers' load")
 
     async def _round(self) -> None:
+        self._seen = None
         attempt = await attempted(self._poll, self._poll_timeout, self._troubles)
         if attempt.refused and not self._refused:
             log.warning("kproxy cannot authenticate", reason=attempt.error)
@@ -152,6 +172,9 @@ class Watcher:
         # Without descriptors a probe would find out nothing, and take those of clients.
         answered = not attempt.own and await self._probe()
         self._failures = 0 if attempt.error is None and answered else self._failures + 1
+        silent = tuple(sorted(node_id for node_id, node in self.nodes.items() if not node.ok))
+        look = Look(trio.current_time(), self._seen, attempt.error, attempt.own, silent)
+        report(self._troubles, self._on_look, look)
 
     def _observe(self, error: str | None) -> None:
         polled = observed(self.upstream, error, trio.current_time())
@@ -166,7 +189,7 @@ class Watcher:
         return await self._prober.probe(self.snapshot.nodes)
 
     async def _poll(self) -> None:
-        snapshot = await self._ask()
+        self._seen = snapshot = await self._ask()
         change = diff(self.snapshot, snapshot)
         if self._confirmation.accepts(change.replacement, snapshot.cluster_id):
             self._adopt(snapshot, change)
@@ -174,15 +197,17 @@ class Watcher:
             self._hold(snapshot)
 
     async def _ask(self) -> Snapshot:
-        # A third for each broker: one or two that hang do not make the cluster unreachable.
-        return from_metadata(await self._client.metadata(fresh=True, limit=self._poll_timeout / 3))
+        # A third for each broker: one or two that hang, or do not know the cluster yet, do not make it unreachable.
+        return await self._client.described(from_metadata, fresh=True, limit=self._poll_timeout / 3)
 
     def _adopt(self, snapshot: Snapshot, change: Change) -> None:
         self.snapshot = snapshot
+        contradicted, self._contradicted, self._other = self._contradicted, False, None
         if change:
             self._odd = None
             self._client.set_nodes(_addresses(snapshot))
             self._prober.forget(node.id for node in change.removed + change.moved)
+        if change or contradicted:
             report(self._troubles, self._on_change, snapshot, change)
 
     def _hold(self, snapshot: Snapshot) -> None:
@@ -196,12 +221,14 @@ class Watcher:
             )
 
     async def _pause(self, started: float) -> None:
-        # A broker that refuses kproxy is not asked more often than others: somewhere, refusals lock a user out.
+        # A broker that refuses kproxy is not asked sooner, whatever clients meet: somewhere, refusals lock a user out.
+        # Another identity begins with a watcher of its own.
         soon = self.blind and not self._refused
         interval = min(self.interval, _BLIND_SECONDS) if soon else self.interval
         delay = next_delay(self._failures, self._rand(), interval=interval, jitter=self._jitter, floor=self._floor)
+        hinted = trio.Event() if self._refused else self._hinted
         with trio.move_on_at(started + delay):
-            await self._hinted.wait()
+            await hinted.wait()
         self._hinted = trio.Event()
         await trio.sleep_until(started + self._floor)
 

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import math
+import random
 import secrets
-from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
 import trio
@@ -15,9 +15,13 @@ import trio
 from kproxy.config.identity import Identity
 from kproxy.errors import IdentityError
 from kproxy.observe.masking import Secrets
+from kproxy.upstream.client_credentials import TokenError
 from kproxy.upstream.handshake import Request
+from kproxy.upstream.responses import refused
 from kproxy.upstream.sasl import Credentials, exchange
 from kproxy.upstream.scram import Exchange, SaslError
+from kproxy.upstream.secret_file import secret_in
+from kproxy.upstream.tokens import TokenCache
 from kproxy.wire.error_codes import error_name
 from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.sasl_authenticate_request import SaslAuthenticateRequest
@@ -29,10 +33,13 @@ from kproxy.wire.message import WireMessage
 Answer = TypeVar("Answer", bound=WireMessage)
 
 _NONCE_BYTES: Final = 24
-_LARGEST_FILE: Final = 64 * 2**10
 _LONGEST_MESSAGE: Final = 200
-_RENEWED_AT: Final = 0.85
-"""The share of a session's lifetime after which it is renewed: the rest is for requests that are under way."""
+_RENEWED_FROM: Final = 0.8
+_RENEWED_TO: Final = 0.9
+"""The shares of a session's lifetime between which it is renewed: the rest is for requests that are under way.
+
+Connections that begin together are so not renewed together.
+"""
 
 
 class Asked(Protocol):
@@ -46,13 +53,29 @@ class _Handshake(SaslHandshakeRequest):
     min_version = 1  # bytes after v0 have no Kafka framing
 
 
-async def authenticate(broker: Asked, identity: Identity, where: str, limit: float) -> float:
+async def authenticate(
+    broker: Asked, identity: Identity, where: str, limit: float, tokens: TokenCache, nursery: trio.Nursery
+) -> float:
     """Authenticate at the broker `where`; return when to renew the connection, on Trio's clock (KIP-368; inf: never).
 
-    Each answer may take `limit` seconds. Raises UpstreamError, and IdentityError where the broker, or the identity's
-    file, is as it should not be.
+    Each answer may take `limit` seconds. A token that `tokens` does not have is fetched in `nursery`. Raises
+    UpstreamError, and IdentityError where the broker, the identity's file or its token endpoint is as it should not be.
     """
-    credentials = await trio.to_thread.run_sync(_read, identity, where)
+    if identity.client_credentials is None:
+        credentials = await trio.to_thread.run_sync(_read, identity, where)
+        return await _authenticate(broker, credentials, where, limit)
+    try:
+        token = await tokens.token(identity.client_credentials, nursery)
+    except TokenError as error:
+        raise IdentityError(f"{where}: {identity.mechanism}: {error}") from None
+    try:
+        return await _authenticate(broker, Credentials(identity.mechanism, "", token), where, limit)
+    except IdentityError:
+        tokens.refused(token)
+        raise
+
+
+async def _authenticate(broker: Asked, credentials: Credentials, where: str, limit: float) -> float:
     try:
         steps = exchange(credentials, secrets.token_urlsafe(_NONCE_BYTES))
         await _agree(broker, credentials.mechanism, limit)
@@ -69,7 +92,7 @@ async def _agree(broker: Asked, mechanism: str, limit: float) -> None:
     if answer.error_code == ErrorCode.ILLEGAL_SASL_STATE:
         raise SaslError("the broker's listener does not ask for SASL, and takes no `identity`")
     if answer.error_code:
-        raise SaslError(f"the broker answers SaslHandshake with {error_name(answer.error_code)}")
+        raise SaslError(str(refused("SaslHandshake", answer.error_code)))
 
 
 async def _authenticated(broker: Asked, steps: Exchange, secret: str, limit: float) -> float:
@@ -83,7 +106,7 @@ async def _authenticated(broker: Asked, steps: Exchange, secret: str, limit: flo
         # In a thread: a salted password is the work of up to a million hashes.
         message = await trio.to_thread.run_sync(_next, steps, answer.auth_bytes)
     lifetime = answer.session_lifetime_ms / 1000
-    return asked + lifetime * _RENEWED_AT if lifetime > 0 else math.inf
+    return asked + lifetime * random.uniform(_RENEWED_FROM, _RENEWED_TO) if lifetime > 0 else math.inf
 
 
 def _next(steps: Exchange, answer: bytes) -> bytes | None:
@@ -95,28 +118,14 @@ def _next(steps: Exchange, answer: bytes) -> bytes | None:
 
 def _read(identity: Identity, where: str) -> Credentials:
     """Return the credentials; raises IdentityError when the file cannot be read."""
-    name = identity.password_file or identity.token_file
     if identity.password is not None:
-        secret = identity.password.get_secret_value()
-    else:
-        assert name is not None, "the settings are checked"
-        try:
-            secret = _secret_in(Path(name))
-        except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise IdentityError(f"{where}: {identity.mechanism}: {name} cannot be used: {why.lower()}") from None
-    return Credentials(identity.mechanism, identity.username or "", secret)
-
-
-def _secret_in(file: Path) -> str:
-    with file.open("rb") as opened:
-        data = opened.read(_LARGEST_FILE + 1)
-    if len(data) > _LARGEST_FILE:
-        raise ValueError(f"it has more than {_LARGEST_FILE} bytes")
+        return Credentials(identity.mechanism, identity.username or "", identity.password.get_secret_value())
+    name = identity.password_file or identity.token_file
+    assert name is not None, "the settings are checked"
     try:
-        return data.decode().removesuffix("\n").removesuffix("\r")
-    except UnicodeDecodeError:  # its text would show the bytes
-        raise ValueError("it is not UTF-8 text") from None
+        return Credentials(identity.mechanism, identity.username or "", secret_in(name))
+    except ValueError as error:
+        raise IdentityError(f"{where}: {identity.mechanism}: {error}") from None
 
 
 def _shown(text: str) -> str:

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 import trio
 
@@ -21,11 +21,14 @@ from kproxy.upstream.attempts import Address, Candidate, fresh_first, ordered
 from kproxy.upstream.broker import Broker
 from kproxy.upstream.dial import Dial, open_tcp
 from kproxy.upstream.handshake import Request
+from kproxy.upstream.hellos import Hellos
 from kproxy.upstream.session import Answer, Session, open_session
+from kproxy.upstream.tokens import TokenCache
 from kproxy.wire.generated.metadata_request import MetadataRequest
 from kproxy.wire.generated.metadata_response import MetadataResponse
 
 Order = Callable[[Iterable[Candidate], float], list[Address]]
+Described = TypeVar("Described")
 
 MAX_RESPONSE_BYTES: Final = 32 * 2**20
 """Enough for the metadata of 100,000 partitions; it bounds what a broken peer can make kproxy hold."""
@@ -54,21 +57,29 @@ class UpstreamClient:
         rand: Callable[[], float] = random.random,
         troubles: Troubles | None = None,
         identity: Callable[[], Identity | None] = lambda: None,
+        tokens: TokenCache | None = None,
+        timeouts: Callable[[], tuple[float, float]] | None = None,
+        hellos: Hellos | None = None,
     ) -> None:
         """`troubles` are the process'; by default they are the client's own.
 
+        `timeouts` replaces `connect_timeout` and `request_timeout`, and is asked for both at each request.
+
         `identity` is asked for each new connection: with what kproxy authenticates there, None for not at all.
+        `tokens` are those of all clients that have the identity; by default the client's own. `hellos` takes what
+        brokers answer to ApiVersions.
         """
         self._identity = identity
+        self._tokens = tokens or TokenCache()
         self._troubles = troubles or Troubles()
         self._bootstrap = frozenset(bootstrap)
-        self._connect_timeout = connect_timeout
-        self._request_timeout = request_timeout
+        self._timeouts = timeouts or (lambda: (connect_timeout, request_timeout))
         self._client_id = client_id
         self._max_response = max_response_bytes
         self._dial = dial
         self._rand = rand
         self._nodes: dict[int, Address] = {}
+        self._hellos = Hellos() if hellos is None else hellos
         self._nursery: trio.Nursery | None = None
         # Shuffled, so that many proxies that start together do not all ask the first server of the list.
         shuffled = sorted(dict.fromkeys(bootstrap), key=lambda _: rand())
@@ -115,11 +126,18 @@ class UpstreamClient:
         return await self._exchange(broker, session, message, answer, request)
 
     async def metadata(self, *, fresh: bool = False, limit: float | None = None) -> MetadataResponse:
-        """Return the cluster's brokers, id and controller, without topics, from the first broker that answers.
+        """Return the cluster's brokers, id and controller, from the first broker that answers; else as `described`."""
+        return await self.described(lambda answer: answer, fresh=fresh, limit=limit)
+
+    async def described(
+        self, read: Callable[[MetadataResponse], Described], *, fresh: bool = False, limit: float | None = None
+    ) -> Described:
+        """Return what `read` makes of a broker's Metadata, without topics: of the first answer that it takes.
 
         `fresh`: the bootstrap servers come first, in turn, each on a new connection that replaces the present one: its
         name is resolved again, and may lead elsewhere. `limit` (seconds) bounds each broker's connect and answer; then
-        the next one is asked. Raises UpstreamError with what each of them did.
+        the next one is asked, and so it is when `read` raises UpstreamError for an answer. Raises UpstreamError with
+        what each of them did.
         """
         request, connect = self._limits(limit)
         errors: list[UpstreamError] = []
@@ -127,8 +145,8 @@ class UpstreamClient:
             asked = partial(self._describe, broker, request)
             try:
                 if fresh and broker.bootstrap:
-                    return await broker.renew(connect, asked)
-                return await asked(await broker.session(connect))
+                    return read(await broker.renew(connect, asked))
+                return read(await asked(await broker.session(connect)))
             except UpstreamError as error:
                 errors.append(error)
         raise _nobody(errors)
@@ -138,8 +156,9 @@ class UpstreamClient:
         return await self._exchange(broker, session, message, MetadataResponse, limit)
 
     def _limits(self, limit: float | None) -> tuple[float, float]:
-        request = self._request_timeout if limit is None else limit
-        return request, min(request, self._connect_timeout)
+        connect, request = self._timeouts()
+        request = request if limit is None else limit
+        return request, min(request, connect)
 
     async def _exchange(
         self, broker: Broker, session: Session, message: Request, answer: type[Answer], limit: float
@@ -180,7 +199,7 @@ class UpstreamClient:
     async def _open(self, address: Address, limit: float) -> Session:
         if self._nursery is None:
             raise UpstreamError("the upstream client does not run: start UpstreamClient.run before the first request")
-        return await open_session(
+        session = await open_session(
             address,
             self._dial,
             self._nursery,
@@ -189,7 +208,10 @@ class UpstreamClient:
             max_response=self._max_response,
             troubles=self._troubles,
             identity=self._identity(),
+            tokens=self._tokens,
         )
+        self._hellos.note(address, session.hello)
+        return session
 
 
 def _nobody(errors: Sequence[UpstreamError]) -> UpstreamError:

@@ -15,6 +15,7 @@ from typing import Final
 import trio
 
 from kproxy.observe.faults import shortage_in
+from kproxy.upstream.names import addresses
 
 _RESOLVER_DESCRIPTORS: Final = 4
 """A file and a socket for each of two name servers."""
@@ -24,9 +25,9 @@ Dial = Callable[[str, int], Awaitable[trio.abc.Stream]]
 
 async def open_tcp(host: str, port: int) -> trio.abc.Stream:
     """Open a plaintext stream, to any address of `host`. Raises OSError; the caller sets the deadline."""
-    addresses = await trio.socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    if len(addresses) == 1:
-        stream = await _connect(*addresses[0])
+    found = await addresses(host, port)
+    if len(found) == 1:
+        stream = await _connect(*found[0])
     else:  # a race between them (happy eyeballs): for a single one it would be a third of what a client costs
         stream = await trio.open_tcp_stream(host, port)
     # A broker that vanished silently is noticed even while no request is sent to it.

@@ -13,6 +13,7 @@ from typing import ClassVar, Final, NamedTuple, Protocol
 
 import kproxy
 from kproxy.errors import MalformedMessageError, UpstreamError
+from kproxy.upstream.responses import refused
 from kproxy.wire.apis import APIS
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
@@ -66,7 +67,8 @@ def offered(answer: ApiVersionsResponse) -> Mapping[int, Offered]:
 def next_hello(answer: ApiVersionsResponse, version: int) -> int | None:
     """Return the ApiVersions version to ask with after `answer` to `version`; None when that was the answer.
 
-    Raises UpstreamError when the broker refuses even the version that it names itself.
+    Raises RefusedError when the broker refuses even the version that it names itself. By its code: UNSUPPORTED_VERSION
+    is for somebody to change in all other answers, and here for kproxy (KIP-511).
     """
     if answer.error_code == ErrorCode.NONE:
         return None
@@ -75,7 +77,7 @@ def next_hello(answer: ApiVersionsResponse, version: int) -> int | None:
     lower = 0 if own is None else min(own.max_version, ApiVersionsRequest.max_version)
     if answer.error_code != ErrorCode.UNSUPPORTED_VERSION or lower >= version:
         hint = "give kproxy an `identity`" if answer.error_code == ErrorCode.ILLEGAL_SASL_STATE else _LOG
-        raise UpstreamError(f"the broker answers ApiVersions v{version} with error {answer.error_code}; {hint}")
+        raise refused("ApiVersions", answer.error_code, asked=f"v{version}", said=hint)
     return max(lower, 0)
 
 

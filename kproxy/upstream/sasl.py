@@ -11,13 +11,13 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
+from kproxy.upstream.client_credentials import TOKEN
 from kproxy.upstream.scram import HASHES, Exchange, SaslError, scram
 
 PLAIN: Final = "PLAIN"
 OAUTHBEARER: Final = "OAUTHBEARER"
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
-_TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")  # RFC 6750, 2.1
 _STATUS: Final = re.compile(r"[\x20-\x21\x23-\x5b\x5d-\x7e]{1,100}")  # RFC 6749, 5.2
 _ACKNOWLEDGED: Final = b"\x01"
 
@@ -59,7 +59,7 @@ def _bearer(token: str) -> Exchange:
 
 
 def _checked_token(token: str) -> str:
-    if not _TOKEN.fullmatch(token):
+    if not TOKEN.fullmatch(token):
         raise SaslError("the file holds no bearer token: one word of letters, digits and -._~+/ is expected")
     return token
 

@@ -6,20 +6,21 @@ kproxy.upstream.client opens one when it has none: to poll the topology, and to 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Final, TypeVar
 
 import trio
 
 from kproxy.config.identity import Identity
-from kproxy.errors import MalformedMessageError, ShortageError, UpstreamError
+from kproxy.errors import IdentityError, MalformedMessageError, ShortageError, UpstreamError
 from kproxy.observe.faults import note_shortage
 from kproxy.observe.troubles import SHORTAGES, Troubles
 from kproxy.upstream.attempts import Address
 from kproxy.upstream.authentication import authenticate
 from kproxy.upstream.connection import Connection
 from kproxy.upstream.dial import Dial, reason, shortage_of
-from kproxy.upstream.handshake import HELLO, NotOfferedError, Offered, Request, decode_answer, next_hello, offered, pick
+from kproxy.upstream.handshake import HELLO, NotOfferedError, Request, decode_answer, next_hello, offered, pick
+from kproxy.upstream.tokens import TokenCache
+from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
 from kproxy.wire.message import WireMessage
 
 Answer = TypeVar("Answer", bound=WireMessage)
@@ -31,9 +32,11 @@ _ASKS_FOR_SASL: Final = "; if its listener asks for SASL, give kproxy an `identi
 class Session:
     """One broker's connection and the versions that the broker serves."""
 
-    def __init__(self, connection: Connection, versions: Mapping[int, Offered]) -> None:
+    def __init__(self, connection: Connection, hello: ApiVersionsResponse) -> None:
         self._connection = connection
-        self._versions = versions
+        self.hello = hello
+        """What the broker answered to ApiVersions."""
+        self._versions = offered(hello)
         self.renew_at = math.inf
         """When, on Trio's clock, a new connection must take over: the authentication ends soon after (KIP-368)."""
 
@@ -80,13 +83,16 @@ async def open_session(
     max_response: int,
     troubles: Troubles,
     identity: Identity | None = None,
+    tokens: TokenCache | None = None,
 ) -> Session:
     """Dial, shake hands, authenticate if there is an identity, and leave the connection running in `nursery`.
 
-    All within `connect_timeout` seconds. Raises UpstreamError: ShortageError when kproxy itself could not dial,
-    IdentityError when it could not authenticate. No socket stays open then.
+    All within `connect_timeout` seconds. `tokens` are those of all connections of the identity. Raises UpstreamError:
+    ShortageError when kproxy itself could not dial, IdentityError when it could not authenticate. No socket stays open
+    then.
     """
     where = f"{address[0]}:{address[1]}"
+    tokens = tokens or TokenCache()
     with trio.move_on_after(connect_timeout):
         stream = await _dialled(address, dial, where, troubles)
         connection = Connection(stream, where, client_id=client_id, max_response=max_response, troubles=troubles)
@@ -96,11 +102,16 @@ async def open_session(
             if identity is None:
                 connection.hint = _ASKS_FOR_SASL
             else:
-                session.renew_at = await authenticate(session, identity, where, connect_timeout)
+                session.renew_at = await authenticate(session, identity, where, connect_timeout, tokens, nursery)
             return session
         except BaseException:
             connection.fail("the handshake did not end well")
             raise
+    if identity is not None and identity.client_credentials is not None and tokens.fetching:
+        endpoint = identity.client_credentials.endpoint.where
+        raise IdentityError(
+            f"{where}: {endpoint}: no token within {connect_timeout:g} s; check its load and the network"
+        )
     raise UpstreamError(
         f"{where}: no connection and handshake within {connect_timeout:g} s; check the address, firewalls, and that "
         "a Kafka broker listens there, with TLS (upstream_tls) or without as kproxy is set"
@@ -119,7 +130,7 @@ async def _dialled(address: Address, dial: Dial, where: str, troubles: Troubles)
         ) from error
 
 
-async def _shake_hands(connection: Connection, limit: float) -> Mapping[int, Offered]:
+async def _shake_hands(connection: Connection, limit: float) -> ApiVersionsResponse:
     version: int | None = HELLO.max_version
     while version is not None:
         frame, body_at = await connection.exchange(HELLO.api_key, version, HELLO.encode(version), limit)
@@ -128,4 +139,4 @@ async def _shake_hands(connection: Connection, limit: float) -> Mapping[int, Off
             version = next_hello(answer, version)
         except (MalformedMessageError, UpstreamError) as error:
             raise UpstreamError(f"{connection.where}: {error}") from error
-    return offered(answer)
+    return answer

@@ -17,6 +17,7 @@ import trio
 
 from kproxy.errors import ConfigError
 from kproxy.upstream.dial import open_tcp
+from kproxy.upstream.record_reads import return_after_each_record
 from kproxy.upstream.validity import Validity, validity
 
 if TYPE_CHECKING:
@@ -55,8 +56,11 @@ Readable = Callable[[], Awaitable[None]]
 class ServerContext:
     """What kproxy shows to clients."""
 
-    def __init__(self, settings: ClientTls, key: str) -> None:
-        """Raises `ConfigError` for a file that cannot be used; `key` is the setting's, dotted."""
+    def __init__(self, settings: ClientTls, key: str, *, demands: bool = True) -> None:
+        """Raises `ConfigError` for a file that cannot be used; `key` is the setting's, dotted.
+
+        `demands`: where there is a `client_ca`, clients must have a certificate of it. Otherwise they may have one.
+        """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = _VERSIONS[settings.min_version]
         context.set_ciphers(_CIPHERS)
@@ -64,7 +68,7 @@ class ServerContext:
         _load_own(context, settings, key)
         if settings.client_ca is not None:
             _load_authorities(context, settings.client_ca, f"{key}.client_ca")
-            context.verify_mode = ssl.CERT_REQUIRED
+            context.verify_mode = ssl.CERT_REQUIRED if demands else ssl.CERT_OPTIONAL
         self._context = context
 
     def wrap(self, client: socket.socket) -> ssl.SSLSocket:
@@ -72,9 +76,11 @@ class ServerContext:
 
         Its reads raise for an end without close_notify, as for a reset: the endpoint tells the two apart.
         """
-        return self._context.wrap_socket(
+        wrapped = self._context.wrap_socket(
             client, server_side=True, do_handshake_on_connect=False, suppress_ragged_eofs=False
         )
+        return_after_each_record(wrapped)
+        return wrapped
 
 
 class BrokerContext:
@@ -157,10 +163,10 @@ async def shake_hands(sock: ssl.SSLSocket, readable: Readable) -> None:
 
 def _error(error: BaseException | None, ca: str = "ca") -> ssl.SSLError:
     """Return an error of a handshake whose text is for people; `ca` is the setting that names trusted authorities."""
-    return ssl.SSLError(f"TLS failed: {_explained(error, ca)}")
+    return ssl.SSLError(f"TLS failed: {explained(error, ca)}")
 
 
-def _explained(error: BaseException | None, ca: str) -> str:
+def explained(error: BaseException | None, ca: str) -> str:
     """Return why TLS failed and what to do, in one line; `error` is of the module ssl, or of the socket."""
     if isinstance(error, ssl.SSLCertVerificationError):
         hint = _HINTS.get(error.verify_code, error.verify_message)

@@ -1,4 +1,4 @@
-"""From when until when kproxy's own certificates are valid.
+"""From when until when kproxy's own certificates are valid, and for which names.
 
 `read_security` asks when it reads the files of TLS; metrics and readiness tell of a certificate that is about to end.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import ssl
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 _ALWAYS: Final = 0x200000
 """X509_V_FLAG_NO_CHECK_TIME of OpenSSL's x509_vfy.h: a certificate that has ended is read as well."""
@@ -24,6 +24,8 @@ class Validity:
 
     begins: float
     ends: float
+    names: tuple[str, ...] = ()
+    """Subject alternative names: `DNS:…`, `IP Address:…`."""
 
     @property
     def near(self) -> float:
@@ -47,10 +49,11 @@ def validity(server: ssl.SSLContext, client: ssl.SSLContext, file: str, *, of_se
     asking.load_verify_locations(file)
     asking.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN | ssl.VerifyFlags(_ALWAYS)
     shown = _shown(server, client, of_server=of_server)
-    return Validity(*(float(ssl.cert_time_to_seconds(str(shown[name]))) for name in ("notBefore", "notAfter")))
+    begins, ends = (float(ssl.cert_time_to_seconds(shown[name])) for name in ("notBefore", "notAfter"))
+    return Validity(begins, ends, tuple(f"{kind}:{value}" for kind, value in shown.get("subjectAltName", ())))
 
 
-def _shown(server: ssl.SSLContext, client: ssl.SSLContext, *, of_server: bool) -> dict[str, object]:
+def _shown(server: ssl.SSLContext, client: ssl.SSLContext, *, of_server: bool) -> dict[str, Any]:
     """Return the certificate that one side shows the other in a handshake."""
     there, back = ssl.MemoryBIO(), ssl.MemoryBIO()
     sides = client.wrap_bio(back, there), server.wrap_bio(there, back, server_side=True)

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from kproxy.errors import ErrorClass
+from kproxy.errors.kip_1050 import of_code
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.error_codes import ErrorCode
 
@@ -24,11 +25,8 @@ def error_name(code: int) -> str:
 
 
 def classify(code: int, api_key: int | None = None) -> ErrorClass:
-    """Return the KIP-1050 class of an error code; unknown codes are application-recoverable.
+    """Return the KIP-1050 class of an error code in the answer of an API; unknown codes are application-recoverable.
 
-    48 INVALID_TXN_STATE is the only code with a class that depends on the API: abortable from Produce.
+    Unlike `kproxy.errors.classify`, it takes no client library's codes: a broker that sent one would mean another.
     """
-    error = ERROR_CODES.get(code)
-    if error is ErrorCode.INVALID_TXN_STATE and api_key == ApiKey.PRODUCE:
-        return ErrorClass.ABORTABLE
-    return ErrorClass.APPLICATION_RECOVERABLE if error is None else error.error_class
+    return of_code(code, from_produce=api_key == ApiKey.PRODUCE)

@@ -30,10 +30,13 @@ from kproxy.wire.stream import RecordsWalk, ResponseStream, request_stream, resp
 from kproxy.wire.walk import BytesWalk, WalkFunction, no_length, not_at_end, skip_tags
 
 __all__ = [
+    "ACKS_BITS",
     "BROKER",
     "COMPACT_INT32",
     "COMPACT_UINT16",
     "CONTROLLER",
+    "IN_TRANSACTION",
+    "MOST_ACKS",
     "STRING_INT32",
     "Address",
     "Glance",
@@ -59,6 +62,11 @@ _PRODUCE_FLEXIBLE: Final = APIS[ApiKey.PRODUCE].flexible_from
 _USUAL: Final = 14
 """The least number of bytes up to the end of `acks`."""
 _MOST_USUAL: Final = _USUAL + 0xFF
+MOST_ACKS: Final = 0x7FFF
+ACKS_BITS: Final = 0xFFFF
+"""Of what `acks` returns: 0 in these for acks=0."""
+IN_TRANSACTION: Final = ACKS_BITS + 1
+"""What `acks` adds where there is a transactional id: the result is above `MOST_ACKS` then, and never otherwise."""
 
 
 class Skimmed:
@@ -147,7 +155,10 @@ def error_offset(api_key: int, version: int) -> int | None:
 
 
 def acks(buf: Buffer, pos: int, end: int) -> int | None:
-    """Return `acks` of a Produce request with its header at `pos`; None when more bytes are needed."""
+    """Return `acks` of a Produce request with its header at `pos`; None when more bytes are needed.
+
+    Those of a request with a transactional id have `IN_TRANSACTION` added, so that nobody looks for it once more.
+    """
     if isinstance(buf, bytes):
         head, at, stop = buf, pos, end
     else:
@@ -175,9 +186,9 @@ def is_transactional(buf: Buffer, pos: int, end: int) -> bool:
 
 
 def _acks(view: memoryview) -> int:
-    _, pos = _transaction(view)
+    transactional, pos = _transaction(view)
     value: int = _INT16.unpack_from(view, pos)[0]
-    return value
+    return value + IN_TRANSACTION if transactional else value
 
 
 def _transaction(view: memoryview) -> tuple[bool, int]:

@@ -18,6 +18,13 @@ WalkFunction: TypeAlias = Callable[[Buffer, int, int, list[Address], list[int]],
 """(buf, pos, end, addresses, errors) -> position behind what was walked; appends to both lists."""
 BytesWalk: TypeAlias = Callable[[bytes, int, int, list[Address], list[int]], int]
 """The same for plain bytes: compiled code reads them without making an object of each byte."""
+Found: TypeAlias = tuple[int, int, int]
+"""An error code that is not 0, and the positions of the names of the topic and of the group that it is about, or 0.
+
+Each name is there with its length.
+"""
+ErrorFunction: TypeAlias = Callable[[Buffer, int, int, list[Found]], int]
+"""(buf, pos, end, errors) -> position behind what was walked; appends to the list."""
 StepFunction: TypeAlias = Callable[[Buffer, int, int, list[int]], tuple[int, int, int]]
 """(buf, pos, end, errors) -> (position reached, the count or size read before it, index of the step that ended).
 

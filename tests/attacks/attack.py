@@ -37,9 +37,14 @@ class Target:
         self.facts: dict[str, str] = {}
         self._open = ExitStack()
 
-    def connect(self, port: int | None = None, *, receive_buffer: int | None = None) -> socket.socket:
-        """Open a connection to the bootstrap port, or another one; it is closed when the attack ends."""
+    def connect(self, port: int | None = None, *, receive_buffer: int | None = None, source: str = "") -> socket.socket:
+        """Open a connection to the bootstrap port, or another one, from an address of this machine.
+
+        It is closed when the attack ends.
+        """
         connection = socket.socket()
+        if source:
+            connection.bind((source, 0))
         if receive_buffer is not None:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         connection.settimeout(CONNECT_SECONDS)
@@ -73,7 +78,8 @@ class Attack:
 
     `settings` replaces keys of kproxy's configuration, `cluster` keys of its virtual cluster; `files` is kproxy's limit
     of descriptors. `upstreams`: there is a second backend cluster, to which kproxy could fail over.
-    `unread`: nobody reads kproxy's standard error.
+    `unread`: nobody reads kproxy's standard error. `tls`: kproxy and the healthy client speak TLS, before a real Kafka.
+    `logins`: clients authenticate to kproxy, before a real Kafka.
     """
 
     name: str
@@ -86,6 +92,13 @@ class Attack:
     files: int | None = None
     upstreams: bool = False
     unread: bool = False
+    tls: bool = False
+    logins: bool = False
+
+    @property
+    def greets(self) -> bool:
+        """Whether healthy clients connect anew all the time, beside the one that is connected."""
+        return self.tls or self.logins
 
 
 def pause(seconds: float) -> None:

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from . import admin, configs, connections, pushes, requests
+from . import admin, configs, connections, handshakes, logins, pushes, requests
 from .attack import Attack
 
-_ALL: Final = (*pushes.ATTACKS, *configs.ATTACKS, *connections.ATTACKS, *requests.ATTACKS, *admin.ATTACKS)
+_ALL: Final = (
+    *pushes.ATTACKS,
+    *configs.ATTACKS,
+    *connections.ATTACKS,
+    *handshakes.ATTACKS,
+    *logins.ATTACKS,
+    *requests.ATTACKS,
+    *admin.ATTACKS,
+)
 
 ATTACKS: Final[dict[str, Attack]] = {attack.name: attack for attack in _ALL}

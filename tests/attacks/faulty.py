@@ -21,7 +21,7 @@ PLACES: Final = {
     "AddressMap.expire": "kproxy.routing.address_map:AddressMap.expire",
     "Failover.observe": "kproxy.topology.failover:Failover.observe",
     "Instances.expired": "kproxy.telemetry.instances:Instances.expired",
-    "Context": "kproxy.relay.acceptor:Context",
+    "Context": "kproxy.relay.arrival:Context",
 }
 """What the audit made fail (issue 18, row 9), and where it is."""
 _QUICK: Final = ("kproxy.telemetry.client_telemetry:EXPIRY_SECONDS",)

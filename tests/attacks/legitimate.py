@@ -8,25 +8,28 @@ from tests.support.wait import until
 from . import otlp
 from .setting import Setting
 
-_METRIC = "org.apache.kafka.producer.legitimate"
-_EXPORTED = b"org_apache_kafka_producer_legitimate"
+_METRIC = "org.apache.kafka.producer."
 
 
-def push_kept(setting: Setting) -> str:
-    """Push one metric as an honest client does; return `kept`, `refused with N`, or `answered OK and dropped`."""
-    with RawClient(setting.beside_port, timeout=30) as client:
+def push_kept(setting: Setting, name: str = "legitimate") -> str:
+    """Push one metric as an honest client does; return `kept`, `refused with N`, or `answered OK and dropped`.
+
+    `name` is the metric's, which nobody has pushed before.
+    """
+    with RawClient(setting.beside_port, timeout=30, tls=setting.tls, login=setting.login) as client:
         client.ask(api_versions(1))
         client.send(otlp.get(client_id="legitimate"))
         correlation_id, body = client.receive()
         instance, subscription_id = otlp.subscribed(correlation_id.to_bytes(4, "big") + body)
-        metrics = otlp.metrics_data(otlp.gauge(_METRIC, otlp.point(1.0)))
+        metrics = otlp.metrics_data(otlp.gauge(_METRIC + name, otlp.point(1.0)))
         client.send(otlp.push(instance, subscription_id, metrics, otlp.NONE, "legitimate"))
         correlation_id, body = client.receive()
         error = otlp.pushed(correlation_id.to_bytes(4, "big") + body)
     if error:
         return f"refused with {error}"
     try:
-        until(lambda: _EXPORTED in setting.get("/metrics/clients")[1], "the push on the page", timeout=5)
+        exported = (_METRIC + name).replace(".", "_").encode()
+        until(lambda: exported in setting.get("/metrics/clients")[1], "the push on the page", timeout=5)
     except AssertionError:
         return "answered OK and dropped"
     return "kept"

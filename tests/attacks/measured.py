@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +20,7 @@ from tests.support.raw import HOST
 
 from .attack import Attack, pause
 from .legitimate import push_kept
-from .setting import ATTACKED, BESIDE, Setting, brokers, place, setting
+from .setting import ATTACKED, BESIDE, Real, Setting, brokers, kafka, place, setting
 
 QUIET_SECONDS: Final = 2
 _SETTLE_SECONDS: Final = 1
@@ -60,7 +61,7 @@ class Found:
     def busy(self) -> float:
         """Return the milliseconds of kproxy's processor time that went by during the healthy client's request, at most.
 
-        Unlike `added` it hardly depends on what else the machine does.
+        Unlike `added` it hardly depends on what else the machine does, see `share_of`.
         """
         return float(self.attacked["relay"].get("busy", float("inf")))
 
@@ -91,33 +92,61 @@ class _Files(Beside):
             self.most = max(self.most, open_files(self._pid))
 
 
-def measure(attack: Attack, program: Path, directory: Path, wait: float, quiet: float = QUIET_SECONDS) -> Found:
+def measure(
+    attack: Attack,
+    program: Path,
+    directory: Path,
+    wait: float,
+    quiet: float = QUIET_SECONDS,
+    real: Callable[[], Real] | None = None,
+) -> Found:
     """Attack a fresh kproxy once, after so many `quiet` seconds; `wait` up to so many for its memory afterwards.
 
-    BenchError if it cannot start.
+    `real` returns a Kafka that attacks share, for those that need a real one; then other tests run beside, and nothing
+    gets priority over them. BenchError if kproxy cannot start.
     """
     with ExitStack() as stack:
-        upstreams, helpers = {}, []
+        if attack.greets:
+            bootstrap, pid = real() if real else stack.enter_context(kafka())
+            upstreams, backends = {"first": bootstrap}, [pid]
+        else:
+            upstreams, backends = stack.enter_context(_brokers(attack))
+        made = stack.enter_context(setting(program, directory, attack, upstreams))
+        ports = (made.beside_port, made.admin_port, made.process.pid, backends[-1])
+        authority = "" if made.authority is None else str(made.authority)
+        logins = made.login or ()
+        victim = Helper("healthy client", "tests.attacks.victim", *map(str, ports), authority, *logins)
+        stack.enter_context(closing(victim))
+        arguments = (attack.name, str(made.port), str(made.admin_port), str(attack.seconds))
+        attacker = stack.enter_context(closing(Helper("attacker", "tests.attacks.attacker", *arguments)))
+        attacker.answer()
+        if real is None:
+            place(made.process.pid, [victim.pid, backends[-1]], [attacker.pid, *backends])
+        return _attacked(attack, made, victim, attacker, wait, quiet)
+
+
+Backends = tuple[dict[str, str], list[int]]
+"""The bootstrap servers of each upstream, and the brokers' processes: last the one of the healthy client's node."""
+
+
+@contextmanager
+def _brokers(attack: Attack) -> Iterator[Backends]:
+    with ExitStack() as stack:
+        upstreams, pids = {}, []
         for name in ("first", "second") if attack.upstreams else ("first",):
             # With one broker there is no other connection over which kproxy could learn that its upstream lives.
             node_ids = (ATTACKED,) if attack.upstreams else (ATTACKED, BESIDE)
             nodes, started = stack.enter_context(brokers(name, node_ids))
             upstreams[name] = f"{HOST}:{nodes[ATTACKED]}"
-            helpers += started
-        made = stack.enter_context(setting(program, directory, attack, upstreams))
-        ports = (made.beside_port, made.admin_port, made.process.pid)
-        victim = Helper("healthy client", "tests.attacks.victim", *map(str, ports))
-        stack.enter_context(closing(victim))
-        arguments = (attack.name, str(made.port), str(made.admin_port), str(attack.seconds))
-        attacker = stack.enter_context(closing(Helper("attacker", "tests.attacks.attacker", *arguments)))
-        attacker.answer()
-        place(made.process.pid, [victim.pid, helpers[-1].pid], [attacker.pid, *(one.pid for one in helpers)])
-        return _attacked(attack, made, victim, attacker, wait, quiet)
+            pids += [one.pid for one in started]
+        yield upstreams, pids
 
 
 def _attacked(attack: Attack, made: Setting, victim: Helper, attacker: Helper, wait: float, quiet: float) -> Found:
     pid = made.process.pid
     _cut(victim)  # the first connections, and everything that is imported at the first request
+    with suppress(OSError, EOFError, AssertionError):
+        push_kept(made, "first")  # what is imported at the first push is none of the attack's memory
     pause(quiet)
     alone = _cut(victim)
     before, files_before = rss_bytes(pid), open_files(pid)

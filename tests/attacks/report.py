@@ -41,6 +41,7 @@ def missed(attack: Attack, rounds: Sequence[Found]) -> list[str]:
         "slowest": statistics.median(one.added for one in rounds) > ADDED_GOAL,
         "/livez": any(one.attacked["livez"]["failed"] for one in rounds),
         "connection": any(one.attacked["relay"]["failed"] for one in rounds),
+        "handshakes": any(one.attacked.get("greeted", {"failed": 0})["failed"] for one in rounds),
         "memory": statistics.median(one.grown for one in rounds) > GROWN_GOAL,
         "given back": any(one.given_back is None for one in rounds),
         "ended": not all(one.alive for one in rounds),
@@ -144,6 +145,10 @@ def _facts(rounds: Sequence[Found]) -> list[str]:
             said.append(f"a legitimate push is {one.facts['push']}")
         if one.facts.get("upstream", "first") != "first":
             said.append("a healthy primary was failed over")
+        if "greeted" in one.attacked:
+            said.append(
+                f"new connections: p99 {one.quiet['greeted']['p99']:.1f} → {one.attacked['greeted']['p99']:.1f} ms"
+            )
         said += [f"{what}: {how}" for what, how in one.facts.get("answered", {}).items()]
         if one.facts.get("ready") is False:
             said.append("not ready")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,15 +16,21 @@ from typing import Any, Final
 
 import yaml
 
+from kproxy.authentication.users import DEFAULT_ITERATIONS
+from kproxy.authentication.users_file import add
+from kproxy.local_kafka import jars
+from kproxy.local_kafka.cluster import Cluster
 from kproxy.local_kafka.ports import free_port, free_ports
 from kproxy.local_kafka.processes import kill_group
 from tests.bench.helper import Helper
 from tests.bench.process import wait_serving
 from tests.bench.targets import ready
+from tests.support.authority import Authority, Certificate
 from tests.support.proc import threads
 from tests.support.raw import HOST
 
 from .attack import Attack
+from .logins import HEALTHY
 
 ATTACKED, BESIDE = 1, 2
 """The nodes: the attacker's requests go to the first one's broker, the healthy client's to the other's."""
@@ -43,6 +50,15 @@ class Setting:
     beside_port: int
     admin_port: int
     log: Path
+    authority: Path | None = None
+    """That of kproxy's certificate, where it speaks TLS."""
+    login: tuple[str, str] | None = None
+    """The healthy client's name and password, where clients authenticate to kproxy."""
+
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        """What a client needs that speaks TLS."""
+        return None if self.authority is None else ssl.create_default_context(cafile=self.authority)
 
     @property
     def alive(self) -> bool:
@@ -82,20 +98,42 @@ def brokers(
         yield ports, started
 
 
+Real = tuple[str, int]
+"""A real Kafka's bootstrap servers and its process id."""
+
+
+@contextmanager
+def kafka() -> Iterator[Real]:
+    """Run a real Kafka of one node, the healthy client's."""
+    with Cluster(jars.KAFKA_4_3, (BESIDE,), options=()) as cluster:
+        yield cluster.bootstrap, cluster.brokers[BESIDE].pid
+
+
 @contextmanager
 def setting(program: Path, directory: Path, attack: Attack, upstreams: Mapping[str, str]) -> Iterator[Setting]:
     """Run kproxy in front of the upstreams (name and bootstrap servers), as the attack wants it, until the end."""
     listen, admin = free_ports(_NODE_PORTS)[0], free_port()
     config, log = directory / f"{admin}.yaml", directory / f"{admin}.log"
-    config.write_text(yaml.safe_dump(_config(attack, upstreams, listen, admin)))
+    authority = Authority(directory, f"ca-{admin}") if attack.tls else None
+    own: dict[str, Any] = {} if authority is None else {"tls": _shown(authority.signed(f"kproxy-{admin}"))}
+    if attack.logins:
+        own["authentication"] = _known(directory / f"{admin}.users")
+    config.write_text(yaml.safe_dump(_config(attack, upstreams, listen, admin, own)))
     command = [str(program), "serve", "--config", str(config)]
     if attack.files is not None:
         command = ["sh", "-c", f'ulimit -n {attack.files} && exec "$0" "$@"', *command]
     process = _spawned(command, log, unread=attack.unread)
     try:
         wait_serving(process, lambda: ready((HOST, admin)), "kproxy", log)
-        made = Setting(process, listen, _node_port(admin), admin, log)
-        yield made
+        yield Setting(
+            process,
+            listen,
+            _node_port(admin),
+            admin,
+            log,
+            None if authority is None else authority.file,
+            HEALTHY if attack.logins else None,
+        )
     finally:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
@@ -117,7 +155,20 @@ def _spawned(command: Sequence[str], log: Path, *, unread: bool) -> subprocess.P
         )
 
 
-def _config(attack: Attack, upstreams: Mapping[str, str], listen: int, admin: int) -> dict[str, Any]:
+def _shown(certificate: Certificate) -> dict[str, str]:
+    return {"certificate": str(certificate.chain), "key": str(certificate.key)}
+
+
+def _known(users: Path) -> dict[str, Any]:
+    """Write the file of users, which has the healthy client alone; return the settings of authentication."""
+    add(users, *HEALTHY, ["SCRAM-SHA-512"], DEFAULT_ITERATIONS)
+    offered = {"mechanisms": ["PLAIN", "SCRAM-SHA-512"], "users_file": str(users)}
+    return {**offered, "dangerously_accept_secrets_without_tls": True}
+
+
+def _config(
+    attack: Attack, upstreams: Mapping[str, str], listen: int, admin: int, own: Mapping[str, Any]
+) -> dict[str, Any]:
     cluster: dict[str, Any] = {"name": "attacked", "listen": f"{HOST}:{listen}", "telemetry": _EVERYTHING}
     if attack.upstreams:
         cluster["upstreams"] = [{"name": name, "bootstrap_servers": one} for name, one in upstreams.items()]
@@ -125,7 +176,7 @@ def _config(attack: Attack, upstreams: Mapping[str, str], listen: int, admin: in
         cluster["bootstrap_servers"] = next(iter(upstreams.values()))
     return {
         "admin": f"{HOST}:{admin}",
-        "clusters": [{**cluster, **attack.cluster}],
+        "clusters": [{**cluster, **own, **attack.cluster}],
         "receivers": [{"name": "scrape", "type": "prometheus"}],
         **attack.settings,
     }

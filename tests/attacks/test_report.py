@@ -70,6 +70,17 @@ def test_healthy_clients() -> None:
     assert missed(_ATTACK, [_found(), broken, _found()]) == ["connection"]
 
 
+def test_new_connections() -> None:
+    """Where there is TLS, the figures of new connections are shown, and one that failed is missed."""
+    greeted = {"p99": 9.0, "failed": 0}
+    found = _found()
+    found.quiet["greeted"], found.attacked["greeted"] = greeted, {**greeted, "p99": 12.5}
+    assert missed(_ATTACK, [found]) == []
+    assert "new connections: p99 9.0 → 12.5 ms" in table([_ATTACK], {"storm": {"kproxy": [found]}})
+    found.attacked["greeted"] = {"p99": 60_000.0, "failed": 1}
+    assert missed(_ATTACK, [found]) == ["handshakes"]
+
+
 def test_no_answer_at_all() -> None:
     """A healthy client that got no answer counts as slow without end."""
     silent = _found()

@@ -6,6 +6,7 @@ its answer, memory, probes, that client's connection, and what became of a legit
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -15,19 +16,20 @@ import pytest
 from tests.bench.process import raise_file_limit
 from tests.bench.targets import program
 from tests.support.raw import HOST
+from tests.support.share import BUSY, pace
 from tests.support.wait import stays
 
 from .attack import Attack, Target
 from .attacker import FILES
 from .catalogue import ATTACKS
 from .measured import Found, measure
-from .setting import ATTACKED, brokers, setting
+from .setting import ATTACKED, Real, brokers, kafka, setting
 
-BUSY: Final = 150
-"""Milliseconds of kproxy's processor time, in plain Python. The goal of the compiled build is 50 ms of wall time."""
 MEMORY: Final = 64
 """MiB."""
 _QUIET: Final = 0.5
+_ROUNDS: Final = 3
+"""What kproxy does wrong it does in every round; what the machine's host does to a single request, in hardly any."""
 _EXHAUSTED: Final = 5  # seconds: longer than failover.after
 
 
@@ -69,6 +71,16 @@ ROWS: Final = {
     "connect-storm": Row(3, "accepting takes turns with relaying"),
     "first-request-storm": Row(3, "so does dialling brokers"),
     "reset-storm": Row(3, "so does ending connections"),
+    "hello-and-nothing": Row(5, "addresses take turns, and who lets others wait makes room"),
+    "no-hello": Row(3, "who has said nothing takes no place of a handshake"),
+    "hello-by-bytes": Row(5, "nor does who has said half of a hello"),
+    "whole-handshakes": Row(5, "handshakes begin at a pace"),
+    "junk-after-hello": Row(3, "a handshake that fails leaves its place"),
+    "second-hello": Row(3, "so does one that begins anew"),
+    "plaintext-on-tls": Row(3, "what is no hello is refused before OpenSSL has it"),
+    "half-logins": Row(5, "addresses take turns at logging in, and who lets others wait makes room"),
+    "no-login": Row(3, "who has said nothing takes no place of a login"),
+    "guesses": Row(5, "passwords are checked beside the relay, two at a time"),
     "junk": Row(2, "what is no request is refused, and nothing is kept of it"),
     "unread-log": Row(4, "a standard error that nobody reads stops nothing"),
     "slow-heads": Row(4, "probes have room of their own"),
@@ -83,26 +95,38 @@ def violations(attack: Attack, row: Row, found: Found) -> list[str]:
     """Return every bound that was passed, for people."""
     if not found.alive:
         return ["the process ended"]
-    relay, livez = found.attacked["relay"], found.attacked["livez"]
+    busiest, relay, livez = BUSY * pace() * 1000, found.attacked["relay"], found.attacked["livez"]
     push = found.facts.get("push", "not answered")
+    greeted = found.attacked.get("greeted", {"failed": 0, "failure": ""})
     checks = {
-        f"{found.busy:,.0f} ms of processor time for others during a healthy client's request": found.busy > BUSY,
+        f"{found.busy:,.0f} ms of processor time for others during a healthy client's request": found.busy > busiest,
         f"memory +{found.grown:,.0f} MiB": found.grown > MEMORY,
         f"{relay['failed']} requests of a healthy client failed: {relay['failure']}": relay["failed"],
         f"{livez['failed']} probes failed: {livez['failure']}": livez["failed"],
+        f"{greeted['failed']} new connections of a healthy client failed: {greeted['failure']}": greeted["failed"],
         f"a legitimate push is {push}": push not in row.push,
     }
     return [f"{attack.name}: {what}" for what, so in checks.items() if so]
 
 
+@pytest.fixture(scope="module")
+def real() -> Iterator[Real]:
+    """A Kafka for all attacks that need a real one."""
+    with kafka() as running:
+        yield running
+
+
 @pytest.mark.parametrize("name", ROWS)
-def test_attack(name: str, tmp_path: Path) -> None:
+def test_attack(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """The row's `proves`."""
     raise_file_limit(FILES)
     row = ROWS[name]
     attack = replace(ATTACKS[name], seconds=row.seconds)
-    found = measure(attack, program(), tmp_path, wait=0, quiet=_QUIET)
-    assert not (passed := violations(attack, row, found)), (row.proves, passed)
+    for _ in range(_ROUNDS):
+        found = measure(attack, program(), tmp_path, 0, _QUIET, lambda: request.getfixturevalue("real"))
+        if not (passed := violations(attack, row, found)):
+            return
+    raise AssertionError(f"{row.proves}: {passed}, in each of {_ROUNDS} rounds")
 
 
 def test_descriptors_used_up(tmp_path: Path) -> None:

@@ -1,13 +1,15 @@
 """Healthy clients beside an attack, in a process of their own: one of the relay, one of the admin port.
 
-`python -m tests.attacks.victim PORT ADMIN_PORT PID`. Each line on standard input begins another phase and is answered
-with what the phase before was like (`Phase.described`).
+Where the relay speaks TLS, or authenticates clients, there is one more, which connects anew each time.
+`python -m tests.attacks.victim PORT ADMIN_PORT PID BROKER_PID [AUTHORITY [NAME PASSWORD]]`.
+Each line on standard input begins another phase, and is answered with what the one before was like: `Phase.described`.
 """
 
 from __future__ import annotations
 
 import http.client
 import json
+import ssl
 import statistics
 import sys
 import threading
@@ -15,15 +17,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from tests.support.raw import HOST, RawClient, api_versions, metadata
+from tests.support.share import share_of
 
 EVERY: Final = 0.005
 """Seconds between two requests to the relay."""
 PROBE_EVERY: Final = 0.05
 """Seconds between two probes of `/livez`."""
+GREET_EVERY: Final = 0.05
+"""Seconds between two new connections, where the relay speaks TLS or authenticates clients."""
 PATIENCE: Final = 60
 """Seconds after which a request counts as lost."""
 
@@ -32,7 +36,7 @@ PATIENCE: Final = 60
 class Phase:
     """What one healthy client saw: seconds of each request, how many failed, the last failure.
 
-    `busy` is the most processor time that kproxy's main thread took during a request, in seconds.
+    `busy` is the most processor time that kproxy's main thread took during a request, in seconds, by `share_of`.
     """
 
     seconds: list[float] = field(default_factory=list)
@@ -105,8 +109,8 @@ class Beside:
 class Relayed:
     """One connection through kproxy, on which a small request follows the other; opened again when it broke."""
 
-    def __init__(self, port: int) -> None:
-        self._port = port
+    def __init__(self, connect: Callable[[], RawClient]) -> None:
+        self._connect = connect
         self._client: RawClient | None = None
         self._sent = 0
 
@@ -114,7 +118,7 @@ class Relayed:
         """Ask for metadata and wait for the answer."""
         try:
             if self._client is None:
-                self._client = RawClient(self._port, timeout=PATIENCE)
+                self._client = self._connect()
                 self._client.ask(api_versions(0))
             self._sent += 1
             self._client.ask(metadata(self._sent))
@@ -123,6 +127,12 @@ class Relayed:
                 self._client.close()
             self._client = None
             raise
+
+
+def greet(connect: Callable[[], RawClient]) -> None:
+    """Connect, and ask once."""
+    with connect() as client:
+        client.ask(api_versions(0))
 
 
 def probe(admin_port: int) -> None:
@@ -138,21 +148,22 @@ def probe(admin_port: int) -> None:
         connection.close()
 
 
-def processor_seconds(pid: int) -> float:
-    """Return the processor time that the main thread of a process has taken; 0 when the process has ended."""
-    try:
-        return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text().split()[0]) / 1e9
-    except OSError:
-        return 0.0
+def main(port: str, admin_port: str, pid: str, broker: str, authority: str = "", *login: str) -> None:
+    """Answer each command until standard input ends.
 
-
-def main(port: str, admin_port: str, pid: str) -> None:
-    """Answer each command until standard input ends."""
-    busy = partial(processor_seconds, int(pid))
-    relayed = Beside(EVERY, Relayed(int(port)).ask, busy)
+    `authority` is that of kproxy's certificate, where it has one; `login` the name and password of clients.
+    """
+    tls = ssl.create_default_context(cafile=authority) if authority else None
+    known = (login[0], login[1]) if login else None
+    connect = partial(RawClient, int(port), timeout=PATIENCE, tls=tls, login=known)
+    busy = share_of(int(pid), int(broker))
+    relayed = Beside(EVERY, Relayed(connect).ask, busy)
     probed = Beside(PROBE_EVERY, lambda: probe(int(admin_port)), busy)
+    clients = {"relay": relayed, "livez": probed}
+    if tls is not None or known is not None:
+        clients["greeted"] = Beside(GREET_EVERY, partial(greet, connect), busy)
     for _ in sys.stdin:
-        print(json.dumps({"relay": relayed.cut().described(), "livez": probed.cut().described()}), flush=True)
+        print(json.dumps({name: client.cut().described() for name, client in clients.items()}), flush=True)
 
 
 if __name__ == "__main__":

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import trio
 
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.error_codes import ErrorCode
-from kproxy.wire.generated.heartbeat_request import HeartbeatRequest
-from kproxy.wire.generated.heartbeat_response import HeartbeatResponse
 from kproxy.wire.generated.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
 from kproxy.wire.generated.join_group_response import JoinGroupResponse
 from kproxy.wire.generated.sync_group_request import SyncGroupRequest, SyncGroupRequestAssignment
@@ -26,10 +23,13 @@ _NOT_YET: Final = (
     ErrorCode.COORDINATOR_NOT_AVAILABLE,
     ErrorCode.NOT_COORDINATOR,
 )
-_SESSION_MS: Final = 60_000
+_SESSION_MS: Final = 1_800_000
+"""A group may rest for several blocks of the others before its heartbeats go on."""
 _JOIN: Final = 3
 """The version of JoinGroup: the last one in which a new member needs no id first, which takes a request less."""
-_SYNC, _HEARTBEAT = 2, 2
+_SYNC: Final = 2
+HEARTBEAT: Final = 2
+"""The version of Heartbeat."""
 METADATA_BYTES: Final = 200
 _ASSIGNMENT_BYTES: Final = 100
 
@@ -43,6 +43,10 @@ class Connection:
         self._ids = itertools.count(1)
         self._waiting: list[tuple[int, type[WireMessage], int, trio.Event, list[WireMessage]]] = []
         self._buffer = bytearray()
+
+    def fileno(self) -> int:
+        """Return the socket's descriptor, which does not block."""
+        return self._stream.socket.fileno()
 
     async def ask(self, key: int, version: int, request: WireMessage, kind: type[WireMessage]) -> WireMessage:
         """Return the response to a request; `read` must run."""
@@ -80,7 +84,6 @@ class Member:
     group: str
     id: str = ""
     generation: int = -1
-    latencies: list[float] = field(default_factory=list)
 
     async def join_and_sync(self, metadata: bytes) -> None:
         """Join until it is in a generation whose assignments are there."""
@@ -115,12 +118,3 @@ class Member:
         joined = await self.connection.ask(ApiKey.JOIN_GROUP, _JOIN, request, JoinGroupResponse)
         assert isinstance(joined, JoinGroupResponse)
         return joined
-
-    async def heartbeat(self) -> None:
-        """Send a heartbeat and note how long its answer took."""
-        begun = time.perf_counter()
-        request = HeartbeatRequest(self.group, self.generation, self.id)
-        answer = await self.connection.ask(ApiKey.HEARTBEAT, _HEARTBEAT, request, HeartbeatResponse)
-        self.latencies.append(time.perf_counter() - begun)
-        assert isinstance(answer, HeartbeatResponse)
-        assert answer.error_code == ErrorCode.NONE, answer.error_code

@@ -33,6 +33,7 @@ from tests.support.wait import until
 
 from .bulk import create_topic, leader_address
 from .group_members import METADATA_BYTES, Connection, Member
+from .heartbeats import Heartbeats
 from .helper import Helper
 
 DELAY_MS: Final = 1000
@@ -42,8 +43,6 @@ _CONNECTIONS: Final = 1000
 HEARTBEAT_SECONDS: Final = 3.0
 _OF_A_GROUP: Final = 10
 """Members of each group that sends heartbeats."""
-_BEGIN_SECONDS: Final = 0.5
-"""From the start of the first task to the first heartbeat: to start thousands of them takes a while."""
 _FIND: Final = 1
 NAMES: Final = ("backend", "hosted")
 _NONE: Final = "none"
@@ -104,28 +103,17 @@ async def join(connections: Sequence[Connection], name: str, groups: int) -> lis
     return some
 
 
-async def _beat(member: Member, first: float, end: float) -> None:
-    while first < end:
-        await trio.sleep(max(0.0, first - time.perf_counter()))
-        await member.heartbeat()
-        first += HEARTBEAT_SECONDS
-
-
-async def beat(members: Sequence[Member], seconds: float) -> None:
-    """Send each member's heartbeats for so long, evenly spread."""
-    async with trio.open_nursery() as nursery:
-        begun = time.perf_counter() + _BEGIN_SECONDS
-        for number, member in enumerate(members):
-            first = begun + HEARTBEAT_SECONDS * number / len(members)
-            nursery.start_soon(_beat, member, first, begun + seconds)
-
-
 @dataclass(slots=True)
 class Beside:
-    """What one mode of heartbeats showed, by block: the p50 of requests beside it; without them, kproxy's CPU share."""
+    """What one mode of heartbeats showed, by block: the p50 of requests beside it; without them, kproxy's CPU share.
+
+    The latencies are those of heartbeats: beside requests, and without.
+    """
 
     p50s: list[float] = field(default_factory=list)
     shares: list[float] = field(default_factory=list)
+    busy_latencies: list[float] = field(default_factory=list)
+    latencies: list[float] = field(default_factory=list)
 
 
 class Measured:
@@ -133,7 +121,7 @@ class Measured:
 
     def __init__(self, made: Proxy, relayed: Helper, block: float) -> None:
         self.beside: dict[str, Beside] = {name: Beside() for name in (*NAMES, _NONE)}
-        self.members: dict[str, list[Member]] = {_NONE: []}
+        self._heartbeats = {_NONE: Heartbeats([], HEARTBEAT_SECONDS)}
         self._made = made
         self._relayed = relayed
         self._block = block
@@ -144,21 +132,22 @@ class Measured:
         async with AsyncExitStack() as stack:
             for name, port in ports.items():
                 connections = await stack.enter_async_context(_connected(port, _CONNECTIONS))
-                self.members[name] = await join(connections, f"{name}-many", groups)
+                members = await join(connections, f"{name}-many", groups)
+                self._heartbeats[name] = Heartbeats(members, HEARTBEAT_SECONDS)
             gc.freeze()  # the members of this process are many; a collection that looks at them all counts as latency
             for _ in range(rounds):
                 for name in rand.sample(list(self.beside), len(self.beside)):
-                    await self._one(name)
+                    self._one(name)
 
-    async def _one(self, name: str) -> None:
+    def _one(self, name: str) -> None:
+        # It keeps Trio's loop from running, so that nothing else reads the connections.
         self._relayed.command(seconds=self._block)
-        await beat(self.members[name], self._block)
-        answer = await trio.to_thread.run_sync(self._relayed.answer)
-        self.beside[name].p50s.append(answer["p50"])
+        heartbeats, beside = self._heartbeats[name], self.beside[name]
+        beside.busy_latencies += heartbeats.send(self._block)
+        beside.p50s.append(self._relayed.answer()["p50"])
         before, begun = family_cpu_seconds(self._made.pid), time.perf_counter()
-        await beat(self.members[name], self._block)
-        share = (family_cpu_seconds(self._made.pid) - before) / (time.perf_counter() - begun)
-        self.beside[name].shares.append(share)
+        beside.latencies += heartbeats.send(self._block)
+        beside.shares.append((family_cpu_seconds(self._made.pid) - before) / (time.perf_counter() - begun))
 
     def lines(self) -> Iterator[str]:
         """Return what was found, a line for each mode."""
@@ -167,13 +156,14 @@ class Measured:
             p50, share = statistics.median(beside.p50s), statistics.median(beside.shares)
             line = f"heartbeats at {name}: p50 of a request beside them {p50 * 1000:.3f} ms ({p50 / alone - 1:+.0%})"
             if name != _NONE:
-                line += f"; {share:.0%} of a processor{self._latencies(name)}"
+                line += f", theirs {_latencies(beside.busy_latencies)}; "
+                line += f"alone {_latencies(beside.latencies)}, {share:.0%} of a processor"
             yield line
 
-    def _latencies(self, name: str) -> str:
-        found = sorted(each for member in self.members[name] for each in member.latencies)
-        p50, p99 = (found[int(len(found) * part)] * 1000 for part in (0.5, 0.99))
-        return f"; {len(found)} heartbeats, p50 {p50:.2f} ms, p99 {p99:.2f} ms"
+
+def _latencies(found: list[float]) -> str:
+    p50, p99 = (sorted(found)[int(len(found) * part)] * 1000 for part in (0.5, 0.99))
+    return f"p50 {p50:.2f} ms, p99 {p99:.2f} ms ({len(found)})"
 
 
 def coordinator_port(made: Proxy, group: str) -> int:

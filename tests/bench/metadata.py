@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
+from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import Chunk
 from kproxy.protocol.outcomes import Incremental
 from kproxy.relay.in_flight import Expected, InFlight
@@ -83,6 +84,12 @@ class _Client:
 
     def work(self, stepwise: Incremental) -> None:
         """As `Owner`: nothing is asked here."""
+
+    def throttle(self, seconds: float) -> None:
+        """As `Owner`: nobody is throttled here."""
+
+    def end_for(self, reason: Reason, detail: str) -> None:
+        """As `Owner`: no answer ends the connection here."""
 
     def answered_here(self) -> None:
         """As `Owner`: nothing is noted here."""

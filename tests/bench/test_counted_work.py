@@ -93,9 +93,9 @@ class Peers:
 
 
 @asynccontextmanager
-async def relayed() -> AsyncIterator[Peers]:
+async def relayed(cluster: VirtualCluster | None = None) -> AsyncIterator[Peers]:
     """Yield one connection in a running pump."""
-    cluster, pump = VirtualCluster(), Pump(Limits(), Timeouts())
+    cluster, pump = cluster or VirtualCluster(), Pump(Limits(), Timeouts())
     with connected() as (client, from_client), connected() as (broker, to_broker):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(pump.run)
@@ -146,6 +146,20 @@ async def test_a_small_request_costs_few_calls() -> None:
     builtins = sum(count for name, count in work.builtins.items() if name not in POLLS)
     assert work.functions.total() / REQUESTS <= FUNCTION_CALLS, work.functions
     assert builtins / REQUESTS <= BUILTIN_CALLS, work.builtins
+
+
+async def test_transactions_cost_others_nothing() -> None:
+    """Without a transactional id a Produce request makes the same calls, each as often, as if nothing was noted."""
+    produce, counts = OneRecordProduce.to("bench"), []
+    for notes in (False, True):
+        async with relayed(VirtualCluster(notes_transactions=notes)) as peers:
+            await in_thread(peers.exchange, produce.request, produce.response(), 100)
+            with counted() as work:
+                await in_thread(peers.exchange, produce.request, produce.response(), REQUESTS)
+        done = (*work.functions.items(), *work.builtins.items())
+        # Rounds of the pump take no part, nor does what is called now and then, as the look at the loop's lag.
+        counts.append({name: count // REQUESTS for name, count in done if name not in POLLS and count >= REQUESTS})
+    assert counts[0] == counts[1]
 
 
 def test_ids_that_descend_are_looked_up_without_a_scan() -> None:

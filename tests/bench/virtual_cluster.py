@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from kproxy.cluster.error_reports import ErrorReports
 from kproxy.cluster.policies import composed
 from kproxy.observe.counters import ClusterCounters
 from kproxy.protocol.api_table import ApiTable
 from kproxy.protocol.context import Context
 from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.routing.address_map import AddressMap
+from kproxy.routing.places import Place
 from kproxy.routing.ports import AutomaticPorts
+from kproxy.transactions.transactional_ids import TransactionalIds
 
 PROXY_HOST: Final = "proxy.example.org"
 
@@ -22,7 +25,7 @@ class _Listener:
     """A listener that opens no port."""
 
     node_id: int | None
-    port: int
+    place: Place
     retired: float | None = None
 
     def close(self) -> None:
@@ -32,14 +35,16 @@ class _Listener:
 class VirtualCluster:
     """A virtual cluster for connections that are relayed without a process around them; its ports are not opened."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, notes_transactions: bool = True) -> None:
         self.epoch = 0
+        self.errors = ErrorReports(lambda: False, lambda _: None)
         self.own: tuple[tuple[int, int, int], ...] = ()
         self.counters = ClusterCounters("bench")
         self.cluster_id = "bench"
-        self.table = ApiTable(self.counters, composed(self, {}, None))
+        ids = TransactionalIds() if notes_transactions else None
+        self.table = ApiTable(self.counters, composed(self, {}, None, transactional_ids=ids))
         self.served = self.table.served()
-        self._addresses = AddressMap(AutomaticPorts(20_000), _Listener, PROXY_HOST)
+        self._addresses = AddressMap(AutomaticPorts(20_000, host=PROXY_HOST), _Listener)
 
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
         """As `kproxy.protocol.context.VirtualCluster` says."""
@@ -54,6 +59,11 @@ class VirtualCluster:
         """As `kproxy.protocol.context.VirtualCluster` says."""
         del context
         return False
+
+    @property
+    def may_know_another(self) -> bool:
+        """As `kproxy.rebootstrap.answers.Rebootstrap` says."""
+        return self.epoch > 0
 
     def keeps_leader_epochs(self, context: Context) -> bool:
         """As `kproxy.rebootstrap.answers.Rebootstrap` says."""

@@ -1,12 +1,13 @@
 """Real clients that live on across a switch to another real Kafka cluster, without a restart.
 
-Two switches, each made once for all tests: to a cluster with other node ids, and to one with the same node ids.
+Three switches, each made once for all tests: two to a cluster with other node ids, one to one with the same node ids.
+They share the clients, because all at once leave kproxy no processor.
 docs/rebootstrap.md says what is expected of each client; each client's results are written to build/failover.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from kproxy.local_kafka.cluster import Cluster
 from tests.conftest import NODE_IDS
 from tests.support import libraries, passages
 from tests.support.backend import Backend
-from tests.support.libraries import EVERY_LIBRARY, NOTIFIED, Kind
+from tests.support.libraries import EVERY_LIBRARY, NOTIFIED, Kind, Library
 from tests.support.proxy import Proxy
 from tests.support.switch import Crowd, Followed, Passage, Topics, fed, switch
 
@@ -32,21 +33,35 @@ METADATA = 20
 MOVES = 2
 WORKERS: tuple[Kind, ...] = ("producer", "consumer")
 ADMINS: tuple[Kind, ...] = ("admin", "fresh-admin")
-CLIENTS = [
-    *(Followed(library, kind) for library in EVERY_LIBRARY for kind in WORKERS),
-    *(Followed(library, kind) for library in (libraries.JAVA_4_4, libraries.JAVA_4_3) for kind in ADMINS),
-]
-EXPECTED = dict.fromkeys(CLIENTS, NOTIFIED)
+JAVA = (libraries.JAVA_4_4, libraries.JAVA_4_3, libraries.JAVA_3_9, libraries.JAVA_3_9_DEFAULT)
+OTHERS = [library for library in EVERY_LIBRARY if library not in JAVA]
+NEWEST = (libraries.JAVA_4_4, libraries.LIBRDKAFKA_2_16, libraries.KAFKA_PYTHON, libraries.AIOKAFKA, libraries.FRANZ_GO)
+WITH_ADMINS = (libraries.JAVA_4_4, libraries.JAVA_4_3)
+
+
+def followed(crowd: Iterable[Library]) -> list[Followed]:
+    """Return the clients of these libraries."""
+    return [
+        Followed(library, kind) for library in crowd for kind in (*WORKERS, *(ADMINS if library in WITH_ADMINS else ()))
+    ]
+
+
+SWITCHES = {
+    "java-to-other-node-ids": followed(JAVA),
+    "others-to-other-node-ids": followed(OTHERS),
+    "newest-to-same-node-ids": followed(NEWEST),
+}
 
 
 @dataclass(frozen=True)
 class Switched:
-    """What was seen of a switch: each client's passage, and each producer's lost records.
+    """What was seen of a switch of `clients`: each one's passage, and each producer's lost records.
 
     `abilities`: what kproxy's inventory showed of each client before; `strays`: connections to the first cluster after;
     `meaning`: the virtual clusters of clients that sent the cluster and node they mean.
     """
 
+    clients: list[Followed]
     passages: list[Passage]
     abilities: Mapping[str, set[str]]
     strays: list[dict[str, Any]]
@@ -55,24 +70,24 @@ class Switched:
     meaning: set[str]
 
 
-@pytest.fixture(scope="module", params=["other-node-ids", "same-node-ids"])
+@pytest.fixture(scope="module", params=SWITCHES)
 def switched(
     request: pytest.FixtureRequest, kafka: Backend, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Switched]:
-    """Yield the results of switching all clients from the first cluster to the second while they work."""
+    """Yield the results of switching clients from the first cluster to the second while they work."""
     with ExitStack() as stack:
-        if request.param == "other-node-ids":
+        if request.param.endswith("other-node-ids"):
             second = request.getfixturevalue("newest_kafka")
         else:
             cluster = Cluster(jars.KAFKA_4_3, NODE_IDS, settings={"min.insync.replicas": 2})
             second = Backend(stack.enter_context(cluster))
         directory = tmp_path_factory.mktemp(request.param)
-        result = run({"first": kafka, "second": second}, directory)
+        result = run(SWITCHES[request.param], {"first": kafka, "second": second}, directory)
         print(passages.write(TABLE, request.param.replace("-", " ").capitalize(), result.passages))
         yield result
 
 
-def run(backends: dict[str, Backend], directory: Path) -> Switched:
+def run(clients: list[Followed], backends: dict[str, Backend], directory: Path) -> Switched:
     """Make the switch. Leaders move before it, so that the first cluster's leader epochs are the higher ones."""
     first, second = backends["first"], backends["second"]
     topics = Topics.create(first, second)
@@ -80,15 +95,16 @@ def run(backends: dict[str, Backend], directory: Path) -> Switched:
     for topic in (*topics,) * MOVES:
         first.move_leaders(topic)
     upstreams = {name: backend.cluster.bootstrap for name, backend in backends.items()}
-    servers = {client.cluster: upstreams for client in CLIENTS}
+    servers = {client.cluster: upstreams for client in clients}
     with (
         fed(backends, topics.read),
         Proxy(directory, servers, topology={"retired": "serve"}) as proxy,
-        Crowd(CLIENTS, directory, topics, proxy.bootstrap) as crowd,
+        Crowd(clients, directory, topics, proxy.bootstrap) as crowd,
     ):
-        abilities = {one.cluster: inventory(proxy, one.cluster) for one in CLIENTS}
-        found = switch(crowd, proxy, "second", second, EXPECTED)
+        abilities = {one.cluster: inventory(proxy, one.cluster) for one in clients}
+        found = switch(crowd, proxy, "second", second, dict.fromkeys(clients, NOTIFIED))
         return Switched(
+            clients,
             found,
             abilities,
             [one for one in connections(proxy) if int(one["upstream"].rpartition(":")[2]) in first.cluster.ports],
@@ -118,7 +134,7 @@ def connections(proxy: Proxy) -> list[dict[str, Any]]:
 
 def test_every_client_goes_on(switched: Switched) -> None:
     """Each client goes on within 5 s: by 129, or because retired nodes serve clients that never bootstrap again."""
-    late = passages.late(switched.passages, EXPECTED)
+    late = passages.late(switched.passages, dict.fromkeys(switched.clients, NOTIFIED))
     assert not late, f"first success at the other cluster: {late}"
 
 
@@ -144,7 +160,7 @@ def test_no_acknowledged_record_is_lost(switched: Switched) -> None:
 def test_admins_never_hang(switched: Switched) -> None:
     """A Java admin, long-lived or new, would hang until its timeout after 129 at the bootstrap port: none does."""
     admins = [one for one in switched.passages if one.client.kind in ADMINS]
-    assert len(admins) == 4
+    assert len(admins) == len([client for client in switched.clients if client.kind in ADMINS])
     assert not passages.silent(admins, NOTIFIED)
 
 
@@ -156,7 +172,7 @@ def test_no_connection_is_left_behind(switched: Switched) -> None:
 def test_clients_name_the_cluster_they_mean(switched: Switched) -> None:
     """Clients that send cluster and node in ApiVersions v5 (KIP-1242) are notified at connect time; no others are."""
     known = (libraries.JAVA_4_4, libraries.FRANZ_GO)
-    assert switched.meaning == {client.cluster for client in CLIENTS if client.library in known}
+    assert switched.meaning == {client.cluster for client in switched.clients if client.library in known}
 
 
 def test_inventory(switched: Switched) -> None:
@@ -172,7 +188,7 @@ def test_inventory(switched: Switched) -> None:
         libraries.JAVA_3_9: {"kip-899"},
         libraries.JAVA_3_9_DEFAULT: {"kip-899"},
     }
-    known = [client for client in CLIENTS if client.library in expected and client.kind != "fresh-admin"]
+    known = [client for client in switched.clients if client.library in expected and client.kind != "fresh-admin"]
     shown = {client.cluster: switched.abilities[client.cluster] for client in known}
     assert shown == {client.cluster: expected[client.library] for client in known}
 

@@ -44,8 +44,10 @@ CLIENTS = [
     Followed(member(libraries.KAFKA_PYTHON, "classic"), "consumer"),
     Followed(member(libraries.AIOKAFKA, "classic"), "consumer"),
 ]
-# The first share group of a cluster waits until the cluster has made its topic of share states.
-EXPECTED = {client: NOTIFIED if client.kind == "consumer" else 2 * NOTIFIED for client in CLIENTS}
+# The first share group of a cluster waits until the cluster has made its topic of share states. librdkafka 2.11 does
+# nothing on 129: it begins anew when its connections close, a second later, and waits between its attempts.
+SLOWER = {client: 2 * NOTIFIED for client in CLIENTS if client.kind == "share" or "2-11" in client.cluster}
+EXPECTED = {**dict.fromkeys(CLIENTS, NOTIFIED), **SLOWER}
 
 
 @pytest.fixture(scope="module")

@@ -13,13 +13,13 @@ from kproxy.local_kafka.cluster import Cluster
 from tests.clients.test_failover_clients import METADATA, TABLE, WORKERS
 from tests.support import passages
 from tests.support.backend import Backend
-from tests.support.libraries import JAVA_4_4, LIBRDKAFKA_2_16, NOTIFIED
+from tests.support.libraries import FRANZ_GO, JAVA_4_4, LIBRDKAFKA_2_16, NOTIFIED
 from tests.support.proxy import Proxy
 from tests.support.raw import RawClient, api_versions
 from tests.support.switch import Crowd, Followed, Topics, fed, switch
 from tests.support.wait import until
 
-CLIENTS = [Followed(library, kind) for library in (JAVA_4_4, LIBRDKAFKA_2_16) for kind in WORKERS]
+CLIENTS = [Followed(library, kind) for library in (JAVA_4_4, LIBRDKAFKA_2_16, FRANZ_GO) for kind in WORKERS]
 EXPECTED = dict.fromkeys(CLIENTS, NOTIFIED)
 
 

@@ -7,6 +7,7 @@ library showed its application is written to build/failover-producers.md.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +37,8 @@ ISSUED = (1 << 38) - 1
 BETWEEN = 40
 """Further ids that are used at each cluster between two switches."""
 
-SWITCHES = ("west", "east", "west", "east", "west", "east")
+SWITCHES = ("west", "east") * (int(os.environ.get("TEST_SWITCHES", "6")) // 2)
+"""The targets of the switches; TEST_SWITCHES=20 makes more of them."""
 OPEN_AT = ("west", "east", "west")
 """The target of each switch while transactions are open."""
 
@@ -66,7 +68,7 @@ class Moved:
 
 @pytest.fixture(scope="module")
 def moved(sides: Sides, tmp_path_factory: pytest.TempPathFactory) -> Moved:
-    """Make six switches; after each, once the old cluster is empty, all producers send two records, one at first."""
+    """Make all switches; after each, once the old cluster is empty, all producers send two records, one at first."""
     first, topic = sides.topic("first"), sides.topic("moved")
     results = [sides.around("west", topic, 0, AROUND, 1)]
     bootstrap = sides.proxy.bootstrap("idempotent")

@@ -15,6 +15,7 @@ from confluent_kafka import Producer
 
 from kproxy.local_kafka.ports import free_ports
 from tests.support import raw
+from tests.support.authority import Authority
 from tests.support.backend import Backend
 from tests.support.balancer import HOST, Balancer, binary_header, text_header
 from tests.support.proxy import Proxy
@@ -24,10 +25,10 @@ OWN = "192.0.2.7"
 SOURCE = f"{OWN}:4711"
 
 
-def behind(directory: Path, backend: Backend, advertised: Sequence[int], networks: list[str]) -> Proxy:
-    """A kproxy whose nodes are advertised at a balancer's ports."""
+def behind(directory: Path, backend: Backend, advertised: Sequence[int], networks: list[str], **each: Any) -> Proxy:
+    """A kproxy whose nodes are advertised at a balancer's ports; `each` are settings of its virtual cluster."""
     nodes = {"first_port": free_ports(4)[0], "advertised_first_port": advertised[1]}
-    own = {"nodes": nodes, "proxy_protocol": {"networks": networks}}
+    own = {"nodes": nodes, "proxy_protocol": {"networks": networks}, **each}
     destination = {"name": "lake", "type": "files", "directory": str(directory / "events"), "file_age": "1s"}
     return Proxy(directory, {"kafka": backend.cluster.bootstrap}, each=own, events={"destinations": [destination]})
 
@@ -45,16 +46,27 @@ def connected(directory: Path) -> list[dict[str, Any]]:
     return [event for event in map(json.loads, lines) if event["event"] == "client_connected"]
 
 
-@pytest.mark.parametrize("header", [text_header, binary_header])
-def test_a_client_behind_a_balancer(newest_kafka: Backend, tmp_path: Path, header: Callable[[str], bytes]) -> None:
+def secured(directory: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """TLS to clients: the virtual cluster's settings, and a client's."""
+    authority = Authority(directory)
+    own = authority.signed("kproxy")
+    tls = {"tls": {"certificate": str(own.chain), "key": str(own.key)}}
+    return tls, {"security.protocol": "SSL", "ssl.ca.location": str(authority.file)}
+
+
+@pytest.mark.parametrize(("header", "tls"), [(text_header, False), (binary_header, False), (binary_header, True)])
+def test_a_client_behind_a_balancer(
+    newest_kafka: Backend, tmp_path: Path, header: Callable[[str], bytes], tls: bool
+) -> None:
     """It produces through both; the API, the log and the event stream have its own address, not the balancer's."""
     advertised = free_ports(4)
-    proxy = behind(tmp_path, newest_kafka, advertised, [f"{HOST}/32"])
+    each, security = secured(tmp_path) if tls else ({}, {})
+    proxy = behind(tmp_path, newest_kafka, advertised, [f"{HOST}/32"], **each)
     topic = newest_kafka.topic()
     with proxy:
         assert list(proxy.node_ports().values()) == [advertised[1]]
         with Balancer({advertised[0]: proxy.port(), advertised[1]: proxy_port(proxy)}, header(SOURCE)):
-            producer = Producer({"bootstrap.servers": f"{HOST}:{advertised[0]}", "client.id": "behind"})
+            producer = Producer({"bootstrap.servers": f"{HOST}:{advertised[0]}", "client.id": "behind", **security})
             for number in range(20):
                 producer.produce(topic, f"{number}".encode())
             assert producer.flush(30) == 0
@@ -68,7 +80,7 @@ def test_a_client_behind_a_balancer(newest_kafka: Backend, tmp_path: Path, heade
 
 def proxy_port(proxy: Proxy) -> int:
     """The port at which kproxy listens for the only node."""
-    (line,) = proxy.logged(event="node has a port")
+    (line,) = until(lambda: proxy.logged(event="node has a port"), "its line in the log")
     return int(line["port"])
 
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kproxy.config import Config, GroupRule, Telemetry, load
-from kproxy.config.tls import UpstreamTls
+from kproxy.config.tls import AdminTls, UpstreamTls
 from tests.deploy.support import chart
 from tests.support import tools
+from tests.support.authority import Authority
 from tests.support.proxy import KPROXY
 
 OLDEST, NEWEST = "1.30", "1.37"
-DRAIN_MARGIN = 5
+PATTERN = "b$(node_id).main.example.org"
+DRAIN_MARGIN = 15
+"""Seconds for which events and telemetry are delivered behind the drain, and the state is closed, at most."""
 
 
 @pytest.fixture(params=chart.VALUES)
@@ -59,9 +63,15 @@ def test_matches_the_schemas_of_kubernetes(version: str, tmp_path: Path) -> None
 
 def test_kproxy_accepts_its_configuration(objects: list[chart.Object], tmp_path: Path) -> None:
     """`kproxy config check` takes the ConfigMap's file, with the variables of the container."""
-    file = tmp_path / "kproxy.yaml"
-    file.write_text(chart.configuration(objects))
-    tools.output(KPROXY, "config", "check", file, env=chart.environment(objects))
+    own, file = Authority(tmp_path).signed("kproxy"), tmp_path / "kproxy.yaml"
+    text = chart.configuration(objects)
+    for directory in ("/etc/kproxy-admin-tls", "/tls"):
+        text = text.replace(f"{directory}/tls.crt", str(own.chain)).replace(f"{directory}/tls.key", str(own.key))
+    file.write_text(text)
+    for name in ("token", "namespace", "ca.crt"):
+        (tmp_path / name).write_text("as in a pod")
+    mounted = {"KUBERNETES_SERVICE_ACCOUNT_DIR": str(tmp_path)}
+    tools.output(KPROXY, "config", "check", file, env=chart.environment(objects) | mounted)
 
 
 def test_upstreams_come_to_kproxy_in_their_order(tmp_path: Path) -> None:
@@ -73,7 +83,34 @@ def test_upstreams_come_to_kproxy_in_their_order(tmp_path: Path) -> None:
     assert (cluster.failover.automatic, cluster.failover.after, cluster.failover.floor) == (True, 30, 900)
     assert cluster.failover.hide_topic_ids_from == ()
     assert cluster.failover.separate_producer_ids is False
+    assert cluster.failover.standby_interval == 20
     assert config.drain.rebootstrap
+
+
+def test_replicas_agree(objects: list[chart.Object], tmp_path: Path) -> None:
+    """The pods have a token for Kubernetes' API where a ConfigMap is used, and it opens that ConfigMap alone."""
+    config = _config(objects, tmp_path)
+    names = {cluster.failover.config_map for cluster in config.clusters} - {None}
+    assert _pod(objects)["automountServiceAccountToken"] is bool(names)
+    assert chart.only(objects, "ServiceAccount")["automountServiceAccountToken"] is False
+    roles, bindings = chart.of_kind(objects, "Role"), chart.of_kind(objects, "RoleBinding")
+    assert len(roles) == len(bindings) == len(names)
+    for role, binding, name in zip(roles, bindings, names, strict=True):
+        verbs = ["get", "watch", "patch", "create"]
+        rule = {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": [name], "verbs": verbs}
+        assert role["rules"] == [rule]
+        assert binding["roleRef"]["name"] == role["metadata"]["name"]
+        account = {"kind": "ServiceAccount", "name": _pod(objects)["serviceAccountName"], "namespace": chart.NAMESPACE}
+        assert binding["subjects"] == [account]
+    assert names.isdisjoint(found["metadata"]["name"] for found in chart.of_kind(objects, "ConfigMap"))
+
+
+def test_ways_to_agree_come_to_kproxy(tmp_path: Path) -> None:
+    """A topic as it was given; the ConfigMap is named after the release."""
+    for values, expected in (("control-topic", ("kproxy-orders", None)), ("config-map", (None, "kproxy-orders"))):
+        config = _config(chart.rendered(chart.VALUES[values], tmp_path), tmp_path)
+        failover = config.clusters[0].failover
+        assert (failover.control_topic, failover.config_map) == expected
 
 
 def test_telemetry_comes_to_kproxy(tmp_path: Path) -> None:
@@ -101,6 +138,19 @@ def test_hosted_groups_come_to_kproxy(tmp_path: Path) -> None:
     assert _pod(objects)["securityContext"]["fsGroup"] == 65532, "a fresh volume belongs to root"
     others = chart.only(chart.rendered(chart.VALUES["single"], tmp_path), "Deployment")["spec"]
     assert others["strategy"]["type"] == "RollingUpdate"
+
+
+def test_client_credentials_come_to_kproxy(tmp_path: Path) -> None:
+    """A group within the identity: its keys are written as kproxy's, too."""
+    grant = {"tokenEndpoint": "https://login/token", "clientId": "kproxy", "clientSecretFile": "/s", "scope": "a b"}
+    identity = {"mechanism": "OAUTHBEARER", "clientCredentials": grant}
+    objects = chart.rendered({"clusters": [{**chart.MAIN, "identity": identity}]}, tmp_path)
+    (cluster,) = _config(objects, tmp_path).clusters
+    assert cluster.identity is not None
+    found = cluster.identity.client_credentials
+    assert found is not None
+    assert (found.endpoint.where, found.client_id) == ("https://login:443/token", "kproxy")
+    assert (found.client_secret_file, found.scope) == ("/s", "a b")
 
 
 def test_tls_and_the_identity_come_to_kproxy(tmp_path: Path) -> None:
@@ -131,6 +181,31 @@ def test_tls_and_the_identity_come_to_kproxy(tmp_path: Path) -> None:
     assert second.identity.mechanism == "SCRAM-SHA-512"
 
 
+def test_clients_that_authenticate_to_kproxy(tmp_path: Path) -> None:
+    """By users, tokens or certificates; names of claims stay as they are."""
+    tls = {"certificate": "/tls/tls.crt", "key": "/tls/tls.key", "clientCa": "/clients/ca.crt"}
+    tokens = {
+        "issuer": "https://login.example.org/",
+        "audience": ["kafka"],
+        "jwksUrl": "https://login.example.org/keys",
+        "requiredClaims": {"tenantId": "a"},
+        "clockSkew": "10s",
+    }
+    users = {"mechanisms": ["SCRAM-SHA-512", "OAUTHBEARER"], "usersFile": "/users/users", "oauthbearer": tokens}
+    rules = {"certificates": [{"subject": "CN=(.*)", "principal": "$1"}]}
+    both = [
+        {**chart.MAIN, "tls": tls, "authentication": {**users, "sessionLifetime": "1h"}},
+        {**chart.MAIN, "name": "other", "port": 9192, "tls": tls, "authentication": rules},
+    ]
+    one, other = _config(chart.rendered({"clusters": both}, tmp_path), tmp_path).clusters
+    assert one.authentication is not None
+    assert other.authentication is not None
+    assert one.authentication.oauthbearer is not None
+    assert one.authentication.oauthbearer.required_claims == {"tenantId": "a"}
+    assert (one.authentication.session_lifetime, one.authentication.users_file) == (3600, "/users/users")
+    assert [rule.principal for rule in other.authentication.certificates] == ["$1"]
+
+
 def test_names_for_web_pages_come_to_kproxy(tmp_path: Path) -> None:
     """As they were given; the admin listener stays what it is."""
     values = {"clusters": [chart.MAIN], "admin": {"allowedHosts": ["kproxy.example.com"]}}
@@ -142,8 +217,11 @@ def test_names_for_web_pages_come_to_kproxy(tmp_path: Path) -> None:
 def test_balancers_that_speak_the_proxy_protocol(tmp_path: Path) -> None:
     """Their networks come to kproxy, as does the cluster's own limit."""
     own = {"proxyProtocol": {"networks": ["10.0.0.0/8"]}, "maxConnections": 5000}
+    own |= {"maxConnectionsPerPrincipal": 500, "byteRates": [{"principal": "User:batch-.*", "produce": "10MiB"}]}
     (cluster,) = _config(chart.rendered({"clusters": [{**chart.MAIN, **own}]}, tmp_path), tmp_path).clusters
     assert (cluster.proxy_protocol.networks, cluster.max_connections) == (("10.0.0.0/8",), 5000)
+    assert cluster.max_connections_per_principal == 500
+    assert [(rate.principal, rate.produce) for rate in cluster.byte_rates] == [("User:batch-.*", 10 << 20)]
 
 
 def test_the_token_of_commands(tmp_path: Path) -> None:
@@ -164,11 +242,91 @@ def test_the_token_of_commands(tmp_path: Path) -> None:
             assert volumes["admin-token"]["secret"] == secret
 
 
+def test_tls_of_the_admin_port(tmp_path: Path) -> None:
+    """A Secret's files are mounted where kproxy looks for them; probes, scrapes and commands in the pod use https."""
+    tls = {"secretName": "admin-tls", "clientCaKey": "ca.crt", "clientNames": ["operators"]}
+    monitor = {"enabled": True, "clients": True}
+    objects = chart.rendered({"clusters": [chart.MAIN], "admin": {"tls": tls}, "serviceMonitor": monitor}, tmp_path)
+    admin = _config(objects, tmp_path).admin
+    assert admin is not None
+    assert admin.tls == AdminTls(
+        certificate="/etc/kproxy-admin-tls/tls.crt",
+        key="/etc/kproxy-admin-tls/tls.key",
+        client_ca="/etc/kproxy-admin-tls/ca.crt",
+        client_names=("operators",),
+    )
+    pod = _pod(objects)
+    container = pod["containers"][0]
+    assert {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}["admin-tls"] == (
+        "/etc/kproxy-admin-tls"
+    )
+    assert {"name": "admin-tls", "secret": {"secretName": "admin-tls"}} in pod["volumes"]
+    assert {container[f"{probe}Probe"]["httpGet"]["scheme"] for probe in ("liveness", "readiness")} == {"HTTPS"}
+    name = f"kproxy.{chart.NAMESPACE}.svc"
+    expected = {"ca": {"secret": {"name": "admin-tls", "key": "ca.crt"}}, "serverName": name}
+    for endpoint in chart.only(objects, "ServiceMonitor")["spec"]["endpoints"]:
+        assert (endpoint["scheme"], endpoint["tlsConfig"]) == ("https", expected)
+    environment = _environment(container)
+    assert environment["KPROXY_ADMIN_URL"] == "https://127.0.0.1:9190"
+    assert environment["KPROXY_ADMIN_CA_FILE"] == "/etc/kproxy-admin-tls/tls.crt"
+    assert environment["KPROXY_ADMIN_SERVER_NAME"] == name
+
+
+def _environment(container: Mapping[str, Any]) -> dict[str, str]:
+    return {each["name"]: each["value"] for each in container["env"]}
+
+
+def test_commands_inside_the_pod(tmp_path: Path) -> None:
+    """They find the admin port and the token, whatever the values say of both."""
+    values = {**chart.VALUES["single"], "admin": {"port": 8080, "tokenSecret": {"name": "token", "key": "t"}}}
+    container = _pod(chart.rendered(values, tmp_path))["containers"][0]
+    environment = _environment(container)
+    assert environment["KPROXY_ADMIN_URL"] == "http://127.0.0.1:8080"
+    mounted = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+    assert environment["KPROXY_ADMIN_TOKEN_FILE"] == f"{mounted['admin-token']}/t"
+
+
+def test_a_state_on_a_claim(tmp_path: Path) -> None:
+    """The old pod ends first in a rollout: the new one would wait for the file in vain."""
+    claim = {"name": "state", "persistentVolumeClaim": {"claimName": "kproxy"}}
+    for mount, strategy in (("/state", "Recreate"), ("/other", "RollingUpdate")):
+        values = {
+            **chart.VALUES["single"],
+            "config": {"state": {"path": "/state/kproxy.db"}},
+            "extraVolumes": [claim],
+            "extraVolumeMounts": [{"name": "state", "mountPath": mount}],
+        }
+        deployment = chart.only(chart.rendered(values, tmp_path), "Deployment")
+        assert deployment["spec"]["strategy"]["type"] == strategy
+
+
+def test_ports_below_1024(tmp_path: Path) -> None:
+    """kproxy may open them without root, and asks for nothing where there is none."""
+    low = {"clusters": [{**chart.MAIN, **chart.NAMED, "port": 443, "nodes": {"strategy": "sni", "pattern": PATTERN}}]}
+    sysctls = [{"name": "net.ipv4.ip_unprivileged_port_start", "value": "0"}]
+    assert _pod(chart.rendered(low, tmp_path))["securityContext"]["sysctls"] == sysctls
+    assert "sysctls" not in _pod(chart.rendered(chart.VALUES["single"], tmp_path))["securityContext"]
+
+
+def test_the_tests_pod_may_ask(tmp_path: Path) -> None:
+    """`helm test` reaches the admin port, whoever else may."""
+    peers = [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}]
+    values = {**chart.VALUES["single"], "networkPolicy": {"enabled": True, "monitoring": peers}}
+    objects = chart.rendered(values, tmp_path)
+    *_, admin = chart.only(objects, "NetworkPolicy")["spec"]["ingress"]
+    labels = next(each for each in objects if each["kind"] == "Pod")["metadata"]["labels"]
+    assert admin["from"][0] == peers[0]
+    assert admin["from"][1]["podSelector"]["matchLabels"].items() <= labels.items()
+
+
 def test_every_node_has_its_port_in_the_service(objects: list[chart.Object], tmp_path: Path) -> None:
     """For each cluster the Service maps the bootstrap port and, by node id, exactly the ports that kproxy will bind."""
     config = _config(objects, tmp_path)
     services = {service["metadata"]["name"]: service for service in chart.of_kind(objects, "Service")}
     for cluster in config.clusters:
+        if cluster.server_names is not None:
+            services.pop("kproxy-sni", None)  # a test of its own is below
+            continue
         ids = [node for nodes in cluster.nodes.ranges for node in range(nodes.first, nodes.last + 1)]
         expected = {"bootstrap": cluster.listen.port}
         expected |= {f"node-{node}": cluster.first_port + index for index, node in enumerate(ids)}
@@ -183,10 +341,41 @@ def test_every_node_has_its_port_in_the_service(objects: list[chart.Object], tmp
     assert list(services) == ["kproxy"]
 
 
+def test_names_share_one_port_in_one_service(tmp_path: Path) -> None:
+    """Two virtual clusters at one port have one Service with that port alone; others keep one of their own."""
+    objects = chart.rendered(chart.VALUES["names"], tmp_path)
+    services = {service["metadata"]["name"]: service["spec"] for service in chart.of_kind(objects, "Service")}
+    assert set(services) == {"kproxy", "kproxy-ports", "kproxy-sni"}
+    assert services["kproxy-sni"]["type"] == "LoadBalancer"
+    assert services["kproxy-sni"]["ports"] == [{"name": "clients-9093", "port": 9093, "targetPort": 9093}]
+    main, bills, _ = _config(objects, tmp_path).clusters
+    assert main.listen == bills.listen
+    assert main.server_names is not None
+    assert bills.server_names is not None
+    assert (main.server_names.nodes.name(7), bills.server_names.nodes.name(7)) == (
+        "b7.main.example.org",
+        "b7.bills.example.org",
+    )
+    opened = [port["containerPort"] for port in _pod(objects)["containers"][0]["ports"]]
+    assert sorted(opened) == [9093, 9190, 9192, 9193, 9194, 9195]
+    allowed = chart.only(objects, "NetworkPolicy")["spec"]["ingress"][0]["ports"]
+    assert {"port": 9093, "protocol": "TCP"} in allowed
+
+
+def test_names_at_a_node_port(tmp_path: Path) -> None:
+    """The one port of every Kubernetes node is the one that is advertised."""
+    objects = chart.rendered(chart.VALUES["names-node-port"], tmp_path)
+    (service,) = [one for one in chart.of_kind(objects, "Service") if one["metadata"]["name"] == "kproxy-sni"]
+    assert [port["nodePort"] for port in service["spec"]["ports"]] == [30093]
+    (cluster,) = _config(objects, tmp_path).clusters
+    assert cluster.nodes.advertised_port == 30093
+
+
 def test_clients_get_the_service_name(objects: list[chart.Object], tmp_path: Path) -> None:
     """The advertised host is the Service's own name, unless the values give another."""
     for cluster in _config(objects, tmp_path).clusters:
-        assert cluster.advertised_host in {f"kproxy-{cluster.name}.{chart.NAMESPACE}.svc", "kafka.example.org"}
+        own = f"kproxy-{cluster.name}.{chart.NAMESPACE}.svc"
+        assert cluster.advertised_host in {own, "kafka.example.org", "bills.example.org"}
 
 
 def test_the_pod_outlives_its_drain(objects: list[chart.Object], tmp_path: Path) -> None:
@@ -205,9 +394,10 @@ def test_probes_ask_the_admin_listener(objects: list[chart.Object], tmp_path: Pa
     assert admin is not None
     assert ports == {"admin": admin.listen.port}
     paths = {kind: container[f"{kind}Probe"]["httpGet"] for kind in ("liveness", "readiness")}
+    scheme = {} if admin.tls is None else {"scheme": "HTTPS"}
     assert paths == {
-        "liveness": {"path": "/livez", "port": "admin"},
-        "readiness": {"path": "/readyz", "port": "admin"},
+        "liveness": {"path": "/livez", "port": "admin", **scheme},
+        "readiness": {"path": "/readyz", "port": "admin", **scheme},
     }
 
 
@@ -259,3 +449,22 @@ def test_notes_name_every_upstream(tmp_path: Path) -> None:
     values = chart.values_file(chart.VALUES["failover"], tmp_path)
     done = chart.helm("install", chart.RELEASE, chart.CHART, "--dry-run=client", "--values", values)
     assert "main (east: kafka-0.east:9092,kafka-1.east:9092; west: kafka-0.west:9092)\n" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (chart.VALUES["failover"], "WARNING: nothing makes the 2 replicas agree on the active upstream"),
+        ({**chart.VALUES["failover"], "replicas": 1}, None),
+        (chart.VALUES["minimal"], None),
+        (chart.VALUES["control-topic"], None),
+        (chart.VALUES["config-map"], "Replicas agree on the active upstream by the ConfigMap kproxy-orders."),
+    ],
+)
+def test_notes_say_whether_replicas_agree(values: Mapping[str, Any], said: str | None, tmp_path: Path) -> None:
+    """They warn where several replicas would be switched one by one."""
+    file = chart.values_file(values, tmp_path)
+    done = chart.helm("install", chart.RELEASE, chart.CHART, "--dry-run=client", "--values", file)
+    assert done.returncode == 0, done.stderr
+    notes = done.stdout.partition("NOTES:")[2]
+    assert (said in notes) if said else ("agree" not in notes)

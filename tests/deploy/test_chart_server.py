@@ -18,6 +18,8 @@ KINDS = (
     ("v1", "ConfigMap"),
     ("v1", "ServiceAccount"),
     ("policy/v1", "PodDisruptionBudget"),
+    ("rbac.authorization.k8s.io/v1", "Role"),
+    ("rbac.authorization.k8s.io/v1", "RoleBinding"),
     ("networking.k8s.io/v1", "NetworkPolicy"),
     ("monitoring.coreos.com/v1", "ServiceMonitor"),
 )
@@ -57,7 +59,7 @@ def test_the_server_takes_every_object(name: str, kubernetes: ApiServer, tmp_pat
         kubernetes.dry_run(found, chart.NAMESPACE)
 
 
-@pytest.mark.parametrize("name", ["minimal", "two-clusters"])
+@pytest.mark.parametrize("name", ["minimal", "two-clusters", "config-map"])
 def test_the_pod_meets_the_restricted_profile(name: str, kubernetes: ApiServer, tmp_path: Path) -> None:
     """The pod itself is admitted to a namespace that enforces Kubernetes' restricted profile."""
     deployment = chart.only(chart.rendered(chart.VALUES[name], tmp_path), "Deployment")

@@ -13,6 +13,7 @@ import yaml
 
 from tests.deploy.support import chart
 
+NAMES = {"strategy": "sni", "pattern": "b$(node_id).example.org"}
 REFUSED: Mapping[str, tuple[dict[str, Any], str]] = {
     "no clusters": ({"clusters": []}, "at '/clusters': minItems: got 0, want 1"),
     "unknown key": ({"replica": 3}, "additional properties 'replica' not allowed"),
@@ -31,6 +32,15 @@ REFUSED: Mapping[str, tuple[dict[str, Any], str]] = {
 }
 REFUSED_CLUSTER: Mapping[str, tuple[dict[str, Any], str]] = {
     "no ranges": ({"nodes": {}}, "at '/clusters/0/nodes': missing property 'ranges'"),
+    "names without a pattern": ({"nodes": {"strategy": "sni"}}, "at '/clusters/0/nodes': missing property 'pattern'"),
+    "names without TLS": ({"nodes": NAMES}, "at '/clusters/0': missing properties 'tls', 'advertisedHost'"),
+    "names and ranges": ({**chart.NAMED, "nodes": NAMES | {"ranges": ["0"]}}, "at '/clusters/0/nodes/ranges': false"),
+    "a pattern for ports": ({"nodes": {"ranges": ["0"], "pattern": "b$(node_id).x"}}, "nodes/pattern': false schema"),
+    "a pattern without an id": ({**chart.NAMED, "nodes": NAMES | {"pattern": "b.x"}}, "at '/clusters/0/nodes/pattern'"),
+    "names at another node port": (
+        {**chart.NAMED, "nodePort": 30092, "nodes": NAMES | {"advertisedPort": 30093}},
+        "main: nodePort: 30092 must be nodes.advertisedPort, where nodes have names: there is one port",
+    ),
     "empty ranges": ({"nodes": {"ranges": []}}, "at '/clusters/0/nodes/ranges': minItems: got 0, want 1"),
     "port 0": ({"port": 0}, "at '/clusters/0/port': minimum: got 0, want 1"),
     "server without port": ({"bootstrapServers": ["kafka"]}, "at '/clusters/0/bootstrapServers/0'"),
@@ -46,6 +56,22 @@ REFUSED_CLUSTER: Mapping[str, tuple[dict[str, Any], str]] = {
     "nowhere to fail over": (
         {"failover": {"automatic": True}},
         "main: failover.automatic: needs at least two upstreams",
+    ),
+    "a name for the ConfigMap": (
+        {"failover": {"configMap": "orders"}},
+        "at '/clusters/0/failover/configMap': got string, want boolean",
+    ),
+    "a topic that Kafka does not take": (
+        {"failover": {"controlTopic": "a b"}},
+        "at '/clusters/0/failover/controlTopic'",
+    ),
+    "nothing to agree on": (
+        {"failover": {"configMap": True}},
+        "main: failover.configMap: needs at least two upstreams",
+    ),
+    "nothing to agree on by a topic": (
+        {"failover": {"controlTopic": "a"}},
+        "main: failover.controlTopic: needs at least two upstreams",
     ),
     "telemetry as a flag": ({"telemetry": True}, "at '/clusters/0/telemetry': got boolean, want object"),
     "who may alter": ({"telemetry": {"admin": "all"}}, "at '/clusters/0/telemetry/admin'"),
@@ -104,6 +130,24 @@ def test_refuses_a_wrong_cluster(name: str, tmp_path: Path) -> None:
     assert message in _refusal({"clusters": [{**chart.MAIN, **wrong}]}, tmp_path)
 
 
+def test_refuses_groups_that_are_sent_away(tmp_path: Path) -> None:
+    """kproxy would refuse it as well, when the old pod has ended already."""
+    values = {"clusters": [{**chart.MAIN, "groups": chart.GROUPS}], "replicas": 1, "drain": {"rebootstrap": True}}
+    assert "main: groups: go with drain.rebootstrap: false" in _refusal(values, tmp_path)
+
+
+def test_refuses_replicas_with_one_state(tmp_path: Path) -> None:
+    """The second one would wait for the file, and never start."""
+    values = {**chart.VALUES["groups"], "clusters": [chart.MAIN], "replicas": 2}
+    assert "config.state.path: is on a PersistentVolumeClaim" in _refusal(values, tmp_path)
+
+
+def test_refuses_the_account_of_everybody(tmp_path: Path) -> None:
+    """Every pod that has no account of its own could switch the clients."""
+    values = {"clusters": [chart.AGREEING], "serviceAccount": {"create": False}}
+    assert "failover.configMap: needs a ServiceAccount of its own" in _refusal(values, tmp_path)
+
+
 def test_refuses_the_chart_without_values() -> None:
     """The defaults alone lack a cluster, and the message says so."""
     done = chart.helm("template", "kproxy", chart.CHART)
@@ -133,6 +177,13 @@ def test_refuses_a_cluster_without_a_backend(tmp_path: Path) -> None:
     assert "at '/clusters/0': missing property 'upstreams'" in message
     twice = {"name": "main", "nodes": {"ranges": ["0-2"]}, "upstreams": [chart.UPSTREAMS[0], chart.UPSTREAMS[0]]}
     assert "main: upstreams: the name east is given twice" in _refusal({"clusters": [twice]}, tmp_path)
+
+
+def test_refuses_two_ways_to_agree(tmp_path: Path) -> None:
+    """A topic and a ConfigMap could say different things."""
+    both = {**chart.AGREEING, "failover": {"configMap": True, "controlTopic": "a"}}
+    message = _refusal({"clusters": [both]}, tmp_path)
+    assert "main: failover: give either controlTopic or configMap, not both" in message
 
 
 def test_refuses_an_old_kubernetes(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 from kproxy.local_kafka.ports import free_port
 from tests.support import tools
+from tests.support.admin_serving import Serving, secured
+from tests.support.authority import Authority
 
 HEALTHCHECK = tools.ROOT / "deploy" / "image" / "healthcheck.py"
 
@@ -39,8 +41,8 @@ def admin() -> Iterator[int]:
         thread.join()
 
 
-def _check(*arguments: str, admin: str = "") -> subprocess.CompletedProcess[str]:
-    return tools.run(sys.executable, "-IS", HEALTHCHECK, *arguments, env={"KPROXY_ADMIN": admin})
+def _check(*arguments: str, admin: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
+    return tools.run(sys.executable, "-IS", HEALTHCHECK, *arguments, env={"KPROXY_ADMIN": admin, **environ})
 
 
 def test_hadolint_passes() -> None:
@@ -68,6 +70,23 @@ def test_healthcheck_refuses_503(admin: int, address: str) -> None:
     """Any other status is unhealthy, and the line says which; an any-address in KPROXY_ADMIN means loopback."""
     done = _check(admin=address.format(admin))
     assert (done.returncode, done.stderr) == (1, f"http://127.0.0.1:{admin}/livez: HTTP/1.0 503 Service Unavailable\n")
+
+
+@pytest.mark.parametrize("demands", [False, True])
+def test_healthcheck_of_an_admin_port_with_tls(tmp_path: Path, demands: bool) -> None:
+    """It finds out that the port speaks TLS, or is told; where a certificate is demanded it shows one."""
+    authority = Authority(tmp_path)
+    own = authority.signed("kproxy")
+    shown = {"KPROXY_ADMIN_CERTIFICATE_FILE": str(own.chain), "KPROXY_ADMIN_KEY_FILE": str(own.key)}
+    with Serving(secured(authority, own, demands=demands)) as serving:
+        where = f"127.0.0.1:{serving.port}"
+        for address in (where, f"https://{where}"):
+            done = _check(address, **shown if demands else {})
+            assert (done.returncode, done.stderr) == (0, "")
+        done = _check(where, "/nowhere", **shown)
+        assert (done.returncode, done.stderr) == (1, f"https://{where}/nowhere: HTTP/1.1 404 Not Found\n")
+        if demands:
+            assert "certificate required" in _check(where).stderr
 
 
 def test_healthcheck_refuses_silence() -> None:

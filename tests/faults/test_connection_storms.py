@@ -16,12 +16,13 @@ import pytest
 from tests.support.proxy import Proxy
 from tests.support.quick_broker import quick_broker
 from tests.support.raw import HOST, RawClient, request
+from tests.support.share import BUSY, pace
 from tests.support.wait import until
-from tests.support.witness import witness
+from tests.support.witness import Witness, witness
 
 STORM = 3000
-LONGEST = 0.05
-"""Seconds of kproxy's work that another client's request may be behind."""
+SILENT = 0.05
+"""Seconds of kproxy's work that another client's request may be behind while clients only connect, at a pace of 1."""
 RESET = struct.pack("ii", 1, 0)
 HEARTBEAT = request(12, 0, 1)
 
@@ -38,13 +39,24 @@ def many_files() -> Iterator[None]:
 @contextmanager
 def kproxy(directory: Path, *, files: int | None = None, **settings: Any) -> Iterator[Proxy]:
     """Run kproxy in front of a quick broker, with so many descriptors."""
-    with quick_broker() as address:
+    with quick_broker() as (address, _):
         proxy = Proxy(directory, {"quick": address}, **settings)
         if files is not None:
             limited = f'ulimit -n {files} && exec "$@"'
             proxy._command = ["sh", "-c", limited, "sh", *proxy._command]
         with proxy:
             yield proxy
+
+
+@contextmanager
+def witnessed(directory: Path) -> Iterator[tuple[Proxy, Witness]]:
+    """Run kproxy in front of a quick broker, with a witness."""
+    with (
+        quick_broker() as (address, broker),
+        Proxy(directory, {"quick": address}) as proxy,
+        witness(proxy.port(), proxy.pid, broker) as seen,
+    ):
+        yield proxy, seen
 
 
 class Storm:
@@ -90,26 +102,26 @@ def active(proxy: Proxy) -> float:
 @pytest.mark.usefixtures("many_files")
 def test_a_storm_of_clients_that_send_nothing(tmp_path: Path) -> None:
     """They come, speak up at once after all, and leave at once: no request of another waits 50 ms for any of that."""
-    with kproxy(tmp_path) as proxy, witness(proxy.port(), proxy.pid) as seen:
+    with witnessed(tmp_path) as (proxy, seen):
         storm = Storm(proxy.port(), STORM)
         until(lambda: active(proxy) == STORM + 1, "all of them silent")
         assert storm.speak() == STORM
         storm.reset()
         until(lambda: active(proxy) == 1, "the end of all")
     assert seen.requests > 100
-    assert seen.most < LONGEST
+    assert seen.most < SILENT * pace()
 
 
 @pytest.mark.usefixtures("many_files")
 def test_a_storm_of_clients_that_speak_at_once(tmp_path: Path) -> None:
     """Each has a broker dialled and is answered: by default a fleet behind one address comes back in seconds."""
-    with kproxy(tmp_path) as proxy, witness(proxy.port(), proxy.pid) as seen:
+    with witnessed(tmp_path) as (proxy, seen):
         storm = Storm(proxy.port(), STORM)
         assert storm.speak() == STORM
         storm.reset()
         until(lambda: active(proxy) == 1, "the end of all")
         assert proxy.metric("kproxy_connections_closed_total", reason="address_rate") == 0
-    assert seen.most < LONGEST
+    assert seen.most < BUSY * pace()
 
 
 def _answered(client: RawClient) -> bool:

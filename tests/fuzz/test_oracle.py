@@ -143,8 +143,8 @@ def test_nothing_smaller_than_needed() -> None:
 
 def test_a_worker_ends_with_what_it_did(tmp_path: Path) -> None:
     """A process fuzzes a target until it has done so many inputs, says so, and exits with 0."""
-    command = [sys.executable, "-m", "tests.fuzz.worker", "config", "--inputs", "150", "--seconds", "100"]
+    command = [sys.executable, "-m", "tests.fuzz.worker", "config", "--inputs", "40", "--seconds", "100"]
     done = subprocess.run([*command, "--out", str(tmp_path)], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     said = json.loads(done.stdout.splitlines()[-1])
-    assert (said["target"], said["inputs"], said["findings"]) == ("config", 150, {})
+    assert (said["target"], said["inputs"], said["findings"]) == ("config", 40, {})

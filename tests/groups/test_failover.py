@@ -91,6 +91,8 @@ def test_a_drain(newest_kafka: Backend, topic: str, tmp_path: Path) -> None:
     """All are members of the restarted process, in their generation, with what they are assigned."""
     state = {"state": {"path": str(tmp_path / "state.db")}}
     with hosting(tmp_path, newest_kafka.cluster.bootstrap, topic, state) as (group, clients):
+        # One that has not asked for its assignment before it is cut off joins again, as at a broker.
+        check_read(clients, newest_kafka, topic, "before")
         known, generation = group.ids(), group.generation()
         group.proxy.signal()
         assert group.proxy.wait() == 0

@@ -34,7 +34,7 @@ def output(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Out
     """Tables of a few clients, with something for each query."""
     directory = tmp_path_factory.mktemp("written")
     file(directory, [push(client, turn, _as_a_producer(client, turn)) for turn in range(4) for client in range(6)])
-    lines = [encode(event, BEGAN + at, proxy, "main").payload for at, proxy, event in EVENTS]
+    lines = [encode(event, BEGAN + at, proxy, "main", 0).payload for at, proxy, event in EVENTS]
     (directory / "events.json").write_bytes(b"\n".join([*lines, b"nobody's"]))
     made = Output(spark, str(tmp_path_factory.mktemp("output")))
     assert job.Job(made, [FilesInput(str(directory))]).start(None).awaitTermination(120)

@@ -47,7 +47,8 @@ class Consumer(Client):
     """While it does nothing, though it is alive, as in a long collection of garbage."""
     assignment: bytes = b""
     syncs: int = 0
-    """How many SyncGroup requests it has sent: a leader that sends one again assigns otherwise."""
+    """How many SyncGroup requests it has sent: a leader that sends one again assigns otherwise, unless it is steady."""
+    steady: bool = False
     request: Request | None = field(default=None)
     """Its request that waits for an answer, or whose answer it has not seen yet."""
 
@@ -71,7 +72,8 @@ class Consumer(Client):
             self._send(self.ask())
         elif self.phase is Phase.JOINED:
             self.syncs += 1
-            self._send(self.sync({} if self.joined.skip_assignment else assigned(self.joined.members, self.syncs)))
+            turn = 0 if self.steady else self.syncs
+            self._send(self.sync({} if self.joined.skip_assignment else assigned(self.joined.members, turn)))
         else:
             self._go_on(self.heartbeat(), Phase.STABLE)
 

@@ -54,7 +54,7 @@ class Groups(RuleBasedStateMachine):
         self.seen: tuple[Group | None, int] = (None, 0)
         self.latency = self.ticks = 0
         for kind in kinds:
-            self.start(kind, PROTOCOLS[0], 0)
+            self.start(kind, PROTOCOLS[0], 0, steady=True)
         self.live(1 + int(DELAY) * len(kinds), 0, 4)
 
     def _alive(self) -> list[Consumer]:
@@ -67,13 +67,14 @@ class Groups(RuleBasedStateMachine):
     def has_consumers(self) -> bool:
         return bool(self._alive())
 
-    @rule(kind=KIND, protocols=st.sampled_from(PROTOCOLS), after=AFTER)
-    def start(self, kind: str, protocols: Protocols, after: int) -> None:
+    @rule(kind=KIND, protocols=st.sampled_from(PROTOCOLS), after=AFTER, steady=st.booleans())
+    def start(self, kind: str, protocols: Protocols, after: int, *, steady: bool) -> None:
         """A consumer starts; of a static one an earlier process may be dead, or still there."""
         if len(self._alive()) == 8:
             return
         instance_id = kind if kind in ("i", "j") else None
         consumer = Consumer(self.world, "c", instance_id, protocols, SESSION, REBALANCE)
+        consumer.steady = steady
         consumer.needs_member_id = consumer.skips_assignment = kind != "old"
         consumer.sent, consumer.told, consumer.got = self.requests.append, self.note_generation, self.note_assignment
         self.consumers.append(consumer)

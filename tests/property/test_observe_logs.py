@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kproxy.observe.log_sampling import BURST, PER_SECOND, Kind, Sampling
+from kproxy.observe.log_sampling import BURST, FAULT_SECONDS, PER_SECOND, Burst, FirstOnly, Kind, Sampling
 from kproxy.observe.masking import SHORTEST, Secrets
 
 KINDS = [Kind("connection ended", "main", reason) for reason in ("client_closed", "connect_failed")]
 STEPS = st.tuples(st.sampled_from(KINDS), st.integers(1, 3 * BURST), st.floats(0, 60), st.booleans())
 
 
-@given(st.lists(STEPS, max_size=30))
-def test_every_line_is_written_or_in_one_sum(steps: list[tuple[Kind, int, float, bool]]) -> None:
-    """And no kind gets more lines than its burst and its rate allow."""
-    sampling, now = Sampling(), 0.0
+@pytest.mark.parametrize("rule", [Burst, FirstOnly])
+@given(steps=st.lists(STEPS, max_size=30))
+def test_every_line_is_written_or_in_one_sum(
+    rule: type[Burst | FirstOnly], steps: list[tuple[Kind, int, float, bool]]
+) -> None:
+    """And no kind gets more lines than its burst and its rate allow, or than one in ten seconds."""
+    sampling, now = Sampling(rule), 0.0
     lines: Counter[Kind] = Counter()
     written: Counter[Kind] = Counter()
     summed: Counter[Kind] = Counter()
@@ -33,7 +37,8 @@ def test_every_line_is_written_or_in_one_sum(steps: list[tuple[Kind, int, float,
         summed[found.kind] += found.lines
     assert written + summed == lines
     assert sampling.waiting == 0
-    assert all(number <= BURST + PER_SECOND * now for number in written.values())
+    most = BURST + PER_SECOND * now if rule is Burst else 1 + now / FAULT_SECONDS
+    assert all(number <= most for number in written.values())
 
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=30)

@@ -30,7 +30,7 @@ from tests.unit.relay.own import (
 )
 
 _API_VERSIONS = 18
-_KINDS = ["pass", "held", "acks 0", "own", "converse", "converse", "park", "park", "at once", "work", "both"]
+KINDS = ["pass", "held", "acks 0", "own", "converse", "converse", "park", "park", "at once", "work", "both"]
 _IN_STEPS = ["pass", "converse", "work", "both", "both"]
 """Few kinds, so that an answer in steps is often held behind a dialogue."""
 
@@ -135,35 +135,40 @@ class Play:
         """Let everything happen in any order, for so many steps or until nothing is left to do."""
         while steps and (moves := sorted(self.moves(paused=paused))):
             steps -= 1
-            match data.draw(st.sampled_from(moves)):
-                case "client":
-                    self.client(data.draw(st.sampled_from([1, 7, 40, 400, 9000])))
-                case "broker":
-                    self.broker(data.draw(st.sampled_from([1, 5, 30, 300, 9000])))
-                case _:
-                    number = data.draw(st.sampled_from(self.unresolved()))
-                    self.relay.feed("answer", parked_response(number))
+            self.act(data.draw(st.sampled_from(moves)), data)
             self.hear()
             assert self.relay.reason is None, self.relay.detail
             assert self.expected.startswith(bytes(self.relay.client.data))
 
+    def act(self, move: str, data: st.DataObject) -> None:
+        """Make one of the moves."""
+        match move:
+            case "client":
+                self.client(data.draw(st.sampled_from([1, 7, 40, 400, 9000])))
+            case "broker":
+                self.broker(data.draw(st.sampled_from([1, 5, 30, 300, 9000])))
+            case _:
+                number = data.draw(st.sampled_from(self.unresolved()))
+                self.relay.feed("answer", parked_response(number))
 
-@given(scripts(_KINDS), st.booleans(), st.data())
+
+@given(scripts(KINDS), st.booleans(), st.data())
 @settings(max_examples=200, deadline=None)
 def test_every_request_has_its_answer_in_its_order(script: list[Request], paused: bool, data: st.DataObject) -> None:
     """For any order of pieces and answers: the same bytes to both sides, each request counted once, nothing held."""
-    _answered(script, paused, data)
+    check_answered(Play(script), paused, data)
 
 
 @given(scripts(_IN_STEPS), st.booleans(), st.data())
 @settings(max_examples=200, deadline=None)
 def test_answers_in_steps_around_dialogues(script: list[Request], paused: bool, data: st.DataObject) -> None:
     """The same: no answer is lost that arrives with the last step of the one before."""
-    _answered(script, paused, data)
+    check_answered(Play(script), paused, data)
 
 
-def _answered(script: list[Request], paused: bool, data: st.DataObject) -> None:
-    play = Play(script)
+def check_answered(play: Play, paused: bool, data: st.DataObject) -> None:
+    """Let everything happen, and assert that both sides have what they should, and that nothing is left."""
+    script = play.script
     play.run(data, paused=paused)
     relay = play.relay
     assert bytes(relay.client.data) == play.expected
@@ -189,7 +194,7 @@ def _counted_once(script: list[Request], relay: Own) -> None:
         assert all(histogram.total >= -1e-9 for histogram in histograms)
 
 
-@given(scripts(_KINDS), st.integers(0, 60), st.booleans(), st.data())
+@given(scripts(KINDS), st.integers(0, 60), st.booleans(), st.data())
 @settings(max_examples=150, deadline=None)
 def test_an_end_at_any_moment(script: list[Request], steps: int, paused: bool, data: st.DataObject) -> None:
     """Dialogues that have begun are over, missing answers are abandoned, each once; late answers go nowhere."""

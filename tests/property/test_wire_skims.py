@@ -25,7 +25,7 @@ _STOPS_EARLY = (3, 60)  # Metadata and DescribeCluster: nothing behind the broke
 
 @pytest.mark.parametrize(("key", "version"), contents.CARRIERS)
 @given(data=st.data(), before=st.binary(max_size=3), behind=st.binary(max_size=3))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_skim_finds_what_the_encoder_wrote(
     key: int, version: int, data: st.DataObject, before: bytes, behind: bytes
 ) -> None:
@@ -42,7 +42,7 @@ def test_skim_finds_what_the_encoder_wrote(
 
 @pytest.mark.parametrize(("key", "version"), contents.CARRIERS)
 @given(data=st.data(), before=st.binary(max_size=3), behind=st.binary(max_size=3))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_a_glance_misses_nothing_that_a_skim_finds(
     key: int, version: int, data: st.DataObject, before: bytes, behind: bytes
 ) -> None:
@@ -73,7 +73,7 @@ def _finds_nothing(skim: Skim, key: int, version: int, whole: bytearray) -> bool
 
 @pytest.mark.parametrize(("key", "version"), contents.CARRIERS)
 @given(data=st.data())
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_replaced_addresses_are_what_the_encoder_writes(key: int, version: int, data: st.DataObject) -> None:
     """Splicing gives the same bytes as encoding the content with other addresses, sizes of tagged fields included."""
     content = data.draw(contents.contents(key, version))
@@ -88,7 +88,7 @@ def test_replaced_addresses_are_what_the_encoder_writes(key: int, version: int, 
 
 
 @given(contents.contents(60, 2))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_describe_cluster_distinguishes_controllers_from_brokers(content: contents.Content) -> None:
     """EndpointType 2 (KIP-919) marks every address as a controller's."""
     skim = response_skim(60, 2)
@@ -116,7 +116,7 @@ def _walk(stream: ResponseStream, body: bytes, steps: list[int]) -> tuple[bytes,
 
 @pytest.mark.parametrize(("key", "version"), contents.STREAMED)
 @given(data=st.data(), steps=st.lists(st.integers(1, 400), max_size=40))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_stream_is_the_same_for_any_cut(key: int, version: int, data: st.DataObject, steps: list[int]) -> None:
     """Forwarded bytes, error codes and the tail's place do not depend on how the frame arrives."""
     content = data.draw(contents.contents(key, version))
@@ -133,7 +133,7 @@ def test_stream_is_the_same_for_any_cut(key: int, version: int, data: st.DataObj
 
 @pytest.mark.parametrize(("key", "version"), contents.STREAMED)
 @given(data=st.data(), host=st.sampled_from(["", "k", "10.0.0.2", "kproxy.example.org", "p" * 200]))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_neutralised_tail_keeps_its_length_and_no_address(
     key: int, version: int, data: st.DataObject, host: str
 ) -> None:

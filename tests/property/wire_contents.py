@@ -199,6 +199,38 @@ def _errors(struct_: Struct, version: int, content: Content) -> Iterator[int]:
                 yield from _errors(field.struct, version, item)
 
 
+def answered(key: int, version: int, content: Content) -> list[tuple[int, str | None, str | None]]:
+    """Return all error codes other than zero, in tagged fields too, each with its topic and its group, sorted."""
+    return sorted(_answered(RESPONSES[key].struct, version, content, None, None), key=str)
+
+
+def _answered(
+    struct_: Struct, version: int, content: Content, topic: str | None, group: str | None
+) -> Iterator[tuple[int, str | None, str | None]]:
+    for name in ("Name", "Topic", "TopicName"):
+        topic = (
+            content.get(name, topic) if any(f.name == name and f.type == "string" for f in struct_.fields) else topic
+        )
+    group = content.get("GroupId", group)
+    for field in (*struct_.plain(version), *struct_.tagged(version)):
+        value: Any = content.get(field.name)
+        if field.name.endswith("ErrorCode"):
+            yield from [(value, topic or None, group or None)] if value else []
+        elif field.struct and value:
+            for item in value if field.is_array else [value]:
+                yield from _answered(field.struct, version, item, topic, group)
+
+
+def has_codes(key: int, version: int) -> bool:
+    """True when a response of this version has an error code, at any depth."""
+    return _has_codes(RESPONSES[key].struct, version)
+
+
+def _has_codes(struct_: Struct, version: int) -> bool:
+    fields = (*struct_.plain(version), *struct_.tagged(version))
+    return any(f.name.endswith("ErrorCode") or (f.struct is not None and _has_codes(f.struct, version)) for f in fields)
+
+
 def replaced(content: Any, new: list[tuple[str, int]]) -> Any:
     """Return the content, or its JSON, with the addresses of `new` in the order of the bytes."""
     return _replaced(content, iter(new))

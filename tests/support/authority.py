@@ -36,6 +36,19 @@ class Authority:
         self.file, self._key = directory / f"{name}.pem", directory / f"{name}.key"
         openssl("req", "-x509", *_key(self._key), "-out", str(self.file), "-days", "2", "-subj", f"/CN=test {name}")
 
+    @classmethod
+    def between(cls, root: Authority, directory: Path, name: str = "between") -> Authority:
+        """An authority whose own certificate another one has signed (an intermediate)."""
+        made = cls.__new__(cls)
+        made.directory = directory
+        made.file, made._key = directory / f"{name}.pem", directory / f"{name}.key"
+        request, extensions = directory / f"{name}.csr", directory / f"{name}.ext"
+        openssl("req", "-new", *_key(made._key), "-out", str(request), "-subj", f"/CN={name}")
+        extensions.write_text("basicConstraints=critical,CA:TRUE\nkeyUsage=keyCertSign\n")
+        sign = ("x509", "-req", "-in", str(request), "-CA", str(root.file), "-CAkey", str(root._key))
+        openssl(*sign, "-extfile", str(extensions), "-days", "2", "-out", str(made.file))
+        return made
+
     def signed(
         self, name: str, *hosts: str, days: tuple[int, int] = (0, 2), password: str = "", usage: str = ""
     ) -> Certificate:

@@ -38,6 +38,10 @@ class Backend:
         dotted = {key.replace("_", "."): value for key, value in configs.items()}
         return self._create(NewTopic(name, partitions, factor, config=dotted), partitions)
 
+    def delete(self, topic: str) -> None:
+        """Delete a topic."""
+        self._admin.delete_topics([topic])[topic].result(_TIMEOUT)
+
     def topic_at(self, node_ids: Sequence[int]) -> str:
         """Create a topic with a partition at each of these nodes, in this order, and no other replicas."""
         placed = [[node] for node in node_ids]
@@ -49,6 +53,12 @@ class Backend:
         until(lambda: len(self.leaders(name)) == partitions, f"leaders of {name}")
         self.end_offsets(name)  # the leaders answer this themselves; they may learn of the topic later than others
         return name
+
+    def forget(self, *topics: str) -> None:
+        """Delete topics, and wait until they are gone."""
+        for done in self._admin.delete_topics(list(topics)).values():
+            done.result(30)
+        until(lambda: not {*topics} & self._admin.list_topics(timeout=10).topics.keys(), f"{topics} gone")
 
     def leaders(self, topic: str) -> dict[int, int]:
         """Return the leader's node id of each partition that has one."""

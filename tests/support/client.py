@@ -80,10 +80,15 @@ def java_tool(main_class: str, *arguments: str, classpath: str | None = None) ->
     return java.command(classpath or java_4_3(), main_class, *arguments, options=(*java.QUICK, LOGGING))
 
 
-def idempotent(directory: Path) -> tuple[str, str]:
-    """Return arguments that make the verifiable producer, which does not retry by itself, retry like Java's default."""
-    settings = directory / "idempotent.properties"
-    settings.write_text("enable.idempotence=true\nretries=2147483647\n")
+def idempotent(directory: Path, *, batch_bytes: int = 16_384) -> tuple[str, str]:
+    """Return arguments that make the verifiable producer, which does not retry by itself, retry like Java's default.
+
+    With `batch_bytes` of 0 each record is a batch of its own, also when the producer is late. It tries again soon then:
+    of five in flight the later ones are out of order while the first one waits, which takes a second each by default.
+    """
+    settings = directory / f"idempotent-{batch_bytes}.properties"
+    soon = "" if batch_bytes else "retry.backoff.ms=20\nretry.backoff.max.ms=50\n"
+    settings.write_text(f"enable.idempotence=true\nretries=2147483647\nbatch.size={batch_bytes}\n{soon}")
     return "--command-config", str(settings)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -62,15 +60,6 @@ class DisturbedGroup:
         self.proxy.kill()
         self.disk.let_all_pass()
         return self.group.record(self.directory / "state.db")
-
-    def forgetful(self) -> Counter[str]:
-        """How often each Java client, by its id, joined again because it knew no partition of its topic any more.
-
-        It forgets them when it reaches no broker and bootstraps anew (KIP-899), and takes that for a change of the
-        topic where it leads the group: so it does with Kafka's own coordinator.
-        """
-        logs = "".join(client.log.read_text(errors="replace") for client in self.members)
-        return Counter(re.findall(rf"clientId=(\S+), .*cached metadata has changed .*{{{self.topic}=\[\]}}", logs))
 
     def check_records(self) -> None:
         """Every acknowledged record is read."""

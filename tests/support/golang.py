@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from kproxy.local_kafka import jars
+from kproxy.local_kafka.processes import locked
 
 SOURCES = Path(__file__).with_name("go")
 MISSING = (
@@ -23,7 +24,7 @@ def franz_go() -> Path:
     go = shutil.which("go")
     assert go, MISSING
     home = jars.cache() / f"franz-go-{franz_go_version()}-{_digest()}"
-    with jars.locked(home):
+    with locked(home):
         if not home.exists():
             _build(go, home)
     return home / "franz"

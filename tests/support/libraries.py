@@ -105,7 +105,7 @@ def _java(path: Callable[[], str]) -> Callable[[Mapping[str, Role], Path, Librar
             properties.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
             arguments.append(f"{who}={properties}")
         classes = compiled(_SOURCE, directory)
-        return java.command(f"{classes}:{path()}", "LongLived", *arguments, options=(*java.QUICK, _LOGGING))
+        return java.command(f"{path()}:{classes}", "LongLived", *arguments, options=(*java.QUICK, _LOGGING))
 
     return command
 

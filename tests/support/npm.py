@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from kproxy.local_kafka import jars
+from kproxy.local_kafka.processes import locked
 
 KAFKAJS = "2.2.4"
 PLAYWRIGHT = "1.65.1"
@@ -35,7 +36,7 @@ def installed(*packages: str) -> Path:
     assert npm, MISSING.format(packages[0])
     assert shutil.which("node"), MISSING.format(packages[0])
     home = jars.cache() / re.sub("[^a-z0-9.+-]", "-", "+".join(packages))
-    with jars.locked(home):
+    with locked(home):
         if not home.exists():
             _install(npm, home, packages)
     return home / "node_modules"

@@ -43,6 +43,16 @@ def cpu_seconds(pid: int) -> float:
     return (int(cells[11]) + int(cells[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def scheduled(thread: int) -> tuple[float, float]:
+    """Return for how many seconds a thread has run, and for how many it was ready and had no processor.
+
+    A process's id is that of its main thread. Both are 0 once it has ended. The kernel has them in nanoseconds
+    (sched-stats.rst of Linux).
+    """
+    ran, waited, _ = (_read(f"/proc/{thread}/schedstat") or "0 0 0").split()
+    return int(ran) / 1e9, int(waited) / 1e9
+
+
 def family_cpu_seconds(pid: int) -> float:
     """Return `cpu_seconds` of a process and its descendants, and of those that have ended and were waited for.
 

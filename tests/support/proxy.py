@@ -6,9 +6,12 @@ import http.client
 import json
 import re
 import signal
+import ssl
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
+from http import HTTPStatus
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -23,6 +26,7 @@ from tests.support.wait import until
 HOST = "127.0.0.1"
 NODE_PORTS = 16
 DRAIN_SECONDS = 10
+_SLOW_SECONDS = 30
 KPROXY = str(Path(sys.executable).with_name("kproxy"))
 Servers = str | Mapping[str, str]
 """The bootstrap servers of a virtual cluster's backend, or of several upstreams, by name, in order."""
@@ -37,7 +41,8 @@ class Proxy:
 
     As a context manager it is ready inside, and at the end it must drain: exit code 0 within the deadline, no
     child left, no traceback in its log. A test that ends it otherwise calls `stop`, `kill` or `wait` itself.
-    `each` are settings of every virtual cluster, `settings` those of the process. `program` is the command kproxy.
+    `each` are settings of every virtual cluster, `own` those of one, by its name, `settings` those of the process.
+    `program` is the command kproxy.
     """
 
     def __init__(
@@ -48,14 +53,17 @@ class Proxy:
         program: Sequence[str] = (KPROXY,),
         command: Sequence[str] | None = None,
         each: Mapping[str, Any] | None = None,
+        own: Mapping[str, Mapping[str, Any]] | None = None,
         **settings: Setting,
     ) -> None:
         self.directory = directory
         self.ports = {name: free_ports(NODE_PORTS) for name in bootstrap_servers}
         self.admin_port = free_port()
+        self.admin_tls: ssl.SSLContext | None = None
+        """What the admin port is asked by; None for plain HTTP."""
         self.log = directory / f"kproxy-{self.admin_port}.log"
         self.config = directory / f"kproxy-{self.admin_port}.yaml"
-        self._each = each or {}
+        self._each, self._own = each or {}, own or {}
         self._command = command or [*program, "serve", "--config", str(self._configure(bootstrap_servers, settings))]
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -93,9 +101,13 @@ class Proxy:
         assert self._process is not None
         return self._process.pid
 
+    def launch(self) -> None:
+        """Spawn it, and do not wait."""
+        self._process = spawn(self._command, self.log)
+
     def start(self) -> None:
         """Spawn it and wait until /readyz says ready."""
-        self._process = spawn(self._command, self.log)
+        self.launch()
         until(lambda: (self.exited is None and self.ready) or self._died(), "kproxy ready", timeout=20, every=0.02)
 
     @property
@@ -114,7 +126,7 @@ class Proxy:
 
     def get(self, path: str) -> tuple[int, bytes]:
         """Status and body of a GET on the admin port."""
-        connection = http.client.HTTPConnection(HOST, self.admin_port, timeout=5)
+        connection = self._admin(timeout=20)
         try:
             connection.request("GET", path)
             answer = connection.getresponse()
@@ -122,13 +134,25 @@ class Proxy:
         finally:
             connection.close()
 
+    def with_admin_tls(self, chain: Path, key: Path) -> None:
+        """Have the admin port speak TLS with this certificate, which signs itself; call it before the start."""
+        config = yaml.safe_load(self.config.read_text())
+        config["admin"]["tls"] = {"certificate": str(chain), "key": str(key)}
+        self.config.write_text(yaml.safe_dump(config))
+        self.admin_tls = ssl.create_default_context(cafile=str(chain))
+
+    def _admin(self, timeout: float) -> http.client.HTTPConnection:
+        if self.admin_tls is None:
+            return http.client.HTTPConnection(HOST, self.admin_port, timeout=timeout)
+        return http.client.HTTPSConnection(HOST, self.admin_port, timeout=timeout, context=self.admin_tls)
+
     def get_json(self, path: str) -> Any:
         """The JSON body of a GET on the admin port."""
         return json.loads(self.get(path)[1])
 
     def post(self, path: str, body: Mapping[str, Any] | None = None) -> tuple[int, Any]:
         """Status and JSON body of a POST to the admin port."""
-        connection = http.client.HTTPConnection(HOST, self.admin_port, timeout=20)
+        connection = self._admin(timeout=20)
         try:
             spoken = None if body is None else json.dumps(body)
             connection.request("POST", path, spoken, {} if body is None else {"Content-Type": "application/json"})
@@ -137,10 +161,17 @@ class Proxy:
         finally:
             connection.close()
 
-    def fail_over(self, cluster: str, to: str) -> dict[str, Any]:
-        """Switch a virtual cluster to another upstream; return kproxy's answer."""
-        status, said = self.post(f"/api/v1/clusters/{cluster}/failover", {"to": to})
-        assert status == 200, f"failover of {cluster} to {to}: {status} {said}"
+    def fail_over(self, cluster: str, to: str, *, force: bool = False) -> dict[str, Any]:
+        """Switch a virtual cluster to another upstream; return kproxy's answer.
+
+        As an operator would, it asks again while a cluster on a busy machine takes too long to say what it has.
+        """
+        path, asked = f"/api/v1/clusters/{cluster}/failover", {"to": to, "force": force}
+        deadline = time.monotonic() + _SLOW_SECONDS
+        status, said = self.post(path, asked)
+        while status == HTTPStatus.CONFLICT and "did not say within" in said["error"] and time.monotonic() < deadline:
+            status, said = self.post(path, asked)
+        assert status == HTTPStatus.OK, f"failover of {cluster} to {to}: {status} {said}"
         return dict(said)
 
     def rebootstrap(self, cluster: str) -> dict[str, Any]:
@@ -236,7 +267,13 @@ class Proxy:
 
     def _configure(self, servers: Mapping[str, Servers], settings: Mapping[str, Setting]) -> Path:
         clusters = [
-            {"name": name, **_backends(servers[name]), "listen": f"{HOST}:{ports[0]}", **self._each}
+            {
+                "name": name,
+                **_backends(servers[name]),
+                "listen": f"{HOST}:{ports[0]}",
+                **self._each,
+                **self._own.get(name, {}),
+            }
             for name, ports in self.ports.items()
         ]
         config = {

@@ -1,37 +1,60 @@
-"""`python -m tests.support.pure_coverage FILE` writes coverage's configuration: every branch of the pure modules."""
+"""`python -m tests.support.pure_coverage REPORT` names what no unit test reached in the pure modules, and fails then.
+
+REPORT is slipcover's, in JSON, with branches.
+"""
 
 from __future__ import annotations
 
+import ast
+import json
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from kproxy.markers import PURE, marked
+from kproxy.markers import PACKAGE, PURE, marked
 
-_BEFORE: Final = """\
-[run]
-branch = True
-include =
-"""
-_AFTER: Final = """\
-[report]
-show_missing = True
-skip_covered = True
-fail_under = 100
-precision = 2
-exclude_also =
-    if TYPE_CHECKING:
-    class .*\\(Protocol\\)
-    \\.\\.\\.$
-"""
+_ROOT: Final = PACKAGE.parent
 
 
-def config() -> str:
-    """The configuration's text."""
-    return _BEFORE + "".join(f"    {path}\n" for path in marked(PURE)) + _AFTER
+def missing(report: Mapping[str, Any], root: Path = _ROOT) -> Iterator[str]:
+    """Yield a line for each pure module of which the report lacks a line or a branch."""
+    for path in marked(PURE, root / PACKAGE.name):
+        if path not in report["files"]:
+            yield f"{path}: no test imports it"
+            continue
+        found = report["files"][path]
+        never_runs = _never_runs((root / path).read_text(encoding="utf-8"))
+        lines = [str(line) for line in found["missing_lines"] if line not in never_runs]
+        branches = [f"{start}->{end}" for start, end in found["missing_branches"] if not never_runs & {start, end}]
+        if lines or branches:
+            yield f"{path}: not reached: {', '.join(lines + branches)}"
+
+
+def _never_runs(source: str) -> set[int]:
+    """Return the lines that are there for the type checker only; all of them, where nothing else is imported."""
+    tree = ast.parse(source)
+    only_types = all(isinstance(node, ast.Import | ast.ImportFrom) or _is_for_types(node) for node in tree.body[1:])
+    nodes = tree.body if only_types else [node for node in ast.walk(tree) if _is_for_types(node)]
+    return {line for node in nodes if isinstance(node, ast.stmt) for line in _lines(node)}
+
+
+def _lines(node: ast.stmt) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def _is_for_types(node: ast.AST) -> bool:
+    match node:
+        case ast.If(test=ast.Name("TYPE_CHECKING")):
+            return True
+        case ast.Expr(value=ast.Constant(value=value)):
+            return value is ...
+        case ast.ClassDef():
+            return any(ast.unparse(base).startswith("Protocol") for base in node.bases)
+    return False
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1])
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(config(), encoding="utf-8")
+    found = list(missing(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))))
+    print("\n".join(found) or f"every branch of {len(marked(PURE))} pure modules is reached")
+    sys.exit(bool(found))

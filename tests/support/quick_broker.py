@@ -19,14 +19,14 @@ _BODY = bytes(16)
 
 
 @contextmanager
-def quick_broker() -> Iterator[str]:
-    """Yield the broker's `host:port`."""
+def quick_broker() -> Iterator[tuple[str, int]]:
+    """Yield the broker's `host:port` and its process id."""
     command = [sys.executable, "-m", __name__]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            yield f"{HOST}:{process.stdout.readline().strip()}"
+            yield f"{HOST}:{process.stdout.readline().strip()}", process.pid
         finally:
             process.stdin.close()
             process.wait(20)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 from collections.abc import Iterable
 from types import TracebackType
@@ -11,7 +12,7 @@ from typing import Self
 from tests.support.batches import batch
 
 HOST = "127.0.0.1"
-PRODUCE, FETCH, METADATA, API_VERSIONS = 0, 1, 3, 18
+PRODUCE, FETCH, METADATA, SASL_HANDSHAKE, API_VERSIONS, SASL_AUTHENTICATE = 0, 1, 3, 17, 18, 36
 
 
 def frame(payload: bytes) -> bytes:
@@ -69,19 +70,46 @@ def fetch(
     return request(FETCH, 4, correlation_id, head + array([string(topic) + array([asked])]))
 
 
+def sasl_handshake(correlation_id: int, mechanism: str) -> bytes:
+    """SaslHandshake v1."""
+    return request(SASL_HANDSHAKE, 1, correlation_id, string(mechanism))
+
+
+def sasl_authenticate(correlation_id: int, message: bytes) -> bytes:
+    """SaslAuthenticate v1."""
+    return request(SASL_AUTHENTICATE, 1, correlation_id, frame(message))
+
+
 class RawClient:
     """One TCP connection; every wait has a deadline."""
 
-    def __init__(self, port: int, *, timeout: float = 10.0, receive_buffer: int | None = None) -> None:
+    def __init__(
+        self,
+        port: int,
+        *,
+        timeout: float = 10.0,
+        receive_buffer: int | None = None,
+        tls: ssl.SSLContext | None = None,
+        login: tuple[str, str] | None = None,
+    ) -> None:
+        """`login` is a name and a password, to authenticate by PLAIN."""
         self.socket = socket.socket()
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(timeout)
         try:
             self.socket.connect((HOST, port))
-        except OSError:
+            if tls is not None:
+                self.socket = tls.wrap_socket(self.socket, server_hostname=HOST)
+            if login is not None:
+                self._log_in(*login)
+        except (OSError, AssertionError):
             self.socket.close()
             raise
+
+    def _log_in(self, name: str, password: str) -> None:
+        assert self.ask(sasl_handshake(1, "PLAIN"))[:2] == b"\0\0"
+        assert self.ask(sasl_authenticate(2, f"\0{name}\0{password}".encode()))[:2] == b"\0\0"
 
     def send(self, *frames: bytes) -> None:
         """Send all frames, in one go as far as the kernel takes them."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Final
 
 from confluent_kafka.admin import (
     AdminClient,
@@ -19,7 +20,7 @@ from confluent_kafka.admin import (
     UserScramCredentialUpsertion,
 )
 
-from kproxy.local_kafka import jars
+from kproxy.local_kafka import jars, java
 from kproxy.local_kafka.broker import HOST
 from kproxy.local_kafka.cluster import Cluster
 
@@ -47,6 +48,7 @@ _SETTINGS = {
     ),
     f"{_LISTENER}.connections.max.reauth.ms": "3000",
 }
+_LOGGERS: Final = "kafka.request.logger=DEBUG,kafka.network.DataPlaneAcceptor=DEBUG"
 _REQUEST = re.compile(r"Completed request:(\{.*\})")
 
 
@@ -69,6 +71,11 @@ class Secured:
         """What the broker has printed."""
         return self.cluster.brokers[NODE_ID].log.read_text(errors="replace")
 
+    @property
+    def accepted(self) -> int:
+        """How many connections the listener with SASL has accepted, by the broker's log."""
+        return len(re.findall(rf"Accepted connection from \S+ on /{re.escape(self.bootstrap)} ", self.log))
+
     def principals(self, client_id: str) -> set[str]:
         """Return a client's principals by the broker's request log, which is independent of kproxy."""
         requests = (json.loads(found) for found in _REQUEST.findall(self.log))
@@ -83,9 +90,14 @@ AUTHORIZES = {
 
 
 @contextmanager
-def secured(settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Secured]:
-    """Yield the broker with its users, and with its request log on; `settings` come on top of its own."""
-    cluster = Cluster(jars.KAFKA_4_3, (NODE_ID,), settings={**_SETTINGS, **settings}, front=True)
+def secured(
+    settings: Mapping[str, str] = MappingProxyType({}), options: tuple[str, ...] = java.QUICK
+) -> Iterator[Secured]:
+    """Yield the broker with its users, and with its logs of requests and connections on.
+
+    `settings` come on top of its own, `options` are the JVM's.
+    """
+    cluster = Cluster(jars.KAFKA_4_3, (NODE_ID,), settings={**_SETTINGS, **settings}, front=True, options=options)
     broker = cluster.brokers[NODE_ID]
     with (broker.directory / "server.properties").open("a") as properties:  # the last line of a name counts
         ports = {"CLIENT": broker.port, "FRONT": broker.front_port, "CONTROLLER": broker.controller_port}
@@ -95,10 +107,31 @@ def secured(settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Secu
         _add_scram_users(found)
         cluster.run(
             "kafka.admin.ConfigCommand",
-            *("--bootstrap-server", found.plain, "--alter", "--add-config", "kafka.request.logger=DEBUG"),
+            *("--bootstrap-server", found.plain, "--alter", "--add-config", _LOGGERS),
             *("--entity-type", "broker-loggers", "--entity-name", str(NODE_ID)),
         )
         yield found
+
+
+_VALIDATOR: Final = "org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallbackHandler"
+
+
+@contextmanager
+def validating(issuer: str, audience: str, keys_url: str) -> Iterator[Secured]:
+    """Yield a broker that checks tokens with the keys at a URL: signature, issuer, audience, times."""
+    settings = {
+        f"{_LISTENER}.oauthbearer.sasl.jaas.config": (
+            "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required;"
+        ),
+        f"{_LISTENER}.oauthbearer.sasl.server.callback.handler.class": _VALIDATOR,
+        f"{_LISTENER}.sasl.oauthbearer.jwks.endpoint.url": keys_url,
+        f"{_LISTENER}.sasl.oauthbearer.expected.issuer": issuer,
+        f"{_LISTENER}.sasl.oauthbearer.expected.audience": audience,
+        f"{_LISTENER}.connections.max.reauth.ms": "3600000",
+    }
+    allowed = f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={keys_url}"
+    with secured(settings, (*java.QUICK, allowed)) as broker:
+        yield broker
 
 
 def unsecured_token(user: str) -> str:

@@ -54,7 +54,7 @@ class Sender:
 def _java(path: Callable[[], str]) -> Callable[[str, Path], list[str]]:
     def command(start: str, directory: Path) -> list[str]:
         classes = compiled(_SOURCE, directory)
-        return java.command(f"{classes}:{path()}", "Rounds", start, options=(*java.QUICK, LOGGING))
+        return java.command(f"{path()}:{classes}", "Rounds", start, options=(*java.QUICK, LOGGING))
 
     return command
 
@@ -86,8 +86,13 @@ def _own_python() -> str:
     return sys.executable
 
 
-JAVA_4_3 = Sender("java", jars.KAFKA_4_3.version, _java(java_4_3))
-JAVA_3_9 = Sender("java", jars.TOOLS_3_9.version, _java(java_3_9))
+def java_sender(release: str, classpath: Callable[[], str]) -> Sender:
+    """Return a release of Java's, with its class path."""
+    return Sender("java", release, _java(classpath))
+
+
+JAVA_4_3 = java_sender(jars.KAFKA_4_3.version, java_4_3)
+JAVA_3_9 = java_sender(jars.TOOLS_3_9.version, java_3_9)
 LIBRDKAFKA_2_16 = _librdkafka("2.16.1")
 LIBRDKAFKA_2_11 = _librdkafka("2.11.1")
 

@@ -37,7 +37,7 @@ class Application:
         file = self.directory / f"{name}.properties"
         file.write_text("".join(f"{key}={value}\n" for key, value in self._settings(name).items()))
         libraries = classpath(_RELEASE)
-        path = f"{compiled(_SOURCE, self.directory, libraries)}:{libraries}"
+        path = f"{libraries}:{compiled(_SOURCE, self.directory, libraries)}"
         command = java.command(
             path, "Counts", str(file), self.source, self.sink, heap_mb=192, options=(*java.QUICK, LOGGING)
         )

@@ -14,8 +14,13 @@ _LISTENER: Final = "listener.name.front"
 
 
 @contextmanager
-def tls_kafka(authority: Authority, *, protocol: str, client_auth: str = "none") -> Iterator[Secured]:
-    """Yield a broker that speaks SSL, or SASL_SSL with PLAIN and SCRAM; `client_auth` is `required` for mTLS."""
+def tls_kafka(
+    authority: Authority, *, protocol: str, client_auth: str = "none", sessions: int = 0
+) -> Iterator[Secured]:
+    """Yield a broker that speaks SSL, or SASL_SSL with PLAIN and SCRAM; `client_auth` is `required` for mTLS.
+
+    `sessions` last so many milliseconds, for ever by default: kafkajs and others cannot authenticate again.
+    """
     settings = {
         "listener.security.protocol.map": f"CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT,FRONT:{protocol}",
         f"{_LISTENER}.ssl.keystore.type": "PEM",
@@ -23,7 +28,7 @@ def tls_kafka(authority: Authority, *, protocol: str, client_auth: str = "none")
         f"{_LISTENER}.ssl.truststore.type": "PEM",
         f"{_LISTENER}.ssl.truststore.location": str(authority.file),
         f"{_LISTENER}.ssl.client.auth": client_auth,
-        f"{_LISTENER}.connections.max.reauth.ms": "0",  # kafkajs and others cannot authenticate again
+        f"{_LISTENER}.connections.max.reauth.ms": str(sessions),
     }
     with secured(settings) as made:
         yield made

@@ -9,12 +9,13 @@ import tempfile
 from pathlib import Path
 
 from kproxy.local_kafka import jars
+from kproxy.local_kafka.processes import locked
 
 
 def python_with(package: str, version: str) -> str:
     """Return the interpreter of a venv with this version of the package; AssertionError with pip's reason otherwise."""
     home = jars.cache() / "venvs" / f"{package}-{version}-py{sys.version_info[0]}{sys.version_info[1]}"
-    with jars.locked(home):
+    with locked(home):
         if not home.exists():
             _install(f"{package}=={version}", home)
     return str(home / "bin" / "python")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kproxy.markers import COMPILED, PURE, first_line, marked, marks, module_name
-from tests.support.pure_coverage import config
+from tests.support.pure_coverage import missing
 
 
 def module(directory: Path, first_line: str) -> Path:
@@ -53,7 +53,60 @@ def test_paths_become_module_names() -> None:
     assert module_name("kproxy/wire/__init__.py") == "kproxy.wire"
 
 
-def test_coverage_is_asked_for_the_same_modules() -> None:
-    """`make coverage` gates what the import contract holds."""
-    included = config().partition("include =\n")[2].partition("[report]")[0].split()
-    assert included == marked(PURE)
+FOR_TYPES = '''
+if TYPE_CHECKING:
+    import trio
+
+
+class Clock(Protocol):
+    def now(self) -> float:
+        ...
+
+
+def clock() -> float:
+    """Seconds."""
+    ...
+
+
+def half() -> float:
+    return 0.5
+'''
+"""After the first line and the module's docstring: lines 4, 5, 8 to 10 and 15 never run, line 19 could."""
+
+
+@pytest.mark.parametrize(
+    ("lines", "branches", "wanted"),
+    [
+        ([], [], []),
+        ([5, 10, 15], [[4, 5], [4, 8]], []),
+        ([15, 19], [], ["19"]),
+        ([], [[13, 15], [18, 19]], ["18->19"]),
+    ],
+)
+def test_what_no_test_reached(tmp_path: Path, lines: list[int], branches: list[list[int]], wanted: list[str]) -> None:
+    """It is named, but for what is there for the type checker."""
+    package = tmp_path / "kproxy"
+    package.mkdir()
+    path = module(package, first_line(PURE))
+    path.write_text(path.read_text(encoding="utf-8") + FOR_TYPES, encoding="utf-8")
+    report = {"files": {"kproxy/made.py": {"missing_lines": lines, "missing_branches": branches}}}
+    assert list(missing(report, tmp_path)) == [f"kproxy/made.py: not reached: {each}" for each in wanted]
+
+
+def test_a_module_of_types_only(tmp_path: Path) -> None:
+    """It is imported for the type checker alone."""
+    package = tmp_path / "kproxy"
+    package.mkdir()
+    path = module(package, first_line(PURE))
+    path.write_text(path.read_text(encoding="utf-8") + FOR_TYPES.partition("def clock")[0], encoding="utf-8")
+    report = {"files": {"kproxy/made.py": {"missing_lines": [2, 4, 5, 8], "missing_branches": []}}}
+    assert list(missing(report, tmp_path)) == []
+
+
+def test_a_module_that_no_test_imports(tmp_path: Path) -> None:
+    """It is not in the report, and named all the same; a module that is not pure is not."""
+    package = tmp_path / "kproxy"
+    package.mkdir()
+    module(package, first_line(PURE))
+    (package / "shell.py").write_text("import trio\n", encoding="utf-8")
+    assert list(missing({"files": {}}, tmp_path)) == ["kproxy/made.py: no test imports it"]

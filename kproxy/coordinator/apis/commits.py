@@ -72,14 +72,28 @@ def commit_in_transaction(groups: Hosting, context: Context, frame: memoryview) 
     del context
     header, body = decode_request_header(frame, 0, len(frame))
     if header.api_version < _TXN_MEMBER:
-        return None
+        return _commit_of_nobody(groups, header, frame, body)
     head = _read(frame, body, _group_of_transaction, flexible=True, named=True)
     if not groups.hosts(head.group_id):
         return None
-    error = groups.coordinator.may_commit_in_transaction(
-        head.group_id, head.member_id, head.instance_id, head.generation
-    )
+    with groups.acting() as now:
+        error = groups.coordinator.may_commit_in_transaction(
+            head.group_id, head.member_id, head.instance_id, head.generation, now
+        )
     return _decided(header, frame, body, head, error)
+
+
+def _commit_of_nobody(groups: Hosting, header: RequestHeader, frame: memoryview, body: int) -> Answer | None:
+    """Deal with a TxnOffsetCommit request of a version that names no member: it passes as it is, or waits."""
+    reader = Reader(frame[body:])
+    with well_formed("head of a commit"):
+        reader.string(False)  # the transactional id
+        group_id = reader.string(False)
+    if not groups.hosts(group_id):
+        return None
+    with groups.acting() as now:
+        error = groups.coordinator.may_commit_in_transaction(group_id, UNKNOWN_MEMBER, None, NO_GENERATION, now)
+    return _refused(header, frame[body:], error) if error else None
 
 
 def _group_of_transaction(reader: Reader) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from kproxy.coordinator.usage import LONGEST_REMEMBERED
+from kproxy.config.patterns import LONGEST_REMEMBERED
 from kproxy.protocol.answer import Decode, M, response_frame
 from kproxy.protocol.ask_broker import request_frame
 from kproxy.protocol.context import Context

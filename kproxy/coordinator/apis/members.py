@@ -7,6 +7,7 @@ assignment. LeaveGroup has one member up to v2, and its error at the top. SyncGr
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from kproxy.coordinator.apis.offset_refresh import refreshing
@@ -36,6 +37,8 @@ _PROTOCOL_TYPE: Final = 7
 _SKIPS_ASSIGNMENT: Final = 9
 _NAMES_PROTOCOL: Final = 5
 """The first version of SyncGroup with the protocol."""
+_LOADING_SECONDS: Final = 60.0
+"""Until a broker is asked again that was loading the group's offsets."""
 _MANY_MEMBERS: Final = 3
 """The first version of LeaveGroup with a list of members."""
 
@@ -114,12 +117,34 @@ def heartbeat(
         error = groups.coordinator.heartbeat(
             request.group_id, request.member_id, request.group_instance_id, request.generation_id, now
         )
-    reply(HeartbeatResponse(error_code=error))
-    if error:
-        return None
-    due = groups.coordinator.offsets_due(request.group_id, request.member_id, now)
+    due = None if error else groups.coordinator.offsets_due(request.group_id, request.member_id, now)
     assignment = None if due is None else assigned(due)
-    return refreshing(header, request.group_id, assignment) if assignment else None
+    if assignment:
+        return _refreshed(groups, header, request, reply, assignment)
+    reply(HeartbeatResponse(error_code=error))
+    return None
+
+
+def _refreshed(
+    groups: Hosting,
+    header: RequestHeader,
+    request: HeartbeatRequest,
+    reply: Reply,
+    assignment: Mapping[str, Sequence[int]],
+) -> Questions:
+    """Have a member's offsets committed again, then answer its heartbeat.
+
+    A member whose broker is not the group's coordinator any more is told so (16), as by that broker: else its commits
+    would meet that only when it has something to commit.
+    """
+    with groups.coordinator.refreshing(request.group_id):
+        given_up = yield from refreshing(header, request.group_id, assignment)
+    moved = given_up == ErrorCode.NOT_COORDINATOR
+    if moved or given_up == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+        with groups.acting() as now:
+            again = now if moved else now + _LOADING_SECONDS
+            groups.coordinator.not_refreshed(request.group_id, request.member_id, again)
+    reply(HeartbeatResponse(error_code=ErrorCode.NOT_COORDINATOR if moved else ErrorCode.NONE))
 
 
 def leave(groups: Hosting, context: Context, header: RequestHeader, request: LeaveGroupRequest, reply: Reply) -> None:

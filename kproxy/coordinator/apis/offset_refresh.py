@@ -4,18 +4,19 @@
 To the broker a hosted group has no members. It expires such offsets by the time of their commit
 (`offsets.retention.minutes`, a week), though members may just have nothing new to commit. So the offsets of a member's
 partitions are read and committed again before one of its heartbeats is answered: on the connection by which it commits,
-where nothing that it commits itself can come in between.
+where nothing that it commits itself can come in between. `Coordinator.refreshing` sees to commits in transactions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kproxy.errors import MalformedMessageError
 from kproxy.protocol.ask_broker import request_frame
 from kproxy.wire.generated.api_keys import ApiKey
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -26,7 +27,6 @@ from kproxy.wire.generated.offset_fetch_response import OffsetFetchResponse
 from kproxy.wire.header import decode_response_header
 
 if TYPE_CHECKING:
-    from kproxy.coordinator.apis.group_request import Questions
     from kproxy.wire.header import RequestHeader
 
 Partition: TypeAlias = tuple[str, int]
@@ -39,18 +39,28 @@ _AT_ONCE: Final = 500
 """The most partitions of a question: its answer is decoded at once, in 2 ms."""
 
 
-def refreshing(header: RequestHeader, group_id: str, assignment: Mapping[str, Sequence[int]]) -> Questions:
+Refresh: TypeAlias = Generator[bytes, bytes, int]
+"""Yields requests to the broker, receives the response to each; returns the error for which it was given up."""
+
+
+def refreshing(header: RequestHeader, group_id: str, assignment: Mapping[str, Sequence[int]]) -> Refresh:
     """Ask for the offsets of these partitions by topic, and commit those that there are.
 
-    What the broker refuses is left as it is: the client meets the same error at its own next commit.
+    It is given up where the broker refuses the group: it is not its coordinator any more (16), or not yet (14). What it
+    refuses of partitions is left as it is: the client meets the same error at its own next commit.
     """
     partitions = ((topic, partition) for topic, some in assignment.items() for partition in some)
     while some := list(islice(partitions, _AT_ONCE)):
         fetch = OffsetFetchRequest(group_id=group_id, topics=list(_topics(some)), require_stable=True)
-        committed = _committed((yield request_frame(header, (ApiKey.OFFSET_FETCH, _FETCH, fetch))))
-        if committed:
+        found = _found((yield request_frame(header, (ApiKey.OFFSET_FETCH, _FETCH, fetch))))
+        if found is None:
+            continue
+        if found.error_code:
+            return found.error_code
+        if committed := _committed(found):
             commit = OffsetCommitRequest(group_id=group_id, topics=committed)
             yield request_frame(header, (ApiKey.OFFSET_COMMIT, _COMMIT, commit))
+    return ErrorCode.NONE
 
 
 def _topics(partitions: Sequence[Partition]) -> Iterator[OffsetFetchRequestTopic]:
@@ -58,13 +68,17 @@ def _topics(partitions: Sequence[Partition]) -> Iterator[OffsetFetchRequestTopic
         yield OffsetFetchRequestTopic(topic, [number for name, number in partitions if name == topic])
 
 
-def _committed(answer: bytes) -> list[OffsetCommitRequestTopic]:
-    """Return what is to be committed again; nothing where the broker's answer cannot be read."""
+def _found(answer: bytes) -> OffsetFetchResponse | None:
+    """Return the broker's answer; None where it cannot be read."""
     try:
         _, body = decode_response_header(answer, 0, len(answer), ApiKey.OFFSET_FETCH, _FETCH)
-        found = OffsetFetchResponse.decode(memoryview(answer)[body:], _FETCH, exact=False)
+        return OffsetFetchResponse.decode(memoryview(answer)[body:], _FETCH, exact=False)
     except MalformedMessageError:
-        return []
+        return None
+
+
+def _committed(found: OffsetFetchResponse) -> list[OffsetCommitRequestTopic]:
+    """Return what is to be committed again."""
     topics = (
         OffsetCommitRequestTopic(
             topic.name,

@@ -65,6 +65,7 @@ class Day:
         every += [groups.events(group) for group in self.fleet.groups.values()]
         every += [self._errors(mistake) for mistake in self.fleet.mistakes]
         every.append(self._topology())
+        every.append(iter(sorted((Timed(*each) for each in self.fleet.refused), key=lambda timed: timed.at)))
         return merge(*every, key=lambda timed: timed.at)
 
     def _errors(self, mistake: Mistake) -> Iterator[Timed]:
@@ -88,7 +89,7 @@ class Day:
                     api_version=mistake.api_version,
                     error_code=int(code),
                     error=code.name,
-                    error_class=str(code.error_class),
+                    error_class=code.error_class.value,
                     topic=mistake.topic,
                     group=None,
                     left_out=round(mistake.an_hour * each / HOUR) - 1,

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from kproxy.demo.fleet.curves import DAY, Curve, flat
 from kproxy.demo.fleet.software import Software
+from kproxy.observe.events import AdmissionRefused
 
 BROKERS: Final = (1, 2, 3)
 PROXIES: Final = ("kproxy-0", "kproxy-1")
@@ -199,6 +200,8 @@ class Fleet:
     groups: dict[str, Group] = field(default_factory=dict)
     mistakes: list[Mistake] = field(default_factory=list)
     incidents: list[Incident] = field(default_factory=list)
+    refused: list[tuple[float, str, AdmissionRefused]] = field(default_factory=list)
+    """Clients that are not let in: when, by which kproxy, and what it writes."""
     addresses: int = 0
 
     def rng(self, *what: object) -> random.Random:

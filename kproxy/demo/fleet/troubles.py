@@ -10,6 +10,7 @@ from kproxy.demo.fleet.curves import DAY, HOUR, Curve, ramp
 from kproxy.demo.fleet.groups import rebalance
 from kproxy.demo.fleet.model import PROXIES, Fleet, Mistake, Rebalance, Role
 from kproxy.demo.fleet.software import FRANZ_GO, JAVA, LIBRDKAFKA, SARAMA, java, librdkafka
+from kproxy.observe.events import AdmissionRefused
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +204,30 @@ def short_of_memory(fleet: Fleet) -> Planted:
     return Planted(f"{PROXIES[1]} runs out of memory", (("proxy-short-of-resources", PROXIES[1]),))
 
 
+def not_admitted(fleet: Fleet) -> Planted:
+    """Somebody has forgotten that there is TLS, and tries all day."""
+    address, rng = fleet.address(), fleet.rng("not admitted")
+    for number in range(24):
+        _refuse(fleet, (number + rng.random()) * HOUR, rng.choice(PROXIES), address, "plaintext_on_tls")
+    return Planted(f"{address} speaks plaintext to a port that has TLS", (("clients-not-admitted", address),))
+
+
+def turned_away(fleet: Fleet) -> Planted:
+    """After the failover all come at once, and one replica has no room for them."""
+    at, proxy = fleet.incidents[0].at, PROXIES[0]
+    detail = "there are 600 connections, the most (limits.max_connections)"
+    for number in range(20):
+        left_out = 0 if number % 9 else 3
+        _refuse(fleet, at + 2 + number / 9, proxy, fleet.address(), "client_limit", detail, left_out)
+    return Planted(f"{proxy} has no room for all clients after the failover", (("clients-turned-away", proxy),))
+
+
+def _refuse(
+    fleet: Fleet, at: float, proxy: str, address: str, reason: str, detail: str | None = None, left_out: int = 0
+) -> None:
+    fleet.refused.append((at, proxy, AdmissionRefused(address, None, None, reason, detail, left_out)))
+
+
 def telemetry_stopped(fleet: Fleet) -> Planted:
     """Of one instance, which goes on otherwise."""
     client = fleet.client(Role.PRODUCER, java("4.2.0"), 2)
@@ -248,6 +273,8 @@ OF_CLIENTS: Final[tuple[Plant, ...]] = (
     leak,
     cut_off,
     short_of_memory,
+    not_admitted,
+    turned_away,
     telemetry_stopped,
     machine_lost,
     wrong_clock,

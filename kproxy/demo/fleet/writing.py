@@ -44,7 +44,7 @@ def write_events(day: Day, directory: Path, progress: Progress) -> int:
     count = 0
     with _files(directory, "events", day.epoch) as files:
         for at, proxy, event in day.events():
-            files[proxy].add(at, encode(event, day.epoch + at, proxy, day.fleet.cluster).payload + b"\n")
+            files[proxy].add(at, encode(event, day.epoch + at, proxy, day.fleet.cluster, count).payload + b"\n")
             count += 1
             if not count % _TOLD:
                 progress(at / DAY)

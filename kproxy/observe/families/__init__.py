@@ -12,10 +12,11 @@ from kproxy.observe.families.process import PROCESS
 from kproxy.observe.families.relay import ACCEPTING, RELAY
 from kproxy.observe.families.telemetry import TELEMETRY
 from kproxy.observe.families.topology import EVENTS, TOPOLOGY
+from kproxy.observe.families.transactions import TRANSACTIONS
 
 __all__ = ["FAMILIES", "PROCESS_FAMILIES", "Family", "Kind"]
 
-FAMILIES: Final[tuple[Family[series.Rows], ...]] = (*RELAY, *TOPOLOGY, *TELEMETRY, *GROUPS)
+FAMILIES: Final[tuple[Family[series.Rows], ...]] = (*RELAY, *TOPOLOGY, *TELEMETRY, *GROUPS, *TRANSACTIONS)
 """The metrics of each virtual cluster: every series has the label `cluster` before the family's own."""
 
 PROCESS_FAMILIES: Final[tuple[Family[series.ProcessRows], ...]] = (*ACCEPTING, *PROCESS, *EVENTS)

@@ -80,6 +80,28 @@ RELAY: Final[tuple[Family[series.Rows], ...]] = (
         series.by_key("closed"),
     ),
     Family(
+        "kproxy_authentications_total",
+        Kind.COUNTER,
+        ("mechanism", "outcome"),
+        "Clients that authenticated to kproxy, by outcome: accepted or refused.",
+        series.by_pair("authentications"),
+    ),
+    Family(
+        "kproxy_upstream_reauthentications_total",
+        Kind.COUNTER,
+        ("outcome",),
+        "Times that kproxy authenticated to a broker again, on a client's connection, before the session of its "
+        "`identity` ended: accepted, refused, or failed without an answer.",
+        series.by_key("reauthentications"),
+    ),
+    Family(
+        "kproxy_faults_injected_total",
+        Kind.COUNTER,
+        ("api", "fault"),
+        "Faults that kproxy injected for a test, by fault: an error's name, delay, close or half.",
+        series.by_pair("faults"),
+    ),
+    Family(
         "kproxy_protocol_errors_total",
         Kind.COUNTER,
         ("reason",),
@@ -122,6 +144,20 @@ RELAY: Final[tuple[Family[series.Rows], ...]] = (
         series.whole("batches_renumbered"),
     ),
     Family(
+        "kproxy_throttles_total",
+        Kind.COUNTER,
+        ("api",),
+        "Produce requests and Fetch responses for which a client was throttled: its principal was above its rate.",
+        series.by_key("throttles"),
+    ),
+    Family(
+        "kproxy_throttle_seconds_total",
+        Kind.COUNTER,
+        ("api",),
+        "Seconds for which clients were throttled.",
+        series.by_key("throttle_seconds"),
+    ),
+    Family(
         "kproxy_upstream_reachable",
         Kind.GAUGE,
         ("node",),
@@ -147,14 +183,14 @@ RELAY: Final[tuple[Family[series.Rows], ...]] = (
         Kind.GAUGE,
         SOFTWARE,
         "Open connections by the software that the client says it is (KIP-511).",
-        series.by_software("software.active"),
+        series.by_pair("software.active"),
     ),
     Family(
         "kproxy_client_software_connections_opened_total",
         Kind.COUNTER,
         SOFTWARE,
         "Connections ever by the software that the client says it is (KIP-511).",
-        series.by_software("software.total"),
+        series.by_pair("software.total"),
     ),
 )
 
@@ -172,5 +208,26 @@ ACCEPTING: Final[tuple[Family[series.ProcessRows], ...]] = (
         (),
         "Times that new clients waited in the kernel, since limits.connections_per_second was reached.",
         series.of_accepting("accept_pauses"),
+    ),
+    Family(
+        "kproxy_tls_handshakes_waiting",
+        Kind.GAUGE,
+        (),
+        "TLS handshakes with clients that wait for their turn: limits.handshakes_per_second, limits.max_handshakes.",
+        series.of_accepting("handshakes_waiting"),
+    ),
+    Family(
+        "kproxy_tls_handshakes_active",
+        Kind.GAUGE,
+        (),
+        "TLS handshakes with clients that are under way, at most limits.max_handshakes.",
+        series.of_accepting("handshakes_active"),
+    ),
+    Family(
+        "kproxy_tls_handshake_seconds",
+        Kind.HISTOGRAM,
+        (),
+        "How long clients' TLS handshakes took that succeeded, from the whole hello on, with the wait for their turn.",
+        series.handshake_seconds,
     ),
 )

@@ -8,12 +8,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from kproxy.pipeline import tables
-from kproxy.pipeline.delta import Output
+from kproxy.pipeline.delta import Made, Output
 from kproxy.pipeline.derived import hours
 from kproxy.pipeline.derived.details import with_details
 
 _EVENT: Final = "event = 'error_answered'"
 _COUNTED: Final = ("errors", "first_at", "last_at")
+_BY: Final = tuple(name for name in tables.ERRORS_BY_CLASS.names if name not in {"date", *_COUNTED})
 
 
 def write(output: Output, details: DataFrame) -> None:
@@ -23,15 +24,16 @@ def write(output: Output, details: DataFrame) -> None:
         return
     where = f"{hours.on_days(touched)} AND {hours.is_one_of('hour', touched)}"
     events = output.read(tables.EVENTS).where(f"{hours.on_days(touched)} AND {_EVENT}")
-    output.replace(tables.ERRORS_BY_CLASS, _errors(with_details(events)).where(where), where)
+    made = Made(tables.EVENTS, ("date", *_BY), "errors")
+    output.renew(tables.ERRORS_BY_CLASS, _errors(with_details(events)).where(where), where, made)
 
 
 def _errors(details: DataFrame) -> DataFrame:
     # A topic may hold an event twice, after a lost answer.
     once = details.distinct().withColumn("hour", F.date_trunc("hour", "at"))
-    by = [name for name in tables.ERRORS_BY_CLASS.names if name not in {"date", *_COUNTED}]
-    grouped = once.groupBy(*by).agg(
-        F.sum(F.coalesce("left_out", F.lit(0)) + 1).alias("errors"),
+    every = F.try_sum(F.try_add(F.coalesce("left_out", F.lit(0)), F.lit(1)))
+    grouped = once.groupBy(*_BY).agg(
+        F.coalesce(every, F.count("*")).alias("errors"),
         F.min("at").alias("first_at"),
         F.max("at").alias("last_at"),
     )

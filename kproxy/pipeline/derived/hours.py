@@ -8,10 +8,17 @@ from datetime import UTC, datetime
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+_FIRST, _LAST = (int(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000 for year in (1000, 9999))
+"""Unix microseconds: of all years of Spark's, these are the ones that Python knows, and writes with four digits."""
+
 
 def starts(rows: DataFrame, time: str | Column, unit: str) -> list[datetime]:
-    """Return the beginnings of the hours, or minutes, of the rows' times, in order, in UTC."""
-    found = rows.select(F.unix_micros(F.date_trunc(unit, time)).alias("start")).where("start IS NOT NULL").distinct()
+    """Return the beginnings of the hours, or minutes, of the rows' times, in order, in UTC.
+
+    Those before the year 1000 and from 9999 on are left out.
+    """
+    each = rows.select(F.unix_micros(F.date_trunc(unit, time)).alias("start"))
+    found = each.where(F.col("start").between(_FIRST, _LAST)).distinct()
     return sorted(datetime.fromtimestamp(row["start"] // 1_000_000, UTC) for row in found.collect())
 
 

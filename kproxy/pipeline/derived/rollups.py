@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from kproxy.pipeline import tables
-from kproxy.pipeline.delta import Output
+from kproxy.pipeline.delta import Made, Output
 from kproxy.pipeline.derived import hours
 
 GROWTH: Final = 1.02
@@ -40,11 +40,12 @@ def write(output: Output, points: DataFrame) -> None:
         inside = f"date_trunc('MINUTE', {{0}}) IN ({', '.join(map(hours.sql, minutes))})"
         where = hours.is_one_of("minute", minutes)
     known = output.read(tables.POINTS).where(_between("time", minutes[0], minutes[-1])).where(inside.format("time"))
-    output.replace(tables.ROLLUP_1M, _by_minute(known), f"{hours.on_days(minutes)} AND {where}")
+    of_points = Made(tables.POINTS, ("date", "minute", *_KEY), "points")
+    output.renew(tables.ROLLUP_1M, _by_minute(known), f"{hours.on_days(minutes)} AND {where}", of_points)
     made = output.read(tables.ROLLUP_1M).where(hours.on_days(touched))
     made = made.where(f"date_trunc('HOUR', minute) IN ({', '.join(map(hours.sql, touched))})")
     is_hour = f"{hours.on_days(touched)} AND {hours.is_one_of('hour', touched)}"
-    output.replace(tables.ROLLUP_1H, _by_hour(made), is_hour)
+    output.renew(tables.ROLLUP_1H, _by_hour(made), is_hour, Made(tables.ROLLUP_1M, ("date", "hour", *_KEY), "points"))
 
 
 def _between(column: str, first: datetime, last: datetime) -> str:
@@ -67,11 +68,18 @@ def _by_minute(points: DataFrame) -> DataFrame:
     counted = by_bucket.agg(
         F.count("*").alias("points"),
         F.hll_sketch_agg("client_instance_id", _LG_K).alias("instances"),
-        *(F.sum(name).alias(name) for name in ("delta", "sum", "count")),
+        *(F.sum(name).alias(name) for name in ("delta", "sum")),
+        _count(),
         F.min("value").alias("min"),
         F.max("value").alias("max"),
     )
-    return _added(counted.withColumn("values", F.col("count")), tables.ROLLUP_1M, "minute")
+    return _added(counted.withColumn("values", F.col("points")), tables.ROLLUP_1M, "minute")
+
+
+def _count() -> Column:
+    """How many values parts have; null when these are more than a bigint holds, also where one part has lost count."""
+    lost = F.bool_or(F.col("sum").isNotNull() & F.col("count").isNull())
+    return F.when(~lost, F.try_sum("count")).alias("count")
 
 
 def _bucket(value: Column) -> Column:
@@ -98,7 +106,8 @@ def _added(parts: DataFrame, table: tables.Table, unit: str) -> DataFrame:
     """Add up parts, each of which has the number of `values` in its `bucket`, if it has one."""
     entry = F.when(F.col("bucket").isNotNull(), F.struct("bucket", "values"))
     grouped = parts.groupBy(unit, *_KEY).agg(
-        *(F.sum(name).alias(name) for name in _SUMS),
+        *(F.sum(name).alias(name) for name in ("points", "delta", "sum")),
+        _count(),
         F.hll_union_agg("instances").alias("instances"),
         F.min("min").alias("min"),
         F.max("max").alias("max"),

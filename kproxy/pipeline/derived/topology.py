@@ -9,8 +9,11 @@ from pyspark.sql import DataFrame
 from kproxy.pipeline import tables
 from kproxy.pipeline.delta import Output
 
-_EVENTS: Final = "'topology_changed', 'clients_rebootstrap', 'upstream_passed_over', 'no_upstream_answers'"
-_KEYS: Final = ("date", "at", "event", "proxy", "cluster")
+_EVENTS: Final = (
+    "'topology_changed', 'clients_rebootstrap', 'upstream_passed_over', 'no_upstream_answers', 'standby_replaced'"
+)
+_KEYS: Final = ("date", "at", "event", "proxy", "cluster", "candidate")
+"""Two candidates may be passed over in one millisecond."""
 
 
 def write(output: Output, details: DataFrame) -> None:

@@ -12,7 +12,7 @@ from typing import Final, Literal, get_args
 from kproxy.pipeline.findings import queries
 
 Severity = Literal["critical", "warning", "info"]
-Kind = Literal["client", "group", "broker", "version", "proxy"]
+Kind = Literal["client", "group", "broker", "version", "proxy", "address"]
 SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
 """The worst one first."""
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)

@@ -42,6 +42,11 @@ def within(column: str, unit: str | None = None) -> str:
     return f"date BETWEEN to_date(:since) AND to_date(:until) AND {column} >= {begin} AND {column} < :until"
 
 
+def values(rows: Iterable[tuple[str, ...]]) -> str:
+    """Return rows of texts for VALUES."""
+    return ", ".join(map(str, rows))
+
+
 def one_of(column: str, names: Iterable[str]) -> str:
     """Return the condition that a text is one of `names`."""
     return f"{column} IN ({', '.join(repr(name) for name in names)})"

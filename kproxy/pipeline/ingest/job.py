@@ -17,7 +17,7 @@ from pyspark.sql.streaming import StreamingQuery
 
 from kproxy.pipeline import tables
 from kproxy.pipeline.delta import Output
-from kproxy.pipeline.ingest import changed, losses, points, records, topics
+from kproxy.pipeline.ingest import changed, directories, losses, points, records, topics
 from kproxy.pipeline.ingest.inputs import FilesInput, Input, TopicInput
 from kproxy.pipeline.ingest.parsed import Parsed, parse
 
@@ -45,7 +45,9 @@ class Job:
     def start(self, every: str | None) -> StreamingQuery:
         """Start it: a batch each `every`, as "30s"; None is all that is there, then an end."""
         self.output.create(tables.TABLES.values())
-        changed.note(self.output, [each for each in self.inputs if isinstance(each, FilesInput)], self._checkpoint)
+        files = [each for each in self.inputs if isinstance(each, FilesInput)]
+        directories.check(self.output, files)
+        changed.note(self.output, files, self._checkpoint)
         topics.check(self.output, [each for each in self.inputs if isinstance(each, TopicInput)])
         stream = records.read(
             self.output.session,

@@ -47,7 +47,8 @@ def rows(pushes: DataFrame) -> DataFrame:
     """The rows of `tables.POINTS`."""
     each = pushes.withColumnsRenamed(_RENAMED).withColumn("point", F.explode("metrics"))
     time = F.coalesce(F.expr("timestamp_micros(point.unix_nano div 1000)"), "received_at")
-    seconds = F.expr("(cast(point.unix_nano as double) - point.start_unix_nano) / 1e9")
+    # Two times may differ as longs and be the same as doubles, so they are subtracted as longs.
+    seconds = F.expr("try_subtract(point.unix_nano, point.start_unix_nano) / 1e9")
     is_delta = F.expr("point.kind = 'sum' and point.temporality = 'delta' and point.unix_nano > point.start_unix_nano")
     made = {
         "date": F.to_date("received_at"),
@@ -58,7 +59,7 @@ def rows(pushes: DataFrame) -> DataFrame:
         "labels": F.col("point.attributes"),
         "value": F.expr(_FINITE.format("point.value")),
         "sum": F.expr(_FINITE.format("point.sum")),
-        "rate": F.when(is_delta, F.expr(_FINITE.format("point.value")) / seconds),
+        "rate": F.when(is_delta, F.try_divide(F.expr(_FINITE.format("point.value")), seconds)),
     }
     taken = {*made, *each.columns}
     made |= {name: F.col(f"point.{name}") for name in each.select("point.*").columns if name not in taken}

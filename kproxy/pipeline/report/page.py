@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -9,6 +10,7 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from kproxy.pipeline.findings.rule import Severity
+from kproxy.pipeline.findings.window import Window
 from kproxy.pipeline.report.charts.figure import Figure, Table
 from kproxy.pipeline.report.charts.numbers import duration
 from kproxy.pipeline.report.charts.scales import Times
@@ -91,12 +93,17 @@ def notices(content: Content) -> tuple[str, ...]:
         there = f"The tables have data from {moment(coverage.first)} to {moment(coverage.last)} UTC."
         end = coverage.last + timedelta(minutes=1)
         return (*said, there, f"Ask with --until {end:%Y-%m-%dT%H:%MZ} for the last of it.")
-    late = window.until - coverage.last
-    if late > max(_LATE_LEAST, _LATE * (window.until - window.since)):
-        said.append(f"The newest data is of {moment(coverage.last)} UTC, {duration(late)} before the end of this time.")
+    said += _late(window, "event", coverage.last_event)
+    said += _late(window, "push", coverage.last_push)
     if coverage.first - window.since > _LATE_LEAST:
         said.append(f"The oldest data is of {moment(coverage.first)} UTC.")
     return tuple(said)
+
+
+def _late(window: Window, what: str, last: datetime | None) -> Iterator[str]:
+    late = timedelta() if last is None else window.until - last
+    if late > max(_LATE_LEAST, _LATE * (window.until - window.since)):
+        yield f"The newest {what} is of {moment(last)} UTC, {duration(late)} before the end of this time."
 
 
 def totals(content: Content) -> tuple[tuple[str, str], ...]:

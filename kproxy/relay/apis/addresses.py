@@ -19,7 +19,7 @@ Replace = Callable[[Context, memoryview, int, Skimmed], Sequence[Chunk] | None]
 
 
 def each(route: Route, replace: Replace, *, always: bool = False) -> Respond:
-    """Return a handler that counts the error codes up to the addresses, and has these replaced.
+    """Return a handler that has the addresses replaced.
 
     With `always`, `replace` is also called for a response without addresses.
     """
@@ -33,8 +33,6 @@ def each(route: Route, replace: Replace, *, always: bool = False) -> Respond:
         if flexible and (len(frame) < body or frame[4]):
             _, body = decode_response_header(frame, 0, len(frame), route.api_key, route.version)
         found = skim(frame, body, len(frame))
-        for code in found.errors:
-            route.counters.count_error(code)
         return replace(context, frame, body, found) if found.addresses or always else None
 
     return respond

@@ -35,6 +35,10 @@ from kproxy.wire.primitives import frame as framed
 
 MOST_ELEMENTS: Final = 1000
 """The most resources and configs of a request that alters brokers: Kafka has 400 configs, a request one broker."""
+MOST_BYTES: Final = 128 << 10
+"""Of the same: the values of some are looked through for addresses, in the thread that serves all."""
+_NAME: Final = 100
+"""Characters of a config's name that an answer repeats: it does so for each resource."""
 _ADDRESS: Final = re.compile(r"(://|\d@)(?:\[[0-9A-Fa-f:.%]+\])?[^\s,'\"\]]*")
 """What error messages have of listeners and voters, from the scheme or the id on."""
 _REFUSED: Final = (
@@ -49,11 +53,13 @@ def ask(context: Context, frame: memoryview) -> Forward | Answer | None:
     if not named.names(BROKER):
         return Forward(framed(frame), unseen=True)
     header, body = decode_request_header(frame, 0, len(frame))
-    if named.elements > MOST_ELEMENTS:
-        detail = (
-            f"{named.elements} resources and configs in a request that alters brokers; the limit is {MOST_ELEMENTS}"
-        )
-        raise Fault(Reason.FRAME_TOO_LARGE, detail, header.api_key)
+    for count, most, what in (
+        (named.elements, MOST_ELEMENTS, "resources and configs"),
+        (len(frame), MOST_BYTES, "bytes"),
+    ):
+        if count > most:
+            detail = f"{count} {what} in a request that alters brokers; the limit is {most}"
+            raise Fault(Reason.FRAME_TOO_LARGE, detail, header.api_key)
     resources = _messages(header.api_key)[0].decode(frame[body:], header.api_version).resources
     ours = {f"{host}:{port}" for host, port in advertised(context).values()}
     masked = [config.name for resource in resources for config in resource.configs if _is_masked(config, ours)]
@@ -69,7 +75,7 @@ def _refusal(header: RequestHeader, resources: Sequence[Any], config: str) -> by
     results = [
         result(
             error_code=ErrorCode.INVALID_REQUEST,
-            error_message=_REFUSED.format(config),
+            error_message=_REFUSED.format(config[:_NAME]),
             resource_type=resource.resource_type,
             resource_name=resource.resource_name,
         )

@@ -68,7 +68,6 @@ def intersect(route: Route) -> Respond:
     def respond(context: Context, frame: memoryview) -> Sequence[Chunk] | None:
         error = int.from_bytes(frame[_HEADER_BYTES : _HEADER_BYTES + 2], "big", signed=True)
         if error != ErrorCode.NONE:
-            route.counters.count_error(error)
             return None
         cluster = context.cluster
         own = () if context.retired else cluster.own

@@ -234,7 +234,6 @@ def learn(route: Route) -> Respond:
     def respond(context: Context, frame: memoryview) -> Sequence[Chunk] | None:
         answer = _answer(frame, route.version)
         if answer is not None and answer.error_code != ErrorCode.NONE:
-            route.counters.count_error(answer.error_code)
             answer = None
         exchanges = context.find(Exchanges)
         assert exchanges is not None, "each answer has had a request"

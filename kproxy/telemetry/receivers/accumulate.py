@@ -92,6 +92,7 @@ class Accumulator:
         payload: bytes,
         now: float,
         pusher: ConnectionState | None = None,
+        losses: Losses | None = None,
     ) -> bool:
         """Add up a push at once and return True if only its numbers differ from the client's last one; else do nothing.
 
@@ -103,6 +104,8 @@ class Accumulator:
         source, invalid = taken
         source.pusher = pusher
         self.tally.invalid += invalid
+        if invalid and losses is not None:
+            losses.note(invalid, INVALID)
         self._registry.touch(source, now)
         self._tidy(source)
         return True

@@ -30,10 +30,19 @@ _CLIENTS: Final = 64
 _NUMBERS: Final = frozenset({Kind.COUNTER, Kind.GAUGE})
 _group: Final = attrgetter("group")
 
+
+def _sum(values: list[float]) -> float:
+    """Return the sum as closely as it can be: NaN of both infinities, and infinite where it is too large."""
+    try:
+        return fsum(values)
+    except (ValueError, OverflowError):
+        return sum(values)
+
+
 _MERGES: Final[Mapping[Merge, Callable[[list[float]], float]]] = MappingProxyType(
     {
-        Merge.SUM: fsum,
-        Merge.MEAN: lambda values: fsum(values) / len(values),
+        Merge.SUM: _sum,
+        Merge.MEAN: lambda values: _sum(values) / len(values),
         Merge.MAX: max,
         Merge.MIN: min,
     }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from kproxy.config import receivers as settings
 from kproxy.config.secret import secrets_of
+from kproxy.config.url import parse_url
 from kproxy.delivery import factory as delivering
 from kproxy.delivery.factory import Connect
 from kproxy.errors import ConfigError
@@ -15,6 +17,7 @@ from kproxy.observe.masking import Secrets
 from kproxy.telemetry.receivers import plugins
 from kproxy.telemetry.receivers.interface import Receiver
 from kproxy.telemetry.receivers.prometheus import Prometheus
+from kproxy.upstream.dial import reason
 
 if TYPE_CHECKING:
     from kproxy.config import Config
@@ -23,6 +26,8 @@ LABEL: Final = "cluster"
 """The label that names the virtual cluster on everything that a receiver writes."""
 PROXY: Final = "proxy"
 """What names this kproxy in files and topics, where several kproxies may write; its page and a collector know it."""
+
+_ENDPOINT: Final = "http://host:4318/v1/metrics or https://…, secrets as headers"
 
 
 def made(config: Config, cluster: str, names: tuple[str, ...] | None, connect: Connect) -> list[Receiver]:
@@ -76,16 +81,17 @@ def _prometheus(receiver: settings.Prometheus, labels: Mapping[str, str]) -> Rec
 
 
 def _otlp(receiver: settings.Otlp, labels: Mapping[str, str]) -> Receiver:
-    from kproxy.telemetry.receivers.http import parse_url  # noqa: PLC0415
     from kproxy.telemetry.receivers.otlp import ContentEncoding, Otlp  # noqa: PLC0415
 
-    url = parse_url(receiver.url)
+    url, tls = parse_url(receiver.url, _ENDPOINT), partial(_tls, receiver.tls)
+    if url.secure:
+        tls()  # files that cannot be read are to be noticed now
     return Otlp(
         receiver.name,
         url,
         headers={name: value.get_secret_value() for name, value in receiver.headers.items()},
         compression=ContentEncoding(receiver.compression),
-        tls=_tls(receiver.tls) if url.secure else None,
+        tls=tls,
         constant={**receiver.constant, **labels},
         timeout=receiver.timeout,
         retry_for=receiver.retry_for,
@@ -97,10 +103,22 @@ def _otlp(receiver: settings.Otlp, labels: Mapping[str, str]) -> Receiver:
 
 
 def _tls(tls: settings.Tls) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=tls.ca)
+    """Read the files: each connection does so anew, so that renewed ones count. Raises OSError and ValueError."""
+    try:
+        context = ssl.create_default_context(cafile=tls.ca)
+    except OSError as error:
+        raise OSError(f"{tls.ca or 'the authorities of the system'}: {reason(error)}") from error
     if tls.certificate:
-        context.load_cert_chain(tls.certificate, tls.key)
+        try:
+            context.load_cert_chain(tls.certificate, tls.key, _no_password)
+        except OSError as error:
+            raise OSError(f"{', '.join(filter(None, (tls.certificate, tls.key)))}: {reason(error)}") from error
     return context
+
+
+def _no_password() -> NoReturn:
+    """OpenSSL would ask for one at the terminal, and wait."""
+    raise ValueError("the key has a password, which this receiver has no setting for; give it one without")
 
 
 def _kafka(receiver: settings.Kafka, columns: Mapping[str, str], connect: Connect) -> Receiver:

@@ -40,6 +40,6 @@ def records_with(constant: Mapping[str, str]) -> Callable[[Push], Record]:
 
     def record(push: Push) -> Record:
         key, headers = client(push.info, push.terminating)
-        return Record(key, push.payload, int(push.received_at * 1000), headers)
+        return Record(key, push.payload, round(push.received_at * 1000), headers)
 
     return record

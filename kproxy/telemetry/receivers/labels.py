@@ -187,8 +187,9 @@ class Labels:
         self, clients: Iterable[str], *, attributes: Iterable[str] | None, constant: Mapping[str, str]
     ) -> None:
         """`attributes` of data points are chosen by OTLP's names; None is all. ValueError for an invalid label."""
-        self._clients = tuple(clients)
-        check([*constant, *self._clients])
+        check([*constant, *(chosen := tuple(clients))])
+        # A constant label counts more than a client's of that name: Prometheus refuses a page where one occurs twice.
+        self._clients = tuple(label for label in chosen if label not in constant)
         self._taken = frozenset([*constant, *self._clients])
         self._constant = text(constant.items())
         self._attributes = None if attributes is None else frozenset(attributes)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import ssl
 import time
@@ -17,14 +18,15 @@ import cramjam
 import structlog
 import trio
 
+from kproxy.config.url import Url
 from kproxy.delivery.batches import Verdict
 from kproxy.delivery.queued import Queued
 from kproxy.observe.logs import hidden
-from kproxy.telemetry.receivers.http import HttpClient, HttpError, Url
 from kproxy.telemetry.receivers.interface import MAX_BYTES, MAX_PUSHES, OTLP
 from kproxy.telemetry.receivers.otlp_responses import complaint, retry_after, verdict
 from kproxy.telemetry.receivers.resource import Labelling
 from kproxy.upstream.attempts import full_jitter
+from kproxy.upstream.http import HttpClient, HttpError
 
 if TYPE_CHECKING:
     from kproxy.telemetry.payload import Push
@@ -66,7 +68,7 @@ class Otlp(Queued[_Labelled]):
         *,
         headers: Mapping[str, str] = MappingProxyType({}),
         compression: ContentEncoding = ContentEncoding.GZIP,
-        tls: ssl.SSLContext | None = None,
+        tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
         constant: Mapping[str, str] = MappingProxyType({}),
         timeout: float = 10.0,
         retry_for: float = 300.0,
@@ -78,7 +80,7 @@ class Otlp(Queued[_Labelled]):
     ) -> None:
         """Times are in seconds: pushes wait for others for `linger`, and are tried again for `retry_for`.
 
-        `constant` attributes go with the client's.
+        `constant` attributes go with the client's. `tls` is as `HttpClient` takes it.
         """
         super().__init__(name, max_items=max_pushes, max_bytes=max_bytes)
         self._url = url
@@ -93,6 +95,9 @@ class Otlp(Queued[_Labelled]):
         self._connections = connections
         self._rand = rand
         self._labelling = Labelling(constant)
+        self._complaining = False
+        self._not_before = -math.inf
+        """When the server takes the next request, as its last Retry-After says."""
 
     def offer(self, push: Push) -> bool:  # type: ignore[override]  # it queues what it makes of them
         """Label a push and queue the result: a batch is then only concatenated, which delays nobody."""
@@ -145,17 +150,24 @@ class Otlp(Queued[_Labelled]):
         body = await trio.to_thread.run_sync(self._body, labelled)
         give_up = trio.current_time() + self._retry_for
         failures = 0
-        while True:
+        while await self._may_send(give_up):
+            self.counters.retries += failures > 0
             outcome, wait = await self._attempt(client, body)
             if outcome is not Verdict.AGAIN:
                 return outcome
             failures += 1
             backoff = full_jitter(failures, self._rand(), base=_BACKOFF, cap=_LONGEST_BACKOFF)
-            until = trio.current_time() + max(wait, backoff)
-            if until > give_up:
-                return Verdict.AGAIN
-            self.counters.retries += 1
+            self._not_before = max(self._not_before, trio.current_time() + wait)
+            if trio.current_time() + backoff > give_up:
+                break
+            await trio.sleep(backoff)
+        return Verdict.AGAIN
+
+    async def _may_send(self, give_up: float) -> bool:
+        """Wait until the server takes requests again, as it has said, on whatever connection; False at `give_up`."""
+        while (until := min(self._not_before, give_up)) > trio.current_time():  # noqa: ASYNC110 - others move it
             await trio.sleep_until(until)
+        return self._not_before <= trio.current_time()
 
     async def _attempt(self, client: HttpClient, body: bytes) -> tuple[Verdict, float]:
         """Send one request once. Return the verdict, and the seconds that the server asks to wait before the next."""
@@ -167,11 +179,19 @@ class Otlp(Queued[_Labelled]):
         found = verdict(answer.status)
         if found is Verdict.DELIVERED:
             self.recovered()
-            self.counters.last_error = complaint(answer.body) or self.counters.last_error
+            self._note_complaint(complaint(answer.body))
         else:
             said = hidden(answer.body.decode("utf-8", "replace"))  # some gateways repeat the request
             self.failed(f"{self._url.where} answers {answer.status}: {said[:_SHOWN]}")
         return found, retry_after(answer.headers, time.time()) or 0.0
+
+    def _note_complaint(self, said: str | None) -> None:
+        """Log what the server rejects of requests that it accepts, once until it rejects nothing any more."""
+        if said is not None:
+            self.counters.last_error = said
+            if not self._complaining:
+                log.warning("delivered, but not all is taken", to=self.name, error=hidden(said))
+        self._complaining = said is not None
 
 
 _ENCODERS: Final[Mapping[ContentEncoding, Callable[[bytes], bytes]]] = MappingProxyType(

@@ -20,6 +20,8 @@ _AGAIN: Final = frozenset({429, 502, 503, 504})
 _APART: Final = frozenset({400, 413})
 """The request is split in two: one push may have spoiled it, or it was too large."""
 _LONGEST_WAIT: Final = 3600.0
+_SHOWN: Final = 200
+"""Characters of a server's message."""
 
 
 def verdict(status: int) -> Verdict:
@@ -48,11 +50,11 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def complaint(body: bytes) -> str | None:
-    """Return what the server rejected of an accepted request (partial success); None if it took all."""
+    """Return what the server rejects of an accepted request, or warns of (partial success); None if it took all."""
     try:
         partial = ExportMetricsServiceResponse.FromString(body).partial_success
     except DecodeError:
         return None  # JSON, or something unexpected: the status says enough
     if not partial.rejected_data_points:
-        return None
-    return f"{partial.rejected_data_points} data points rejected: {partial.error_message[:200]}"
+        return partial.error_message[:_SHOWN] or None
+    return f"{partial.rejected_data_points} data points rejected: {partial.error_message[:_SHOWN]}"

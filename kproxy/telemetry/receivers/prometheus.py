@@ -78,7 +78,7 @@ class Prometheus(Queued):
         counters, client, now = self.counters, push.info.client_instance_id, trio.current_time()
         # Only each client's own order counts: if others' queued pushes counted, a backlog would never end.
         waits = self._waiting and self._waiting[client]
-        if waits or not self.accumulator.again(push.info, push.template, push.payload, now, push.pusher):
+        if waits or not self._again(push, now):
             queued = super().offer(push)
             if queued:
                 self._waiting[client] += 1
@@ -104,17 +104,24 @@ class Prometheus(Queued):
         with trio.CancelScope(shield=True):
             now = trio.current_time()
             try:
-                if not self.accumulator.again(push.info, push.template, push.payload, now, push.pusher):
+                if not self._again(push, now):
                     for _ in self._steps(push, now):
                         await self._pause()
             except PayloadError as error:
                 self.counters.last_error = str(error)
                 self.dropped("malformed", push)
+            except Exception:  # a part of it has been added up
+                self.dropped("failed", push)
+                raise
             else:
                 self.delivered(push)
-            self._settled_one(push.info.client_instance_id)
+            finally:
+                self._settled_one(push.info.client_instance_id)
         await trio.lowlevel.checkpoint_if_cancelled()  # every pause may come within a shielded push
         await self._pause()
+
+    def _again(self, push: Push, now: float) -> bool:
+        return self.accumulator.again(push.info, push.template, push.payload, now, push.pusher, push.losses)
 
     def _steps(self, push: Push, now: float) -> Iterator[None]:
         return self.accumulator.steps(

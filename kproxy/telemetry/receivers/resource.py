@@ -9,10 +9,14 @@ Payloads one after the other are one payload with the resources of all.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from struct import Struct
+from sys import getsizeof
 from typing import TYPE_CHECKING, Final, NamedTuple
+from weakref import ref
 
 from kproxy.errors import MalformedMessageError
 from kproxy.telemetry.receivers.labels import CLIENT_LABELS, known
@@ -26,7 +30,8 @@ if TYPE_CHECKING:
 _RESOURCE_METRICS: Final = 0x0A  # field 1 of MetricsData, length-delimited
 _RESOURCE: Final = 0x0A  # field 1 of ResourceMetrics
 _SCOPE_METRICS: Final = 0x12  # field 2
-_SHARED: Final = 512  # structs, one for each kind of client
+_SHARED: Final = 512
+"""The most structs that are kept, one for each kind of client: 30 KB each at most, 15 MB together."""
 MAX_SPANS: Final = 512
 """The most ResourceMetrics of a payload that is cut: the size of its `Cut` grows with them."""
 
@@ -103,9 +108,31 @@ added to each, and an empty resource is two bytes: as many as a push may hold wo
 MAX_SEARCHED: Final = 8192
 """The most attributes that are searched for the labels' names: 4 ms. No client of Kafka's writes any of these names."""
 
-# Each of our names as it begins a KeyValue: field 1, length-delimited.
-_KEYS: Final = tuple(bytes([0x0A, len(name)]) + name.encode() for name in CLIENT_LABELS)
-_PREFIX: Final = b"client_"  # of all our names
+_PREFIX: Final = b"client_"
+
+
+class Names:
+    """The names of kproxy's own attributes: those of `CLIENT_LABELS`, and of `constant` ones."""
+
+    def __init__(self, constant: Iterable[str] = ()) -> None:
+        self.all = frozenset([*CLIENT_LABELS, *constant])
+        self._of_clients = _keys(CLIENT_LABELS)
+        self._others = _keys(self.all - CLIENT_LABELS.keys())
+
+    def may_be_in(self, payload: bytes) -> bool:
+        """Return whether a payload may have an attribute with one of the names; False is certain."""
+        if _PREFIX in payload and any(key in payload for key in self._of_clients):
+            return True
+        return any(key in payload for key in self._others)
+
+
+def _keys(names: Iterable[str]) -> Sequence[bytes]:
+    """Return how a key can stand in a payload: behind its length's last byte, 0 where it is longer than need be."""
+    encoded = [name.encode() for name in names]
+    return [key for name in encoded for key in (uvarint(len(name))[-1:] + name, b"\0" + name)]
+
+
+OF_CLIENTS: Final = Names()
 
 
 def addition(pairs: Iterable[tuple[str, str]]) -> bytes:
@@ -136,22 +163,22 @@ class Joined(NamedTuple):
         return b"".join((self.head, *self.scope_metrics.unpack(payload), self.added))
 
 
-def joined(payload: bytes, added: bytes) -> Joined | None:
+def joined(payload: bytes, added: bytes, ours: Names = OF_CLIENTS) -> Joined | None:
     """Return how to join payloads with this one's template; None where only `with_attributes` can do it."""
-    if _names_ours(payload) or (found := cut(payload)) is None:
+    if ours.may_be_in(payload) or (found := cut(payload)) is None:
         return None
     return Joined(_head(found.size + len(added)) + found.resource, found.scope_metrics, added)
 
 
-def with_attributes(payload: bytes, added: bytes) -> bytes:
+def with_attributes(payload: bytes, added: bytes, ours: Names = OF_CLIENTS) -> bytes:
     """Return MetricsData with the bytes of `addition` in each resource. Raise ValueError for other bytes.
 
-    A client's own attributes with the labels' names are removed: no client can pass for another, and no attribute
+    A client's own attributes with the names `ours` are removed: no client can pass for another, and no attribute
     occurs twice.
     """
-    if _names_ours(payload):
-        payload = _without_ours(payload)
-    if (together := joined(payload, added)) is not None:
+    if ours.may_be_in(payload):
+        payload = _without(payload, ours.all)
+    if (together := joined(payload, added, ours)) is not None:
         return together.of(payload)
     out: list[bytes] = []
     position = resources = 0
@@ -162,10 +189,6 @@ def with_attributes(payload: bytes, added: bytes) -> bytes:
             raise ValueError(f"MetricsData with more than {MAX_RESOURCES} resources")
         out += (_head(position - start + len(added)), payload[start:position], added)
     return b"".join(out)
-
-
-def _names_ours(payload: bytes) -> bool:
-    return _PREFIX in payload and any(key in payload for key in _KEYS)
 
 
 def _head(size: int) -> bytes:
@@ -185,7 +208,7 @@ def _resource(payload: bytes, position: int) -> tuple[int, int]:
     return start, start + size
 
 
-def _without_ours(payload: bytes) -> bytes:
+def _without(payload: bytes, names: AbstractSet[str]) -> bytes:
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - as in `payload`
     from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData  # noqa: PLC0415
 
@@ -197,39 +220,89 @@ def _without_ours(payload: bytes) -> bytes:
         raise ValueError(f"more than {MAX_SEARCHED} attributes of resources, with names of kproxy's own among them")
     for resource_metrics in data.resource_metrics:
         attributes = resource_metrics.resource.attributes
-        ours = sum([each.key in CLIENT_LABELS for each in attributes])
+        ours = sum([each.key in names for each in attributes])
         if ours:  # not one by one: each deletion would move all attributes that are behind it
-            attributes.sort(key=lambda each: each.key in CLIENT_LABELS)
+            attributes.sort(key=lambda each: each.key in names)
             del attributes[len(attributes) - ours :]
     encoded: bytes = data.SerializeToString()
     return encoded
 
 
-_REMEMBERED: Final = 16_384
-"""As many as there may be instances."""
+REMEMBERED: Final = 16_384
+"""The most clients of which something is kept: as many as there may be instances."""
+MOST_KEPT: Final = 4096
+"""The most bytes that are kept of a client, its names included. Of a client with more, nothing is kept."""
+_OBJECTS: Final = 640
+"""Bytes of all objects that are kept of a client, without its names and what is added or joined."""
 
 
 class Labelling:
     """Adds clients' labels to their payloads; `constant` attributes go with them."""
 
     def __init__(self, constant: Mapping[str, str]) -> None:
-        constants = tuple(constant.items())
-        self._addition = lru_cache(_REMEMBERED)(lambda info: addition([*known(info), *constants]))
-        self._found = lru_cache(_REMEMBERED)(_found)
+        self._names = Names(constant)
+        self._constant = dict(constant)
+        self._clients: OrderedDict[ClientInfo, _Client] = OrderedDict()
 
     def labelled(self, push: Push) -> bytes:
         """Return the payload with the client's labels in each resource; ValueError if it is not MetricsData."""
-        how = None if push.template is None else self._how(push, push.template)
-        return with_attributes(push.payload, self._addition(push.info)) if how is None else how.of(push.payload)
+        client = self._client(push.info)
+        how = None if push.template is None else client.how(push.payload, push.template, self._names)
+        if how is not None:
+            return how.of(push.payload)
+        return with_attributes(push.payload, client.added, self._names)
 
-    def _how(self, push: Push, template: PayloadTemplate) -> Joined | None:
-        found = self._found(push.info, template)
-        if not found:
-            found.append(joined(push.payload, self._addition(push.info)))
-        return found[0]
+    def _client(self, info: ClientInfo) -> _Client:
+        """Return what is kept of a client; where nothing may be, what is found of it now."""
+        client = self._clients.get(info)
+        if client is not None:
+            self._clients.move_to_end(info)
+            return client
+        client = _Client(info, self._added(info))
+        if client.room >= 0:
+            self._clients[info] = client
+            if len(self._clients) > REMEMBERED:
+                self._clients.popitem(last=False)
+        return client
+
+    def _added(self, info: ClientInfo) -> bytes:
+        """A constant attribute counts more than a client's of that name."""
+        return addition((dict(known(info)) | self._constant).items())
 
 
-def _found(info: ClientInfo, template: PayloadTemplate) -> list[Joined | None]:
-    """Return an empty list, to be cached: it takes the `Joined` of this client and template, or None."""
-    del info, template
-    return []
+class _Client:
+    """The bytes that are added for a client, and how its payloads with the last template are joined.
+
+    The struct is only referred to: it is kept with the others that many clients share, or found again. So a resource of
+    hundreds of metrics costs no client more.
+    """
+
+    __slots__ = ("_head", "_scope_metrics", "_template", "added", "room")
+
+    def __init__(self, info: ClientInfo, added: bytes) -> None:
+        self.added = added
+        self.room = MOST_KEPT - _OBJECTS - len(added) - sum(map(getsizeof, info))
+        """The most bytes of a head that is kept; negative where nothing is."""
+        self._template: PayloadTemplate | None = None
+        self._head = b""
+        self._scope_metrics: ref[Struct] | None = None
+
+    def how(self, payload: bytes, template: PayloadTemplate, ours: Names) -> Joined | None:
+        """As `joined`; found anew for a payload of another template than before, and where it is too large to keep."""
+        if template == self._template:
+            if self._scope_metrics is None:
+                return None
+            if (scope_metrics := self._scope_metrics()) is not None:
+                return Joined(self._head, scope_metrics, self.added)
+        found = joined(payload, self.added, ours)
+        self._keep(template, found)
+        return found
+
+    def _keep(self, template: PayloadTemplate, found: Joined | None) -> None:
+        self._template, self._head, self._scope_metrics = template, b"", None
+        if found is None:
+            return
+        if len(found.head) > self.room:
+            self._template = None
+        else:
+            self._head, self._scope_metrics = found.head, ref(found.scope_metrics)

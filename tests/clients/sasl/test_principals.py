@@ -34,7 +34,7 @@ MODULES = {
 }
 
 
-def command(library: str, **settings: str) -> Sequence[str]:
+def command(library: str, **settings: str | float) -> Sequence[str]:
     """Return the command of a client that stays connected."""
     return [sys.executable, str(SCRIPT), library, json.dumps(settings)]
 

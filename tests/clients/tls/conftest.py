@@ -1,4 +1,4 @@
-"""An authority, and a broker that is reached by SASL_SSL."""
+"""An authority, and brokers that are reached by SASL_SSL, and by mTLS."""
 
 from __future__ import annotations
 
@@ -21,4 +21,11 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 def broker(authority: Authority) -> Iterator[Secured]:
     """Clients come to it by SASL_SSL."""
     with tls_kafka(authority, protocol="SASL_SSL") as made:
+        yield made
+
+
+@pytest.fixture(scope="package")
+def strict(authority: Authority) -> Iterator[Secured]:
+    """It wants a certificate of everybody (mTLS)."""
+    with tls_kafka(authority, protocol="SSL", client_auth="required") as made:
         yield made

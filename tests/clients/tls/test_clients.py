@@ -16,6 +16,7 @@ from tests.clients.test_python_clients import check_everything, check_transactio
 from tests.support.authority import Authority
 from tests.support.backend import Backend
 from tests.support.client import PYTHON_CLIENTS, java_3_9, java_4_4
+from tests.support.java_security import properties
 from tests.support.proxy import Proxy
 from tests.support.secured import PASSWORD, Secured
 from tests.support.side import Side
@@ -38,18 +39,7 @@ class Security:
 
     def properties(self, directory: Path) -> Path:
         """Write a Java client's settings into a file."""
-        said, protocol = self.clients, ("SASL_" if "mechanism" in self.clients else "")
-        found = {"security.protocol": protocol + ("SSL" if "ca" in said else "PLAINTEXT")}
-        if "ca" in said:
-            found |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": said["ca"]}
-        if "mechanism" in said:
-            module = "scram.ScramLoginModule" if "SCRAM" in said["mechanism"] else "plain.PlainLoginModule"
-            found["sasl.mechanism"] = said["mechanism"]
-            found["sasl.jaas.config"] = (
-                f"org.apache.kafka.common.security.{module} required "
-                f'username="{said["username"]}" password="{said["password"]}";'
-            )
-        file = directory / "client.properties"
+        file, found = directory / "client.properties", properties(self.clients, directory)
         file.write_text("".join(f"{key}={value}\n" for key, value in found.items()))
         return file
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -109,6 +109,20 @@ def started(library: Library, authority: Authority, proxy: Proxy, topic: str, di
     producer = Role("producer", proxy.bootstrap(), topic, "producer")
     consumer = Role("consumer", proxy.bootstrap(), topic, "consumer")
     return LongLived(authenticated(library, authority), {"producer": producer, "consumer": consumer}, directory)
+
+
+def test_the_standby_is_looked_at(world: World) -> None:
+    """With its TLS and kproxy's identity there, before any client comes: its broker lets nobody else ask."""
+    standby = until(lambda: answered(world.proxy, "west"), "a look at the standby")
+    assert standby["cluster_id"] not in (None, world.proxy.get_json("/api/v1/clusters/kafka")["cluster_id"])
+    assert (standby["fit"], standby["warnings"], standby["error"]) == (True, [], None)
+
+
+def answered(proxy: Proxy, name: str) -> dict[str, Any] | None:
+    """An upstream as the API shows it, once a node of it has answered."""
+    upstreams: list[dict[str, Any]] = proxy.get_json("/api/v1/clusters/kafka")["upstreams"]
+    found = next(one for one in upstreams if one["name"] == name)
+    return found if any(node["reachable"] for node in found["nodes"]) else None
 
 
 def test_telemetry(world: World) -> None:

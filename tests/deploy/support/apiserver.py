@@ -29,17 +29,24 @@ class ApiServer:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._etcd_port, self._peer_port, self._port = free_ports(3)
+        self._etcd_port, self._peer_port, self.port = free_ports(3)
         self.kubeconfig = directory / "kubeconfig"
         self._processes: list[subprocess.Popen[bytes]] = []
         self._tls: ssl.SSLContext | None = None
 
-    def request(self, method: str, path: str, body: object | None = None, kind: str = "application/json") -> Any:
+    @property
+    def authority(self) -> Path:
+        """The certificate that the server's is trusted by."""
+        return self.directory / "certificates" / "apiserver.crt"
+
+    def request(
+        self, method: str, path: str, body: object | None = None, kind: str = "application/json", token: str = TOKEN
+    ) -> Any:
         """Return the JSON answer to a request; raise Refused with the server's message for an error."""
         request = urllib.request.Request(
-            f"https://{HOST}:{self._port}{path}",
+            f"https://{HOST}:{self.port}{path}",
             data=None if body is None else json.dumps(body).encode(),
-            headers={"Authorization": f"Bearer {TOKEN}", "Content-Type": kind},
+            headers={"Authorization": f"Bearer {token}", "Content-Type": kind},
             method=method,
         )
         try:
@@ -57,6 +64,12 @@ class ApiServer:
     def create(self, found: dict[str, Any], namespace: str = "default") -> Any:
         """Store an object."""
         return self.request("POST", self._collection(found["apiVersion"], found["kind"], namespace), found)
+
+    def token_of(self, account: str, namespace: str) -> str:
+        """Return a new token of a service account, as a kubelet gets it for a pod."""
+        wanted = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
+        return str(self.request("POST", path, wanted)["status"]["token"])
 
     def listed(self, api_version: str, kind: str, namespace: str) -> list[dict[str, Any]]:
         """Return the objects of a kind in a namespace."""
@@ -105,12 +118,12 @@ class ApiServer:
         tools.output("openssl", "genrsa", "-out", key, "2048")
         tokens = certificates / "tokens.csv"
         tokens.write_text(f"{TOKEN},admin,admin,system:masters\n")
-        issuer = f"https://{HOST}:{self._port}"
+        issuer = f"https://{HOST}:{self.port}"
         options = {
             "etcd-servers": f"http://{HOST}:{self._etcd_port}",
             "bind-address": HOST,
             "advertise-address": HOST,
-            "secure-port": str(self._port),
+            "secure-port": str(self.port),
             "cert-dir": str(certificates),
             "service-account-issuer": issuer,
             "service-account-key-file": str(key),
@@ -122,10 +135,9 @@ class ApiServer:
             "disable-admission-plugins": "ServiceAccount",
         }
         server = self._spawn("apiserver", tools.ensure("kube-apiserver"), options)
-        authority = certificates / "apiserver.crt"
-        until(lambda: self._alive(server) and authority.exists(), "the API server's certificate", 60)
-        self._write_kubeconfig(issuer, authority)
-        self._tls = ssl.create_default_context(cafile=str(authority))
+        until(lambda: self._alive(server) and self.authority.exists(), "the API server's certificate", 60)
+        self._write_kubeconfig(issuer, self.authority)
+        self._tls = ssl.create_default_context(cafile=str(self.authority))
         until(lambda: self._alive(server) and self._is_ready(), "the API server ready", 120)
 
     def _is_ready(self) -> bool:

@@ -22,10 +22,20 @@ MAIN: Mapping[str, Any] = {
     "bootstrapServers": ["kafka-0.kafka:9092", "kafka-1.kafka:9092"],
     "nodes": {"ranges": ["0-2"]},
 }
+NAMED: Mapping[str, Any] = {
+    "advertisedHost": "kafka.example.org",
+    "tls": {"certificate": "/tls/tls.crt", "key": "/tls/tls.key"},
+}
 UPSTREAMS = [
     {"name": "east", "bootstrapServers": ["kafka-0.east:9092", "kafka-1.east:9092"]},
     {"name": "west", "bootstrapServers": ["kafka-0.west:9092"]},
 ]
+AGREEING: Mapping[str, Any] = {
+    "name": "main",
+    "upstreams": UPSTREAMS,
+    "failover": {"configMap": True},
+    "nodes": {"ranges": ["0-2"]},
+}
 TELEMETRY = {
     "admin": "none",
     "interval": "2m",
@@ -85,6 +95,32 @@ VALUES: Mapping[str, Mapping[str, Any]] = {
             "loadBalancerSourceRanges": ["10.0.0.0/8"],
         },
     },
+    "names": {
+        "clusters": [
+            {**MAIN, **NAMED, "port": 9093, "nodes": {"strategy": "sni", "pattern": "b$(node_id).main.example.org"}},
+            {
+                **NAMED,
+                "name": "bills",
+                "bootstrapServers": ["kafka-0.bills:9092"],
+                "advertisedHost": "bills.example.org",
+                "port": 9093,
+                "nodes": {"strategy": "sni", "pattern": "b$(node_id).bills.example.org"},
+            },
+            {**MAIN, "name": "ports", "port": 9192},
+        ],
+        "service": {"type": "LoadBalancer"},
+        "networkPolicy": {"enabled": True},
+    },
+    "names-node-port": {
+        "clusters": [
+            {
+                **MAIN,
+                **NAMED,
+                "nodes": {"strategy": "sni", "pattern": "b$(node_id).main.example.org", "advertisedPort": 30093},
+            }
+        ],
+        "service": {"type": "NodePort"},
+    },
     "failover": {
         "clusters": [
             {
@@ -96,12 +132,15 @@ VALUES: Mapping[str, Mapping[str, Any]] = {
                     "floor": "15m",
                     "hideTopicIdsFrom": [],
                     "separateProducerIds": False,
+                    "standbyInterval": "20s",
                 },
                 "nodes": {"ranges": ["0-2"]},
             }
         ],
         "drain": {"rebootstrap": True},
     },
+    "config-map": {"clusters": [AGREEING, {**MAIN, "name": "other", "port": 9192}]},
+    "control-topic": {"clusters": [{**AGREEING, "failover": {"controlTopic": "kproxy-orders"}}]},
     "telemetry": {
         "clusters": [{**MAIN, "telemetry": TELEMETRY}],
         "config": {"receivers": RECEIVERS, "state": {"path": "/telemetry/state.db"}},
@@ -117,12 +156,15 @@ VALUES: Mapping[str, Mapping[str, Any]] = {
         "extraVolumeMounts": [{"name": "state", "mountPath": "/state"}],
     },
     "everything": {
-        "clusters": [{**MAIN, "port": 19092, "nodes": {"ranges": ["0-98"], "firstPort": 20000}}],
+        "clusters": [
+            {**MAIN, "port": 19092, "nodes": {"ranges": ["0-98"], "firstPort": 20000}},
+            {**AGREEING, "name": "agreeing", "port": 21092},
+        ],
         "image": {"repository": "registry.example.org/kproxy", "digest": f"sha256:{'0' * 64}", "pullPolicy": "Always"},
         "imagePullSecrets": [{"name": "registry"}],
         "replicas": 3,
         "service": {"trafficDistribution": "PreferClose"},
-        "admin": {"port": 9999},
+        "admin": {"port": 9999, "tls": {"secretName": "admin-tls", "serverName": "kproxy.example.org"}},
         "drain": {"deadlineSeconds": 120, "preStopSeconds": 10},
         "config": {"log": {"level": "debug"}, "limits": {"max_connections": 10000}, "timeouts": {"connect": "5s"}},
         "extraEnv": [{"name": "KPROXY_TOPOLOGY__INTERVAL", "value": "10s"}],

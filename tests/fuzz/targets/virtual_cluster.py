@@ -21,6 +21,7 @@ from kproxy.telemetry.policies import policies
 from kproxy.telemetry.service import Telemetry
 from kproxy.telemetry.subscription import Subscription
 from kproxy.telemetry.subscriptions import Subscriptions
+from kproxy.transactions.transactional_ids import TransactionalIds
 from kproxy.wire.apis import APIS
 from tests.fuzz.targets.pushes import Receivers
 from tests.unit.relay.flows import Cluster, Relay
@@ -114,7 +115,9 @@ class World:
     def __init__(self) -> None:
         self.telemetry = FuzzedTelemetry()
         self._cluster = FuzzedCluster()
-        self._policies = [composed(self._cluster, self.telemetry.policies, ids) for ids in IDS]
+        self._policies = [
+            composed(self._cluster, self.telemetry.policies, ids, transactional_ids=TransactionalIds()) for ids in IDS
+        ]
         counters = self._cluster.counters
         self._tables = [ApiTable(counters, each) for each in self._policies]
         self._retired = ApiTable(counters, composed_retired(self._cluster), only=RETIRED_KEYS)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ from kproxy.observe.events import (
     ErrorAnswered,
     Event,
     GroupTransition,
+    UpstreamPassedOver,
     encode,
     iso,
 )
@@ -33,6 +36,8 @@ BEGAN = 1_790_000_000 - 1_790_000_000 % 3600
 JAVA = ("apache-kafka-java", "4.1.0")
 Timed = tuple[float, str, Event]
 """Seconds after BEGAN, the proxy, the event."""
+Numbered = tuple[float, str, Event, int]
+"""The same with the event's number, where others are of the same moment."""
 
 
 def who(
@@ -117,12 +122,15 @@ EVENTS = [*connections(), *groups(), *others()]
 def written(spark: SparkSession, tmp_path: Path) -> Callable[..., Output]:
     """Return the output of a job that is run once for each of the batches of events."""
 
-    def write(*batches: Iterable[Timed]) -> Output:
+    def write(*batches: Iterable[Timed | Numbered]) -> Output:
         place = tmp_path / str(len(list(tmp_path.iterdir())))
         output = Output(spark, str(place / "tables"))
         (place / "in").mkdir(parents=True)
         for number, batch in enumerate(batches):
-            lines = (encode(event, BEGAN + at, proxy, "main").payload + b"\n" for at, proxy, event in batch)
+            lines = (
+                encode(event, BEGAN + at, proxy, "main", *(number or (0,))).payload + b"\n"
+                for at, proxy, event, *number in batch
+            )
             (place / "in" / f"events-{number}.json").write_bytes(b"".join(lines))
             assert job.Job(output, [FilesInput(str(place / "in"))]).start(None).awaitTermination(120)
             Derivation(output).run()
@@ -183,3 +191,48 @@ def test_in_any_order_and_twice(written: Callable[..., Output]) -> None:
     in_order, backwards = written(EVENTS), written(EVENTS[::-3], EVENTS[-2::-3], EVENTS[:12], EVENTS[-3::-3])
     for table in (one for one in tables.DERIVED if one not in (tables.ROLLUP_1M, tables.ROLLUP_1H)):
         assert rows(backwards, table) == rows(in_order, table), table.name
+
+
+def test_errors_of_one_response(written: Callable[..., Output]) -> None:
+    """Each counts, though all their fields are the same; one that a topic holds twice does not."""
+    (at, proxy, error), *_ = others()
+    output = written([(at, proxy, error, number) for number in (1, 2, 3, 2)])
+    assert rows(output, tables.ERRORS_BY_CLASS, "topic", "errors") == [("orders", 3)]
+
+
+def test_numbers_without_a_sum(written: Callable[..., Output]) -> None:
+    """What passed is unknown then; of errors, those are counted that were written. The other rows are as ever."""
+    most = 2**63 - 1
+    so_much = so_far(most, 1, most, most)
+    present = [ClientPresent(**who(number, 5, "large", JAVA, "129"), **so_much) for number in (1, 2)]
+    (at, proxy, error), *_ = others()
+    assert isinstance(error, ErrorAnswered)
+    alike = [replace(error, topic="large", left_out=left_out) for left_out in (most, most - 1, most - 1)]
+    errors = [(at, proxy, each, number) for number, each in enumerate(alike)]
+    output = written([*others(), *((10, "p9", each) for each in present), *errors])
+    assert rows(output, tables.TRAFFIC, "requests", "responses", "bytes_in") == [(None, 2, None)]
+    assert rows(output, tables.ERRORS_BY_CLASS, "topic", "errors") == [("large", 3), ("orders", 1), ("orders", 6)]
+
+
+def test_two_candidates_of_one_moment(written: Callable[..., Output]) -> None:
+    """Each that a failover passes over has its row."""
+    output = written([(9, "p0", UpstreamPassedOver("a", name, "it is away")) for name in ("b", "c", "b")])
+    assert rows(output, tables.TOPOLOGY, "at", "candidate") == [(9.0, "b"), (9.0, "c")]
+
+
+def test_errors_whose_hour_has_been_forgotten(written: Callable[..., Output]) -> None:
+    """A late event of days that `events` no longer has takes nothing away from what was counted then."""
+    output = written(EVENTS)
+    before = rows(output, tables.ERRORS_BY_CLASS), rows(output, tables.TRAFFIC)
+    output.delete_before(tables.EVENTS, date.fromtimestamp(BEGAN) + timedelta(days=2))
+    assert output.read(tables.EVENTS).isEmpty()
+    (at, proxy, error), *_ = others()
+    assert isinstance(error, ErrorAnswered)
+    place = Path(output.place).parent / "in" / "late.json"
+    late = (at, replace(error, topic="payments")), (at, error)
+    place.write_bytes(b"".join(encode(each, BEGAN + when, proxy, "main", 5).payload + b"\n" for when, each in late))
+    assert job.Job(output, [FilesInput(str(place.parent))]).start(None).awaitTermination(120)
+    Derivation(output).run()
+    assert rows(output, tables.TRAFFIC) == before[1]
+    assert rows(output, tables.ERRORS_BY_CLASS, where="topic = 'orders'") == before[0]
+    assert rows(output, tables.ERRORS_BY_CLASS, "errors", where="topic = 'payments'") == [(1,)]

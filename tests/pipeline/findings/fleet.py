@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
+from kproxy.observe.events import AdmissionRefused, encode
 from kproxy.pipeline import tables
 from kproxy.pipeline.delta import Output
 
@@ -128,6 +129,17 @@ class Fleet:
             seconds=seconds,
             **given,
         )
+
+    def refused(self, cluster: str, address: str, when: datetime, reason: str, left_out: int = 0) -> None:
+        """A client that was not let in, as kproxy writes it."""
+        event = AdmissionRefused(address, None, None, reason, None, left_out)
+        payload = encode(event, when.timestamp(), "proxy-1", cluster, len(self.rows["events"])).payload.decode()
+        written = {"event": str(event.name), "proxy": "proxy-1", "cluster": cluster, "json": payload}
+        self.add("events", date=when.date(), at=when, **written)
+
+    def traffic(self, cluster: str, client: str, hour: datetime, **columns: Any) -> None:
+        """What passed in an hour."""
+        self.add("traffic", cluster=cluster, client_id=client, date=hour.date(), hour=hour, connections=1, **columns)
 
     def client(self, cluster: str, client: str, **columns: Any) -> None:
         """A client that was there all day."""

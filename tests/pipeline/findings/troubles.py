@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Final
 
 from kproxy.pipeline.findings.rules import consumers, producers
-from tests.pipeline.findings.fleet import PUSHES, SINCE, Curve, Fleet, at, hours
+from tests.pipeline.findings.fleet import DAY, PUSHES, SINCE, Curve, Fleet, at, hours
 
 Plant = Callable[[Fleet, str, bool], None]
 FEW: Final = 8
@@ -219,6 +219,20 @@ def _proxy(fleet: Fleet, cluster: str, enough: bool) -> None:
         fleet.connection(cluster, f"app-{number}", SINCE + timedelta(hours=number), 300, reason="memory_limit")
 
 
+def _not_admitted(fleet: Fleet, cluster: str, enough: bool) -> None:
+    for hour in range(6 if enough else 4):
+        fleet.refused(cluster, "10.0.7.7", at(hour / 24), "tls_on_plaintext")
+        fleet.refused(cluster, "10.0.7.8", at(hour / 24), "connect_failed")  # a broker's fault, not a client's
+
+
+def _turned_away(fleet: Fleet, cluster: str, enough: bool) -> None:
+    for minute in range(3):
+        fleet.refused(
+            cluster, "10.0.7.9", SINCE + timedelta(hours=9, minutes=minute), "client_limit", 40 if enough else 0
+        )
+    fleet.refused(cluster, "10.0.7.8", at(9 / 24), "client_limit")
+
+
 def _silent(fleet: Fleet, cluster: str, enough: bool) -> None:
     quarters = [at((each + 0.5) / PUSHES) for each in range(PUSHES)]
     fleet.pushes(cluster, "mute", quarters)
@@ -260,7 +274,9 @@ def _broker_rising(fleet: Fleet, cluster: str, enough: bool) -> None:
 def _skew(fleet: Fleet, cluster: str, enough: bool) -> None:
     for number in range(12 if enough else 4):
         for node in (1, 2, 3):
-            fleet.connection(cluster, f"app-{number}", SINCE, None, node=node, bytes_in=10**9 if node == 3 else 10**7)
+            # What passed before the window does not count, however much it was.
+            fleet.connection(cluster, f"app-{number}", SINCE - 20 * DAY, None, node=node, bytes_in=10**12 // node)
+            fleet.traffic(cluster, f"app-{number}", at(0.5), node=node, bytes_in=10**9 if node == 3 else 10**7)
 
 
 PLANTED: Final = {
@@ -291,6 +307,13 @@ PLANTED: Final = {
     "connection-leak": Trouble(_leak, "leaky", ("holds 90 connections from 1 addresses",)),
     "connections-cut-off": Trouble(_cut_off, "stalling", ("10 of its 10 connections", "stalled_frame")),
     "proxy-short-of-resources": Trouble(_proxy, "proxy-1", ("5 connections by memory_limit",), "critical"),
+    "clients-not-admitted": Trouble(_not_admitted, "10.0.7.7", ("At least 6 connections", "tls_on_plaintext")),
+    "clients-turned-away": Trouble(
+        _turned_away,
+        "proxy-1",
+        ("turned 124 connections away by client_limit", "from 10.0.7.9", "09:00 to 09:02"),
+        "critical",
+    ),
     "instance-stopped-pushing": Trouble(
         _silent, "mute", ("1 of them connected", "10.0.0.2", "every 900 s"), others=frozenset({"decimated"})
     ),

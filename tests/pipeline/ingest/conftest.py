@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Run = Callable[..., None]
+_KEPT = {"log.retention.ms": -1, "log.initial.task.delay.ms": 100, "log.retention.check.interval.ms": 500}
+"""The tests' records bear fixed times of the past, which Kafka would delete after a week: it looks for them often here,
+so that a topic which does not keep them fails each run, and not one in twenty."""
 
 
 @pytest.fixture(scope="session")
 def kafka() -> Iterator[str]:
     """host:port of a real Kafka; each test has topics of its own."""
-    with Cluster(jars.KAFKA_4_3, (0,)) as cluster:
+    with Cluster(jars.KAFKA_4_3, (0,), settings=_KEPT) as cluster:
         yield cluster.bootstrap
 
 

@@ -14,12 +14,11 @@ import pytest
 from confluent_kafka import TopicPartition
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
-from kproxy.pipeline import streams
+from kproxy.pipeline import streams, tables
 from kproxy.pipeline.delta import Output
 from kproxy.pipeline.errors import PipelineError
 from kproxy.pipeline.ingest import job
 from kproxy.pipeline.ingest.inputs import FilesInput, TopicInput
-from kproxy.pipeline.tables import POINTS
 from kproxy.telemetry.payload import Push
 from tests.pipeline.ingest.conftest import Run
 from tests.pipeline.ingest.topic import Table, counted, created, written
@@ -62,7 +61,9 @@ def test_an_output_of_another_version(spark: SparkSession, tmp_path: Path, outpu
     """It is refused before anything is written."""
     run(FilesInput(str(tmp_path)))
     spark.sql(f"ALTER TABLE delta.`{output}/events` SET TBLPROPERTIES ('kproxy.pipeline.version' = '99')")
-    with pytest.raises(PipelineError, match="table events is of version 99, and this pipeline writes 1"):
+    with pytest.raises(
+        PipelineError, match=f"table events is of version 99, and this pipeline writes {tables.VERSION}"
+    ):
         run(FilesInput(str(tmp_path)))
 
 
@@ -247,7 +248,7 @@ def test_two_jobs_on_one_checkpoint(spark: SparkSession, tmp_path: Path, output:
         other.kill()
         other.wait()
     streams.wait(job.Job(place, [FilesInput(str(directory))]).start(None), lambda done: None)
-    found = place.read(POINTS).selectExpr("client_instance_id", "metric", "labels['topic']", "value").collect()
+    found = place.read(tables.POINTS).selectExpr("client_instance_id", "metric", "labels['topic']", "value").collect()
     pushes = [push(1, number) for number in range(next(numbers))]
     assert Counter(map(tuple, found)) == Counter(points(pushes))
 

@@ -7,6 +7,7 @@ from math import inf, nan
 from pathlib import Path
 from typing import Any
 
+import pytest
 from confluent_kafka import Producer
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
@@ -87,6 +88,23 @@ def test_fields_and_headers_of_others(tmp_path: Path, run: Run, table: Table, ka
         "app-2": {"trace": "\N{REPLACEMENT CHARACTER}1", "env": "b", "none": None},
     }
     assert table("quarantine").count() == 0
+
+
+def test_times_that_are_the_same_as_doubles(tmp_path: Path, run: Run, table: Table) -> None:
+    """A rate is by the nanoseconds between them; times without a difference that Spark can hold have none."""
+    time_ = 1_790_000_000 * 10**9
+    data = MetricsData()
+    metric = data.resource_metrics.add().scope_metrics.add().metrics.add(name="m")
+    metric.sum.aggregation_temporality = 1
+    metric.sum.data_points.add(start_time_unix_nano=time_, time_unix_nano=time_ + 1, as_double=2.0)
+    (line,) = [line for line in lines(push(1, 1, data.SerializeToString()), {}) if line]
+    file(tmp_path / "in", [push(1, 2)])
+    longest = line.replace(f'"start_unix_nano":{time_}'.encode(), b'"start_unix_nano":-9223372036854775807')
+    (tmp_path / "in" / "others.json").write_bytes(line + longest)
+    run(FilesInput(str(tmp_path / "in")))
+    found = table("points").where("metric = 'm'").orderBy("start").select("rate").collect()
+    assert [row["rate"] for row in found] == [None, pytest.approx(2e9)]
+    assert table("pushes").count() == 3
 
 
 def test_hostile_numbers(run: Run, table: Table, kafka: str) -> None:

@@ -150,7 +150,7 @@ def _write(directory: Path, turn: int) -> None:
 
 
 def _events(turn: int) -> list[bytes]:
-    return [encode(event, BEGAN + at + 600 * turn, proxy, "main").payload for at, proxy, event in EVENTS]
+    return [encode(event, BEGAN + at + 600 * turn, proxy, "main", 0).payload for at, proxy, event in EVENTS]
 
 
 def _comparable(rows: DataFrame) -> list[str]:

@@ -11,6 +11,8 @@ from typing import Any
 import security
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.errors import KafkaError
+from logins import Heard, logins
 from records import PATIENCE, compare, main, record
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -87,7 +89,10 @@ async def everything(bootstrap: str, topic: str, group: str, count: int, replica
     return {"nodes": nodes, "acks": results}
 
 
-async def transactions(bootstrap: str, topic: str, group: str, count: int, transactional_id: str) -> dict[str, Any]:
+async def transactions(
+    bootstrap: str, topic: str, group: str, count: int, transactional_id: str, before: int = 0
+) -> dict[str, Any]:
+    """Commit two transactions with an aborted one between; `before` records were in the topic."""
     partition = TopicPartition(topic, 0)
     result: dict[str, Any] = {}
     acknowledged = {}
@@ -102,11 +107,29 @@ async def transactions(bootstrap: str, topic: str, group: str, count: int, trans
                 await producer.commit_transaction()
     async with AIOKafkaConsumer(**security.aiokafka(bootstrap), group_id=f"{group}-offsets") as reader:
         result["committed"] = await committed(reader, partition)
-    consumed = await drink(bootstrap, topic, group, lambda: 2 * count, isolation_level="read_committed")
+    consumed = await drink(bootstrap, topic, group, lambda: before + 2 * count, isolation_level="read_committed")
     for seed, numbers in acknowledged.items():
         own = [(key, value) for key, value in consumed if key.startswith(f"{seed}-".encode())]
         result[seed] = compare(seed, numbers, own)
     return result
+
+
+async def work(bootstrap: str, topic: str, group: str, count: int, transactional_id: str) -> dict[str, Any]:
+    """Produce, read in a group, and do transactions with another group."""
+    async with AIOKafkaProducer(**security.aiokafka(bootstrap)) as producer:
+        acknowledged = await produce(producer, topic, "plain", count)
+    plain = compare("plain", acknowledged, await drink(bootstrap, topic, f"{group}-plain", lambda: count))
+    return {"plain": plain, **await transactions(bootstrap, topic, group, count, transactional_id, before=count)}
+
+
+async def refusal(bootstrap: str) -> dict[str, Any]:
+    """Return what its user is told: the error, and what is in the log."""
+    heard, admin = Heard(), AIOKafkaAdminClient(**security.aiokafka(bootstrap))
+    try:
+        await admin.start()
+    except KafkaError as error:
+        return {"kind": type(error).__name__, "says": f"{error} | {heard.since()}"}
+    return {}
 
 
 async def follow(bootstrap: str, topic: str, group: str, seconds: float, seed: str = "follow") -> dict[str, Any]:
@@ -137,4 +160,9 @@ def blocking(scenario: Callable[..., Coroutine[Any, Any, dict[str, Any]]]) -> Ca
 
 
 if __name__ == "__main__":
-    main(everything=blocking(everything), transactions=blocking(transactions), follow=blocking(follow))
+    main(
+        everything=blocking(everything),
+        transactions=blocking(transactions),
+        follow=blocking(follow),
+        logins=logins(blocking(work), blocking(refusal)),
+    )

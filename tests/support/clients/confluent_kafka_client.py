@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import security
-from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
+from logins import logins
 from records import PATIENCE, compare, main, record
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -18,6 +19,9 @@ KINDS: dict[str, dict[str, Any]] = {
     "0": {"acks": "0"},
     "idempotent": {"enable.idempotence": True},
 }
+
+REFUSED_WITHIN = 10.0
+"""Seconds until it must have told its user why it is not let in."""
 
 
 def nodes(bootstrap: str) -> list[tuple[int, str, int]]:
@@ -86,7 +90,10 @@ def everything(bootstrap: str, topic: str, group: str, count: int, replicas: int
     return {"nodes": nodes(bootstrap), "acks": results}
 
 
-def transactions(bootstrap: str, topic: str, group: str, count: int, transactional_id: str) -> dict[str, Any]:
+def transactions(
+    bootstrap: str, topic: str, group: str, count: int, transactional_id: str, before: int = 0
+) -> dict[str, Any]:
+    """Commit two transactions with an aborted one between; `before` records were in the topic."""
     producer = Producer({**security.librdkafka(bootstrap), "transactional.id": transactional_id})
     producer.init_transactions(30)
     reader = Consumer({**security.librdkafka(bootstrap), "group.id": f"{group}-offsets"})
@@ -102,7 +109,7 @@ def transactions(bootstrap: str, topic: str, group: str, count: int, transaction
             producer.commit_transaction(30)
     committed = reader.committed([TopicPartition(topic, 0)], 30)[0].offset
     reader.close()
-    consumed = consume(bootstrap, topic, group, 2 * count, **{"isolation.level": "read_committed"})
+    consumed = consume(bootstrap, topic, group, before + 2 * count, **{"isolation.level": "read_committed"})
     return {"committed": committed, **by_seed(acknowledged, consumed)}
 
 
@@ -111,6 +118,24 @@ def by_seed(acknowledged: dict[str, list[int]], consumed: list[tuple[bytes, byte
         seed: compare(seed, numbers, [(k, v) for k, v in consumed if k.startswith(f"{seed}-".encode())])
         for seed, numbers in acknowledged.items()
     }
+
+
+def work(bootstrap: str, topic: str, group: str, count: int, transactional_id: str) -> dict[str, Any]:
+    """Produce, read in a group, and do transactions with another group."""
+    acknowledged = produce(Producer(security.librdkafka(bootstrap)), topic, "plain", count)
+    plain = compare("plain", acknowledged, consume(bootstrap, topic, f"{group}-plain", count))
+    return {"plain": plain, **transactions(bootstrap, topic, group, count, transactional_id, before=count)}
+
+
+def refusal(bootstrap: str) -> dict[str, Any]:
+    """Return the first error that its user is told."""
+    told: list[KafkaError] = []
+    callback: dict[str, Any] = {"error_cb": told.append}
+    admin = AdminClient({**security.librdkafka(bootstrap), **callback, "log_level": 0})
+    deadline = time.monotonic() + REFUSED_WITHIN
+    while not told and time.monotonic() < deadline:
+        admin.poll(0.1)
+    return {"kind": told[0].name(), "says": told[0].str()} if told else {}
 
 
 def follow(bootstrap: str, topic: str, group: str, seconds: float, stop: str = "") -> dict[str, Any]:
@@ -162,6 +187,6 @@ def drink(bootstrap: str, topic: str, group: str, total: Any) -> list[tuple[byte
 
 if __name__ == "__main__":
     try:
-        main(everything=everything, transactions=transactions, follow=follow)
+        main(everything=everything, transactions=transactions, follow=follow, logins=logins(work, refusal))
     except KafkaException as error:
         raise SystemExit(f"KafkaException: {error}") from error

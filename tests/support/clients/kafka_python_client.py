@@ -10,7 +10,9 @@ from typing import Any
 import security
 from kafka import KafkaConsumer, KafkaProducer
 from kafka.admin import KafkaAdminClient
+from kafka.errors import KafkaError
 from kafka.structs import OffsetAndMetadata, TopicPartition
+from logins import Heard, logins
 from records import PATIENCE, compare, main, record
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -20,6 +22,9 @@ KINDS: dict[str, dict[str, Any]] = {
     "0": {"acks": 0, "enable_idempotence": False},
     "idempotent": {"enable_idempotence": True},
 }
+
+REFUSED_WITHIN_MS = 1500
+"""It tries again until then, and tells its user at the end."""
 
 
 def nodes(bootstrap: str) -> list[tuple[int, str, int]]:
@@ -43,6 +48,21 @@ def produce(producer: KafkaProducer, topic: str, seed: str, count: int) -> list[
         sent.append(producer.send(topic, value, key))
     producer.flush(60)
     return [number for number, future in enumerate(sent) if future.succeeded()]
+
+
+def committed(reader: KafkaConsumer, partition: TopicPartition) -> int | None:
+    """Return the offset that the last transaction has committed; another one when that does not come in time.
+
+    kafka-python asks for no stable offsets (KIP-447): the broker may not have ended the transaction there yet.
+    """
+    offset: int | None = None
+    pause = threading.Event()
+    for _ in range(200):
+        offset = reader.committed(partition)
+        if offset == len("last"):
+            break
+        pause.wait(0.05)
+    return offset
 
 
 def consume(bootstrap: str, topic: str, group: str, count: int, **settings: Any) -> list[tuple[bytes, bytes]]:
@@ -86,7 +106,10 @@ def everything(bootstrap: str, topic: str, group: str, count: int, replicas: int
     return {"nodes": nodes(bootstrap), "acks": results}
 
 
-def transactions(bootstrap: str, topic: str, group: str, count: int, transactional_id: str) -> dict[str, Any]:
+def transactions(
+    bootstrap: str, topic: str, group: str, count: int, transactional_id: str, before: int = 0
+) -> dict[str, Any]:
+    """Commit two transactions with an aborted one between; `before` records were in the topic."""
     producer = KafkaProducer(**security.kafka_python(bootstrap), transactional_id=transactional_id)
     producer.init_transactions()
     partition = TopicPartition(topic, 0)
@@ -102,13 +125,32 @@ def transactions(bootstrap: str, topic: str, group: str, count: int, transaction
             producer.commit_transaction()
     producer.close()
     reader = KafkaConsumer(**security.kafka_python(bootstrap), group_id=f"{group}-offsets")
-    result["committed"] = reader.committed(partition)
+    result["committed"] = committed(reader, partition)
     reader.close()
-    consumed = consume(bootstrap, topic, group, 2 * count, isolation_level="read_committed")
+    consumed = consume(bootstrap, topic, group, before + 2 * count, isolation_level="read_committed")
     for seed, numbers in acknowledged.items():
         own = [(key, value) for key, value in consumed if key.startswith(f"{seed}-".encode())]
         result[seed] = compare(seed, numbers, own)
     return result
+
+
+def work(bootstrap: str, topic: str, group: str, count: int, transactional_id: str) -> dict[str, Any]:
+    """Produce, read in a group, and do transactions with another group."""
+    producer = KafkaProducer(**security.kafka_python(bootstrap))
+    acknowledged = produce(producer, topic, "plain", count)
+    producer.close()
+    plain = compare("plain", acknowledged, consume(bootstrap, topic, f"{group}-plain", count))
+    return {"plain": plain, **transactions(bootstrap, topic, group, count, transactional_id, before=count)}
+
+
+def refusal(bootstrap: str) -> dict[str, Any]:
+    """Return what its user is told: the error, and what is in the log."""
+    heard = Heard()
+    try:
+        KafkaAdminClient(**security.kafka_python(bootstrap), bootstrap_timeout_ms=REFUSED_WITHIN_MS)
+    except KafkaError as error:
+        return {"kind": type(error).__name__, "says": f"{error} | {heard.since()}"}
+    return {}
 
 
 def follow(bootstrap: str, topic: str, group: str, seconds: float, seed: str = "follow") -> dict[str, Any]:
@@ -138,4 +180,4 @@ def follow(bootstrap: str, topic: str, group: str, seconds: float, seed: str = "
 
 
 if __name__ == "__main__":
-    main(everything=everything, transactions=transactions, follow=follow)
+    main(everything=everything, transactions=transactions, follow=follow, logins=logins(work, refusal))

@@ -32,15 +32,16 @@ function compare(seed, acknowledged, consumed) {
 const own = (seed, consumed) => consumed.filter(({ key }) => key.toString().startsWith(`${seed}-`));
 
 // As security.py: TEST_SECURITY says how to connect.
-const said = JSON.parse(process.env.TEST_SECURITY || "{}");
+let said = JSON.parse(process.env.TEST_SECURITY || "{}");
 const content = (name) => (said[name] ? fs.readFileSync(said[name]) : undefined);
-const ssl = said.ca && { ca: [content("ca")], cert: content("certificate"), key: content("key") };
-const sasl = said.mechanism && {
-  mechanism: said.mechanism.toLowerCase(),
-  username: said.username,
-  password: said.password,
-};
-const client = (bootstrap) => new Kafka({ brokers: bootstrap.split(","), logLevel: logLevel.ERROR, ssl, sasl });
+const ssl = () => said.ca && { ca: [content("ca")], cert: content("certificate"), key: content("key") };
+function sasl() {
+  const { mechanism, username, password, token } = said;
+  if (token) return { mechanism: "oauthbearer", oauthBearerProvider: async () => ({ value: token }) };
+  return mechanism && { mechanism: mechanism.toLowerCase(), username, password };
+}
+const client = (bootstrap, settings = {}) =>
+  new Kafka({ brokers: bootstrap.split(","), logLevel: logLevel.ERROR, ssl: ssl(), sasl: sasl(), clientId: said.client_id, ...settings });
 const numbers = (count) => Array.from({ length: count }, (_, number) => number);
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -129,7 +130,21 @@ async function everything({ bootstrap, topic, group, count, replicas }) {
   return { nodes: cluster.brokers.map(({ nodeId, host, port }) => [nodeId, host, port]), acks: results };
 }
 
-async function transactions({ bootstrap, topic, group, count, transactional_id }) {
+// The offset that the last transaction has committed; another one when that does not come in time. kafkajs cannot ask for
+// stable offsets (KIP-447): the broker may not have ended the transaction there yet.
+async function committed(admin, topic, groupId) {
+  let offset;
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    const [{ partitions }] = await admin.fetchOffsets({ groupId, topics: [topic] });
+    offset = Number(partitions.find(({ partition }) => partition === 0).offset);
+    if (offset === "last".length) break;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return offset;
+}
+
+// `before` records were in the topic.
+async function transactions({ bootstrap, topic, group, count, transactional_id, before = 0 }) {
   const kafka = client(bootstrap);
   const producer = kafka.producer({ transactionalId: transactional_id, idempotent: true, maxInFlightRequests: 1 });
   await producer.connect();
@@ -143,10 +158,9 @@ async function transactions({ bootstrap, topic, group, count, transactional_id }
   await producer.disconnect();
   const admin = kafka.admin();
   await admin.connect();
-  const [offsets] = await admin.fetchOffsets({ groupId: `${group}-offsets`, topics: [topic] });
+  const result = { committed: await committed(admin, topic, `${group}-offsets`) };
   await admin.disconnect();
-  const { consumed } = await drink(kafka, topic, group, () => 2 * count);
-  const result = { committed: Number(offsets.partitions.find(({ partition }) => partition === 0).offset) };
+  const { consumed } = await drink(kafka, topic, group, () => before + 2 * count);
   for (const seed of ["first", "aborted", "last"]) result[seed] = compare(seed, numbers(count), own(seed, consumed));
   return result;
 }
@@ -180,8 +194,45 @@ async function follow({ bootstrap, topic, group, seconds }) {
   return { produced, failed: failed.slice(0, 3), history, ...compare("follow", acknowledged, consumed) };
 }
 
+// Reports whether it was accepted or, of a refusal, the error's kind and what it says.
+async function refusal({ bootstrap }) {
+  const admin = client(bootstrap, { logLevel: logLevel.NOTHING, retry: { retries: 0 } }).admin();
+  try {
+    await admin.connect();
+    return { connected: await admin.listTopics() };
+  } catch (error) {
+    return { kind: error.name, says: error.message };
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+// Produces, reads in a group, and does transactions with another group.
+async function work({ bootstrap, topic, group, count, ...more }) {
+  const kafka = client(bootstrap);
+  const producer = kafka.producer();
+  await producer.connect();
+  await producer.send({ topic, messages: numbers(count).map((number) => record("plain", number)) });
+  await producer.disconnect();
+  const { consumed } = await drink(kafka, topic, `${group}-plain`, () => count);
+  const plain = compare("plain", numbers(count), consumed);
+  return { plain, ...(await transactions({ bootstrap, topic, group, count, ...more, before: count })) };
+}
+
+// As logins.py.
+async function logins({ accepted, refused }) {
+  const results = { accepted: {}, refused: {} };
+  for (const [orders, call, into] of [[accepted, work, results.accepted], [refused, refusal, results.refused]]) {
+    for (const [name, { security, ...settings }] of Object.entries(orders)) {
+      said = security;
+      into[name] = await call(settings);
+    }
+  }
+  return results;
+}
+
 const [scenario, settings] = [process.argv[3], JSON.parse(process.argv[4])];
-({ everything, transactions, follow })[scenario](settings).then(
+({ everything, transactions, follow, logins })[scenario](settings).then(
   (result) => console.log(JSON.stringify(result)),
   (error) => {
     console.error(error);

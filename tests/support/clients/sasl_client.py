@@ -1,4 +1,7 @@
-"""A client that authenticates: it reports whether it was accepted, and then stays connected until it is killed."""
+"""A client that authenticates: it reports whether it was accepted, and then stays connected until it is killed.
+
+With `ca`, a file, it speaks TLS.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import asyncio  # noqa: TID251 - a client of its own process
 import base64
 import contextlib
 import json
+import ssl
 import sys
 import threading
 import time
@@ -25,22 +29,28 @@ def token(user: str) -> str:
     return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts) + "."
 
 
+def protocol(ca: str) -> str:
+    return "SASL_SSL" if ca else "SASL_PLAINTEXT"
+
+
 def report(**what: Any) -> None:
     print(json.dumps(what), flush=True)
 
 
-def confluent_kafka(bootstrap: str, client_id: str, mechanism: str, user: str, password: str) -> None:
+def confluent_kafka(bootstrap: str, client_id: str, mechanism: str, user: str, password: str, ca: str = "") -> None:
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 
     settings: dict[str, Any] = {
         "bootstrap.servers": bootstrap,
         "client.id": client_id,
-        "security.protocol": "SASL_PLAINTEXT",
+        "security.protocol": protocol(ca),
         "sasl.mechanism": mechanism,
         "sasl.username": user,
         "sasl.password": password,
     }
+    if ca:
+        settings |= {"ssl.ca.location": ca}
     if mechanism == "OAUTHBEARER":
         settings |= {"oauth_cb": lambda _: (token(user), time.time() + 3600)}
     admin = AdminClient(settings)
@@ -52,12 +62,12 @@ def confluent_kafka(bootstrap: str, client_id: str, mechanism: str, user: str, p
     threading.Event().wait(FOREVER)
 
 
-def in_python(bootstrap: str, client_id: str, mechanism: str, user: str, password: str) -> dict[str, Any]:
+def in_python(bootstrap: str, client_id: str, mechanism: str, user: str, password: str, ca: str = "") -> dict[str, Any]:
     """Return the settings as kafka-python names them, and aiokafka after it."""
     return {
         "bootstrap_servers": bootstrap,
         "client_id": client_id,
-        "security_protocol": "SASL_PLAINTEXT",
+        "security_protocol": protocol(ca),
         "sasl_mechanism": mechanism,
         "sasl_plain_username": user,
         "sasl_plain_password": password,
@@ -72,7 +82,7 @@ def no_warnings() -> Iterator[None]:
         yield
 
 
-def kafka_python(bootstrap: str, client_id: str, mechanism: str, user: str, password: str) -> None:
+def kafka_python(bootstrap: str, client_id: str, mechanism: str, user: str, password: str, ca: str = "") -> None:
     with no_warnings():
         from kafka.admin import KafkaAdminClient
         from kafka.errors import KafkaError
@@ -82,7 +92,9 @@ def kafka_python(bootstrap: str, client_id: str, mechanism: str, user: str, pass
         def token(self) -> str:
             return token(user)
 
-    settings = in_python(bootstrap, client_id, mechanism, user, password)
+    settings = in_python(bootstrap, client_id, mechanism, user, password, ca)
+    if ca:
+        settings |= {"ssl_cafile": ca}
     if mechanism == "OAUTHBEARER":
         settings |= {"sasl_oauth_token_provider": Tokens()}
     try:
@@ -93,7 +105,7 @@ def kafka_python(bootstrap: str, client_id: str, mechanism: str, user: str, pass
     threading.Event().wait(FOREVER)
 
 
-def aiokafka(bootstrap: str, client_id: str, mechanism: str, user: str, password: str) -> None:
+def aiokafka(bootstrap: str, client_id: str, mechanism: str, user: str, password: str, ca: str = "") -> None:
     with no_warnings():
         from aiokafka.abc import AbstractTokenProvider
         from aiokafka.admin import AIOKafkaAdminClient
@@ -104,7 +116,9 @@ def aiokafka(bootstrap: str, client_id: str, mechanism: str, user: str, password
             return token(user)
 
     async def run() -> None:
-        settings = in_python(bootstrap, client_id, mechanism, user, password)
+        settings = in_python(bootstrap, client_id, mechanism, user, password, ca)
+        if ca:
+            settings |= {"ssl_context": ssl.create_default_context(cafile=ca)}
         if mechanism == "OAUTHBEARER":
             settings |= {"sasl_oauth_token_provider": Tokens()}
         admin = AIOKafkaAdminClient(**settings)

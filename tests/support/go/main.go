@@ -15,13 +15,17 @@ func main() {
 	case "everything":
 		fromRecords(everything)
 	case "transactions":
-		fromRecords(transactions)
+		say(transactions(spoken[recordsOf]()))
 	case "follow":
 		fromRecords(follow)
+	case "logins":
+		say(logins(spoken[loginsOf]()))
 	case "telemetry":
 		telemetry(spoken[pushing]())
 	case "long-lived":
 		longLived(spoken[map[string]role]())
+	case "conformance":
+		conformance(spoken[conforming]())
 	case "rounds-franz-go":
 		franzInRounds(spoken[rounds]())
 	case "rounds-sarama":

@@ -23,6 +23,7 @@ type recordsOf struct {
 	Replicas        int16   `json:"replicas"`
 	TransactionalID string  `json:"transactional_id"`
 	Seconds         float64 `json:"seconds"`
+	Before          int     `json:"before"` // records that were in the topic
 }
 
 func (the recordsOf) client(options ...kgo.Opt) *kgo.Client {
@@ -63,7 +64,7 @@ func everything(the recordsOf) any {
 }
 
 // transactions: two are committed and one between them is aborted, with the offset of a group in each.
-func transactions(the recordsOf) any {
+func transactions(the recordsOf) map[string]any {
 	producer := the.client(kgo.TransactionalID(the.TransactionalID))
 	acknowledged := map[string][]int{}
 	for _, seed := range []string{"first", "aborted", "last"} {
@@ -73,7 +74,7 @@ func transactions(the recordsOf) any {
 		must(producer.EndTransaction(context.Background(), kgo.TransactionEndTry(seed != "aborted")))
 	}
 	producer.Close()
-	consumed := the.consume(the.Group, 2*the.Count, kgo.FetchIsolationLevel(kgo.ReadCommitted()))
+	consumed := the.consume(the.Group, the.Before+2*the.Count, kgo.FetchIsolationLevel(kgo.ReadCommitted()))
 	result := map[string]any{"committed": the.committed()}
 	for seed, numbers := range acknowledged {
 		result[seed] = compare(seed, numbers, of(seed, consumed))

@@ -7,29 +7,45 @@ import (
 	"os"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/oauth"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
-// security is how to connect, as TEST_SECURITY says: see security.py.
-func security() []kgo.Opt {
-	said := map[string]string{}
+// said is how to connect, as TEST_SECURITY has it: see security.py.
+var said = func() (found map[string]string) {
 	if text := os.Getenv("TEST_SECURITY"); text != "" {
-		must(json.Unmarshal([]byte(text), &said))
+		must(json.Unmarshal([]byte(text), &found))
 	}
-	found := []kgo.Opt{}
+	return found
+}()
+
+func security() (found []kgo.Opt) {
 	if ca, ok := said["ca"]; ok {
 		found = append(found, kgo.DialTLSConfig(trusting(ca, said["certificate"], said["key"])))
 	}
-	switch user, password := said["username"], said["password"]; said["mechanism"] {
-	case "PLAIN":
-		found = append(found, kgo.SASL(plain.Auth{User: user, Pass: password}.AsMechanism()))
-	case "SCRAM-SHA-256":
-		found = append(found, kgo.SASL(scram.Auth{User: user, Pass: password}.AsSha256Mechanism()))
-	case "SCRAM-SHA-512":
-		found = append(found, kgo.SASL(scram.Auth{User: user, Pass: password}.AsSha512Mechanism()))
+	if mechanism := mechanism(); mechanism != nil {
+		found = append(found, kgo.SASL(mechanism))
+	}
+	if name, ok := said["client_id"]; ok {
+		found = append(found, kgo.ClientID(name))
 	}
 	return found
+}
+
+func mechanism() sasl.Mechanism {
+	switch user, password := said["username"], said["password"]; said["mechanism"] {
+	case "PLAIN":
+		return plain.Auth{User: user, Pass: password}.AsMechanism()
+	case "SCRAM-SHA-256":
+		return scram.Auth{User: user, Pass: password}.AsSha256Mechanism()
+	case "SCRAM-SHA-512":
+		return scram.Auth{User: user, Pass: password}.AsSha512Mechanism()
+	case "OAUTHBEARER":
+		return oauth.Auth{Token: said["token"]}.AsMechanism()
+	}
+	return nil
 }
 
 func trusting(ca, certificate, key string) *tls.Config {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 from uuid import UUID
 
 from kproxy.admin.models import (
@@ -13,6 +14,8 @@ from kproxy.admin.models import (
     CommandResult,
     ConnectionView,
     Event,
+    FailoverFinding,
+    FaultRuleView,
     GroupMemberView,
     GroupView,
     InstanceView,
@@ -20,18 +23,29 @@ from kproxy.admin.models import (
     PartitionLagView,
     Readiness,
     Rebootstrap,
+    Rehearsal,
     ReloadResult,
     RetiredView,
     State,
     SubscriptionView,
+    TransactionalIdView,
     UnmappedView,
+    UpstreamNodeView,
     UpstreamView,
 )
 from kproxy.admin.view import cluster_not_found
+from kproxy.app.fault_view import fault_rule_view
+from kproxy.app.transaction_view import transaction_view
+from kproxy.cluster.fault_injection import FaultInjection
+from kproxy.config.faults import Faults
 from kproxy.errors import CommandError, ConflictError, NotFoundError
-from kproxy.observe.counters import Counters
+from kproxy.observe.counters import ClusterCounters, Counters
 from kproxy.observe.events import OperatorCommand
 from kproxy.telemetry.subscription import kafka_text
+from kproxy.transactions.transactional_id import Client, Producer
+from kproxy.transactions.transactional_ids import TransactionalIds
+from kproxy.wire.generated.api_keys import ApiKey
+from kproxy.wire.generated.error_codes import ErrorCode
 from tests.unit.observe.everything import everything
 
 
@@ -52,12 +66,32 @@ def cluster_view(name: str) -> ClusterView:
         epoch=1,
         upstream="east",
         upstreams=(
-            UpstreamView("east", ("broker7:9092", "broker8:9092"), True),
-            UpstreamView("west", ("broker9:9092",), False),
+            upstream_view("east", "broker7:9092", "broker8:9092"),
+            upstream_view("west", "broker9:9092", active=False),
         ),
+        agreement=None,
         retired=(RetiredView(3, 9104, 287.5),),
         telemetry=name == "main",
         hosts_groups=name == "main",
+        faults=name == "main",
+    )
+
+
+def upstream_view(name: str, *servers: str, active: bool = True, warnings: tuple[str, ...] = ()) -> UpstreamView:
+    """An upstream that answers, with a node at each server; warnings make a standby unfit."""
+    return UpstreamView(
+        name=name,
+        bootstrap_servers=servers,
+        active=active,
+        reachable=True,
+        since="2026-01-02T03:04:05.000+00:00",
+        error=None,
+        last_answer="2026-01-02T03:05:05.000+00:00",
+        cluster_id=f"id-of-{name}",
+        nodes=[UpstreamNodeView(number, server, True) for number, server in enumerate(servers, 7)],
+        unmapped=(),
+        fit=None if active else not warnings,
+        warnings=warnings,
     )
 
 
@@ -143,6 +177,30 @@ def group_member_view(number: int) -> GroupMemberView:
     )
 
 
+BEGAN = 1_767_323_045.0
+"""2026-01-02T03:04:05Z."""
+
+
+def transactional_views(*names: str, cluster: str = "main") -> list[TransactionalIdView]:
+    """Ids whose transaction is open since `BEGAN`; a producer before this one was fenced at the first of them."""
+    ids, client = TransactionalIds(), Client("orders-1", "192.0.2.1", ("apache-kafka-java", "4.4.0"), "User:alice")
+    for name in names:
+        ids.initialized(name, client, BEGAN - 1, Producer(7, 1), 60.0)
+        ids.took_part(name, client, BEGAN, Producer(7, 1), partitions=2, group="billing")
+    for name in names[:1]:
+        zombie = client._replace(client_id="orders-0", software=None)
+        ids.failed(name, zombie, BEGAN, Producer(7, 0), ApiKey.PRODUCE, ErrorCode.INVALID_PRODUCER_EPOCH)
+        ids.failed(name, client, BEGAN, Producer(7, 1), ApiKey.PRODUCE, ErrorCode.TRANSACTION_ABORTABLE)
+    return [transaction_view(cluster, one) for one in ids.all()]
+
+
+def fault_injection() -> FaultInjection:
+    """With one rule, which the configuration has."""
+    rule = {"api": "Fetch", "client_id": "slow-.*", "delay": 2, "rate": 0.5}
+    settings = Faults.model_validate({"enabled": True, "rules": [rule]})
+    return FaultInjection(settings, ClusterCounters("main"), lambda _: None, lambda _: None)
+
+
 FIXED = SubscriptionView("all", ("*",), 300_000, {}, True)
 
 
@@ -165,7 +223,11 @@ class MemoryView:
     """The names of the virtual clusters whose views were asked for."""
     refusal: CommandError | None = None
     unmapped: tuple[UnmappedView, ...] = ()
+    findings: tuple[FailoverFinding, ...] = ()
+    moved: list[ClientView] | None = None
+    """Who is connected behind a failover, if not those from before."""
     reloaded: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
     """The settings that a reload changes, of the process and of "main"."""
     reported: list[tuple[str | None, OperatorCommand]] = field(default_factory=list)
     pushed: bytes | None = None
@@ -175,6 +237,9 @@ class MemoryView:
     lag: list[PartitionLagView] = field(default_factory=list)
     subscribed: dict[str, SubscriptionView] = field(default_factory=lambda: {"all": FIXED})
     pushing: list[InstanceView] = field(default_factory=list)
+    transactional: list[TransactionalIdView] = field(default_factory=list)
+    injection: FaultInjection = field(default_factory=fault_injection)
+    """Of "main"."""
 
     async def count(self) -> Counters:
         return self.counters
@@ -213,13 +278,19 @@ class MemoryView:
 
     async def reload(self) -> ReloadResult:
         self._carry_out("reload")
-        return ReloadResult(self.reloaded, {"main": self.reloaded} if self.reloaded else {})
+        return ReloadResult(self.reloaded, {"main": self.reloaded} if self.reloaded else {}, self.added, self.added)
 
     async def rebootstrap(self, cluster: str) -> CommandResult:
         return self._carry_out("rebootstrap", cluster)
 
     async def failover(self, cluster: str, to: str | None, force: bool) -> CommandResult:
+        self.connected = self.connected if self.moved is None else self.moved
         return replace(self._carry_out("failover", cluster, to, force), unmapped=self.unmapped)
+
+    async def rehearse(self, cluster: str, to: str | None) -> Rehearsal:
+        self.commands.append(("rehearse", cluster, to))
+        refused = any(one.weight == "refuses" for one in self.findings)
+        return Rehearsal(cluster, to or "west", refused, self.findings)
 
     def _carry_out(self, *command: object) -> CommandResult:
         self.commands.append(command)
@@ -267,6 +338,26 @@ class MemoryView:
     def _check_fixed(self, name: str) -> None:
         if name in self.subscribed and self.subscribed[name].fixed:
             raise ConflictError(f"{name} stands in kproxy's configuration: change it there")
+
+    async def transactions(self, cluster: str | None) -> Iterable[TransactionalIdView]:
+        return (one for one in self.transactional if cluster in {None, one.cluster})
+
+    def fault_rules(self, cluster: str) -> Sequence[FaultRuleView]:
+        return [fault_rule_view(*found) for found in self._injection(cluster).rules()]
+
+    def fault_rule(self, cluster: str, number: int) -> FaultRuleView:
+        return fault_rule_view(*self._injection(cluster).rule(number))
+
+    def add_fault_rule(self, cluster: str, fields: Mapping[str, Any]) -> FaultRuleView:
+        return fault_rule_view(*self._injection(cluster).add(fields))
+
+    def remove_fault_rules(self, cluster: str, number: int | None) -> int:
+        return self._injection(cluster).remove(number)
+
+    def _injection(self, cluster: str) -> FaultInjection:
+        if cluster != "main":
+            raise ConflictError(f"{cluster}: faults are not enabled")
+        return self.injection
 
     def groups(self, cluster: str, after: str | None, limit: int) -> Iterable[GroupView]:
         found = sorted(self._groups(cluster), key=lambda group: group.group)

@@ -46,7 +46,7 @@ def test_every_means() -> None:
 def test_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     """Each exists, with each flag that is named."""
     for written, _ in rows("Command"):
-        name, *flags = re.findall(r"kproxy ((?:telemetry |groups )?[a-z]+)|(--[a-z]+)", written)
+        name, *flags = re.findall(r"kproxy ((?:telemetry |groups |faults )?[a-z]+)|(--[a-z-]+)", written)
         _, shown, _ = printed(capsys, [*name[0].split(), "--help"])
         assert all(flag in shown for _, flag in flags), written
         assert "--admin" in shown

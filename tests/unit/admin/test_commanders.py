@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -64,7 +65,7 @@ async def test_on_the_same_machine(view: MemoryView, nursery: trio.Nursery) -> N
     port = await serving(view, nursery, Commanders())
     assert (await command(port)).status == 200
     assert view.commands == [("rebootstrap", "main")]
-    assert reported(view) == [OperatorCommand(COMMAND, "127.0.0.1", 200, None)]
+    assert reported(view) == [OperatorCommand(COMMAND, "127.0.0.1", 200, None, None, 0)]
 
 
 async def test_from_another_machine(view: MemoryView, nursery: trio.Nursery) -> None:
@@ -72,7 +73,7 @@ async def test_from_another_machine(view: MemoryView, nursery: trio.Nursery) -> 
     port = await serving(view, nursery, Commanders())
     reply = await command(port, source=ELSEWHERE)
     assert (reply.status, view.commands) == (403, [])
-    assert reported(view) == [OperatorCommand(COMMAND, ELSEWHERE, 403, reply.json()["error"])]
+    assert reported(view) == [OperatorCommand(COMMAND, ELSEWHERE, 403, reply.json()["error"], None, 0)]
     page = b"GET /api/v1/clusters HTTP/1.1\r\nHost: kproxy\r\nConnection: close\r\n\r\n"
     assert replies(await exchange(port, page, source=ELSEWHERE))[0].status == 200
 
@@ -122,7 +123,7 @@ async def test_refusals_take_no_place(view: MemoryView, nursery: trio.Nursery, m
     monkeypatch.setattr(commanders, "_DELAY", 5.0)
     checked = []
 
-    def check(request: Request, token: str | None, **how: bool) -> None:
+    def check(request: Request, token: str | None, **how: Any) -> None:
         checked.append(how["local"])
         check_commander(request, token, **how)
 
@@ -146,3 +147,19 @@ async def test_a_long_path(view: MemoryView, nursery: trio.Nursery) -> None:
     assert reply.status == 404
     ((_, event),) = view.reported
     assert len(event.command) == 256
+
+
+async def test_many_refusals(view: MemoryView, nursery: trio.Nursery) -> None:
+    """Ten a second are reported, and how many were left out; what is carried out always is."""
+    port = await serving(view, nursery, Commanders())
+    began = trio.current_time()
+    for _ in range(40):
+        assert (await command(port, source=ELSEWHERE)).status == 403
+        await command(port)
+    seconds = int(trio.current_time()) - int(began) + 1
+    refused = [event for event in reported(view) if event.refused is not None]
+    assert len(refused) <= 10 * seconds
+    assert len(view.commands) == len(reported(view)) - len(refused) == 40
+    await trio.sleep(1.01)
+    await command(port, source=ELSEWHERE)
+    assert sum(event.left_out + 1 for event in reported(view) if event.refused is not None) == 41

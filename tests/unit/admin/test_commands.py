@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kproxy.admin.models import UnmappedView
+from kproxy.admin.models import FailoverFinding, UnmappedView
 from kproxy.errors import CommandError, ConflictError, NotFoundError, RetryLaterError
 from tests.unit.admin.conftest import Start
 from tests.unit.admin.memory_view import MemoryView
@@ -34,7 +34,7 @@ async def test_reload(view: MemoryView, port: int) -> None:
     """The settings that changed, of the process and of each virtual cluster."""
     view.reloaded = ("drain.deadline",)
     reply = await post(port, RELOAD)
-    said = {"process": ["drain.deadline"], "clusters": {"main": ["drain.deadline"]}}
+    said = {"process": ["drain.deadline"], "clusters": {"main": ["drain.deadline"]}, "added": [], "removed": []}
     assert (reply.status, reply.json()) == (200, said)
     assert view.commands == [("reload",)]
 
@@ -56,6 +56,16 @@ async def test_failover(view: MemoryView, port: int, body: str, command: tuple[s
     said = {"cluster": "main", "upstream": "west", "epoch": 2, "connections": 17, "unmapped": []}
     assert reply.json() == said
     assert view.commands == [("failover", "main", *command)]
+
+
+async def test_a_failover_that_is_not_made(view: MemoryView, port: int) -> None:
+    """What it would mean, and nothing else is done."""
+    view.findings = (FailoverFinding("warns", "topics", "are not there: orders"),)
+    reply = await post(port, FAILOVER, '{"to": "west", "dry_run": true}', JSON)
+    assert reply.status == 200
+    found = [{"weight": "warns", "about": "topics", "detail": "are not there: orders"}]
+    assert reply.json() == {"cluster": "main", "upstream": "west", "refused": False, "findings": found}
+    assert view.commands == [("rehearse", "main", "west")]
 
 
 async def test_a_forced_failover_says_which_nodes_have_no_port(view: MemoryView, port: int) -> None:

@@ -6,7 +6,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from kproxy.admin.group_view import Question, lag
+from kproxy.admin.group_view import Question, _present, lag
 from kproxy.config import GroupRule
 from kproxy.coordinator.consumer_protocol import assigned
 from kproxy.coordinator.hosted_groups import HostedGroups
@@ -18,6 +18,21 @@ from kproxy.wire.generated.consumer_protocol_assignment import ConsumerProtocolA
 
 GROUP = "orders-1"
 ROWS = [PartitionLag("t", 0, 7, 9, None), PartitionLag("t", 1, None, 4, None)]
+
+
+@pytest.mark.parametrize(("gone", "shown"), [("", "abc"), ("b", "acd"), ("bc", "ade"), ("abcde", "")])
+def test_what_goes_makes_no_page_shorter(gone: str, shown: str) -> None:
+    """A page that is short says that it is the last one: three of five, of which some go while it is sent."""
+    every = dict.fromkeys("edcba")
+    page = _present(every, None, 3)
+    if gone.startswith("a"):
+        every.clear()
+        assert list(page) == []
+        return
+    first = next(page)
+    for one in gone:
+        del every[one]
+    assert first + "".join(page) == shown
 
 
 async def answers(question: Question) -> list[PartitionLag]:

@@ -123,12 +123,43 @@ async def test_clusters(port: int) -> None:
         "epoch": 1,
         "upstream": "east",
         "upstreams": [
-            {"name": "east", "bootstrap_servers": ["broker7:9092", "broker8:9092"], "active": True},
-            {"name": "west", "bootstrap_servers": ["broker9:9092"], "active": False},
+            {
+                "name": "east",
+                "bootstrap_servers": ["broker7:9092", "broker8:9092"],
+                "active": True,
+                "reachable": True,
+                "since": "2026-01-02T03:04:05.000+00:00",
+                "error": None,
+                "last_answer": "2026-01-02T03:05:05.000+00:00",
+                "cluster_id": "id-of-east",
+                "nodes": [
+                    {"node_id": 7, "upstream": "broker7:9092", "reachable": True},
+                    {"node_id": 8, "upstream": "broker8:9092", "reachable": True},
+                ],
+                "unmapped": [],
+                "fit": None,
+                "warnings": [],
+            },
+            {
+                "name": "west",
+                "bootstrap_servers": ["broker9:9092"],
+                "active": False,
+                "reachable": True,
+                "since": "2026-01-02T03:04:05.000+00:00",
+                "error": None,
+                "last_answer": "2026-01-02T03:05:05.000+00:00",
+                "cluster_id": "id-of-west",
+                "nodes": [{"node_id": 7, "upstream": "broker9:9092", "reachable": True}],
+                "unmapped": [],
+                "fit": True,
+                "warnings": [],
+            },
         ],
-        "retired": [{"node_id": 3, "port": 9104, "seconds_left": 287.5}],
+        "agreement": None,
+        "retired": [{"node_id": 3, "port": 9104, "seconds_left": 287.5, "name": None}],
         "telemetry": True,
         "hosts_groups": True,
+        "faults": True,
     }
 
 
@@ -231,7 +262,7 @@ async def test_the_index_lists_every_path(view: MemoryView, port: int) -> None:
         assert route.path in page
         assert escape(route.help) in page
     links = [part.split('"')[0] for part in page.split('<a href="')[1:]]
-    assert len(links) == 7
+    assert len(links) == 8
     for link in links:
         assert (await fetch(port, link)).status == 200
 

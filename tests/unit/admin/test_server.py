@@ -11,6 +11,7 @@ import trio
 
 from kproxy.admin.server import serve_admin
 from kproxy.errors import ConfigError
+from kproxy.local_kafka.ports import free_port
 from tests.unit.admin.memory_view import MemoryView
 from tests.unit.admin.raw import exchange, fetch, replies
 
@@ -140,6 +141,17 @@ async def test_a_free_port_is_reported(view: MemoryView, nursery: trio.Nursery, 
         with trio.fail_after(10):
             assert b" 200 " in await stream.receive_some()
     assert bound_host
+
+
+async def test_every_address_of_ipv6_is_every_address(view: MemoryView, nursery: trio.Nursery) -> None:
+    """As for clients' ports: Kubernetes probes a pod at its first address, which may be of IPv4."""
+    port = free_port()
+    await nursery.start(serve_admin, view, "::", port)
+    for host in ("127.0.0.1", "::1"):
+        stream = await trio.open_tcp_stream(host, port)
+        await stream.send_all(b"GET /livez HTTP/1.0\r\n\r\n")
+        assert (await stream.receive_some()).startswith(b"HTTP/1.1 200 ")
+        await stream.aclose()
 
 
 async def test_cancellation_leaves_nothing_open(view: MemoryView) -> None:

@@ -34,6 +34,43 @@ def test_slots_are_given_back() -> None:
     assert ended == []
 
 
+def test_a_handshake_goes_on() -> None:
+    """Nobody ends it while kproxy has a part to look at; then it is behind the others, and kept for a while."""
+    slots, ended = Slots(2, GRACE), Ended()
+    first, second = (ended.enter(slots, name) for name in "12")
+    slots.protect(first)
+    slots.resume(first, 4 * GRACE)
+    ended.enter(slots, "3", now=GRACE)
+    assert (ended, first.fresh) == (["2"], True)
+    slots.resume(second, 9 * GRACE)
+    assert slots.room_in(1.5 * GRACE) == GRACE / 2
+    ended.enter(slots, "4", now=2 * GRACE)
+    assert ended == ["2", "3"]
+
+
+def test_a_slow_handshake_makes_no_progress() -> None:
+    """Its place in the order stays."""
+    slots, ended = Slots(2, GRACE), Ended()
+    first, _ = (ended.enter(slots, name) for name in "12")
+    slots.slow(first)
+    slots.resume(first, 9 * GRACE)
+    ended.enter(slots, "3")
+    assert ended == ["1"]
+
+
+def test_a_slow_handshake_that_was_looked_at() -> None:
+    """It may be ended from then on."""
+    slots, ended = Slots(2, GRACE), Ended()
+    first = ended.enter(slots, "1")
+    slots.protect(first)
+    slots.slow(first)
+    ended.enter(slots, "2")
+    assert slots.room_in(0.0) > 0.0
+    slots.resume(first, 9 * GRACE)
+    ended.enter(slots, "3")
+    assert ended == ["1"]
+
+
 def test_the_one_that_waits_longest_leaves() -> None:
     """A newcomer takes its place; one that made progress is behind the others."""
     slots, ended = Slots(3, GRACE), Ended()

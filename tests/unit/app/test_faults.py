@@ -6,7 +6,6 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +17,24 @@ from kproxy.admin.acceptor import Acceptor
 from kproxy.app import client_events
 from kproxy.app.client_events import ClientEvents
 from kproxy.cluster import nodes
-from kproxy.cluster.failover_history import FailoverHistory
 from kproxy.delivery.destinations import Fanout
 from kproxy.observe import troubles
 from kproxy.observe.counters import SoftwareCounts
-from kproxy.relay import acceptor, pump
+from kproxy.observe.reasons import Reason
+from kproxy.relay import arrival, pump
+from kproxy.relay.connection import Connection
 from kproxy.relay.lingering_close import LingeringSocket, LingeringSockets
 from kproxy.relay.port import RelayedConnections
 from kproxy.relay.pump import Pump
 from kproxy.relay.trio_epoll import Turns
 from kproxy.routing.address_map import AddressMap
+from kproxy.state.kept import Kept
 from kproxy.telemetry import client_telemetry
 from kproxy.telemetry.instances import Instances
 from kproxy.topology.failover import Failover
 from kproxy.topology.watcher import Watcher
 from tests.unit.app.living import HOST, Living, brokers, living, settings
-from tests.unit.relay.sockets import eventually
+from tests.unit.relay.sockets import eventually, stage
 from tests.unit.upstream.scripted_broker import ScriptedBroker
 
 GARBAGE = b"\xff" * 64
@@ -63,8 +64,8 @@ CLOSE_PATH = [
     ("events", ClientEvents, "ended"),
     ("lingering", LingeringSockets, "add"),
     ("lingering", LingeringSocket, "end"),
-    ("admit", acceptor, "Context"),
-    ("admit", acceptor, "_host"),
+    ("admit", arrival, "Context"),
+    ("admit", arrival, "_host"),
 ]
 TASKS = [
     ("sweep", LingeringSockets, "sweep"),
@@ -77,7 +78,7 @@ TASKS = [
     ("events", RelayedConnections, "numbers"),
     ("events", ClientEvents, "_introduce"),
     ("watcher", Watcher, "_pause"),
-    ("state", FailoverHistory, "keep"),
+    ("state", Kept, "_write"),
 ]
 
 
@@ -164,7 +165,7 @@ async def test_a_task_that_fails_begins_again(
         async def act() -> None:
             if where == "state":
                 cluster = alive.process.clusters[0]
-                cluster._keep(partial(cluster._history.keep, cluster._store))
+                cluster._history.keep(cluster.kept)
             client = await alive.client()
             await client.say_hello("test", "1")
             await eventually(lambda: planted.failed == 1, "the fault", 10)
@@ -306,3 +307,16 @@ async def test_tasks_that_stand_still_while_the_pump_polls(monkeypatch: pytest.M
         await alive.until_state("ready")
         over = True
         await eventually(lambda: alive.process.counters.loop_lag.stalls["tasks"] == 1, "the watchdog", 20)
+
+
+async def test_a_throttled_client_that_cannot_be_resumed_ends_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others are read again in their time."""
+    planted = Planted(monkeypatch, Connection, "resume")
+    async with stage() as running:
+        broken, other = running.relay(), running.relay()
+        broken.connection.throttle(0.05)
+        other.connection.throttle(0.2)
+        planted.armed = True
+        await broken.ended(Reason.INTERNAL_ERROR)
+        assert planted.failed == 1
+        await other.exchange(1)

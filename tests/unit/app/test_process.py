@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from kproxy.app.process import CUT_SHORT, DRAINED
+from kproxy.cluster import agreement
 from kproxy.observe.reasons import Reason
 from tests.unit.app.living import (
     API_VERSIONS,
@@ -70,7 +71,7 @@ async def test_a_drain_answers_and_closes() -> None:
         await alive.until_state("ready")
         waiting = await _in_flight(alive, broker, answers)
         silent_client = await alive.client()
-        ports = [alive.port(), alive.process.clusters[0].nodes.addresses.nodes[1].port]
+        ports = [alive.port(), int(alive.process.clusters[0].nodes.addresses.nodes[1].place)]
         alive.signal()
         assert await silent_client.receive_all() == b""
         for port in ports:
@@ -163,7 +164,7 @@ async def test_what_the_admin_port_shows() -> None:
     async with brokers((7,)) as (broker,), living(settings(broker)) as alive:
         await alive.until_state("ready")
         (cluster,) = (await alive.get("/api/v1/clusters"))["clusters"]
-        port = alive.process.clusters[0].nodes.addresses.nodes[7].port
+        port = int(alive.process.clusters[0].nodes.addresses.nodes[7].place)
         assert cluster["cluster_id"] == "scripted"
         assert cluster["listen"] == f"{HOST}:{alive.port()}"
         assert cluster["bootstrap_servers"] == [f"{HOST}:{broker.port}"]
@@ -249,3 +250,21 @@ async def test_a_node_out_of_reach_degrades() -> None:
             (cause,) = (await alive.until_state("degraded"))["reasons"]
             assert (cause["cluster"], cause["node"]) == ("c0", 2)
             assert "refused" in cause["reason"]
+
+
+async def test_virtual_clusters_wait_for_orders_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no place of orders answers, the start takes as long as for one of them."""
+    monkeypatch.setattr(agreement, "LEARN_SECONDS", 1.0)
+    async with brokers((1,)) as (broker,):
+        mute = [await trio.open_tcp_listeners(0, host=HOST) for _ in range(2)]
+        upstreams = [
+            {"name": name, "bootstrap_servers": "{}:{}".format(*one.socket.getsockname())}
+            for name, (one,) in zip(("a", "b"), mute, strict=True)
+        ]
+        each = {"upstreams": upstreams, "failover": {"control_topic": "orders"}, "listen": f"{HOST}:0"}
+        clusters = [each | {"name": f"c{number}", "nodes": {"first_port": 0}} for number in range(8)]
+        begun = trio.current_time()
+        async with living(settings(broker, clusters=clusters)):
+            assert 1 <= trio.current_time() - begun < 6
+        for (one,) in mute:
+            await one.aclose()

@@ -98,7 +98,7 @@ class TlsBroker(ScriptedBroker):
 
 
 def described(
-    broker: ScriptedBroker, admin: str = "", grace: str = "1s", reload: dict[str, str] | None = None, **cluster: Any
+    broker: ScriptedBroker, admin: Any = "", grace: str = "1s", reload: dict[str, str] | None = None, **cluster: Any
 ) -> Config:
     """Return the settings of a process with one virtual cluster."""
     common = {"name": "c", "bootstrap_servers": f"localhost:{broker.port}", "listen": f"{HOST}:0"}
@@ -121,7 +121,7 @@ class Running:
         return self.alive.process.clusters[0]
 
     def described(self, **changed: Any) -> Config:
-        return described(self.broker, self.alive.listens, **changed)
+        return described(self.broker, **{"admin": self.alive.listens} | changed)
 
     async def connect(self, pki: Pki | None) -> trio.abc.Stream:
         """Connect a client that trusts this authority, or one in plaintext; ask something, and read the answer."""
@@ -310,6 +310,32 @@ async def test_files_that_change_are_read(files: Files, pkis: tuple[Pki, Pki]) -
 
 
 @pytest.mark.usefixtures("soon")
+async def test_a_refused_configuration_stays_refused(
+    files: Files, pkis: tuple[Pki, Pki], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A certificate that is renewed makes no file good with which kproxy could not start; the next reload does."""
+    old, new = pkis
+
+    def broken() -> Config:
+        raise ConfigError("clusters", "is required")
+
+    async with running(reload={"interval": "100ms"}, tls=files.tls) as process:
+        await process.connect(old)
+        reloading, counters = process.alive.process.reloader, process.alive.process.counters.reloads
+        assert reloading is not None
+        with monkeypatch.context() as patch:
+            patch.setattr(reloading, "_read", broken)
+            with pytest.raises(ConfigError):
+                await reloading.reload()
+        files.put(new)
+        await until_counted(process, 1, 1)
+        await process.connect(new)
+        assert not counters.last_applied
+        await reloading.reload()
+        assert counters.last_applied
+
+
+@pytest.mark.usefixtures("soon")
 async def test_a_directory_that_is_replaced(tmp_path: Path, pkis: tuple[Pki, Pki]) -> None:
     """As Kubernetes does it: the files are links into a directory that is itself a link, which is put elsewhere."""
     for number, pki in enumerate(pkis):
@@ -334,7 +360,7 @@ async def test_an_operator_asks(files: Files, pkis: tuple[Pki, Pki]) -> None:
         files.put(pkis[1])
         process.alive.config = process.described(grace="9s", tls=files.tls)
         said = await process.alive.post("/api/v1/reload", {})
-        assert said == (200, {"process": ["topology.grace"], "clusters": {}})
+        assert said == (200, {"process": ["topology.grace"], "clusters": {}, "added": [], "removed": []})
         await process.connect(pkis[1])
         files.cut("key")
         status, said = await process.alive.post("/api/v1/reload", {})

@@ -8,11 +8,13 @@ import pytest
 
 from kproxy.admin import api, turns
 from kproxy.admin.message import Request
+from kproxy.admin.models import State
 from kproxy.app.process import Process
 from kproxy.app.view import ProcessView
-from kproxy.errors import NotFoundError
+from kproxy.errors import NotFoundError, RetryLaterError
+from kproxy.observe.prometheus import registry_for, render
 from tests.unit.admin.steps import counted
-from tests.unit.app.living import brokers, living, settings
+from tests.unit.app.living import HOST, brokers, living, settings
 
 
 class Watched:
@@ -65,3 +67,24 @@ async def test_whatever_counts_connections_takes_turns(monkeypatch: pytest.Monke
         ids = [shown.id for shown in view.connections("c0", 0) if shown is not None]
         assert [shown and shown.id for shown in view.connections(None, ids[4])] == ids[5:]
         assert list(view.connections("other", ids[-2])) == [None]
+
+
+async def test_before_the_start() -> None:
+    """What there is can be asked for while kproxy waits for orders of other replicas; commands are to come later."""
+    async with brokers((1,), (1,)) as (one, other):
+        upstreams = [
+            {"name": name, "bootstrap_servers": f"{HOST}:{broker.port}"} for name, broker in (("a", one), ("b", other))
+        ]
+        described = {"name": "c0", "upstreams": upstreams, "failover": {"control_topic": "orders"}}
+        process = Process(settings(one, clusters=[described | {"listen": f"{HOST}:0", "nodes": {"first_port": 0}}]))
+        view = ProcessView(process)
+        assert view.readiness().state is State.STARTING
+        (shown,) = await view.clusters()
+        assert (shown.upstream, shown.nodes, shown.retired, shown.unmapped) == ("a", [], [], [])
+        assert [each.name for each in shown.upstreams] == ["a", "b"]
+        assert b"kproxy_failover_orders_readable" in render(registry_for(await view.count()))[1]
+        for command in (lambda: view.rebootstrap("c0"), lambda: view.rehearse("c0", None)):
+            with pytest.raises(RetryLaterError, match="kproxy is starting"):
+                await command()
+        with pytest.raises(RetryLaterError, match="kproxy is starting"):
+            await view.failover("c0", "b", False)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kproxy.cli import admin_port
 from kproxy.cli.admin_port import AdminPort
 from kproxy.cli.output import CliError
 from tests.unit.cli.running import printed
@@ -126,6 +127,25 @@ def test_a_name_without_an_address() -> None:
     """As DNS says it."""
     with pytest.raises(CliError, match=r"^http://no-such-host\.invalid:9190: cannot be asked: .+ \(--admin or"):
         AdminPort("http://no-such-host.invalid:9190").get("/")
+
+
+@pytest.mark.parametrize("url", ["http://kproxy..svc:9190", "http://127.0.0.1:1/\u00e4"])
+def test_what_cannot_be_encoded(url: str) -> None:
+    """As after a template without its variable: one line, exit code 2."""
+    with pytest.raises(CliError, match="cannot be asked: ") as caught:
+        AdminPort(url).get("/x")
+    assert caught.value.code == 2
+
+
+def test_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told from a kproxy that cannot be reached: a command may still be carried out."""
+    monkeypatch.setattr(admin_port, "_TIMEOUT_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = AdminPort(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        with pytest.raises(CliError, match=r"no answer in 0\.2 s$"):
+            port.get("/x")
+        with pytest.raises(CliError, match="the command may be carried out all the same: look at `kproxy clusters`"):
+            port.post("/x", {})
 
 
 @pytest.mark.parametrize("body", [b"{}", b"[]", b'{"clusters": [{"name": "orders"}]}', b'{"clusters": 5}'])

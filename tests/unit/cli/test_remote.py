@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import trio
 
-from kproxy.admin.models import Rebootstrap, UnmappedView
+from kproxy.admin.models import Event, FailoverFinding, Rebootstrap, UnmappedView
+from kproxy.cli import remote
 from kproxy.cli.admin_port import AdminPort
+from kproxy.cli.output import CliError
 from kproxy.errors import CommandError, ConflictError, RetryLaterError
 from kproxy.local_kafka.ports import free_port
-from tests.unit.admin.memory_view import MemoryView, client_view, cluster_view
+from tests.unit.admin.memory_view import MemoryView, client_view, cluster_view, upstream_view
 from tests.unit.cli.running import printed, run
 
 Asking = Callable[..., Awaitable[tuple[int, str, str]]]
@@ -45,6 +48,9 @@ async def test_clusters(view: MemoryView, ask: Asking) -> None:
         replace(one, epoch=3, nodes=(*one.nodes, node), connections=1234),
         replace(cluster_view("audit"), upstreams=one.upstreams[:1]),
         replace(one, nodes=(node,), unmapped=(UnmappedView(9, "no port is free for node 9"),)),
+        replace(
+            one, upstreams=(one.upstreams[0], upstream_view("west", "b:9", active=False, warnings=("it is away",)))
+        ),
     )
     code, out, err = await ask("clusters")
     assert (code, err) == (0, "")
@@ -53,6 +59,8 @@ async def test_clusters(view: MemoryView, ask: Asking) -> None:
         ["orders", "3", "east (else west)", "3 (1 unreachable)", "1234"],
         ["audit", "1", "east", "2", "2"],
         ["orders", "1", "east (else west)", "2 (1 unreachable, 1 without a port)", "2"],
+        ["orders", "1", "east (else west: unfit)", "2", "2"],
+        ["Warning: orders: the standby west: it is away"],
     ]
 
 
@@ -139,6 +147,93 @@ async def test_a_reload(view: MemoryView, ask: Asking, changed: tuple[str, ...],
     assert (code, err, out.splitlines(), view.commands) == (0, "", lines, [("reload",)])
 
 
+async def test_a_reload_that_adds_and_removes(view: MemoryView, ask: Asking) -> None:
+    """The virtual clusters that came and went are named."""
+    view.added = ("audit",)
+    assert (await ask("reload"))[1].splitlines() == ["audit: added", "audit: removed"]
+
+
+async def test_a_failover_that_is_not_made(view: MemoryView, ask: Asking) -> None:
+    """A line for each finding; the exit code says whether it would be refused."""
+    assert await ask("failover", "main", "--dry-run") == (
+        0,
+        "main: a failover to west would be made. Nothing has changed.\n",
+        "",
+    )
+    view.findings = (FailoverFinding("refuses", "cluster", "node 7 has no port"),)
+    code, out, err = await ask("failover", "main", "--to", "west", "--dry-run")
+    assert (code, err) == (1, "")
+    assert out.splitlines() == [
+        "main: a failover to west would be refused without --force. Nothing has changed.",
+        "Refuses: cluster: node 7 has no port",
+    ]
+    code, out, _ = await ask("failover", "main", "--dry-run", "--json")
+    assert (code, json.loads(out)["refused"]) == (1, True)
+
+
+async def test_who_comes_back(view: MemoryView, ask: Asking) -> None:
+    """By what brings them back, and by name who does not; exit code 1 while one is missing."""
+    old = client_view(2, rebootstrap=Rebootstrap.NO)
+    view.connected = [client_view(1), old]
+    view.happened = (Event("2026-01-02T03:05:00.000+00:00", "clients rebootstrap", {"epoch": 2}),)
+    view.moved = [replace(client_view(1), since="2026-01-02T03:05:01.000+00:00"), client_view(9), old]
+    code, out, err = await ask("failover", "main", "--wait", "1")
+    assert (code, err) == (1, "")
+    assert out.splitlines()[1:] == [
+        "   0 s: 1 of 2 clients are back (129: 1 of 1, only by a restart: 0 of 1)",
+        "Not back: producer-002 at 192.0.2.1",
+    ]
+    view.connected = [client_view(1)]
+    code, out, err = await ask("failover", "main", "--wait", "60", "--json")
+    assert (code, err, json.loads(out)["missing"]) == (0, "", [])
+
+
+async def test_a_look_that_fails(view: MemoryView, ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The switch is made, and said; who comes back is looked at again."""
+    view.connected = [client_view(1)]
+    view.happened = (Event("2026-01-02T03:05:00.000+00:00", "clients rebootstrap", {"epoch": 2}),)
+    view.moved = [replace(client_view(1), since="2026-01-02T03:05:01.000+00:00")]
+    busy = [1, 2]  # the second and third list of clients
+    lists = 0
+
+    def clients(*given: Any) -> Iterator[dict[str, Any]]:
+        nonlocal lists
+        lists += 1
+        if lists - 1 in busy:
+            raise CliError("8 pages are under way", 1)
+        return listed(*given)
+
+    listed = remote._clients
+    monkeypatch.setattr(remote, "_clients", clients)
+    code, out, err = await ask("failover", "main", "--wait", "60", "--json")
+    assert (code, json.loads(out)["missing"], json.loads(out)["epoch"]) == (0, [], 2)
+    assert err.splitlines() == [
+        "Warning: 8 pages are under way; the switch is made, and who comes back is looked at again"
+    ]
+
+
+async def test_a_switch_does_not_wait_for_a_list(
+    view: MemoryView, ask: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who is connected is for display only."""
+
+    def busy(*_: object) -> Iterator[dict[str, Any]]:
+        raise CliError("8 pages are under way", 1)
+
+    monkeypatch.setattr(remote, "_clients", busy)
+    code, out, err = await ask("failover", "main", "--wait", "60", "--json")
+    assert (code, json.loads(out)["missing"], json.loads(out)["upstream"]) == (0, None, "west")
+    assert err.startswith("Warning: who is connected cannot be listed, so nobody is waited for: 8 pages")
+
+
+async def test_texts_of_clients(view: MemoryView, ask: Asking) -> None:
+    """They neither make another row nor tell the terminal anything."""
+    view.connected = [replace(client_view(1), client_id="a\x1b[2J\nb")]
+    _, out, _ = await ask("clients")
+    assert len(out.splitlines()) == 2
+    assert "a\\x1b[2J\\nb" in out
+
+
 async def test_a_forced_failover_warns_of_nodes_without_a_port(view: MemoryView, ask: Asking) -> None:
     """A line for each below what was done; the exit code says that it was done."""
     view.unmapped = (UnmappedView(7, "node 7 is in none of nodes.ranges"),)
@@ -151,7 +246,7 @@ async def test_a_forced_failover_warns_of_nodes_without_a_port(view: MemoryView,
     ("arguments", "said"),
     [
         (["rebootstrap", "main"], {"cluster": "main", "epoch": 2, "connections": 17}),
-        (["reload"], {"process": [], "clusters": {}}),
+        (["reload"], {"process": [], "clusters": {}, "added": [], "removed": []}),
         (
             ["failover", "main"],
             {"cluster": "main", "upstream": "west", "epoch": 2, "connections": 17, "unmapped": []},

@@ -54,13 +54,17 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         "clusters",
         "config",
         "demo",
+        "errors",
         "failover",
+        "faults",
         "groups",
         "pipeline",
         "rebootstrap",
         "reload",
         "serve",
         "telemetry",
+        "transactions",
+        "users",
     ]
     assert [name for name, _ in listed] == names
     assert [name for name, _ in listed if printed(capsys, [name, "--help"])[0]] == []
@@ -82,7 +86,7 @@ def test_serve_loads_no_other_command() -> None:
     }
 
 
-@pytest.mark.parametrize("arguments", [[], ["config"], ["telemetry"]])
+@pytest.mark.parametrize("arguments", [[], ["config"], ["errors"], ["telemetry"]])
 def test_bare_commands_print_help(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
     """A command that needs a command says which there are, and fails."""
     code, out, err = printed(capsys, arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,16 +14,19 @@ from uuid import UUID
 
 import pytest
 import trio
+from structlog.testing import capture_logs
 
 from kproxy.app import reload
 from kproxy.app.process import DRAINED
-from kproxy.app.reload import apply, read_files
-from kproxy.cluster.security import Security
+from kproxy.app.reload import ReadFiles, apply, read_files
 from kproxy.config import Config
 from kproxy.local_kafka.ports import free_port
 from kproxy.observe.reasons import Reason
 from kproxy.rebootstrap.actions import Action
 from kproxy.rebootstrap.service import PATIENCE
+from kproxy.state import kept
+from kproxy.state.sqlite import SqliteStore
+from kproxy.state.store import StateError
 from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.heartbeat_request import HeartbeatRequest
 from kproxy.wire.generated.heartbeat_response import HeartbeatResponse
@@ -55,8 +58,7 @@ class Two:
         return self.alive.process.clusters[0]
 
     def port(self, node_id: int) -> int:
-        port: int = self.cluster.nodes.addresses.nodes[node_id].port
-        return port
+        return int(self.cluster.nodes.addresses.nodes[node_id].place)
 
     async def client(self, port: int | None = None, name: str = "app") -> Client:
         client = await self.alive.client(port)
@@ -265,6 +267,50 @@ async def test_a_restart_stays_with_the_active_upstream(tmp_path: Path) -> None:
             assert (await process.post("failover"))[1]["upstream"] == "a"
 
 
+async def test_a_restart_without_the_upstream_of_before(tmp_path: Path) -> None:
+    """The configuration has no such upstream any more: it begins at the first one, and says so."""
+    state = {"state": {"path": str(tmp_path / "state.db")}}
+    async with brokers((1,), (2,)) as (a, b):
+        config = described(a, b, **state)
+        async with living(config) as alive:
+            await alive.until_state("ready")
+            assert (await Two(alive, a, b).post("failover", {"to": "b"}))[0] == 200
+        (cluster,) = config.clusters
+        left = cluster.model_copy(update={"upstreams": cluster.upstreams[:1]})
+        with capture_logs() as lines:
+            async with living(config.model_copy(update={"clusters": (left,)})) as alive:
+                await alive.until_state("ready")
+                assert alive.process.clusters[0].upstreams.active.name == "a"
+        (line,) = (one for one in lines if one["event"] == "the upstream of before the restart is no longer configured")
+        assert (line["cluster"], line["before"], line["to"]) == ("c", "b", "a")
+
+
+async def test_a_state_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failover comes all the same; readiness says that a restart would not know of it, until it is written."""
+    put, full = SqliteStore.put, True
+
+    async def refused(self: SqliteStore, table: str, key: str, value: bytes) -> None:
+        if full:
+            raise StateError("state.db: the disk is full; free some space")
+        await put(self, table, key, value)
+
+    monkeypatch.setattr(SqliteStore, "put", refused)
+    monkeypatch.setattr(kept, "_AGAIN", 0.1)
+    state = {"state": {"path": str(tmp_path / "state.db")}}
+    async with brokers((1,), (2,)) as (a, b):
+        async with living(described(a, b, **state)) as alive:
+            await alive.until_state("degraded")  # what clients are at is kept from the start
+            assert (await Two(alive, a, b).post("failover", {"to": "b"}))[0] == 200
+            why = "a restart would begin at the state before the last change: state.db: the disk is full"
+            (reason,) = (await alive.get("/readyz"))["reasons"]
+            assert reason["reason"].startswith(why)
+            full = False
+            await alive.until_state("ready")
+        async with living(described(a, b, **state)) as alive:
+            await alive.until_state("ready")
+            assert alive.process.clusters[0].upstreams.active.name == "b"
+
+
 async def test_refused_switches() -> None:
     """The target is unknown, or active already, or does not answer; the epoch stays."""
     async with two() as process:
@@ -402,19 +448,18 @@ async def test_a_reload_that_maps_nodes_elsewhere() -> None:
         reply = await metadata(await process.client(), 2, 12)
         assert {broker.host for broker in reply.brokers} == {"localhost"}
         assert process.cluster.counters.epochs["config"] == 1
-        process.alive.config = described(
-            process.a, process.b, limits={"max_connections": 5}, admin=process.alive.listens
-        )
+        process.alive.config = described(process.a, process.b, log={"format": "json"}, admin=process.alive.listens)
         os.kill(os.getpid(), signal.SIGHUP)
-        await trio.sleep(0.3)
-        assert process.alive.process.config.limits.max_connections is None
+        await eventually(lambda: process.alive.process.counters.reloads.refused == 1, "the refusal")
+        assert process.alive.process.config.log.format == "auto"
+        assert process.cluster.settings.advertised_host == "localhost"
 
 
 async def test_a_reload_that_a_failover_overtakes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The reload waits for the epoch's floor, and meanwhile the other upstream becomes the active one: it stays so."""
     read: list[Config] = []
 
-    async def noted(config: Config) -> Mapping[str, Security]:
+    async def noted(config: Config) -> ReadFiles:
         found = await read_files(config)
         read.append(config)
         return found
@@ -451,6 +496,26 @@ async def test_a_reload_with_other_bootstrap_servers() -> None:
         shown = await process.alive.get("/api/v1/clusters/c/events")
         assert [event["event"] for event in shown["events"]][-1] == "clients rebootstrap"
         assert json.dumps(shown)
+
+
+async def test_a_reload_that_raises_the_floor() -> None:
+    """The new floor counts from then on: clients leave the cluster that the reload leaves all the same."""
+    async with two() as process:
+        assert (await process.post("rebootstrap"))[0] == 200
+        await trio.sleep(FLOOR)
+        client = await process.client(process.port(1))
+        upstreams = [{"name": "a", "bootstrap_servers": f"{HOST}:{process.b.port}"}]
+        process.alive.config = described(
+            process.a,
+            process.b,
+            cluster={"upstreams": upstreams},
+            topology={"epoch_floor": "5m"},
+            admin=process.alive.listens,
+        )
+        os.kill(os.getpid(), signal.SIGHUP)
+        with trio.fail_after(10):
+            assert await client.receive_all() == b""
+        assert process.cluster.epoch == 2
 
 
 async def test_leader_epochs_of_another_cluster() -> None:

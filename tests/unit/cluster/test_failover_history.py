@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from kproxy.cluster.failover_history import STAYS, FailoverHistory
+import pytest
+
+from kproxy.agreement.failover_record import FailoverRecord, by_upstream
+from kproxy.cluster.failover_history import STAYS, SWITCHED, FailoverHistory
 from kproxy.state.store import MemoryStore, Store
+from tests.unit.state.keeping import keep
 
 EAST, WEST = ("A", "east"), ("B", "west")
 
@@ -52,11 +56,15 @@ def test_a_cluster_that_gives_its_id_later() -> None:
 
 
 def test_forced_to_a_cluster_that_does_not_answer() -> None:
-    """It counts as another cluster; when it gives its id, a return is recognized."""
+    """It counts as one where clients may have been: its stay keeps its producer ids when it gives its id."""
+    for cluster_id in ("A", "C"):
+        stays = begun(EAST, WEST, (None, "east"))
+        assert found(stays) == (2, "upstream east", True)
+        assert stays.see(cluster_id, "east", separates=True)
+        assert found(stays) == (2, cluster_id, True)
     stays = begun(EAST, WEST, (None, "east"))
-    assert found(stays) == (2, "upstream east", False)
-    assert stays.see("A", "east", separates=True)
-    assert found(stays) == (2, "A", True)
+    stays.see("A", "east", separates=True)
+    assert sorted(stays.record.visited) == ["A", "B"]
 
 
 def test_clusters_that_never_give_their_ids() -> None:
@@ -85,10 +93,11 @@ def test_once_ids_were_kept_apart() -> None:
 async def test_a_restart_goes_on() -> None:
     """Each virtual cluster has its own record; being at another cluster than before is a move."""
     store, stays = MemoryStore(), begun(EAST, WEST)
-    await stays.keep(store)
-    await FailoverHistory("others").keep(store)
+    stays.switched_at = 1_790_000_000.5
+    await keep(store, stays.keep)
+    await keep(store, FailoverHistory("others").keep)
     again = await restarted(store)
-    assert again.record == stays.record
+    assert (again.record, again.switched_at) == (stays.record, stays.switched_at)
     assert not again.see("B", "west", separates=True)
     assert again.see("A", "east", separates=True)
     assert found(again) == (2, "A", True)
@@ -108,4 +117,24 @@ async def test_what_another_version_has_kept_is_no_reason_not_to_start() -> None
     store = MemoryStore()
     for kept in (b"?", b"[]", b'{"failovers": "many"}'):
         await store.put(STAYS, "orders", kept)
-        assert (await restarted(store)).record == FailoverHistory("orders").record
+        await store.put(SWITCHED, "orders", kept)
+        again = await restarted(store)
+        assert (again.record, again.switched_at) == (FailoverHistory("orders").record, None)
+
+
+@pytest.mark.parametrize(
+    ("stay", "cluster_id", "upstream", "elsewhere"),
+    [
+        (FailoverRecord(), "B", "b", False),
+        (FailoverRecord(0, "A"), "A", "renamed", False),
+        (FailoverRecord(0, "A"), "B", "a", True),
+        (FailoverRecord(0, "A"), None, "a", False),
+        (FailoverRecord(0, by_upstream("a")), "A", "a", False),
+        (FailoverRecord(0, by_upstream("a")), "A", "b", True),
+    ],
+)
+def test_whether_a_stay_was_elsewhere(
+    stay: FailoverRecord, cluster_id: str | None, upstream: str, elsewhere: bool
+) -> None:
+    """By the cluster's id; by the upstream's name where none was ever known. What is not known is no other cluster."""
+    assert stay.is_elsewhere(cluster_id, upstream) is elsewhere

@@ -7,9 +7,11 @@ import socket
 import pytest
 import trio
 
+from kproxy.cluster.cluster import Cluster
 from kproxy.local_kafka.ports import free_ports
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.fault import Fault
+from kproxy.topology.snapshot import Change, Node, Snapshot
 from tests.unit.app.living import HOST, Client, brokers
 from tests.unit.cluster.clusters import started
 from tests.unit.relay.sockets import eventually, no_descriptors
@@ -70,7 +72,7 @@ async def test_advertised_ports_are_shifted() -> None:
     ports = free_ports(3)
     async with started(listen=ports[0], strategy="offset", ranges="0-1", advertised_first_port=30_000) as cluster:
         assert cluster.destination.advertise(1, "n", 1, "h") == ("h", 30_001)
-        assert cluster.nodes.addresses.nodes[1].port == ports[2]
+        assert cluster.nodes.addresses.nodes[1].place == ports[2]
 
 
 async def test_a_node_that_the_watcher_finds_and_that_has_no_port() -> None:
@@ -97,9 +99,23 @@ async def test_a_node_that_comes_and_goes() -> None:
         assert cluster.counters.node(1).last_error
 
 
+async def test_a_passing_answer_that_is_out_of_date() -> None:
+    """The next poll puts back a node that has moved, and lets one go that is gone: neither is a change to be told."""
+    async with brokers((1, 2)) as (broker,), started(servers=f"{HOST}:{broker.port}", first_port=0) as cluster:
+        await eventually(lambda: cluster.nodes.addresses.reported == {1, 2}, "both nodes")
+        events, changes = len(cluster.events.kept), dict(cluster.counters.changes)
+        cluster.destination.learn(None, [(1, "old", 9092), (2, *broker.address), (3, "gone", 9092)])
+        assert cluster.destination.upstreams(1) == [("old", 9092)]
+        await eventually(lambda: cluster.destination.upstreams(1) == [broker.address], "the node where it is now")
+        assert cluster.nodes.addresses.reported == {1, 2}
+        assert cluster.nodes.addresses.nodes[3].gone_since is not None
+        assert (len(cluster.events.kept), dict(cluster.counters.changes)) == (events, changes)
+
+
 async def test_a_node_that_could_not_be_dialled_is_not_unreachable() -> None:
     """A shortage of kproxy's own is counted, and says nothing about the node; a refusal does."""
     async with started(first_port=0) as cluster:
+        cluster.nodes.learn([(7, "n7", 9092)])
         cluster.destination.dialled(7, ("n7", 9092), None, "")
         node = cluster.counters.node(7)
         cluster.destination.dialled(7, ("n7", 9092), Reason.OUT_OF_DESCRIPTORS, "too many open files")
@@ -107,3 +123,54 @@ async def test_a_node_that_could_not_be_dialled_is_not_unreachable() -> None:
         assert node.connect_failures == {Reason.OUT_OF_DESCRIPTORS: 1}
         cluster.destination.dialled(7, ("n7", 9092), Reason.CONNECT_FAILED, "connection refused")
         assert (node.reachable, node.last_error) == (False, "connection refused")
+
+
+async def test_a_dial_that_failed_once() -> None:
+    """The next probe that succeeds makes the node reachable again, though no client has dialled it since."""
+    async with brokers((1,)) as (broker,), started(servers=f"{HOST}:{broker.port}", first_port=0) as cluster:
+        node = cluster.counters.node(1)
+        await eventually(lambda: node.reachable is True, "a node that answers")
+        cluster.destination.dialled(1, broker.address, Reason.CONNECT_FAILED, "connection refused")
+        assert node.reachable is False
+        await eventually(lambda: node.reachable is True, "the probe")
+        assert node.last_error is None
+
+
+def reachable(cluster: Cluster) -> dict[int, bool]:
+    """Return the nodes that have a series, as /metrics shows them."""
+    return {node.node_id: node.reachable for node in cluster.counters.nodes.values() if node.reachable is not None}
+
+
+async def test_nodes_that_are_gone_are_neither_reachable_nor_unreachable() -> None:
+    """A node that a poll no longer names, and all of another topology; a dial at a retired port changes nothing."""
+    async with started(first_port=0) as cluster:
+        nodes = {node_id: Node(node_id, f"n{node_id}", 9092) for node_id in (1, 2, 3)}
+        cluster.nodes.learn([node[:3] for node in nodes.values()])
+        for node in nodes.values():
+            cluster.nodes.dialled(node.id, node.address, None, "")
+        assert reachable(cluster) == {1: True, 2: True, 3: True}
+        left = Snapshot.of([nodes[1], nodes[2]])
+        cluster.nodes.follow(left, Change(removed=(nodes[3], Node(9, "n9", 9092))))
+        assert reachable(cluster) == {1: True, 2: True}
+        cluster.nodes.dialled(3, nodes[3].address, Reason.CONNECT_FAILED, "connection refused")
+        assert reachable(cluster) == {1: True, 2: True}
+        cluster.nodes.renew(Snapshot.of([nodes[2]]))
+        assert reachable(cluster) == {2: True}
+        cluster.nodes.dialled(1, ("b", 1), None, "")  # what its retired port leads to
+        assert reachable(cluster) == {2: True}
+        assert cluster.counters.nodes[1].connects == 2
+        assert 9 not in cluster.counters.nodes
+
+
+async def test_what_is_said_of_a_node_that_has_moved() -> None:
+    """A dial to where it was before, which ends late, counts for nothing; nor does another upstream's of its id."""
+    async with started(first_port=0) as cluster:
+        before, after = Node(1, "a", 9092), Node(1, "b", 9092)
+        cluster.nodes.learn([before[:3]])
+        cluster.nodes.dialled(1, before.address, None, "")
+        cluster.nodes.follow(Snapshot.of([after]), Change(moved=(after,)))
+        cluster.nodes.dialled(1, before.address, Reason.CONNECT_FAILED, "connection refused")
+        assert reachable(cluster) == {1: True}
+        assert cluster.counters.nodes[1].last_error is None
+        cluster.nodes.renew(Snapshot.of([after]), elsewhere=True)
+        assert reachable(cluster) == {}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kproxy.cluster.preflight import Finding, findings
 from kproxy.config import Config
+from tests.support.authority import Authority
+from tests.support.tls_server import server
 from tests.unit.app.living import HOST, brokers
 
 
@@ -38,6 +41,24 @@ async def test_every_upstream_is_asked(nodes: dict[str, Any], problems: list[str
         assert second == Finding("c", "u1", [3, 7, 8], problems)
         assert (nobody.upstream, nobody.nodes) == ("u2", ())
         assert "connection refused" in nobody.problems[0]
+
+
+async def test_servers_with_tls(tmp_path: Path) -> None:
+    """Each presents its chain, in the order of the settings; one that is no Kafka broker is a problem besides."""
+    authority = Authority(tmp_path)
+    made = [authority.signed(name) for name in ("first", "second")]
+    with server(made[0].chain, made[0].key) as one, server(made[1].chain, made[1].key) as other:
+        both = {"bootstrap_servers": f"localhost:{one},localhost:{other}", "upstream_tls": {"ca": str(authority.file)}}
+        cluster = {"name": "c", "listen": f"{HOST}:9092", **both}
+        settings = Config.model_validate({"clusters": [cluster], "timeouts": {"connect": "500ms"}})
+        (found,) = await findings(settings)
+        assert [each.chain[0].subject for each in found.servers] == ["CN=first", "CN=second"]
+        assert [each.problems for each in found.servers] == [[], []]
+        assert (found.is_fit, len(found.problems)) == (False, 1)
+        cluster = {"name": "c", "listen": f"{HOST}:9092", "bootstrap_servers": f"localhost:{one}"}
+        (found,) = await findings(Config.model_validate({"clusters": [cluster], "timeouts": {"connect": "500ms"}}))
+        assert found.problems[-1] == f"localhost:{one} speaks TLS: set `upstream_tls`, or `tls` of this upstream"
+        assert not found.servers
 
 
 async def test_nothing_but_metadata_is_asked() -> None:

@@ -63,7 +63,17 @@ async def test_a_switch_to_a_cluster_with_nodes_without_a_port_is_refused() -> N
         assert not is_bound(cluster["nodes"]["first_port"] + 2)
         assert len({one for one in descriptors() if "socket" in one[1]}) <= len(before) + 1  # the next poll's
         assert {broker.node_id for broker in (await metadata(client, 2)).brokers} == {1, 2}
-        assert await process.alive.get("/readyz") == {"state": "ready", "reasons": []}
+        standby = process.cluster.upstreams.all["b"].standing
+        await eventually(lambda: standby.answers, "a look at the standby")
+        warning = f"the standby b: {NOT_IN_RANGES.format(7)}; {NOT_IN_RANGES.format(8)}"
+        said = await process.alive.get("/readyz")
+        assert (said["state"], said["reasons"]) == ("ready", [])
+        assert said["warnings"] == [{"cluster": "c", "node": None, "reason": warning}]
+        shown = (await process.alive.get("/api/v1/clusters/c"))["upstreams"][1]
+        assert shown["unmapped"] == [{"node_id": id_, "reason": NOT_IN_RANGES.format(id_)} for id_ in (7, 8)]
+        assert 'kproxy_upstream_cluster_nodes_without_port{cluster="c",upstream="b"} 2.0' in (
+            await process.alive.text("/metrics")
+        )
 
 
 async def test_a_forced_switch_says_what_has_no_port() -> None:

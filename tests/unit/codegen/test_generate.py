@@ -76,20 +76,31 @@ HOST = {"name": "Host", "type": "string", "versions": "0+"}
 PORT = {"name": "Port", "type": "int32", "versions": "0+"}
 
 
+NULLABLE = {"name": "S", "type": "S", "versions": "0+", "nullableVersions": "1+", "fields": [PORT]}
+NODE = {"name": "NodeId", "type": "int32", "versions": "0+"}
+NAMES = {"name": "Names", "type": "[]string", "versions": "0+"}
+
+
 @pytest.mark.parametrize(
-    ("fields", "reason"),
+    ("field", "version", "written"),
     [
-        (
-            [{"name": "S", "type": "S", "versions": "0+", "nullableVersions": "0+", "fields": [PORT]}, HOST, PORT],
-            "nullable structs",
-        ),
-        ([{"name": "Names", "type": "[]string", "versions": "0+"}, HOST, PORT], "arrays of strings"),
+        (NULLABLE, 0, b"\0\0\0\1"),
+        (NULLABLE, 1, b"\1\0\0\0\1\0"),
+        (NULLABLE, 1, b"\xff"),
+        (NAMES, 0, b"\0\0\0\2\0\1a\0\2bc"),
+        (NAMES, 0, b"\xff\xff\xff\xff"),
+        (NAMES, 1, b"\3\2a\3bc"),
+        (NAMES, 1, b"\0"),
     ],
 )
-def test_walks_refuse_what_they_do_not_know(fields: list[dict[str, Any]], reason: str) -> None:
-    """A schema that the generator does not know stops it; it never makes a wrong walk."""
-    with pytest.raises(ValueError, match=reason):
-        skims(Schemas("0", "0", {"MetadataResponse": message(*fields)}, ()))
+def test_walks_find_an_address_behind(field: dict[str, Any], version: int, written: bytes) -> None:
+    """Structs and arrays of strings, there or null, are passed over in both encodings."""
+    made: dict[str, Any] = {}
+    exec(skims(Schemas("0", "0", {"MetadataResponse": message(field, NODE, HOST, PORT)}, ())), made)
+    address = b"\0\0\0\5\2h\0\0\0\7\0" if version else b"\0\0\0\5\0\1h\0\0\0\7"
+    found: list[Any] = []
+    made["SKIMS"][3, version](written + address, 0, len(written + address), found, [])
+    assert [one[:3] for one in found] == [(5, "h", 7)]
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,8 @@ def test_node_ports(changes: dict[str, Any], first: int, last: int | None) -> No
         ({"nodes": {"firstport": 1}}, "nodes.firstport: is no setting; did you mean first_port?"),
         (
             {"nodes": {"x": 1}},
-            "nodes.x: is no setting; known here: advertised_first_port, first_port, ranges, strategy",
+            "nodes.x: is no setting; known here: advertised_first_port, advertised_port, first_port, pattern, ranges, "
+            "strategy",
         ),
         ({"nodes": []}, "nodes: must be a mapping, not a list"),
     ],
@@ -152,3 +153,37 @@ def test_producer_ids_are_kept_apart_where_they_can_meet(written: dict[str, bool
     listed = {key: value for key, value in MINIMAL.items() if key != "bootstrap_servers"} | {"failover": written}
     assert VirtualCluster.model_validate(listed | {"upstreams": UPSTREAMS}).separates_producer_ids is several
     assert VirtualCluster.model_validate(listed | {"upstreams": UPSTREAMS[:1]}).separates_producer_ids is one
+
+
+SNI: dict[str, Any] = {
+    "advertised_host": "Orders.example.com.",
+    "tls": {"certificate": "tls.crt"},
+    "nodes": {"strategy": "sni", "pattern": "b$(node_id).orders.example.com"},
+}
+
+
+def test_server_names() -> None:
+    """They are there where names say whom a client means, in canonical form."""
+    assert cluster(advertised_host="a").server_names is None
+    names = cluster(**SNI).server_names
+    assert names is not None
+    assert (names.bootstrap, names.nodes.name(7)) == ("orders.example.com", "b7.orders.example.com")
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"tls": None}, "tls: is required by nodes.strategy: sni: the name that a client asks for is a part of TLS"),
+        ({"advertised_host": None}, "advertised_host: is required by nodes.strategy: sni: the name at which clients"),
+        ({"advertised_host": "10.0.0.1"}, "advertised_host: must be a name with nodes.strategy: sni, and 10.0.0.1 is"),
+        (
+            {"advertised_host": "B7.orders.example.com"},
+            "advertised_host: B7.orders.example.com is also the name of node 7 by nodes.pattern",
+        ),
+    ],
+)
+def test_what_names_need(changes: dict[str, Any], problem: str) -> None:
+    """Each is refused at its key; no port for nodes is needed, not even behind the highest."""
+    (line,) = problems_of(VirtualCluster, MINIMAL | SNI | changes)
+    assert line.startswith(problem)
+    assert cluster(**SNI, listen="a:65535").server_names is not None

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from kproxy.config.environment import FLAGS, Setting, flag, from_environment, from_flags, variables
+from kproxy.config.environment import (
+    FLAGS,
+    YAML_VALUES,
+    Setting,
+    flag,
+    from_environment,
+    from_flags,
+    variables,
+)
 from tests.unit.config.problems import lines_of
 
 # The kubelet's variables for a Service "kproxy" with the ports kafka (9092) and admin (9190), copied from a pod, and
@@ -35,6 +45,7 @@ def test_every_setting_has_a_variable() -> None:
     assert names["KPROXY_LIMITS__MAX_CONNECTIONS"] == ("limits", "max_connections")
     assert names["KPROXY_ADMIN"] == names["KPROXY_ADMIN__LISTEN"] == ("admin", "listen")
     assert names["KPROXY_ADMIN__ALLOWED_HOSTS"] == ("admin", "allowed_hosts")
+    assert names["KPROXY_ADMIN__TLS__CERTIFICATE"] == ("admin", "tls", "certificate")
     assert names["KPROXY_LOG_LEVEL"] == names["KPROXY_LOG__LEVEL"] == ("log", "level")
     assert names["KPROXY_CLUSTERS"] == ("clusters",)
     assert names["KPROXY_UPSTREAMS"] == ("upstreams",)
@@ -43,7 +54,18 @@ def test_every_setting_has_a_variable() -> None:
     assert names["KPROXY_TELEMETRY__SUBSCRIPTIONS"] == ("telemetry", "subscriptions")
     assert names["KPROXY_RECEIVERS"] == ("receivers",)
     assert names["KPROXY_EVENTS__DESTINATIONS"] == ("events", "destinations")
-    assert len(set(names.values())) == 88
+    assert len(set(names.values())) == 134
+
+
+def test_no_variable_is_refused_for_being_text() -> None:
+    """A list is text with commas, or it is YAML, as a mapping is; the docs say which of them are YAML."""
+    page = (Path(__file__).parents[3] / "docs" / "configuration.md").read_text()
+    for name, path in variables().items():
+        if row := next((line for line in page.splitlines() if f"| `{name}`" in line), ""):
+            assert ("As a variable: YAML" in row) == (path in YAML_VALUES), name
+        text = ("{}" if path[-1] == "required_claims" else "[]") if path in YAML_VALUES else "a,b"
+        found = lines_of(None, {}, **{name: text, "KPROXY_LOG_FORMAT": "wrong"})
+        assert not [line for line in found if "must be a list" in line or (name in line and "mapping" in line)]
 
 
 def test_every_flag_has_a_variable_of_its_spelling() -> None:
@@ -62,6 +84,7 @@ def test_documented_exceptions() -> None:
     """Tools, file and URL of a running kproxy are not settings; empty and foreign variables are ignored."""
     environ = {
         "KPROXY_TOOLS": "/x",
+        "KPROXY_SPARK_JARS": "/x",
         "KPROXY_ADMIN_URL": "http://127.0.0.1:9190",
         "KPROXY_CONFIG": "/y",
         "KPROXY_ADMIN": " ",

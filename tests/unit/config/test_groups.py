@@ -30,6 +30,8 @@ def test_the_defaults_are_kafkas() -> None:
     [
         ({"match": ""}, "match"),
         ({}, "match"),
+        ({"match": "orders-("}, "match"),
+        ({"match": "*"}, "match"),
         (
             {"match": "a", "min_session_timeout": "2m", "max_session_timeout": "1m"},
             "is longer than",

@@ -9,13 +9,14 @@ import pytest
 import yaml
 
 from kproxy.config import Config, Identity, load
-from kproxy.config.identity import is_loopback
+from kproxy.config.address import is_loopback
 from kproxy.config.secret import secrets_of
 from tests.unit.config.problems import lines_of, problems_of
 
 SECRET = "hunter2-hunter2"
 PLAIN = {"mechanism": "PLAIN", "username": "alice", "password": SECRET}
 BEARER = {"mechanism": "OAUTHBEARER", "token_file": "t"}
+GRANT = {"client_credentials": {"token_endpoint": "https://h/", "client_id": "k", "client_secret": SECRET}}
 CLUSTER = {"name": "orders", "bootstrap_servers": "a:1", "listen": "h:1"}
 
 
@@ -26,6 +27,7 @@ CLUSTER = {"name": "orders", "bootstrap_servers": "a:1", "listen": "h:1"}
         PLAIN | {"mechanism": "SCRAM-SHA-256"},
         {"mechanism": "SCRAM-SHA-512", "username": "a,b=c", "password_file": "/f"},
         BEARER,
+        {"mechanism": "OAUTHBEARER", **GRANT},
     ],
 )
 def test_what_goes_together(data: dict[str, Any]) -> None:
@@ -56,6 +58,8 @@ def test_what_goes_together(data: dict[str, Any]) -> None:
         ({"mechanism": "SCRAM-SHA-256"}, ["username: is required by SCRAM", "password: is required by SCRAM-SHA-256"]),
         ({"mechanism": "OAUTHBEARER"}, ["token_file: is required by OAUTHBEARER"]),
         (BEARER | {"token_file": ""}, ["token_file: must not be empty"]),
+        (BEARER | GRANT, ["token_file: stands beside client_credentials"]),
+        (PLAIN | GRANT, ["client_credentials: is for OAUTHBEARER, not for PLAIN"]),
         (BEARER | {"username": "a"}, ["username: is not for OAUTHBEARER"]),
         (BEARER | {"password": SECRET, "password_file": "f"}, ["password: is not for", "password_file: is not for"]),
     ],

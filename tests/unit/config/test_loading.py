@@ -208,6 +208,15 @@ def test_problems_name_the_flag_or_variable(
     assert all(line.startswith(problem) for line, problem in zip(lines, problems, strict=True)), lines
 
 
+def test_a_variable_beside_the_short_form_of_admin(tmp_path: Path) -> None:
+    """The address stays: config/kubernetes.yaml has it so, and the token comes by a variable."""
+    path = tmp_path / "kproxy.yaml"
+    path.write_text("clusters: [{name: a, listen: h:1, bootstrap_servers: b:1}]\nadmin: 127.0.0.1:9190\n")
+    admin = load(path, {}, {"KPROXY_ADMIN__TOKEN_FILE": "/t"}).admin
+    assert admin is not None
+    assert (str(admin.listen), admin.token_file) == ("127.0.0.1:9190", "/t")
+
+
 def test_an_unknown_variable_spoils_a_good_file(file: Path) -> None:
     """An unknown variable is refused: it would otherwise silently do nothing."""
     assert lines_of(file, {}, KPROXY_LOG_LEVLE="debug") == [
@@ -216,10 +225,11 @@ def test_an_unknown_variable_spoils_a_good_file(file: Path) -> None:
 
 
 def test_a_variable_beside_a_wrong_file(tmp_path: Path) -> None:
-    """A variable replaces a group that is not a mapping in the file; clusters that are not a list are reported."""
+    """A variable covers nothing that is wrong in the file: each is reported."""
     path = write(tmp_path, "clusters: [orders]\nlog: loud\n")
     assert lines_of(path, {}, KPROXY_LOG__LEVEL="info", KPROXY_LISTEN="h:1") == [
-        f"{path}: clusters.0: must be a mapping, not 'orders' (line 1)"
+        f"{path}: clusters.0: must be a mapping, not 'orders' (line 1)",
+        f"{path}: log: must be a mapping, not 'loud' (line 2)",
     ]
 
 

@@ -7,6 +7,8 @@ import pytest
 from kproxy.config import NodeRange, Nodes
 from tests.unit.config.problems import problems_of
 
+SNI = {"strategy": "sni", "pattern": "b$(node_id).example.com"}
+
 
 @pytest.mark.parametrize(
     ("written", "first", "last"),
@@ -61,7 +63,24 @@ def test_ranges_in_one_string() -> None:
         ({"strategy": "offset", "first_port": 0}, "first_port: 0 (any free port) needs strategy: automatic"),
         ({"first_port": 0, "advertised_first_port": 1}, "advertised_first_port: needs a first_port other than 0"),
         ({"strategy": "offset", "ranges": ["3-9", "0-3"]}, "ranges: 0-3 and 3-9 overlap"),
-        ({"strategy": "random"}, "strategy: must be 'offset' or 'automatic', not 'random'"),
+        ({"strategy": "random"}, "strategy: must be 'offset', 'automatic' or 'sni', not 'random'"),
+        ({"pattern": "b$(node_id).x"}, "pattern: needs strategy: sni"),
+        ({"advertised_port": 9093}, "advertised_port: needs strategy: sni"),
+        (
+            {"strategy": "sni"},
+            "pattern: is required by strategy: sni; write for instance broker-$(node_id).example.com",
+        ),
+        (SNI | {"first_port": 9093}, "first_port: cannot be with strategy: sni: all nodes are at the port of listen"),
+        (SNI | {"ranges": "0-2"}, "ranges: cannot be with strategy: sni: every node has a name, whatever its id"),
+        (SNI | {"advertised_first_port": 1}, "advertised_first_port: cannot be with strategy: sni: there is one port"),
+        (SNI | {"pattern": "b.x"}, "pattern: 'b.x' must have $(node_id) once; write for instance broker-$(node_id)."),
+        (SNI | {"pattern": "$(node_id).$(node_id).x"}, "pattern: '$(node_id).$(node_id).x' must have $(node_id) once"),
+        (
+            SNI | {"pattern": "10.0.0.$(node_id)"},
+            "pattern: '10.0.0.$(node_id)' makes addresses: clients name no address",
+        ),
+        (SNI | {"pattern": "b_$(node_id)..x"}, "pattern: 'b_0..x' is neither a host name nor an IP address"),
+        (SNI | {"pattern": f"{'b' * 54}$(node_id).x"}, "pattern: 'bbbb"),
         ({"first_port": -1}, "first_port: must be at least 0, not -1"),
         ({"advertised_first_port": 0}, "advertised_first_port: must be at least 1, not 0"),
         ({"first_port": 9093.5}, "first_port: must be a whole number, not 9093.5"),

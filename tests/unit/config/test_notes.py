@@ -85,3 +85,10 @@ def test_a_secret_that_others_can_read(mechanism: str, servers: str, shown: str 
     place = "clusters.orders.upstreams.east.identity" if several else "clusters.orders.identity"
     line = f"{place}: {shown} to whoever can read the connection to kafka-1:9092"
     assert list(notes(Config.model_validate({"clusters": [cluster]}))) == ([line] if shown else [])
+
+
+def test_faults() -> None:
+    """That they are enabled is told, with rules or without."""
+    cluster = {"name": "orders", "bootstrap_servers": "a:1", "listen": "h:1", "faults": {"enabled": True}}
+    (line,) = notes(Config.model_validate({"clusters": [cluster]}))
+    assert line == "clusters.orders.faults: faults are injected into what clients get: never in production"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kproxy.config import Config
-from kproxy.config.plan import Line, plan
+from kproxy.config.plan import Line, notes, plan
 
 REACHED = "<address the client reached>"
 
@@ -58,3 +58,62 @@ def test_every_upstream() -> None:
         Line("a", "failover", "", "", "west: w:1"),
         Line("a", "failover", "", "", "north: n:1"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("listen", "nodes", "listens", "port"),
+    [
+        ("0.0.0.0:9093", {}, "0.0.0.0:9093", "9093"),
+        ("0.0.0.0:9093", {"advertised_port": 443}, "0.0.0.0:9093", "443"),
+        ("0.0.0.0:0", {}, "0.0.0.0:any free port", "any free port"),
+    ],
+)
+def test_names_at_one_port(listen: str, nodes: dict[str, Any], listens: str, port: str) -> None:
+    """Bootstrap and nodes are at the same port, each with its name, at the port that is advertised."""
+    names = {"strategy": "sni", "pattern": "b$(node_id).k.example.com"} | nodes
+    tls = {"certificate": "tls.crt"}
+    assert lines(listen=listen, advertised_host="k.example.com", tls=tls, nodes=names) == [
+        Line("a", "bootstrap", listens, f"k.example.com:{port}", "b:1, b:2"),
+        Line("a", "nodes", listens, f"b$(node_id).k.example.com:{port}"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("admin", "noted"),
+    [
+        ({"listen": "0.0.0.0:9190", "token_file": "t"}, True),
+        ({"listen": "127.0.0.1:9190", "token_file": "t"}, False),
+        ({"listen": "0.0.0.0:9190", "token_file": "t", "tls": {"certificate": "c"}}, False),
+        ({"listen": "0.0.0.0:9190"}, False),
+        (None, False),
+    ],
+)
+def test_a_token_in_the_clear(admin: dict[str, Any] | None, noted: bool) -> None:
+    """A note where a token leaves the machine in plain HTTP."""
+    cluster = {"name": "a", "bootstrap_servers": "b:1", "listen": "0.0.0.0:9092"}
+    found = [*notes(Config.model_validate({"clusters": [cluster], "admin": admin}))]
+    expected = "admin: the token can be read by whoever can read the connection to the port; set admin.tls"
+    assert found == [expected] * noted
+
+
+@pytest.mark.parametrize(
+    ("settings", "noted"),
+    [
+        (
+            {},
+            [
+                "authentication: kproxy has neither an identity nor a certificate",
+                "authentication: whoever is on the way",
+            ],
+        ),
+        ({"identity": {"mechanism": "SCRAM-SHA-512", "username": "k", "password": "p"}}, ["authentication: whoever"]),
+        ({"upstream_tls": {"certificate": "k"}, "tls": {"certificate": "c"}}, []),
+    ],
+)
+def test_clients_that_authenticate_to_kproxy(settings: dict[str, Any], noted: list[str]) -> None:
+    """A note where kproxy is nobody to brokers, and where others can read clients' secrets."""
+    authentication = {"mechanisms": "PLAIN", "users_file": "u", "dangerously_accept_secrets_without_tls": True}
+    cluster = {"name": "a", "bootstrap_servers": "127.0.0.1:1", "listen": "h:1", "authentication": authentication}
+    found = [*notes(Config.model_validate({"clusters": [cluster | settings]}))]
+    assert len(found) == len(noted)
+    assert all(line.startswith(f"clusters.a.{start}") for line, start in zip(found, noted, strict=True))

@@ -26,7 +26,7 @@ def test_admin_forms(written: object) -> None:
         (
             Admin,
             {"port": 1, "listen": "a:1"},
-            "port: is no setting; known here: allowed_hosts, dangerously_let_anyone_command, listen, token_file",
+            "port: is no setting; known here: allowed_hosts, dangerously_let_anyone_command, listen, tls, token_file",
         ),
         (Admin, {"listen": "a:1", "allowed_hosts": ["http://a"]}, "allowed_hosts.0: 'http://a' is not"),
         (Admin, {"listen": "a:1", "token_file": ""}, "token_file: is empty"),
@@ -34,6 +34,23 @@ def test_admin_forms(written: object) -> None:
             Admin,
             {"listen": "a:1", "token_file": "t", "dangerously_let_anyone_command": True},
             "dangerously_let_anyone_command: stands beside token_file",
+        ),
+        (
+            Admin,
+            {"listen": "a:1", "tls": {"certificate": "c", "client_ca": "a"}, "dangerously_let_anyone_command": True},
+            "dangerously_let_anyone_command: stands beside tls.client_ca",
+        ),
+        (Admin, {"listen": "a:1", "tls": {}}, "tls.certificate: is required"),
+        (Admin, {"listen": "a:1", "tls": {"certificate": "c", "client_names": ["x"]}}, "tls.client_names: needs a cl"),
+        (
+            Admin,
+            {"listen": "a:1", "tls": {"certificate": "c", "require_client_certificate": True}},
+            "tls.require_client_certificate: needs a client_ca",
+        ),
+        (
+            Admin,
+            {"listen": "a:1", "tls": {"certificate": "c", "client_ca": "a", "client_names": [" "]}},
+            "tls.client_names.0: is empty",
         ),
         (Limits, {"max_request_bytes": 0}, "max_request_bytes: must be at least 1, not 0"),
         (Limits, {"max_response_bytes": "2GiB"}, "max_response_bytes: must be at most 2147483647, not 2147483648"),

@@ -21,7 +21,9 @@ def test_networks(written: object, networks: tuple[str, ...]) -> None:
     assert ProxyProtocol.model_validate({"networks": written}).networks == networks
 
 
-@pytest.mark.parametrize("written", ["10.0.0.1/8", "10.0.0.0/33", "balancer.example.com", "10.0.0.0/8,", "all"])
+@pytest.mark.parametrize(
+    "written", ["10.0.0.1/8", "10.0.0.0/33", "balancer.example.com", "10.0.0.0/8,", "all", "::ffff:10.0.0.0/104"]
+)
 def test_what_is_no_network(written: str) -> None:
     """The reason says what is wrong with it, and how one is written."""
     with pytest.raises(ValidationError, match=r"write for instance 10\.0\.0\.0/8"):

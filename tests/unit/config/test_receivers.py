@@ -81,6 +81,7 @@ def test_options_are_those_of_the_receiver(
         (OTLP | {"linger": "soon"}, ["receivers.0.linger: 'soon' is not a duration"]),
         (OTLP | {"compression": "lz4"}, ["receivers.0.compression: must be 'none', 'gzip' or 'zstd', not 'lz4'"]),
         (OTLP | {"tls": {"key": "k"}}, ["receivers.0.tls.key: needs a certificate"]),
+        (OTLP | {"url": "HTTP://c:4318/x", "tls": {"ca": "a"}}, ["receivers.0.tls: is for a url of https"]),
         ({"name": "k", "type": "kafka", "topic": "a b"}, ["receivers.0.topic: 'a b' is no topic"]),
         ({"name": "k", "type": "kafka", "topic": ".."}, ["receivers.0.topic: '..' is no topic"]),
         (

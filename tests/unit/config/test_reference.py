@@ -37,11 +37,15 @@ from kproxy.config import (
     VirtualCluster,
     load,
 )
+from kproxy.config.authentication import Authentication, CertificateRule
+from kproxy.config.client_credentials import ClientCredentials
 from kproxy.config.environment import variables
+from kproxy.config.faults import FaultRule, Faults
+from kproxy.config.oauthbearer import OAuthBearer
 from kproxy.config.process import Reload
 from kproxy.config.proxy_protocol import ProxyProtocol
 from kproxy.config.reference import json_schema, tables, with_tables, write
-from kproxy.config.tls import ClientTls, UpstreamTls
+from kproxy.config.tls import AdminTls, ClientTls, UpstreamTls
 from tests.unit.config.json_schema import flaws
 
 ROOT = Path(__file__).parents[3]
@@ -57,7 +61,11 @@ def keys() -> Iterator[tuple[str, Any]]:
     groups: dict[str, type[BaseModel]] = {
         "clusters[]": VirtualCluster,
         "clusters[].upstreams[]": Upstream,
+        "clusters[].authentication": Authentication,
+        "clusters[].authentication.oauthbearer": OAuthBearer,
+        "clusters[].authentication.certificates[]": CertificateRule,
         "clusters[].identity": Identity,
+        "clusters[].identity.client_credentials": ClientCredentials,
         "clusters[].failover": Failover,
         "clusters[].nodes": Nodes,
         "clusters[].telemetry": Telemetry,
@@ -66,7 +74,10 @@ def keys() -> Iterator[tuple[str, Any]]:
         "clusters[].upstream_tls": UpstreamTls,
         "clusters[].proxy_protocol": ProxyProtocol,
         "clusters[].groups[]": GroupRule,
+        "clusters[].faults": Faults,
+        "clusters[].faults.rules[]": FaultRule,
         "admin": Admin,
+        "admin.tls": AdminTls,
         "limits": Limits,
         "timeouts": Timeouts,
         "topology": Topology,
@@ -88,7 +99,11 @@ def keys() -> Iterator[tuple[str, Any]]:
         yield from (
             (f"{group}.{name}", field)
             for name, field in model.model_fields.items()
-            if name not in ("nodes", "failover", "telemetry", "tls", "upstream_tls", "proxy_protocol", "identity")
+            if name
+            not in (
+                *("nodes", "failover", "telemetry", "tls", "upstream_tls"),
+                *("proxy_protocol", "identity", "client_credentials", "authentication", "oauthbearer", "faults"),
+            )
         )
 
 
@@ -138,7 +153,7 @@ def test_the_schema_fits_telemetry() -> None:
         "clusters": [CLUSTER | {"telemetry": {"interval": "1m", "subscriptions": subscriptions, "receivers": "p,o"}}],
         "receivers": [
             {"name": "p", "type": "prometheus", "labels": "client_id", "constant": {"a": "b"}},
-            {"name": "o", "type": "otlp", "url": "http://c", "headers": {"k": "secret"}, "tls": {"ca": "f"}},
+            {"name": "o", "type": "otlp", "url": "https://c", "headers": {"k": "secret"}, "tls": {"ca": "f"}},
             {"name": "k", "type": "kafka", "topic": "t", "bootstrap_servers": "a:1"},
             {"name": "f", "type": "files", "directory": "d", "keep_bytes": "10GiB"},
             {"name": "m", "type": "mine", "options": {"depth": {"more": [1]}}},
@@ -212,7 +227,7 @@ def test_all_settings_names_every_setting_with_its_default() -> None:
     )
     assert written == plain
     assert _names(data["clusters"][0]) == {
-        name for model in (VirtualCluster, Failover, Nodes, ProxyProtocol) for name in model.model_fields
+        name for model in (VirtualCluster, Failover, Nodes, ProxyProtocol, Faults) for name in model.model_fields
     }
     assert set(data) == set(Config.model_fields)
     assert all(set(data[group]) == set(_model(group).model_fields) for group in data if isinstance(data[group], dict))
@@ -239,6 +254,8 @@ def test_the_docs_list_every_setting_with_default_and_variable() -> None:
             "clusters[].upstreams[]",
             "clusters[].telemetry.subscriptions[]",
             "clusters[].groups[]",
+            "clusters[].faults.rules[]",
+            "clusters[].authentication.certificates[]",
             "receivers[",
             "events.destinations[",
         )

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from kproxy.config import Config, Telemetry, VirtualCluster
 from kproxy.config.address import HostPort
+from kproxy.config.authentication import Authentication
 from kproxy.config.base import dotted
 from kproxy.config.reload import CLUSTER_APPLIES, PROCESS_APPLIES, Changes, changes
 
@@ -18,25 +19,33 @@ EAST = {"name": "east", "bootstrap_servers": "e:1"}
 WEST = {"name": "west", "bootstrap_servers": "w:1"}
 IDENTITY = {"mechanism": "PLAIN", "username": "a", "password": "b"}
 RESTART = {
-    "admin.listen", "limits.max_request_bytes", "limits.max_response_bytes", "limits.max_held_bytes",
+    "admin.listen",
+    "log.format", "name", "receivers", "state.path",
+    "telemetry.max_bytes", "telemetry.receivers", "events.destinations", "events.interval", "events.instance",
+    "failover.hide_topic_ids_from", "failover.control_topic", "failover.config_map",
+    "authentication.dangerously_accept_secrets_without_tls", "faults.enabled", "faults.seed",
+}  # fmt: skip
+APPLIED = {
+    "limits.max_request_bytes", "limits.max_response_bytes", "limits.max_held_bytes",
     "limits.held_request_bytes", "limits.held_response_bytes",
     "limits.max_connections", "limits.max_connections_per_address", "limits.connections_per_second",
-    "limits.connections_per_second_per_address", "timeouts.whole_request", "timeouts.request_bytes_per_second",
+    "limits.connections_per_second_per_address",
+    "limits.handshakes_per_second", "limits.max_handshakes", "limits.max_unauthenticated",
+    "timeouts.whole_request", "timeouts.request_bytes_per_second",
     "timeouts.idle", "timeouts.unread_response", "timeouts.unanswered_request", "timeouts.tcp_keepalive",
     "timeouts.connect", "timeouts.tls_handshake", "timeouts.stalled_frame", "timeouts.first_request",
     "timeouts.upstream_request",
-    "log.format", "name", "listen", "receivers", "state.path",
-    "telemetry.max_bytes", "telemetry.receivers", "events.destinations", "events.interval", "events.instance",
-    "failover.hide_topic_ids_from",
-}  # fmt: skip
-APPLIED = {
     "topology.interval", "topology.epoch_floor", "topology.grace", "topology.retired", "drain.deadline",
     "drain.rebootstrap", "reload.interval", "log.level", "bootstrap_servers", "upstreams", "identity",
-    "failover.automatic",
-    "failover.after", "failover.floor", "failover.separate_producer_ids", "advertised_host", "tls", "upstream_tls",
-    "proxy_protocol.networks", "max_connections",
+    "listen", "failover.automatic",
+    "failover.after", "failover.floor", "failover.standby_interval", "failover.separate_producer_ids",
+    "advertised_host", "tls", "upstream_tls",
+    "proxy_protocol.networks", "max_connections", "max_connections_per_principal",
     "nodes.strategy", "nodes.first_port",
-    "nodes.ranges", "nodes.advertised_first_port", "groups", "telemetry.admin", "telemetry.interval",
+    "nodes.ranges", "nodes.advertised_first_port", "nodes.pattern", "nodes.advertised_port",
+    "authentication.mechanisms", "authentication.users_file", "authentication.session_lifetime",
+    "authentication.oauthbearer", "authentication.certificates",
+    "groups", "byte_rates", "faults.rules", "telemetry.admin", "telemetry.interval",
     "telemetry.subscriptions",
     "telemetry.max_points", "telemetry.max_attributes", "telemetry.max_buckets", "telemetry.max_fields",
     "telemetry.connection_decode", "telemetry.address_decode", "telemetry.connection_instances",
@@ -68,8 +77,8 @@ def keys(model: type[BaseModel], *path: str) -> set[str]:
 
 def test_every_setting_is_sorted() -> None:
     """A new setting must be added to one side or the other, here and in kproxy.config.reload."""
-    optional = {"admin.listen"} | keys(Telemetry, "telemetry")
-    everything = (keys(Config) | keys(VirtualCluster)) - {"clusters", "admin", "telemetry"} | optional
+    optional = {"admin.listen"} | keys(Telemetry, "telemetry") | keys(Authentication, "authentication")
+    everything = (keys(Config) | keys(VirtualCluster)) - {"clusters", "admin", "telemetry", "authentication"} | optional
     assert everything == RESTART | APPLIED
     applies = {dotted(path) for path in PROCESS_APPLIES | CLUSTER_APPLIES} | {"bootstrap_servers", "upstream_tls"}
     assert {key for key in everything if any(f"{key}.".startswith(f"{group}.") for group in applies)} == APPLIED
@@ -87,6 +96,8 @@ def test_the_docs_list_what_applies() -> None:
 @pytest.mark.parametrize(
     ("settings", "key"),
     [
+        ({"limits": {"max_connections": 5}}, "limits.max_connections"),
+        ({"timeouts": {"connect": 5}}, "timeouts.connect"),
         ({"topology": {"grace": 1}}, "topology.grace"),
         ({"topology": {"retired": "refuse"}}, "topology.retired"),
         ({"drain": {"deadline": 1}}, "drain.deadline"),
@@ -104,8 +115,6 @@ def test_of_the_process_what_can_be_applied(settings: dict[str, Any], key: str) 
     ("settings", "key"),
     [
         ({"admin": "h:1"}, "admin"),
-        ({"limits": {"max_connections": 5}}, "limits.max_connections"),
-        ({"timeouts": {"connect": 5}}, "timeouts.connect"),
         ({"log": {"format": "json"}}, "log.format"),
         ({"receivers": [{"name": "p", "type": "prometheus"}]}, "receivers"),
         ({"state": {"path": "x"}}, "state.path"),
@@ -127,6 +136,8 @@ def test_the_address_of_the_admin_port() -> None:
         ({"bootstrap_servers": "a:2"}, {"upstreams"}),
         ({"bootstrap_servers": "", "upstreams": [EAST, WEST]}, {"upstreams"}),
         ({"advertised_host": "k"}, {"advertised_host"}),
+        ({"listen": "h:5"}, {"listen"}),
+        ({"listen": "[::1]:9000"}, {"listen"}),
         ({"identity": IDENTITY}, {"identity"}),
         ({"bootstrap_servers": "", "upstreams": [EAST | {"identity": IDENTITY}]}, {"upstreams"}),
         ({"failover": {"after": 1, "floor": 1}}, {"failover.after", "failover.floor"}),
@@ -154,9 +165,9 @@ def test_topic_ids_are_hidden_from_the_start_or_not_at_all() -> None:
 
 
 def test_of_a_cluster_what_takes_a_restart() -> None:
-    """Its listener takes a restart; changes that can be applied are listed beside it."""
-    found = changes(config(), config(cluster(listen="h:5", advertised_host="k")))
-    assert found == Changes(("clusters.orders.listen",), {"orders": frozenset({"advertised_host"})})
+    """Telemetry that is switched on takes a restart; changes that can be applied are listed beside it."""
+    found = changes(config(), config(cluster(listen="h:5", advertised_host="k", telemetry={})))
+    assert found == Changes(("clusters.orders.telemetry",), {"orders": frozenset({"advertised_host", "listen"})})
 
 
 SUBSCRIPTION = {"name": "all", "metrics": "*"}
@@ -180,10 +191,27 @@ def test_of_telemetry(changed: dict[str, Any] | None, can: list[str], cannot: li
     assert changes(with_it, other) == changes(other, with_it) == expected
 
 
-def test_clusters_that_come_and_go_take_a_restart() -> None:
-    """A new, a removed and a renamed cluster take a restart."""
+def test_clusters_that_come_and_go() -> None:
+    """A renamed one is removed and added."""
     found = changes(config(cluster(), cluster("audit")), config(cluster(), cluster("billing")))
-    assert found == Changes(restart=("clusters.audit", "clusters.billing"))
+    assert found == Changes(added=("billing",), removed=("audit",))
+    assert found
+
+
+@pytest.mark.parametrize(
+    ("destination", "restart"),
+    [
+        ({"type": "kafka", "name": "e", "topic": "events", "cluster": "audit"}, ("clusters.audit",)),
+        ({"type": "kafka", "name": "e", "topic": "events", "bootstrap_servers": "z:1"}, ()),
+        ({"type": "files", "name": "e", "directory": "/tmp"}, ()),
+    ],
+)
+def test_one_that_has_the_events_takes_a_restart(destination: dict[str, Any], restart: tuple[str, ...]) -> None:
+    """The event stream keeps its destinations, and so must the virtual cluster that it writes to."""
+    events = {"destinations": [destination]}
+    before = config(cluster(), cluster("audit"), events=events)
+    after = before.model_copy(update={"clusters": before.clusters[:1]})
+    assert changes(before, after).restart == restart
 
 
 def test_the_same_in_other_words_is_no_change() -> None:
@@ -199,3 +227,24 @@ def test_the_order_of_upstreams_is_a_change() -> None:
     """The order is significant: it is the order of failover."""
     old, new = (config(cluster(bootstrap_servers="", upstreams=order)) for order in ([EAST, WEST], [WEST, EAST]))
     assert changes(old, new).clusters == {"orders": frozenset({"upstreams"})}
+
+
+NAMES = {"strategy": "sni", "pattern": "b$(node_id).example.com"}
+BY_NAME = {"advertised_host": "a.example.com", "tls": {"certificate": "c"}, "nodes": NAMES}
+
+
+@pytest.mark.parametrize(
+    ("changed", "applied", "restart"),
+    [
+        ({"nodes": NAMES | {"pattern": "c$(node_id).example.com"}}, {"nodes.pattern"}, ()),
+        ({"nodes": NAMES | {"advertised_port": 443}}, {"nodes.advertised_port"}, ()),
+        ({"tls": {"certificate": "d"}}, {"tls.certificate"}, ()),
+        ({"advertised_host": "d.example.com"}, set(), ("clusters.orders.advertised_host",)),
+        ({"nodes": {}}, {"nodes.pattern"}, ("clusters.orders.nodes.strategy",)),
+    ],
+)
+def test_nodes_with_names(changed: dict[str, Any], applied: set[str], restart: tuple[str, ...]) -> None:
+    """Patterns and certificates apply; the bootstrap name, and names in place of ports, take a restart."""
+    found = changes(config(cluster() | BY_NAME), config(cluster() | BY_NAME | changed))
+    assert found.restart == restart
+    assert found.clusters.get("orders", frozenset()) == applied

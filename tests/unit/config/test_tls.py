@@ -202,9 +202,3 @@ def test_tls_written_elsewhere_is_no_change() -> None:
     inherited = config(bootstrap_servers="", upstreams=[upstream("east")], upstream_tls={"ca": "ca.pem"})
     own = config(bootstrap_servers="", upstreams=[upstream("east", {"ca": "ca.pem"})])
     assert not changes(inherited, own)
-
-
-def test_the_time_of_a_handshake_takes_a_restart() -> None:
-    """It is a setting of the process that is read once."""
-    new = Config.model_validate({"clusters": [cluster()], "timeouts": {"tls_handshake": 1}})
-    assert changes(config(), new) == Changes(restart=("timeouts.tls_handshake",))

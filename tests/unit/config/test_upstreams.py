@@ -30,9 +30,14 @@ def upstream(name: str) -> Upstream:
         (Failover, {"after": 0}, "after: must be at least 0.1, not 0"),
         (Failover, {"floor": "0s"}, "floor: must be at least 0.1, not 0"),
         (Failover, {"floor": "later"}, "floor: 'later' is not a duration"),
+        (Failover, {"control_topic": "a b"}, "control_topic: 'a b' is no topic: at most 249 letters"),
+        (Failover, {"standby_interval": 0}, "standby_interval: must be at least 0.1, not 0"),
         (Failover, {"hide_topic_ids_from": [""]}, "hide_topic_ids_from.0: '' is no software's name"),
         (Failover, {"hide_topic_ids_from": "kgo,franz go"}, "hide_topic_ids_from.1: 'franz go' is no software's name"),
         (Failover, {"hide_topic_ids_from": 5}, "hide_topic_ids_from: must be a list, not 5"),
+        (Failover, {"config_map": "Orders"}, "config_map: 'Orders' is no name of a ConfigMap: at most 253"),
+        (Failover, {"config_map": "a..b"}, "config_map: 'a..b' is no name of a ConfigMap"),
+        (Failover, {"config_map": "a" * 254}, "config_map: 'aaa"),
     ],
 )
 def test_bad_values(model: type[BaseModel], data: Any, problem: str) -> None:
@@ -43,8 +48,9 @@ def test_bad_values(model: type[BaseModel], data: Any, problem: str) -> None:
 
 def test_failover_is_off() -> None:
     """By default, kproxy switches no clients to another cluster."""
-    switching = {"automatic": False, "after": 60, "floor": 600}
+    switching = {"automatic": False, "after": 60, "floor": 600, "standby_interval": 60}
     defaults = {**switching, "hide_topic_ids_from": ("kgo",), "separate_producer_ids": None}
+    defaults |= {"control_topic": None, "config_map": None}
     assert Failover().model_dump() == defaults
 
 
@@ -68,3 +74,21 @@ def test_automatic_failover_needs_somewhere_to_go() -> None:
     automatic = Failover(automatic=True)
     assert [path for path, _ in problems([upstream("a")], automatic)] == [("failover", "automatic")]
     assert list(problems([upstream("a"), upstream("b")], automatic)) == []
+
+
+@pytest.mark.parametrize("key", ["control_topic", "config_map"])
+def test_there_is_something_to_agree_on(key: str) -> None:
+    """Replicas agree on one of at least two upstreams."""
+    agreeing = Failover.model_validate({key: "kproxy-orders"})
+    assert list(problems([upstream("a")], agreeing)) == [
+        (("failover", key), "needs at least two upstreams: there is nothing to agree on")
+    ]
+    assert list(problems([upstream("a"), upstream("b")], agreeing)) == []
+
+
+def test_replicas_agree_in_one_way() -> None:
+    """A topic and a ConfigMap could say different things."""
+    both = Failover(control_topic="orders", config_map="orders")
+    assert list(problems([upstream("a"), upstream("b")], both)) == [
+        (("failover", "config_map"), "goes in place of control_topic: give one of them")
+    ]

@@ -61,7 +61,7 @@ def test_a_commit_of_nobody_with_a_generation_or_of_a_member_without_one(state: 
 def test_a_commit_in_a_transaction_of_nobody(state: GroupState | None) -> None:
     """It is always allowed: older producers name no member."""
     world, _ = in_state(state)
-    assert world.coordinator.may_commit_in_transaction("g", "", None, -1) == 0
+    assert world.coordinator.may_commit_in_transaction("g", "", None, -1, world.now) == 0
 
 
 @pytest.mark.parametrize(("state", "error"), list(zip(STATES, [ILLEGAL, UNKNOWN, 0, 0, 0], strict=True)))
@@ -69,18 +69,18 @@ def test_a_commit_in_a_transaction_of_a_member(state: GroupState | None, error: 
     """It is fenced by member and generation, not by the group's state; a group that is not there has no generation."""
     world, one = in_state(state)
     may = world.coordinator.may_commit_in_transaction
-    assert may("g", one.member_id, "i", one.generation) == error
+    assert may("g", one.member_id, "i", one.generation, world.now) == error
     if error == 0:
-        assert may("g", "other", None, one.generation) == UNKNOWN
-        assert may("g", one.member_id, "j", one.generation) == FENCED
-        assert may("g", one.member_id, "i", one.generation + 1) == ILLEGAL
-        assert may("g", "", None, one.generation) == UNKNOWN
+        assert may("g", "other", None, one.generation, world.now) == UNKNOWN
+        assert may("g", one.member_id, "j", one.generation, world.now) == FENCED
+        assert may("g", one.member_id, "i", one.generation + 1, world.now) == ILLEGAL
+        assert may("g", "", None, one.generation, world.now) == UNKNOWN
 
 
 def test_a_commit_in_a_transaction_prolongs_no_session() -> None:
     """It is the producer's request, not the member's."""
     world, one = in_state(GroupState.STABLE)
     world.wait(SESSION - 1)
-    assert world.coordinator.may_commit_in_transaction("g", one.member_id, "i", one.generation) == 0
+    assert world.coordinator.may_commit_in_transaction("g", one.member_id, "i", one.generation, world.now) == 0
     world.wait(1)
     assert one.heartbeat() == UNKNOWN

@@ -15,7 +15,6 @@ from kproxy.coordinator import store_journal
 from kproxy.coordinator.hosted_groups import HostedGroups
 from kproxy.coordinator.messages import Join, Joined, Leaving, Sync, Synced
 from kproxy.coordinator.states import GroupState
-from kproxy.errors import ConfigError
 from kproxy.observe.events import GroupTransition
 from kproxy.observe.troubles import Troubles, Where
 from kproxy.state.sqlite import SqliteStore
@@ -29,10 +28,10 @@ GROUP = "orders-1"
 class Hosted:
     """Hosted groups, and what they report."""
 
-    def __init__(self) -> None:
+    def __init__(self, rules: Sequence[GroupRule] = RULES) -> None:
         self.events: list[GroupTransition] = []
         self.troubles = Troubles()
-        self.groups = HostedGroups("main", RULES, "clusters.0", self.events.append, self.troubles)
+        self.groups = HostedGroups("main", rules, "clusters.0", self.events.append, self.troubles)
 
     def join(
         self, member_id: str = "", group_id: str = GROUP, answer: Callable[[Joined], None] | None = None
@@ -60,9 +59,9 @@ class Hosted:
 
 
 @asynccontextmanager
-async def running(store: Store) -> AsyncIterator[Hosted]:
+async def running(store: Store, rules: Sequence[GroupRule] = RULES) -> AsyncIterator[Hosted]:
     """Hosted groups at work over a store."""
-    hosted = Hosted()
+    hosted = Hosted(rules)
     async with trio.open_nursery() as work:
         await hosted.groups.remember(store, work)
         work.start_soon(hosted.groups.run)
@@ -227,6 +226,16 @@ async def test_sent_away(autojump_clock: MockClock) -> None:
         assert hosted.heartbeat(joined) == ErrorCode.NOT_COORDINATOR
 
 
+async def test_a_long_drain(autojump_clock: MockClock) -> None:
+    """Who cannot be heard of any more is not missed: the restarted process is to find each member."""
+    async with running(MemoryStore()) as hosted:
+        joined = await stable(hosted)
+        hosted.groups.send_away(for_good=True)
+        await trio.sleep(600)
+        group = hosted.groups.coordinator.groups[GROUP]
+        assert (group.generation, list(group.members)) == (joined.generation, [joined.member_id])
+
+
 async def test_other_rules(autojump_clock: MockClock) -> None:
     """Live groups that no rule matches are given up; the others have the new settings."""
     del autojump_clock
@@ -241,7 +250,15 @@ async def test_other_rules(autojump_clock: MockClock) -> None:
         hosted.groups.reconfigure([GroupRule(match="orders-1")])
 
 
-def test_a_pattern_that_is_no_regex() -> None:
-    """The key at fault is named."""
-    with pytest.raises(ConfigError, match=r"clusters.0.groups.0.match: '\(' is not a regex"):
-        HostedGroups("main", [GroupRule(match="(")], "clusters.0", lambda event: None, Troubles())
+async def test_other_rules_after_a_restart(tmp_path: Path) -> None:
+    """Groups that are not hosted any more are their broker's: nothing of them is left."""
+    store = await SqliteStore.open(tmp_path / "state.db")
+    async with running(store) as hosted:
+        await stable(hosted)
+    async with running(store, [GroupRule(match="others-.*")]) as hosted:
+        assert list(hosted.groups.coordinator.groups) == []
+        await trio.sleep(0.5)
+        assert not await store.items("groups/main")
+    async with running(store) as hosted:
+        assert list(hosted.groups.coordinator.groups) == []
+    await store.close()

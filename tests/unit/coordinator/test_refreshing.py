@@ -32,6 +32,38 @@ def test_members_have_their_turns() -> None:
     assert (due(world, first) is None, due(world, second)) == (False, None)
 
 
+def test_a_group_that_rebalances_more_often_than_it_refreshes() -> None:
+    """Each member's turn comes all the same, once in its interval; a member that is new has its own soon."""
+    world = World(SETTINGS)
+    members = world.clients("one", "two", "three")
+    world.stable(*members)
+    for member in members:
+        world.group.members[member.member_id].session.drop()
+    for _ in range(2):
+        refreshed = [0, 0, 0]
+        for _ in range(12):
+            rebalance(world, members)
+            for number, member in enumerate(members):
+                refreshed[number] += due(world, member) is not None
+            world.wait(REFRESH / 12)
+        assert refreshed == [1, 1, 1]
+    (late,) = world.clients("late")
+    late.join()
+    rebalance(world, members)
+    assert late.sync().error == 0
+    assert due(world, late) is not None
+
+
+def rebalance(world: World, members: list[Client]) -> None:
+    """Have all members join again, and get their assignments."""
+    changed = (("range", str(world.now).encode()),)
+    waiting = [member.ask(protocols=changed) for member in members]
+    assert [one.error for one in waiting] == [0] * len(members)
+    world.settle(members)
+    for member in members:
+        world.group.members[member.member_id].session.drop()
+
+
 def test_nothing_is_due_while_a_group_rebalances_or_of_other_groups_than_consumers() -> None:
     """A member's partitions may be another's soon; only consumers' assignments can be read."""
     world = World(SETTINGS)
@@ -68,6 +100,39 @@ def test_groups_that_are_given_up() -> None:
     world.wait(10_000)
 
 
+def transacts(world: World, client: Client) -> int:
+    """The error of a commit in a transaction."""
+    return world.coordinator.may_commit_in_transaction("g", client.member_id, None, client.generation, world.now)
+
+
+def test_a_group_that_commits_in_transactions() -> None:
+    """A refresh waits for a pause, and commits in transactions wait for it (14): it would undo one in between."""
+    world = World(SETTINGS)
+    (one,) = world.clients("one")
+    world.stable(one)
+    assert transacts(world, one) == 0
+    assert due(world, one) is None, "it may not have reached the broker yet"
+    world.wait(2)
+    assert due(world, one) is not None
+    with world.coordinator.refreshing("g"):
+        assert transacts(world, one) == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    assert transacts(world, one) == 0
+
+
+def test_a_group_that_never_pauses() -> None:
+    """Its offsets are committed again twice a day all the same: partitions without traffic would else be lost."""
+    world = World(SETTINGS)
+    (one,) = world.clients("one")
+    world.stable(one)
+    world.group.members[one.member_id].session.drop()
+    refreshed = 0
+    for _ in range(50):
+        assert transacts(world, one) == 0
+        refreshed += due(world, one) is not None
+        world.wait(1800)
+    assert refreshed == 2
+
+
 def test_another_cluster() -> None:
     """Members stay, but their generation is over at once: it neither commits nor is stable; they join again."""
     world = World(SETTINGS)
@@ -81,9 +146,24 @@ def test_another_cluster() -> None:
     world.restart()
     assert (one.heartbeat(), two.commit()) == (illegal, illegal)
     waits = one.join()
+    assert waits.waits, "a generation that was fenced is joined by nobody: it has no protocol"
     assert two.join().error == waits.error == 0
+    assert (waits.answer.protocol_name, waits.answer.generation) == ("range", world.group.generation)
     world.settle([one, two])
     assert set(world.group.members) == ids
+
+
+def test_a_member_that_does_not_come_back_from_another_cluster() -> None:
+    """A restart meanwhile changes nothing: the others go on once its session is over."""
+    world = World(SETTINGS)
+    one, two = world.clients("one", "two")
+    world.stable(one, two)
+    world.coordinator.change_cluster(world.now)
+    world.restart()
+    waits = one.join()
+    world.wait(world.group.members[two.member_id].session_timeout + 1)
+    assert (waits.error, waits.answer.protocol_name) == (0, "range")
+    assert set(world.group.members) == {one.member_id}
 
 
 def test_another_cluster_while_members_join() -> None:

@@ -143,6 +143,26 @@ def test_r23_who_waits_is_sent_to_look_for_the_coordinator() -> None:
     assert new.generation == 2
 
 
+def test_r23_a_new_member_that_does_not_know_its_id() -> None:
+    """By JoinGroup up to v3 it comes back as another one: nobody waits for the first, which cannot join again."""
+    world = World()
+    one, two = world.clients("one", "two")
+    world.stable(one, two)
+    (new,) = world.clients("new", needs_member_id=False)
+    waiting = [new.join(), one.join()]
+    world.coordinator.send_away(ErrorCode.NOT_COORDINATOR, world.now)
+    assert [each.error for each in waiting] == [ErrorCode.NOT_COORDINATOR] * 2
+    joined = [client.join() for client in (new, one, two)]
+    assert [each.error for each in joined] == [0, 0, 0]
+    world.settle([one, two, new])
+    assert set(world.group.members) == {one.member_id, two.member_id, new.member_id}
+    (alone,) = world.clients("alone", needs_member_id=False, group_id="h")
+    alone.join()
+    world.coordinator.send_away(ErrorCode.NOT_COORDINATOR, world.now)
+    world.wait(SESSION * 100)
+    assert "h" not in world.coordinator.groups
+
+
 def test_r24_new_partitions_reach_the_group_by_its_leader() -> None:
     """The leader joins again, and assigns what it has found, in the next generation."""
     world = World()

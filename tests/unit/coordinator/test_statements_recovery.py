@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kproxy.coordinator.settings import EMPTY_KEPT
 from kproxy.coordinator.states import Cause, GroupState
 from kproxy.wire.generated.error_codes import ErrorCode
@@ -40,12 +42,13 @@ def test_statement_01_a_crash_before_the_generation_is_persisted() -> None:
     one, two = world.clients("one", "two")
     world.stable(one, two)
     world.journal.holds = True
+    two.protocols = (("range", b"more topics"),)
     joins = [one.join(), two.join()]
     assert (world.state, [join.waits for join in joins]) == (GroupState.COMPLETING, [True, True])
     world.restart()
     world.journal.holds = False
     assert (world.state, world.group.generation) == (GroupState.STABLE, 1)
-    again = [one.join(), two.join()]
+    again = [two.join(), one.join()]
     assert [join.answer.generation for join in again] == [2, 2]
     world.settle([one, two])
 
@@ -124,6 +127,80 @@ def test_statement_04_assignments_that_were_not_persisted() -> None:
     assert waiting.answer.assignment == one.assigned(two.member_id)
 
 
+def restarted(count: int = 1) -> tuple[World, Client, Client]:
+    """A stable group of a leader and another member, after a restart; the leader has joined again so many times."""
+    world = World()
+    one, two = world.clients("one", "two")
+    world.stable(one, two)
+    world.restart()
+    for _ in range(count):
+        assert one.join().answer.generation == 1
+        assert one.leads
+    return world, one, two
+
+
+@pytest.mark.parametrize("count", [1, 2], ids=["once", "again, as its answer was lost"])
+def test_statement_04_a_leader_that_joins_again_disturbs_nobody(count: int) -> None:
+    """It assigns as before: it has forgotten its topics (KIP-899), and no topic has changed."""
+    world, one, two = restarted(count)
+    assert [member.member_id for member in one.joined.members] == [one.member_id, two.member_id]
+    assert (world.state, two.heartbeat()) == (GroupState.STABLE, 0)
+    assert one.sync().answer.assignment == one.assigned(one.member_id)
+    assert (world.state, world.group.generation, two.heartbeat()) == (GroupState.STABLE, 1, 0)
+
+
+def test_statement_04_a_leader_that_says_something_else_disturbs_nobody() -> None:
+    """What a leader says differs with each generation that it has been in: what it assigns counts."""
+    world, one, two = restarted(0)
+    one.protocols = (("range", b"topics, in generation 1"),)
+    assert one.join().answer.generation == 1
+    assert one.sync().error == 0
+    assert (world.state, two.heartbeat()) == (GroupState.STABLE, 0)
+    assert world.group.members[one.member_id].protocols == one.protocols
+
+
+def test_statement_04_a_leader_that_assigns_nothing_changes_nothing() -> None:
+    """It gets what was kept, as does a member that only asks for it."""
+    world, one, two = restarted()
+    assert two.sync().answer.assignment == one.assigned(two.member_id)
+    assert one.sync({}).answer.assignment == one.assigned(one.member_id)
+    assert world.state is GroupState.STABLE
+
+
+def test_statement_04_a_leader_that_assigns_otherwise_has_all_join_again() -> None:
+    """A topic changed while kproxy was away: no member is given what is not kept, and the group rebalances."""
+    world, one, two = restarted()
+    changed = {one.member_id: b"more", two.member_id: one.assigned(two.member_id)}
+    assert one.sync(changed).error == REBALANCE
+    assert (world.state, world.moves[-1].cause, two.heartbeat()) == (
+        GroupState.PREPARING,
+        Cause.LEADER_JOINED,
+        REBALANCE,
+    )
+    one.join(), two.join()
+    world.settle([one, two])
+    assert world.group.generation == 2
+
+
+def test_statement_24_a_leader_that_joins_again_later_has_all_join_again() -> None:
+    """Once it has assigned as before, whatever has it join again is a change."""
+    world, one, two = restarted()
+    one.sync()
+    assert one.join().waits
+    assert (world.state, two.heartbeat()) == (GroupState.PREPARING, REBALANCE)
+
+
+def test_statement_20_a_leader_that_comes_back_with_another_protocol_has_all_join_again() -> None:
+    """The group must choose its protocol anew, which needs a generation."""
+    world = World()
+    one, two = world.clients("one", "two", protocols=(("range", b"r"), ("sticky", b"s")))
+    world.stable(one, two)
+    world.restart()
+    one.protocols = (("sticky", b"s"),)
+    assert one.join().waits
+    assert (world.state, two.heartbeat()) == (GroupState.PREPARING, REBALANCE)
+
+
 def test_statement_05_without_persistence_all_rejoin() -> None:
     """A coordinator that has kept nothing knows no member: each is told so, and joins anew."""
     world = World()
@@ -146,7 +223,7 @@ def test_statement_06_not_ready_while_the_groups_are_read() -> None:
     loading = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
     assert [client.ask().error, client.ask(member_id="").error, client.sync().error] == [loading] * 3
     assert [client.heartbeat(), client.commit(), world.commit(), client.leave()] == [loading] * 4
-    assert world.coordinator.may_commit_in_transaction("g", "", None, -1) == loading
+    assert world.coordinator.may_commit_in_transaction("g", "", None, -1, world.now) == loading
     assert world.coordinator.delete("g", world.now) == loading
     assert world.coordinator.groups == {}
     world.coordinator.restore([], world.now)

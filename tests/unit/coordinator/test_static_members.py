@@ -53,7 +53,9 @@ def test_the_order_of_fencing(instance_id: str | None, member_id: str, generatio
     member_id = {"right": one.member_id, "wrong": "wrong", "": ""}[member_id]
     said = Client(world, "one", instance_id, member_id=member_id, generation=1 if generation == "right" else 7)
     assert [said.heartbeat(), said.sync().error, said.commit()] == [error] * 3
-    in_transaction = world.coordinator.may_commit_in_transaction("g", member_id, instance_id, said.generation)
+    in_transaction = world.coordinator.may_commit_in_transaction(
+        "g", member_id, instance_id, said.generation, world.now
+    )
     assert in_transaction == error
 
 

@@ -72,6 +72,8 @@ def test_bytes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert two.ask(group_id="other").error == ErrorCode.POLICY_VIOLATION
     one.protocols = (("range", b"y" * 80),)
     assert one.join().error == 0
+    assert one.ask(protocols=(("range", b"y" * 200),)).error == ErrorCode.POLICY_VIOLATION, "it may stay, not grow"
+    assert one.ask(protocols=(("range", b"y" * 80),)).error == 0
     assert one.sync({one.member_id: b"z" * 80}).error == ErrorCode.POLICY_VIOLATION
     assert one.sync({one.member_id: b"z" * 10}).error == 0
 

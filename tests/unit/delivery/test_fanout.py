@@ -81,3 +81,56 @@ async def test_it_restarts_on_request(nursery: trio.Nursery, autojump_clock: tri
     await fanout.flush(1)
     assert (one.runs, other.runs) == (2, 1)
     assert one.counters.delivered == other.counters.delivered == 1
+
+
+class Forgetful(Queued[Number]):
+    """Raises with an item in its hands, and has no code to give it back, as a plug-in has none."""
+
+    fails = True
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        while True:
+            items = await self.take()
+            if self.fails:
+                raise OSError("no space left")
+            self.delivered(*items)
+
+
+async def test_what_was_under_way_is_delivered_later(
+    nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
+) -> None:
+    """An item that was taken when a destination failed is neither lost nor counted as queued for ever."""
+    del autojump_clock
+    forgetful = Forgetful("forgetful", max_items=3)
+    fanout = Fanout[Number]([forgetful], rand=lambda: 1.0)
+    await nursery.start(fanout.run)
+    for number in range(3):
+        fanout.offer(Number(number))
+    await trio.sleep(2.5)  # it has failed twice
+    forgetful.fails = False
+    await fanout.flush(120)
+    assert (forgetful.counters.delivered, forgetful.counters.queued, forgetful.counters.dropped) == (3, 0, {})
+
+
+class Choosy(Queued[Number]):
+    """Raises for one item, whenever it comes."""
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        while True:
+            (item,) = await self.take()
+            if item.number == 1:
+                raise ValueError("one")
+            self.delivered(item)
+
+
+async def test_an_item_that_makes_it_fail(nursery: trio.Nursery, autojump_clock: trio.testing.MockClock) -> None:
+    """It is tried three times, and keeps no other from being delivered for good."""
+    del autojump_clock
+    choosy = Choosy("choosy")
+    fanout = Fanout[Number]([choosy], rand=lambda: 1.0)
+    await nursery.start(fanout.run)
+    for number in range(4):
+        fanout.offer(Number(number))
+    await fanout.flush(120)
+    assert (choosy.counters.delivered, choosy.counters.dropped, choosy.counters.queued) == (3, {"failed": 1}, 0)
+    assert fanout._troubles.errors["delivery"] == 3

@@ -94,7 +94,9 @@ async def test_an_end_finishes_the_file(tmp_path: Path) -> None:
 async def test_what_a_killed_process_left(start: Start, tmp_path: Path) -> None:
     """The start finishes the file of a killed process."""
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / ".numbers-2026-x.json.gz.part").write_bytes(gzip.compress(b'{"a":1}\n') + b"\x1f")
+    (tmp_path / "out" / ".numbers-20260131T120000.062000Z-01234567.json.gz.part").write_bytes(
+        gzip.compress(b'{"a":1}\n') + b"\x1f"
+    )
     await start()
     await eventually(lambda: rows(tmp_path / "out") == [{"a": 1}])
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from kproxy.delivery.files import Segment, prune, recover
 WRITER = """
 import sys
 from pathlib import Path
+from typing import Any
 from kproxy.delivery.files import Segment
 segment = Segment(Path(sys.argv[1]), "t", 0.0)
 number = 0
@@ -24,6 +26,9 @@ while True:
     number += 1000
     print(number, flush=True)
 """
+
+STAMP = "20260131T120000.062000Z-0123456"
+"""All but the last digit."""
 
 
 def visible(directory: Path) -> list[Path]:
@@ -70,21 +75,38 @@ def test_a_process_killed_in_the_middle(tmp_path: Path) -> None:
     assert len(numbers) >= confirmed
 
 
+def test_a_file_of_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is left as it is, and the others are finished: a destination must not wait for it for ever."""
+    ours, theirs = (tmp_path / f".t-{STAMP}{number}.json.gz.part" for number in (1, 2))
+    for part in (ours, theirs):
+        part.write_bytes(gzip.compress(b"{}\n"))
+    really = Path.open
+
+    def opened(path: Path, *arguments: Any, **named: Any) -> Any:
+        if path == theirs:
+            raise PermissionError(13, "Permission denied")
+        return really(path, *arguments, **named)
+
+    monkeypatch.setattr(Path, "open", opened)  # root may open all
+    assert recover(tmp_path, "t") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == [theirs.name, f"t-{STAMP}1.json.gz"]
+
+
 @pytest.mark.parametrize("content", [b"", b"\x1f\x8b\x08", b"garbage" * 1000])
 def test_nothing_to_recover(tmp_path: Path, content: bytes) -> None:
     """A file without a whole member is removed; other prefixes are left alone."""
-    (tmp_path / ".t-2026-x.json.gz.part").write_bytes(content)
-    (tmp_path / ".t-other-2026-x.json.gz.part").write_bytes(content)
+    (tmp_path / f".t-{STAMP}0.json.gz.part").write_bytes(content)
+    (tmp_path / f".t-other-{STAMP}0.json.gz.part").write_bytes(content)
     assert recover(tmp_path, "t") == 0
-    assert [path.name for path in tmp_path.iterdir()] == [".t-other-2026-x.json.gz.part"]
+    assert [path.name for path in tmp_path.iterdir()] == [f".t-other-{STAMP}0.json.gz.part"]
 
 
 def test_recovery_of_what_a_power_cut_left(tmp_path: Path) -> None:
     """Whole members stay; zeros behind them are cut off, even more than one read returns."""
     whole = gzip.compress(os.urandom(200_000)) + gzip.compress(b"end\n")
-    (tmp_path / ".t-2026-x.json.gz.part").write_bytes(whole + bytes(100_000))
+    (tmp_path / f".t-{STAMP}0.json.gz.part").write_bytes(whole + bytes(100_000))
     assert recover(tmp_path, "t") == 1
-    assert (tmp_path / "t-2026-x.json.gz").read_bytes() == whole
+    assert (tmp_path / f"t-{STAMP}0.json.gz").read_bytes() == whole
 
 
 def test_a_full_disk_leaves_no_trace(tmp_path: Path) -> None:
@@ -116,3 +138,17 @@ def test_the_oldest_are_deleted(tmp_path: Path) -> None:
     files = visible(tmp_path)
     assert prune(tmp_path, "t", keep_bytes=3 * files[0].stat().st_size) == 2
     assert visible(tmp_path) == files[2:]
+
+
+def test_a_prefix_that_another_one_begins_with(tmp_path: Path) -> None:
+    """The files of orders-2 are neither deleted nor finished for those of orders, whichever is newer."""
+    for prefix in ("t", "t-2", "t-20300101"):
+        segment = Segment(tmp_path, prefix, 1.0)
+        segment.append(b"x\n")
+        segment.finish()
+        unfinished = Segment(tmp_path, prefix, 2.0)
+        unfinished.append(b"y\n")
+        unfinished.close()
+    assert prune(tmp_path, "t", keep_bytes=0) == 1
+    assert recover(tmp_path, "t") == 1
+    assert sorted(path.name.partition("-")[2][:3] for path in visible(tmp_path)) == ["197", "2-1", "203"]

@@ -11,9 +11,10 @@ from kproxy.delivery.batches import Verdict, verdict_on_code
     ("codes", "expected"),
     [
         ((0,), Verdict.DELIVERED),
-        ((3, 5, 6, 7, 19, 20, 56, 100), Verdict.AGAIN),
+        ((2, 7, 19, 20, 89), Verdict.AGAIN),
+        ((3, 5, 6, 56, 100, 129), Verdict.REFRESH),
         ((10, 18), Verdict.APART),
-        ((-1, 2000, 29, 76, 87), Verdict.REFUSED),
+        ((-1, 2000, 29, 48, 76, 87), Verdict.REFUSED),
     ],
 )
 def test_error_codes(codes: tuple[int, ...], expected: Verdict) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kproxy.delivery.destinations import Counters as Queue
-from kproxy.observe.counters import BOOTSTRAP, Counters, TelemetryCounters
+from kproxy.observe.counters import BOOTSTRAP, Counters, Histogram, OrderCounters, TelemetryCounters, UpstreamCounters
 from kproxy.observe.group_counters import GroupCounters
 from kproxy.observe.reasons import Reason
-from kproxy.rebootstrap.actions import Action, Cause
+from kproxy.rebootstrap.actions import Action, Cause, Outcome
 from kproxy.telemetry.receivers.interface import ReceiverCounters
 from kproxy.telemetry.receivers.registry import Tally as Series
 from kproxy.telemetry.service import Tally
@@ -29,6 +29,9 @@ def everything() -> Counters:
     cluster.connection_opened()
     cluster.connection_closed(Reason.CLIENT_CLOSED)
     cluster.refuse(0, Reason.UNSUPPORTED_VERSION)
+    cluster.authentications["PLAIN", "refused"] = 1
+    cluster.reauthentications["accepted"] += 1
+    cluster.count_fault("Produce", "NOT_LEADER_OR_FOLLOWER")
     cluster.protocol_error(Reason.TLS_ON_PLAINTEXT)
     cluster.pauses["downstream"] += 1
     cluster.spliced_bytes, cluster.held_bytes = 1 << 20, 4096
@@ -38,13 +41,24 @@ def everything() -> Counters:
     cluster.node(1001, "broker:9092").failed(Reason.CONNECT_FAILED, "connection refused")
     cluster.begin_causes(map(str, Cause))
     cluster.raise_epoch(Cause.FAILOVER)
+    cluster.begin_departures(map(str, Outcome))
+    cluster.departures[Outcome.LEFT] += 3
     cluster.changes["moved"] += 2
     cluster.count_notified(Action.NOTIFY, ("apache-kafka-java", "4.3.1"))
     cluster.upstreams |= {"east": True, "west": False}
+    cluster.looks = {
+        "east": UpstreamCounters(True, 1_700_000_100.5, nodes=3, silent=0, lacking=0),
+        "west": UpstreamCounters(False, 1_700_000_050.0, nodes=2, silent=2, lacking=1, fit=False),
+    }
+    cluster.orders = OrderCounters(7, pending=True, places={"east": True, "west": False})
     cluster.certificates = {"tls": 1_800_000_000.0}
     cluster.telemetry = telemetry()
     cluster.groups = groups()
-    counters.accepting = Accepts(max_connections=9_488, accept_pauses=2)
+    cluster.transactions = Transactions()
+    counters.accepting = Accepts(
+        max_connections=9_488, accept_pauses=2, handshakes_waiting=7, handshakes_active=3, handshake_seconds=Histogram()
+    )
+    counters.accepting.handshake_seconds.observe(0.004)
     counters.events = {"lake": Queue(offered=3, delivered=1, delivered_bytes=300, dropped={"full": 1}, queued=1)}
     return counters
 
@@ -67,11 +81,23 @@ def groups() -> GroupCounters:
 
 
 @dataclass
+class Transactions:
+    """Two are open, and some have ended in each way."""
+
+    open: int = 2
+    left_out: int = 1
+    results: dict[str, int] = field(default_factory=lambda: {"committed": 1, "aborted": 2, "fenced": 3, "timed_out": 4})
+
+
+@dataclass
 class Accepts:
     """How clients are accepted."""
 
     max_connections: int
     accept_pauses: int
+    handshakes_waiting: int
+    handshakes_active: int
+    handshake_seconds: Histogram
 
 
 @dataclass

@@ -108,6 +108,9 @@ def test_a_node_says_whether_it_is_reachable() -> None:
     )
     node.connected()
     assert (node.reachable, node.last_error, node.connects) == (True, None, 1)
+    node.failed(Reason.CONNECT_TIMEOUT, "no answer in 5 s")
+    node.forget()
+    assert (node.reachable, node.last_error, node.connects) == (None, None, 1)
 
 
 def test_a_node_keeps_its_address_until_it_moves() -> None:

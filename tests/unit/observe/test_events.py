@@ -13,6 +13,8 @@ from kproxy.observe.events import (
     EVENTS,
     MAX_TEXT,
     SCHEMA,
+    AdmissionRefused,
+    AuthenticationResult,
     ClientConnected,
     ClientDisconnected,
     ClientPresent,
@@ -20,10 +22,12 @@ from kproxy.observe.events import (
     ClientsSentToSiblings,
     ErrorAnswered,
     Event,
+    FaultInjected,
     GroupTransition,
     Name,
     NoUpstreamAnswers,
     OperatorCommand,
+    StandbyReplaced,
     TopologyChanged,
     TopologyEvent,
     UpstreamPassedOver,
@@ -35,7 +39,7 @@ from kproxy.observe.events import (
 ROOT = Path(__file__).parents[3]
 AT = 1_769_860_800.0625
 CLIENT = (7, iso(AT), "10.0.0.9", 1234, None, "broker:9092", "app", "librdkafka", "2.12.0", None, 12, "kip-899", True)
-HEAD = '"at":"2026-01-31T12:00:00.062Z","schema":1,"proxy":"kproxy-0","cluster":"orders"'
+HEAD = '"at":"2026-01-31T12:00:00.062Z","schema":1,"proxy":"kproxy-0","cluster":"orders","number":9'
 WHO = (
     '"connection":7,"since":"2026-01-31T12:00:00.062Z","address":"10.0.0.9","port":1234,"node":null,'
     '"broker":"broker:9092","client_id":"app","software_name":"librdkafka","software_version":"2.12.0",'
@@ -58,6 +62,10 @@ WRITTEN: list[tuple[Event, str]] = [
     (ClientsSentToSiblings(5, 0.8), '"clients":5,"seconds":0.8'),
     (UpstreamPassedOver("a", "b", "node 7"), '"upstream":"a","candidate":"b","detail":"node 7"'),
     (NoUpstreamAnswers("a"), '"upstream":"a"'),
+    (
+        StandbyReplaced("a", "b", "C", "B"),
+        '"upstream":"a","candidate":"b","cluster_id":"C","previous_cluster_id":"B"',
+    ),
     (
         GroupTransition("g", 4, "Stable", "PreparingRebalance", "member_left", "app-1", 3, ("app-2",), 61.5),
         '"group":"g","generation":4,"previous_state":"Stable","state":"PreparingRebalance","cause":"member_left",'
@@ -87,9 +95,25 @@ WRITTEN: list[tuple[Event, str]] = [
         '"topic":"orders","group":null,"left_out":17',
     ),
     (
-        OperatorCommand("POST /api/v1/reload", "10.0.0.9", 401, "the token is not that of `admin.token_file`"),
+        OperatorCommand("POST /api/v1/reload", "10.0.0.9", 401, "the token is not that of `admin.token_file`", None, 0),
         '"command":"POST /api/v1/reload","address":"10.0.0.9","status":401,'
-        '"refused":"the token is not that of `admin.token_file`"',
+        '"refused":"the token is not that of `admin.token_file`","certificate":null,"left_out":0',
+    ),
+    (
+        AuthenticationResult("10.0.0.9", "app", None, "PLAIN", "the user is unknown or the password is wrong", 3),
+        '"address":"10.0.0.9","client_id":"app","principal":null,"mechanism":"PLAIN",'
+        '"refused":"the user is unknown or the password is wrong","left_out":3',
+    ),
+    (
+        AdmissionRefused("10.0.0.9", 2, None, "address_rate", "more than 50 a second", 40),
+        '"address":"10.0.0.9","node":2,"client_id":null,"reason":"address_rate","detail":"more than 50 a second",'
+        '"left_out":40',
+    ),
+    (
+        FaultInjected(7, None, "10.0.0.9", "app", "librdkafka", "2.16.0", None, "Produce", 12, "delay", None, 0.5, 3),
+        '"connection":7,"since":null,"address":"10.0.0.9","client_id":"app","software_name":"librdkafka",'
+        '"software_version":"2.16.0","principal":null,"api":"Produce","api_version":12,"fault":"delay","error":null,'
+        '"delay":0.5,"rule":3',
     ),
 ]
 LOGGED: list[tuple[TopologyEvent, str, dict[str, object]]] = [
@@ -113,16 +137,23 @@ LOGGED: list[tuple[TopologyEvent, str, dict[str, object]]] = [
     (ClientsSentToSiblings(1, 2.0), "clients are sent to siblings", {"clients": 1, "seconds": 2.0}),
     (UpstreamPassedOver("a", "b", "node 7"), "an upstream cluster is passed over", {"to": "b", "why": "node 7"}),
     (NoUpstreamAnswers("a"), "no upstream cluster answers", {"active": "a"}),
+    (
+        StandbyReplaced("a", "b", "C", "B"),
+        "a standby is another cluster than before",
+        {"standby": "b", "cluster_id": "C", "previous": "B"},
+    ),
 ]
 
 
 @pytest.mark.parametrize(("event", "own"), WRITTEN)
 def test_how_events_are_written(event: Event, own: str) -> None:
     """Exact bytes: one line of JSON, with the common fields first, then the event's own, nulls included."""
-    encoded = encode(event, AT, "kproxy-0", "orders")
+    encoded = encode(event, AT, "kproxy-0", "orders", 9)
     assert encoded.payload.decode() == f'{{"event":"{event.name}",{HEAD},{own}}}'
     assert (encoded.name, encoded.at_ms) == (event.name, 1_769_860_800_062)
-    assert encoded.key == (b"kproxy-0/7" if isinstance(event, ClientConnected | ErrorAnswered) else b"orders")
+    assert encoded.key == (
+        b"kproxy-0/7" if isinstance(event, ClientConnected | ErrorAnswered | FaultInjected) else b"orders"
+    )
 
 
 @pytest.mark.parametrize(("event", "text", "shown"), LOGGED)
@@ -139,7 +170,7 @@ def test_all_events_are_tried_above() -> None:
 
 def test_texts_of_clients() -> None:
     """Any text becomes one line of UTF-8, cut to its limit."""
-    encoded = encode(ClientConnected(*CLIENT[:6], 'a\n"ж\ud800', *CLIENT[7:]), AT, "p", "c")
+    encoded = encode(ClientConnected(*CLIENT[:6], 'a\n"ж\ud800', *CLIENT[7:]), AT, "p", "c", 1)
     assert json.loads(encoded.payload)["client_id"] == 'a\n"ж?'
     assert encoded.payload.count(b"\n") == 0
     assert bounded(None) is None
@@ -153,7 +184,7 @@ def test_columns_are_the_fields() -> None:
     assert len({column.name for column in found}) == len(found)
     for event in EVENTS:
         own = {column.name for column in found if event.name in column.events}
-        assert own == {"event", "at", "schema", "proxy", "cluster", *(one.name for one in fields(event))}
+        assert own == {"event", "at", "schema", "proxy", "cluster", "number", *(one.name for one in fields(event))}
     assert all(column.help for column in found)
 
 

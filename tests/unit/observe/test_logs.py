@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
+
+from kproxy.observe.counters import LogCounters
+from kproxy.observe.log_queue import MAX_LINES
+from kproxy.observe.sampled_log import SampledLog
 
 
 def run(level: str, form: str, code: str) -> str:
@@ -130,30 +136,57 @@ def lines_of(log: str) -> list[dict[str, object]]:
 
 
 def test_a_storm_is_sampled_and_summed() -> None:
-    """10,000 connections that fail leave a burst of lines, and a sum with their reason, number and top clients."""
+    """10,000 clients that leave are told by a burst of lines, and a sum with their reason, number and top clients."""
     code = """
 for n in range(10_000):
-    log.warning('connection ended', cluster='main', client=f'10.0.0.{n % 4}:{n}', reason='connect_failed',
+    log.info('connection ended', cluster='main', client=f'10.0.0.{n % 4}:{n}', reason='client_closed', node=1,
         detail=str(n))
-log.info('connection ended', cluster='main', client='10.0.0.9:1', reason='client_closed')
+log.info('connection ended', cluster='main', client='10.0.0.9:1', reason='drained')
 """
     found = lines_of(run("info", "json", code))
-    written = [line for line in found if line.get("reason") == "connect_failed" and "detail" in line]
+    written = [line for line in found if line["event"] == "connection ended" and line["reason"] == "client_closed"]
     assert 100 <= len(written) <= 110
     assert [line["detail"] for line in written[:100]] == [str(n) for n in range(100)]
-    assert len([line for line in found if line.get("reason") == "client_closed"]) == 1
+    assert len([line for line in found if line.get("reason") == "drained"]) == 1
     (left_out,) = [line for line in found if line["event"] == "lines left out"]
     assert left_out["lines"] == 10_000 - len(written)
-    assert (left_out["of"], left_out["cluster"], left_out["reason"], left_out["level"]) == (
+    assert (left_out["of"], left_out["cluster"], left_out["reason"], left_out["level"], left_out.get("node")) == (
         "connection ended",
         "main",
-        "connect_failed",
-        "warning",
+        "client_closed",
+        "info",
+        None,
     )
     clients = left_out["clients"]
     assert isinstance(clients, dict)
     assert len(clients) == 3
     assert all(2400 <= count <= 2500 for count in clients.values())
+
+
+def test_faults_that_repeat_are_summed_by_node() -> None:
+    """Of each node the first line is written, and one sum at the end with the newest detail, made safe."""
+    code = """
+import kproxy.observe.logs as logs
+logs.hide(['s3cret-t0ken'])
+for n in range(300):
+    log.warning('connection ended', cluster='main', node=n % 2 or 'bootstrap', client=f'10.0.0.1:{n}',
+        reason='connect_failed', detail=f'{n} s3cret-t0ken \\x1b')
+log.warning('connection ended', cluster='main', node=0, client='10.0.0.1:1', reason='connect_failed')
+log.warning('connection ended', cluster='main', node=0, client='10.0.0.1:1', reason='connect_failed')
+"""
+    found = lines_of(run("info", "json", code))
+    assert [line["node"] for line in found if line["event"] == "connection ended"] == ["bootstrap", 1, 0]
+    sums = {line["node"]: line for line in found if line["event"] == "lines left out"}
+    assert {node: line["lines"] for node, line in sums.items()} == {"bootstrap": 149, 1: 149, 0: 1}
+    assert [sums[node].get("detail") for node in ("bootstrap", 1, 0)] == [
+        "298 ********** \\x1b",
+        "299 ********** \\x1b",
+        None,
+    ]
+    assert {(line["of"], line["cluster"], line["reason"], line["level"]) for line in sums.values()} == {
+        ("connection ended", "main", "connect_failed", "warning")
+    }
+    assert sums[1]["clients"] == {"10.0.0.1": 149}
 
 
 def test_a_sum_comes_while_it_runs() -> None:
@@ -171,6 +204,46 @@ while 'lines left out' not in stream.getvalue() and time.monotonic() < deadline:
 sys.stderr.write(stream.getvalue())
 """
     assert lines_of(run("info", "json", code))[100]["lines"] == 50
+
+
+def test_a_sum_of_faults_comes_before_a_later_one() -> None:
+    """Whichever is due first is written first: the thread does not wait for the time of the other."""
+    code = """
+import kproxy.observe.log_sampling as sampling, io, time, kproxy.observe.logs as logs
+sampling.SUM_SECONDS, sampling.FAULT_SECONDS = 600.0, 0.2
+stream = io.StringIO()
+configure('info', 'json', stream)
+for n in range(101):
+    log.info('connection ended', reason='client_closed')
+for n in range(3):
+    log.warning('connection ended', reason='connect_failed')
+deadline = time.monotonic() + 20
+while 'lines left out' not in stream.getvalue() and time.monotonic() < deadline:
+    pass
+sys.stderr.write(stream.getvalue())
+"""
+    last = lines_of(run("info", "json", code))[-1]
+    assert (last["reason"], last["lines"]) == ("connect_failed", 2)
+
+
+def test_a_sum_is_not_dropped_with_other_lines() -> None:
+    """A stderr that nobody reads has no room for ordinary lines any more: the sum at the end has some left."""
+    read, write = os.pipe()
+    counters = LogCounters()
+    with open(write, "w") as stream:
+        log = SampledLog(stream, counters, [lambda _, __, event: json.dumps(event)])
+        fault = {"event": "connection ended", "cluster": "main", "node": 1, "reason": "connect_failed"}
+        assert [log.admits("warning", fault) for _ in range(5)] == [True] + [False] * 4
+        for _ in range(MAX_LINES):
+            log.queue.put("x" * 100 + "\n")
+        assert counters.dropped > 0
+        log.close(0.0)
+        with open(read) as reader, ThreadPoolExecutor(1) as pool:
+            lines = pool.submit(reader.readlines)
+            log.queue._thread.join(20)  # all is written, and its own descriptor closed
+            stream.close()
+            (left_out,) = [json.loads(line) for line in lines.result() if "lines left out" in line]
+    assert (left_out["node"], left_out["lines"]) == (1, 4)
 
 
 def test_a_clients_text_makes_no_kind() -> None:

@@ -6,7 +6,7 @@ from kproxy.observe import series
 from kproxy.observe.counters import BOOTSTRAP, OTHER, ClusterCounters
 from kproxy.observe.families import FAMILIES
 from kproxy.observe.reasons import Reason
-from kproxy.rebootstrap.actions import Cause
+from kproxy.rebootstrap.actions import Cause, Outcome
 from tests.unit.observe.everything import everything
 
 
@@ -32,7 +32,7 @@ def test_rows_are_the_counters() -> None:
     assert list(series.whole("connections_opened")(cluster)) == [((), 2)]
     assert list(series.by_api("request_bytes")(cluster)) == [(("Produce", "12"), 3000)]
     assert list(series.by_key("pauses")(cluster)) == [(("downstream",), 1), (("upstream",), 0)]
-    assert list(series.by_software("software.total")(cluster)) == [(("apache-kafka-java", "4.3.1"), 1)]
+    assert list(series.by_pair("software.total")(cluster)) == [(("apache-kafka-java", "4.3.1"), 1)]
     assert list(series.by_error(cluster)) == [(("Produce", "12", "NOT_LEADER_OR_FOLLOWER", "refresh-retriable"), 1)]
     assert list(series.by_refusal(cluster)) == [(("Produce", "unsupported_version"), 1)]
     assert list(series.reachable_by_node(cluster)) == [(("bootstrap",), 1), (("1001",), 0)]
@@ -41,8 +41,12 @@ def test_rows_are_the_counters() -> None:
     assert list(series.whole("epoch")(cluster)) == [((), 1)]
     assert dict(series.by_key("epochs")(cluster)) == {(cause,): int(cause is Cause.FAILOVER) for cause in Cause}
     assert dict(series.by_key("changes")(cluster)) == {("added",): 0, ("gone",): 0, ("moved",): 2, ("cluster",): 0}
+    assert dict(series.by_key("departures")(cluster)) == {(one,): 3 * (one is Outcome.LEFT) for one in Outcome}
     assert list(series.by_notified(cluster)) == [(("129", "apache-kafka-java", "4.3.1"), 1)]
     assert list(series.by_upstream(cluster)) == [(("east",), 1), (("west",), 0)]
+    assert list(series.by_look("reachable")(cluster)) == [(("east",), 1), (("west",), 0)]
+    assert list(series.by_look("answered_at")(cluster)) == [(("east",), 1_700_000_100.5), (("west",), 1_700_000_050)]
+    assert list(series.by_look("fit")(cluster)) == [(("west",), 0)]
 
 
 def test_rows_of_telemetry() -> None:
@@ -59,7 +63,11 @@ def test_rows_of_telemetry() -> None:
     assert list(series.telemetry_instances(cluster)) == [((), 3)]
     assert list(series.telemetry("instances.evicted")(cluster)) == [((), 1)]
     assert list(series.by_receiver("queued")(cluster)) == [(("collector",), 2)]
-    assert list(series.dropped_by_receiver(cluster)) == [(("collector", "late"), 1)]
+    dropped = dict(series.dropped_by_receiver(cluster))
+    assert dropped[("collector", "late")] == 1
+    assert {reason: dropped[("collector", reason)] for reason in ("full", "refused", "malformed", "failed")} == (
+        dict.fromkeys(("full", "refused", "malformed", "failed"), 0)
+    ), "Prometheus sees no increase where a series begins"
     assert list(series.series_by_receiver(cluster)) == [(("scrape",), 12)]
     assert dict(series.points_by_receiver(cluster)) == {
         ("scrape", "full"): 1,

@@ -6,12 +6,22 @@ import pytest
 
 from kproxy.observe.counters import MAX_REFUSED, OTHER, ApiCounters, ClusterCounters
 from kproxy.observe.reasons import Reason
-from kproxy.protocol.api_table import PASS_UNCHANGED, ApiPolicy, ApiTable, OnRequest, OnResponse, Respond, Route
+from kproxy.protocol.api_table import (
+    PASS_UNCHANGED,
+    ApiPolicy,
+    ApiTable,
+    Chunk,
+    OnRequest,
+    OnResponse,
+    Respond,
+    Route,
+)
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
-from kproxy.protocol.outcomes import Answer
+from kproxy.protocol.outcomes import Answer, Hold
 from kproxy.relay.apis import POLICIES
 from kproxy.wire.apis import APIS, ApiSpec, response_header_version
+from tests.unit.relay.flows import Cluster
 
 SPECS = {
     1: ApiSpec(1, "Open", 2, 5, 4, True),
@@ -214,3 +224,18 @@ def test_a_route_whose_response_passes_unseen() -> None:
         OnResponse.PASS,
         route.counters,
     )
+
+
+@pytest.mark.parametrize("held", [None, Hold(1.0)], ids=["goes on", "is held"])
+def test_a_notice_is_of_requests_that_go_on(held: Hold | None) -> None:
+    """What looks at a request first decides; a request that it holds is not noticed."""
+    noticed: list[bytes] = []
+
+    def notice(_context: Context, buf: Chunk, pos: int, end: int) -> None:
+        noticed.append(bytes(buf[pos:end]))
+
+    policy = ApiPolicy(before=lambda *_: held, notice=notice)
+    before = ApiTable(ClusterCounters("test"), {3: policy}, SPECS).route(word(3, 2)).before
+    assert before is not None
+    assert before(Context(Cluster(), 7, "client:1", "10.9.8.7"), b"abc", 1, 3) is held
+    assert noticed == ([b"bc"] if held is None else [])

@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 import pytest
 
+from kproxy.observe.reasons import Reason
 from kproxy.protocol.ask_broker import Dialogue, Reply, asking_broker
 from kproxy.protocol.context import Context
 from kproxy.protocol.outcomes import Deferred
@@ -121,3 +122,18 @@ def test_a_request_that_does_not_concern_the_room_passes() -> None:
     room = Asked()
     assert room.handle(Context(Cluster(), 7, "client:1", "10.9.8.7"), sent(ListGroupsRequest([]))) is None
     assert room.got == []
+
+
+def test_an_answer_that_cannot_be_written() -> None:
+    """Its connection ends: it would wait for the answer for ever, and all behind it."""
+    room = Asked(at_once=False)
+    steps = room.steps()
+    next(steps)
+    steps.send(answered("a"))
+    with pytest.raises(StopIteration) as ended:
+        steps.send(answered("b"))
+    deferred = ended.value.value
+    assert room.reply is not None
+    with pytest.raises(TypeError):
+        room.reply(ListGroupsResponse(groups=None))  # type: ignore[arg-type]
+    assert (deferred.frame, deferred.last) == (b"", Reason.INTERNAL_ERROR)

@@ -10,10 +10,10 @@ import pytest
 from kproxy.cluster.policies import composed
 from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.reasons import Reason
-from kproxy.protocol.api_table import ApiPolicy, ApiTable, Chunk, OnRequest, OnResponse, Respond, Route
+from kproxy.protocol.api_table import ApiPolicy, ApiTable, Chunk, Detour, OnRequest, OnResponse, Respond, Route
 from kproxy.protocol.composition import CompositionError, LastWord, Room, compose
 from kproxy.protocol.context import Context
-from kproxy.protocol.outcomes import Answer, Forward, Outcome
+from kproxy.protocol.outcomes import Answer, Forward, Hold, Outcome
 from kproxy.wire.arriving import ArrivingWalk
 from kproxy.wire.config_resources import NamedResources
 from kproxy.wire.primitives import frame as framed
@@ -142,6 +142,40 @@ def test_each_room_from_its_version_on() -> None:
     assert (both_late.request_from, both_late.response_from) == (2, 3)
 
 
+def detours(name: bytes | None) -> ApiPolicy:
+    """A room that answers each request on a detour; without a name the request goes on all the same."""
+    handle = passes if name is None else answers(name)
+    return ApiPolicy(detour=lambda context, version: Detour(handle))
+
+
+def test_a_detour_is_in_its_place_of_the_order() -> None:
+    """The rooms before see the request first, those behind it do not; what the last one let go on is not answered."""
+    a = ApiPolicy(**WHOLE, request=writes(b"a"), response=says(b"r"))
+    ends = ApiPolicy(**WHOLE, request=writes(b"e", last=Reason.REBOOTSTRAP), response=unchanged)
+    first = ApiPolicy(**WHOLE, request=answers(b"first"), response=unchanged)
+    request = frames.raw_request(FIND_COORDINATOR, VERSION, 5, b"q")
+
+    def sent(*policies: ApiPolicy) -> tuple[bytes, bytes]:
+        shared = compose(rooms(*policies))
+        relay = play([("client", request)], lambda: Relay(others=shared))
+        return bytes(relay.broker.data)[len(request) :], bytes(relay.client.data)[8:]
+
+    assert sent(detours(b"d"), a) == sent(a, detours(b"d")) == (b"", b"d")
+    assert sent(detours(b"d")) == (b"", b"d")
+    assert sent(first, detours(b"d")) == (b"", b"first")
+    assert sent(ends, detours(b"d")) == (b"e", b"")
+    assert sent(a, detours(None)) == (b"a", b"")
+    assert sent(detours(None)) == (b"", b"")
+
+
+def test_a_request_without_a_detour() -> None:
+    """It goes the ordinary way, through all rooms; one that is held does so afterwards."""
+    a = ApiPolicy(**WHOLE, request=writes(b"a"), response=says(b"a"))
+    assert exchanged(a, ApiPolicy(detour=lambda context, version: None))[:2] == (b"a", b"a")
+    holds = exchanged(a, ApiPolicy(detour=lambda context, version: Detour(hold=Hold(1.5))))
+    assert (holds[:2], holds[2].throttled) == ((b"a", b"a"), [1.5])
+
+
 def test_bounds_are_those_of_all() -> None:
     """The strictest lowest version; the largest request that a room wants whole; a glance only where all glance."""
     a = ApiPolicy(on_request=OnRequest.WHOLE, request=passes, request_limit=10, refuse_below=1, any_version=True)
@@ -162,6 +196,11 @@ def test_one_room_alone_is_as_it_is() -> None:
 
 def before(context: Context, buf: Chunk, pos: int, end: int) -> None:
     """Nothing has to be known."""
+    del context, buf, pos, end
+
+
+def notice(context: Context, buf: Chunk, pos: int, end: int) -> None:
+    """Nothing is noticed."""
     del context, buf, pos, end
 
 
@@ -194,6 +233,7 @@ def rewriter(context: Context, version: int, buf: Chunk, pos: int, size: int) ->
         ({"stale": ApiPolicy()}, {"stale": ApiPolicy()}, "a and b both claim `stale`"),
         ({"stale_response": bytes}, {"stale_response": bytes}, "a and b both claim `stale_response`"),
         ({"before": before}, {"before": before}, "a and b both claim `before`"),
+        ({"notice": notice}, {"notice": notice}, "a and b both claim `notice`"),
         ({"rewriter": rewriter}, {"rewriter": rewriter}, "a and b both claim `rewriter`"),
         ({"request_walk": walk}, {"request_walk": NamedResources}, "a and b both claim `request_walk`"),
         ({"response_walk": walk}, {"response_walk": NamedResources}, "a and b both claim `response_walk`"),
@@ -203,6 +243,34 @@ def test_a_clash_names_both_rooms(a: dict[str, Any], b: dict[str, Any], why: str
     """It is an error at the start; one room never silently replaces the other."""
     with pytest.raises(CompositionError, match=rf"^api 10 \(FindCoordinator\): {why}"):
         together(ApiPolicy(**a), ApiPolicy(**b))
+
+
+def test_requests_in_a_transaction() -> None:
+    """Rooms that deal with these otherwise do so beside the others' policies; all other requests pass without them."""
+    seen: list[str] = []
+
+    def sees(name: str) -> Callable[[Route], Respond]:
+        def make(route: Route) -> Respond:
+            del route
+            return lambda context, frame: seen.append(name)
+
+        return make
+
+    always = ApiPolicy(on_request=OnRequest.ACKS, on_response=OnResponse.WHOLE, response=sees("always"))
+    at_times = ApiPolicy(in_transaction=ApiPolicy(on_response=OnResponse.WHOLE, response=sees("in transaction")))
+    noticing = ApiPolicy(in_transaction=ApiPolicy(notice=lambda *_: seen.append("noticed")))
+    parts = zip("abc", (always, at_times, noticing), strict=True)
+    shared = compose([Room(name, {0: policy}) for name, policy in parts])
+    assert shared[0].in_transaction is not None
+    assert shared[0].in_transaction.in_transaction is None
+    for transactional_id, expected in ((None, ["always"]), ("t", ["noticed", "always", "in transaction"])):
+        seen.clear()
+        relay = Relay(others=shared)
+        relay.feed("client", frames.produce(9, 5, transactional_id=transactional_id))
+        relay.feed("broker", frames.produced(9, 5))
+        assert seen == expected
+    relay.feed("client", frames.produce(9, 6, acks=0, transactional_id="t"))
+    assert not list(relay.in_flight)
 
 
 @pytest.mark.parametrize("what", ["request_walk", "response_walk"])

@@ -15,20 +15,27 @@ def test_it_begins_at_0_and_rises_by_1() -> None:
     """The first rise is immediate: clients from the beginning count like any other."""
     epoch = Epoch()
     assert (epoch.number, epoch.raised_at, epoch.cause, epoch.wait(5)) == (0, None, None, 0)
-    assert epoch.raise_for(Cause.OPERATOR, 5) is None
+    epoch.raise_for(Cause.OPERATOR, 5)
     assert (epoch.number, epoch.raised_at, epoch.cause) == (1, 5, Cause.OPERATOR)
 
 
 @pytest.mark.parametrize("cause", list(Cause))
 def test_below_the_floor_it_says_how_long_to_wait(cause: Cause) -> None:
-    """This holds for every cause. Nothing changes meanwhile, and a refused raise does not move the floor."""
+    """This holds behind every cause, also where the floor is changed meanwhile."""
+    epoch = Epoch(floor=10)
+    epoch.raise_for(cause, 100)
+    assert [epoch.wait(now) for now in (100, 107.5, 110, 200)] == [10, 2.5, 0, 0]
+    epoch.floor = 300
+    assert epoch.wait(130) == 270
+
+
+def test_it_rises_below_the_floor() -> None:
+    """Whoever raises it has waited. A floor that grew since, by a reload, must not leave clients where they are."""
     epoch = Epoch(floor=10)
     epoch.raise_for(Cause.FAILOVER, 100)
-    assert epoch.raise_for(cause, 100) == 10
-    assert epoch.raise_for(cause, 107.5) == 2.5
-    assert (epoch.number, epoch.raised_at, epoch.cause) == (1, 100, Cause.FAILOVER)
-    assert epoch.raise_for(cause, 110) is None
-    assert (epoch.number, epoch.raised_at, epoch.cause) == (2, 110, cause)
+    epoch.floor = 300
+    epoch.raise_for(Cause.CONFIG, 130)
+    assert (epoch.number, epoch.raised_at, epoch.cause) == (2, 130, Cause.CONFIG)
 
 
 def test_the_default_floor() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -93,10 +93,8 @@ def got(relay: Relay, index: int = -1) -> MetadataResponse:
 
 
 def over_v12() -> Relay:
-    """Return a connection with a broker that has said that it serves Metadata up to v12."""
-    relay = Relay()
-    relay.context.state(MetadataState).lacks_code = True
-    return relay
+    """Return a connection with a broker that serves Metadata up to v12, or has not said what it serves."""
+    return Relay(serves_v13=False)
 
 
 def notifying(means: Action = Action.NOTIFY, nodes: Sequence[Node] = NODES) -> Cluster:
@@ -141,7 +139,16 @@ def test_v13_over_a_broker_that_serves_v12(kind: str) -> None:
 
 
 @pytest.mark.parametrize("make", [Relay, over_v12])
-def test_v13_without_brokers(make: type[Relay]) -> None:
+def test_errors_in_it_are_counted(make: Callable[[], Relay]) -> None:
+    """In whichever version the broker answers."""
+    response = MetadataResponse(topics=[MetadataResponseTopic(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "orders")])
+    sent = answer(response, 12 if make is over_v12 else 13)
+    relay = play([("client", asked(named("orders"))), ("broker", sent)], make)
+    assert relay.cluster.counters.apis[3, 13].errors == {ErrorCode.TOPIC_AUTHORIZATION_FAILED: 1}
+
+
+@pytest.mark.parametrize("make", [Relay, over_v12])
+def test_v13_without_brokers(make: Callable[[], Relay]) -> None:
     """A broker that is starting may know none: the client gets the response in its version."""
     relay = play(
         [("client", asked(ALL_TOPICS)), ("broker", answer(MetadataResponse(), 12 if make is over_v12 else 13))], make
@@ -196,7 +203,9 @@ def test_a_client_is_notified_in_its_turn() -> None:
 @pytest.mark.parametrize("request_", [ALL_TOPICS, named("orders")])
 @pytest.mark.parametrize("make", [Relay, over_v12])
 @pytest.mark.parametrize("kind", MESSAGES)
-def test_a_client_is_notified_by_the_brokers_answer(kind: str, make: type[Relay], request_: MetadataRequest) -> None:
+def test_a_client_is_notified_by_the_brokers_answer(
+    kind: str, make: Callable[[], Relay], request_: MetadataRequest
+) -> None:
     """The rest of it is true: some clients use it as it is, such as kafka-python, and Java's listTopics."""
     response, version = MESSAGES[kind], 12 if make is over_v12 else 13
 
@@ -235,6 +244,33 @@ def test_a_request_for_all_topics_on_a_stale_connection() -> None:
         assert (relay.reason, relay.cluster.asks, bytes(relay.client.data)) == (Reason.REBOOTSTRAP, [], b"")
 
 
+def test_an_acknowledgement_before_the_end_of_a_stale_connection() -> None:
+    """It reaches its client, which would send the record again elsewhere: in front of either side's last message."""
+    record, written = frames.produce(9, 4), frames.produced(9, 4)
+    by_request: Script = [("client", record), ("epoch", b""), ("client", asked(ALL_TOPICS)), ("broker", written)]
+    by_response: Script = [
+        ("client", record + frames.request(3, 12, 5)),
+        ("epoch", b""),
+        ("broker", written + answer(MESSAGES["long names"], 12)),
+    ]
+    for script in (by_request, by_response):
+        relay = Relay(notifying()).play(script, whole)
+        assert bytes(relay.client.data) == written
+        assert Reason.REBOOTSTRAP in (relay.reason, relay.requests.last)
+        assert asked(ALL_TOPICS) not in bytes(relay.broker.data)
+
+
+def test_ids_of_requests_that_are_answered_are_forgotten() -> None:
+    """Also where the client says meanwhile that it is another software, which gets topic ids."""
+    relay = hiding()
+    relay.feed("client", frame(encode_request_header(RequestHeader(3, 13, 5, "c1", ())), BY_ID.encode(13)))
+    relay.cluster.hides = False
+    relay.feed("broker", answer(MESSAGES["no name"]))
+    state = relay.context.find(MetadataState)
+    assert state is not None
+    assert state.by_topic_id == set()
+
+
 @pytest.mark.parametrize(
     ("means", "reason"), [(Action.CLOSE, Reason.REBOOTSTRAP), (Action.REFUSE, Reason.RETIRED_NODE)]
 )
@@ -262,7 +298,7 @@ def test_never_129_where_clients_bootstrap(request_: MetadataRequest, retired: b
 
 @pytest.mark.parametrize("kind", MESSAGES)
 @pytest.mark.parametrize("make", [Relay, over_v12])
-def test_an_answer_that_comes_when_the_topology_is_gone(kind: str, make: type[Relay]) -> None:
+def test_an_answer_that_comes_when_the_topology_is_gone(kind: str, make: Callable[[], Relay]) -> None:
     """The client learns nothing of the old cluster: it gets present brokers, 129, and its topics to ask for again."""
     response = MESSAGES[kind]
     relay = make()
@@ -374,9 +410,8 @@ def test_a_response_that_cannot_be_read() -> None:
 
 def forgetful(version: int = 13) -> Relay:
     """Return a connection with a client that must forget leader epochs; `version` is what its broker serves."""
-    relay = Relay()
+    relay = Relay(serves_v13=version != 12)
     relay.cluster.forgets = True
-    relay.context.state(MetadataState).lacks_code = version == 12
     return relay
 
 
@@ -431,9 +466,8 @@ BY_ID = MetadataRequest(topics=[MetadataRequestTopic(UUID(int=5), None), Metadat
 
 def hiding(version: int = 13) -> Relay:
     """Return a connection with a client that gets no topic ids; `version` is what its broker serves."""
-    relay = Relay()
+    relay = Relay(serves_v13=version != 12)
     relay.cluster.hides = True
-    relay.context.state(MetadataState).lacks_code = version == 12
     return relay
 
 

@@ -89,7 +89,42 @@ def test_each_part_of_an_identity_counts(field: str) -> None:
     assert decided(notified, A) is Action.NOTIFY
 
 
-def test_indistinguishable_clients_share_one_129() -> None:
+def test_clients_that_look_alike_are_told_one_after_the_other() -> None:
+    """On the connections that they had, and where they say themselves that they mean another cluster; then no more."""
+    notified = NotifiedClients()
+    notified.owe(A, 3)
+    assert decided(notified, A, stale=True) is Action.NOTIFY
+    assert notified.standing(A) is Standing.SHARED
+    assert decided(notified, A) is Action.SERVE
+    assert decided(notified, A, Place.BOOTSTRAP) is Action.SERVE
+    assert notified.standing(A) is Standing.SHARED
+    assert decided(notified, A, ask=Trigger.ELSEWHERE) is Action.NOTIFY
+    assert decided(notified, A, Place.RETIRED) is Action.NOTIFY
+    assert notified.standing(A) is Standing.NOTIFIED
+    assert decided(notified, A, ask=Trigger.ELSEWHERE) is Action.CLOSE
+    notified.owe(A, 3)
+    assert notified.standing(A) is Standing.NOTIFIED
+
+
+def test_clients_that_look_alike_in_a_full_memory() -> None:
+    """The second one is told, too, where there is no room for anybody else."""
+    notified = NotifiedClients(1)
+    notified.owe(A, 2)
+    assert [decided(notified, A, stale=True) for _ in range(3)] == [Action.NOTIFY, Action.NOTIFY, Action.CLOSE]
+    assert len(notified) == 1
+
+
+def test_how_many_look_alike_is_forgotten_with_them() -> None:
+    """By a new epoch, and where others take their place in a full memory."""
+    notified = NotifiedClients(capacity=1)
+    notified.owe(A, 2)
+    notified.owe(B, 2)
+    assert list(notified._further) == list(notified._others)
+    notified.begin_epoch()
+    assert not notified._further
+
+
+def test_clients_that_nobody_knew_to_be_alike_share_one_129() -> None:
     """The second one on a stale connection is closed, and KIP-899 covers it."""
     notified = NotifiedClients()
     assert [decided(notified, Client("10.0.0.1"), stale=True) for _ in range(2)] == [Action.NOTIFY, Action.CLOSE]

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import gc
+import math
 import os
 import random
 import resource
 import socket
 import struct
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import trio
 
+from kproxy.authentication.authenticator import Authenticator
+from kproxy.cluster.error_reports import ErrorReports
 from kproxy.cluster.policies import composed, composed_retired
 from kproxy.config import Limits, Timeouts
 from kproxy.observe.counters import ClusterCounters
@@ -21,11 +25,14 @@ from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import ApiTable
 from kproxy.protocol.context import Context
 from kproxy.protocol.network import Networks
+from kproxy.quotas.connections import PrincipalConnections
 from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.relay.apis import RETIRED_KEYS
 from kproxy.relay.connection import Connection
 from kproxy.relay.pump import Pump
+from kproxy.upstream.authentication import Asked
 from kproxy.upstream.tls import BrokerContext, ServerContext
+from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
 from kproxy.wire.primitives import frame
 
 HOST = "127.0.0.1"
@@ -56,6 +63,7 @@ class Backend:
 
     def __init__(self, *servers: tuple[str, int]) -> None:
         self.epoch = 0
+        self.errors = ErrorReports(lambda: False, lambda _: None)
         self.own: tuple[tuple[int, int, int], ...] = ()
         self.counters = ClusterCounters("test")
         self.cluster_id: str | None = None
@@ -65,11 +73,40 @@ class Backend:
         self.upstream_tls: BrokerContext | None = None
         self.balancers = Networks()
         self.max_connections: int | None = None
+        self.removed = False
+        self.authenticator: Authenticator | None = None
+        self.served_by_brokers: ApiVersionsResponse | None = None
+        self.session_seconds = math.inf
+        self.connections = PrincipalConnections(None)
         self.means = Action.SERVE
         self.served = self.table.served()
         self.servers = servers
+        self.audited: list[tuple[str | None, str, str | None]] = []
+        self.refused: list[tuple[Reason, str]] = []
         self.asked: list[int | None] = []
+        self.own_ports: set[int] = set()
         self.dials: list[tuple[int | None, tuple[str, int], Reason | None, str]] = []
+
+    def audit(self, context: Context, mechanism: str, refused: str | None) -> None:
+        """As `kproxy.relay.destination.Destination` says."""
+        self.audited.append((context.principal, mechanism, refused))
+
+    def not_admitted(self, context: Context, reason: Reason, detail: str) -> None:
+        """As `kproxy.relay.destination.Destination` says."""
+        self.refused.append((reason, detail))
+
+    def run(self, work: Callable[[], Awaitable[None]]) -> None:
+        """As `kproxy.relay.apis.reauthentication.Authenticating` says."""
+        trio.lowlevel.spawn_system_task(work)
+
+    def authenticated(self, context: Context) -> None:
+        """As `kproxy.relay.destination.Destination` says."""
+        self.connections.note(context)
+
+    async def identify(self, broker: Asked, where: str) -> float:
+        """As `kproxy.relay.destination.Destination` says, without an identity."""
+        del broker, where
+        return self.session_seconds
 
     def advertise(self, node_id: int, host: str, port: int, local_host: str) -> tuple[str, int]:
         return local_host, 19092 + node_id
@@ -82,6 +119,11 @@ class Backend:
     def answers_in_flight(self, context: Context) -> bool:
         """As `kproxy.protocol.context.VirtualCluster` says."""
         return self.decide(context, Trigger.COORDINATOR) is Action.NOT_COORDINATOR
+
+    @property
+    def may_know_another(self) -> bool:
+        """As `kproxy.rebootstrap.answers.Rebootstrap` says."""
+        return self.epoch > 0
 
     def keeps_leader_epochs(self, context: Context) -> bool:
         """As `kproxy.rebootstrap.answers.Rebootstrap` says."""
@@ -108,6 +150,15 @@ class Backend:
     def upstreams(self, node_id: int | None) -> Sequence[tuple[str, int]]:
         self.asked.append(node_id)
         return self.servers
+
+    def hello(self, node_id: int | None) -> ApiVersionsResponse | None:
+        """As `kproxy.relay.destination.Destination` says."""
+        del node_id
+        return self.served_by_brokers
+
+    def leads_back(self, node_id: int | None, host: str, port: int, name: str) -> bool:
+        """As `kproxy.relay.destination.Destination` says."""
+        return port in self.own_ports
 
     def dialled(self, node_id: int | None, address: tuple[str, int], failure: Reason | None, error: str) -> None:
         self.dials.append((node_id, address, failure, error))
@@ -310,6 +361,8 @@ def descriptors() -> frozenset[tuple[int, str]]:
 @contextmanager
 def no_descriptors() -> Iterator[None]:
     """Allow no new descriptor inside."""
+    gc.collect()  # an event loop of an earlier test may have one, which must not become free inside
+    gc.disable()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     lowest_free = os.dup(0)
     os.close(lowest_free)
@@ -318,6 +371,7 @@ def no_descriptors() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        gc.enable()
 
 
 async def eventually(true: Callable[[], bool], what: str, seconds: float = 10) -> None:

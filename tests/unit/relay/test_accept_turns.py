@@ -136,3 +136,18 @@ async def test_a_listener_that_closes_while_it_waits_for_the_rate() -> None:
     with trio.fail_after(5):
         assert await turns.begin() == 1
     turns.end(1)
+
+
+async def test_another_rate() -> None:
+    """It counts at once; the same one again is no new burst."""
+    turns = AcceptTurns(1)
+    assert await turns.begin() == 1
+    turns.end(1)
+    turns.pace(1)
+    with trio.move_on_after(0.05) as scope:
+        await turns.begin()
+    assert scope.cancelled_caught
+    turns.pace(5)
+    with trio.fail_after(5):
+        assert await turns.begin() == 5
+    turns.end(0)

@@ -18,6 +18,7 @@ from kproxy.config import Limits, Timeouts
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.network import Networks
 from kproxy.relay.acceptor import Acceptor
+from kproxy.relay.entrance import Entrance
 from kproxy.relay.pump import Pump
 from tests.unit.relay.sockets import (
     HOST,
@@ -75,11 +76,14 @@ class Listener:
     broker: Broker
     _clients: list[Peer] = field(default_factory=list)
 
-    def come(self, node_id: int | None = None, *, retired: bool = False) -> Peer:
-        """Connect a client, and hand it to the acceptor."""
+    def come(self, node_id: int | None = None, *, retired: bool = False, entrance: Entrance | None = None) -> Peer:
+        """Connect a client, and hand it to the acceptor; at an entrance, if there is one."""
         far, near = pair()
         near.setblocking(True)
-        self.nursery.start_soon(partial(self.acceptor.admit, self.backend, node_id, near, retired=retired))
+        if entrance is None:
+            self.nursery.start_soon(partial(self.acceptor.admit, self.backend, node_id, near, retired=retired))
+        else:
+            self.nursery.start_soon(self.acceptor.admit_by_name, entrance, near)
         self._clients.append(Peer(far))
         return self._clients[-1]
 
@@ -178,6 +182,8 @@ async def test_health_checks_dial_nobody() -> None:
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", Reason.TLS_ON_PLAINTEXT),
         (b"GET / HTTP/1.1\r\nHost: kafka\r\n\r\n", Reason.HTTP_ON_KAFKA_PORT),
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", Reason.HTTP_ON_KAFKA_PORT),
+        (b"PROXY TCP4 192.0.2.9 10.0.0.1 1234 9092\r\n", Reason.UNEXPECTED_PROXY_HEADER),
+        (b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c", Reason.UNEXPECTED_PROXY_HEADER),
     ],
 )
 async def test_other_protocols_dial_nobody(first: bytes, reason: Reason) -> None:
@@ -269,8 +275,12 @@ async def test_the_limit_of_connections() -> None:
         await eventually(lambda: len(opened.pump.connections) == 1 == opened.acceptor.waiting, "one in, one waiting")
         assert await closed(opened.come()) == b""
         await opened.ended(Reason.CLIENT_LIMIT)
+        assert opened.backend.refused == [
+            (Reason.CLIENT_LIMIT, "there are 2 connections, the most (limits.max_connections)")
+        ]
         await first.reset()
         await opened.ended(Reason.CLIENT_LIMIT, Reason.CLIENT_RESET)
+        assert len(opened.backend.refused) == 1  # one that was relayed has another event
         await opened.come().send(request(1))
         await opened.broker.accept()
 
@@ -576,14 +586,37 @@ async def test_a_header_from_a_stranger() -> None:
         assert opened.broker.nobody_came()
 
 
-async def test_a_health_check_of_a_balancer() -> None:
-    """It says that the connection is its own, and leaves: that is no fault."""
+@pytest.mark.parametrize("linger", [None, RESET], ids=["fin", "reset"])
+@pytest.mark.parametrize(
+    "said",
+    [b"", HEADER[:9], b"PROXY UNKNOWN\r\n", HEADER.replace(b"192.0.2.9", HOST.encode())],
+    ids=["nothing", "half", "unknown", "its own address"],
+)
+@pytest.mark.parametrize("soon", [True, False])
+async def test_a_health_check_of_a_balancer(linger: bytes | None, said: bytes, soon: bool) -> None:
+    """It leaves without a request, by a reset as HAProxy does, before or after kproxy sees it: that is no fault."""
     async with behind_a_balancer() as opened:
         client = opened.come()
-        await client.send(b"PROXY UNKNOWN\r\n")
+        if said:
+            await client.send(said)
+        if linger is not None:
+            client.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        if not soon:
+            await eventually(lambda: len(opened.pump.silent) == 1, "kproxy waits for more")
         await client.close()
         await opened.ended(Reason.CLIENT_CLOSED)
         assert opened.broker.nobody_came()
+
+
+async def test_a_reset_of_a_client_behind_a_balancer() -> None:
+    """Once kproxy knows whose connection it is, a reset is the client's."""
+    async with behind_a_balancer() as opened:
+        client = opened.come()
+        await client.send(HEADER)
+        await eventually(lambda: len(opened.pump.silent) == 1, "kproxy waits for a request")
+        client.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        await client.close()
+        await opened.ended(Reason.CLIENT_RESET)
 
 
 async def test_the_limit_of_a_virtual_cluster() -> None:
@@ -601,3 +634,26 @@ async def test_the_limit_of_a_virtual_cluster() -> None:
         await opened.ended(Reason.CLUSTER_LIMIT, Reason.CLIENT_RESET)
         await opened.come().send(request(1))
         await eventually(lambda: len(opened.pump.connections) == 2, "the next is let in")
+
+
+async def test_a_client_that_sends_a_header_of_its_own() -> None:
+    """Behind the balancer's it is taken for what it is: a client cannot have another address than the balancer saw."""
+    async with behind_a_balancer() as opened:
+        client = opened.come()
+        await client.send(HEADER + HEADER.replace(b"192.0.2.9", b"192.0.2.10") + request(1))
+        assert await closed(client) == b""
+        await opened.ended(Reason.UNEXPECTED_PROXY_HEADER)
+        assert opened.broker.nobody_came()
+
+
+@pytest.mark.parametrize("sent", [b"", HEADER[:9], HEADER])
+async def test_a_drain_before_the_first_request_of_a_client_behind_a_balancer(sent: bytes) -> None:
+    """It ends at once, with no header, half of one, or nothing behind it."""
+    async with behind_a_balancer() as opened:
+        client = opened.come()
+        if sent:
+            await client.send(sent)
+        await eventually(lambda: len(opened.pump.silent) == 1, "kproxy waits for more")
+        opened.acceptor.drain()
+        assert await closed(client) == b""
+        await opened.ended(Reason.DRAINED)

@@ -13,13 +13,16 @@ from typing import Any
 import pytest
 import trio
 
+from kproxy.config import Limits
 from kproxy.config.tls import ClientTls, UpstreamTls
 from kproxy.observe.reasons import Reason
+from kproxy.protocol.network import Networks
 from kproxy.upstream.tls import BrokerContext, ServerContext, shake_hands
 from tests.support.authority import Authority, Certificate
 from tests.unit.relay import frames
-from tests.unit.relay.sockets import KIB, MIB, RESET, eventually, noise, request, response
-from tests.unit.relay.test_acceptor import Listener, closed, open_acceptor
+from tests.unit.relay.hellos import openssl_hello
+from tests.unit.relay.sockets import HOST, KIB, MIB, RESET, eventually, noise, request, response
+from tests.unit.relay.test_acceptor import HEADER, Listener, closed, open_acceptor
 
 
 @dataclass(frozen=True)
@@ -203,6 +206,41 @@ async def test_what_is_no_tls_dials_nobody(ends: Ends, first: bytes, reason: Rea
         assert opened.backend.counters.protocol_errors == {reason: 1}
 
 
+@pytest.mark.parametrize("cut", [0, 7, len(HEADER)])
+async def test_a_balancers_header_comes_before_the_hello(ends: Ends, cut: int) -> None:
+    """It is taken from the wire, to its last byte, and TLS begins behind it; the address is the client's own."""
+    async with tls_acceptor(ends, "clients") as opened:
+        opened.backend.balancers = Networks([f"{HOST}/32"])
+        peer = opened.come()
+        if cut:
+            await peer.send(HEADER[:cut])
+            await eventually(lambda: len(opened.pump.silent) == 1, "it waits for more")
+        peer.sock.sendall(HEADER[cut:])  # the hello follows at once
+        client = Far(ends.client.wrap(peer.sock, "localhost"))
+        await client.shake()
+        await client.send(request(1))
+        broker = await opened.broker.accept()
+        assert await broker.receive(len(request(1))) == request(1)
+        (connection,) = opened.pump.connections.values()
+        assert connection.context.client == "192.0.2.9:1234"
+        client.sock.close()
+
+
+@pytest.mark.parametrize(
+    ("balancers", "reason"), [([f"{HOST}/32"], Reason.PROXY_HEADER), ([], Reason.UNEXPECTED_PROXY_HEADER)]
+)
+async def test_headers_and_tls_that_do_not_go_together(ends: Ends, balancers: list[str], reason: Reason) -> None:
+    """A hello where a header is due, and a header where a hello is: nobody is dialled, and it is a protocol error."""
+    async with tls_acceptor(ends, "clients") as opened:
+        opened.backend.balancers = Networks(balancers)
+        client = opened.come()
+        await client.send(b"\x16\x03\x01\x02\0\1" if balancers else HEADER)
+        await closed(client)
+        await opened.ended(reason)
+        assert opened.broker.nobody_came()
+        assert opened.backend.counters.protocol_errors == {reason: 1}
+
+
 async def test_a_tls_client_on_a_plaintext_port(ends: Ends) -> None:
     """A real hello is recognized; the client's handshake ends."""
     async with open_acceptor() as opened:
@@ -251,6 +289,43 @@ async def test_a_client_that_stops_in_the_handshake(ends: Ends) -> None:
         assert 0.2 < trio.current_time() - began < 5
         await opened.ended(Reason.TLS_TIMEOUT, Reason.TLS_TIMEOUT)
         assert opened.broker.nobody_came()
+
+
+async def test_half_a_hello_takes_no_place(ends: Ends) -> None:
+    """Only who has said all of it: the others' handshakes go on beside any number of those that stop before."""
+    async with tls_acceptor(ends, "clients", limits=Limits(max_handshakes=2)) as opened:
+        for _ in range(5):
+            await opened.come().send(openssl_hello("localhost")[:-1])
+        await eventually(lambda: len(opened.acceptor._silent) == 5, "they wait")
+        assert (opened.acceptor.handshakes.active, opened.acceptor.handshakes.waiting) == (0, 0)
+        with trio.fail_after(2):
+            client = await Far.client(opened, ends)
+        client.sock.close()
+
+
+async def test_a_client_that_lets_others_wait(ends: Ends) -> None:
+    """A hello and nothing more keeps a place for a second, where another client wants it; then that one is served."""
+    async with tls_acceptor(ends, "clients", limits=Limits(max_handshakes=2)) as opened:
+        half = opened.come()
+        await half.send(openssl_hello("localhost"))
+        await eventually(lambda: opened.acceptor.handshakes.active == 1, "it has a place")
+        with trio.fail_after(5):
+            client = await Far.client(opened, ends)
+        await opened.ended(Reason.HANDSHAKE_LIMIT)
+        await eventually(lambda: opened.acceptor.handshakes.seconds.total > 0.5, "its wait counts")
+        client.sock.close()
+
+
+async def test_who_gets_no_turn_in_time(ends: Ends) -> None:
+    """It is told apart from a client that is slow itself: a limit of kproxy's is too low for what comes."""
+    async with tls_acceptor(
+        ends, "clients", limits=Limits(max_handshakes=1, handshakes_per_second=1), tls_handshake=0.5
+    ) as opened:
+        first = opened.come()
+        await first.send(openssl_hello("localhost"))
+        await eventually(lambda: opened.acceptor.handshakes.active == 1, "it has the place")
+        await opened.come().send(openssl_hello("localhost"))
+        await opened.ended(Reason.TLS_TIMEOUT, Reason.HANDSHAKE_LIMIT)
 
 
 async def test_a_client_that_stops_after_the_handshake(ends: Ends) -> None:
@@ -317,7 +392,7 @@ async def test_a_client_that_is_gone_before_its_handshake_begins(ends: Ends) -> 
                 return ends.to_clients.wrap(near)
 
         opened.backend.tls = Late()  # type: ignore[assignment]
-        await client.send(b"\x16\x03\x01\x02\x00")
+        await client.send(openssl_hello("localhost"))
         await eventually(lambda: bool(opened.backend.ended), "its end")
         assert opened.backend.ended.keys() <= {Reason.TLS_FAILED, Reason.CLIENT_RESET}
 
@@ -350,7 +425,7 @@ async def test_a_drain_while_a_client_takes_its_turn(ends: Ends) -> None:
                 return ends.to_clients.wrap(near)
 
         opened.backend.tls = Draining()  # type: ignore[assignment]
-        await opened.come().send(b"\x16\x03\x01")
+        await opened.come().send(openssl_hello("localhost"))
         with trio.fail_after(2):
             await opened.ended(Reason.DRAINED)
 

@@ -339,7 +339,7 @@ async def test_half_close_by_the_client() -> None:
         relayed.client.half_close()
         assert await relayed.broker.receive(len(asked)) == asked
         await eventually(lambda: relayed.connection.life.reason is Reason.CLIENT_CLOSED, "the half-close")
-        assert running.quiet()
+        await eventually(running.quiet, "a quiet epoll")
         answered = response(1, noise(MIB)) + response(2)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(relayed.broker.send, answered)
@@ -411,7 +411,7 @@ async def test_the_broker_closes_while_the_client_is_slow(size: int) -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(answer_and_close)
             await eventually(lambda: relayed.connection.client.blocked, "a slow client")
-            assert running.quiet()
+            await eventually(running.quiet, "a quiet epoll")
             assert await relayed.client.receive_all() == answered
         await relayed.ended(Reason.BROKER_CLOSED)
 
@@ -451,10 +451,10 @@ async def request_under_way(relayed: Relayed) -> None:
 
 
 async def response_under_way(relayed: Relayed) -> None:
-    """Half of a response."""
+    """All but the last byte of a response that is too large to be held."""
     await in_flight(relayed)
-    await relayed.broker.send(response(1, b"rest")[:-1])
-    await relayed.client.receive(len(response(1, b"rest")) - 1)
+    await relayed.broker.send(response(1, noise(12 * KIB))[:-1])
+    await relayed.client.receive(len(response(1, noise(12 * KIB))) - 1)
 
 
 async def client_slow(relayed: Relayed) -> None:

@@ -59,6 +59,22 @@ def test_the_limit_of_an_address() -> None:
     assert [refused(quotas, "10.0.0.1") for _ in range(2)] == [None, Reason.ADDRESS_LIMIT]
 
 
+def test_other_limits() -> None:
+    """Connections that there are count against lower ones; an address gets no second burst unless its rate changes."""
+    limits = Limits(max_connections=40, connections_per_second_per_address=1)
+    quotas = ConnectionQuotas(limits, PLENTY)
+    assert [refused(quotas, "10.0.0.1") for _ in range(20)] == [None] * 20
+    quotas.limit(limits.model_copy(update={"max_connections_per_address": 30}), PLENTY)
+    assert refused(quotas, "10.0.0.1") is Reason.ADDRESS_RATE
+    quotas.limit(limits.model_copy(update={"connections_per_second_per_address": 2}), PLENTY)
+    assert refused(quotas, "10.0.0.1") is None
+    quotas.limit(Limits(max_connections=40, max_connections_per_address=5), PLENTY)
+    assert refused(quotas, "10.0.0.1") is Reason.ADDRESS_LIMIT
+    assert refused(quotas, "10.0.0.2", others=39) is None
+    quotas.limit(Limits(max_connections=30), PLENTY)
+    assert refused(quotas, "10.0.0.2", others=30) is Reason.CLIENT_LIMIT
+
+
 @pytest.mark.parametrize(("most", "of_one"), [(1, 1), (9, 9), (100, 90), (9488, 8540)])
 def test_one_address_leaves_a_tenth_to_others(most: int, of_one: int) -> None:
     """A sidecar and a load balancer have one address for all clients: by default that may have nine tenths."""

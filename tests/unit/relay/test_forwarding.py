@@ -11,10 +11,10 @@ from kproxy.relay.apis import POLICIES
 from kproxy.wire.apis import APIS, ApiSpec, response_header_version
 from kproxy.wire.generated.skims import ERROR_OFFSETS
 from kproxy.wire.primitives import INT32
-from tests.property.wire_contents import RESPONSES, TAGS
+from tests.property.wire_contents import RESPONSES, TAGS, Content
 from tests.unit.relay import frames
 from tests.unit.relay.exchanges import FETCH, SHARE_FETCH, asked, ends, exchange, fetched, own
-from tests.unit.relay.flows import KIB, Relay, Script, by, bytewise, play, whole
+from tests.unit.relay.flows import KIB, Cut, Relay, Script, by, bytewise, play, whole
 
 OPEN = [spec for spec in APIS.values() if spec.broker]
 UNKNOWN_CODE = 31999
@@ -60,6 +60,77 @@ def test_top_level_errors_are_counted_by_code(key: int) -> None:
             relay = play(exchange(key, version, sent))
             assert relay.client.data == sent
             assert relay.errors() == {(key, version): {code: 1}}
+
+
+NESTED: list[tuple[int, int, Content]] = [
+    (0, 3, {"Responses": [{"PartitionResponses": [{"ErrorCode": 29}, {"ErrorCode": 0}, {"ErrorCode": 87}]}]}),
+    (1, 11, {"ErrorCode": 29, "Responses": [{"Partitions": [{"ErrorCode": 87, "Records": b"r" * 300}]}]}),
+    (2, 6, {"Topics": [{"Partitions": [{"ErrorCode": 29}]}, {"Partitions": [{"ErrorCode": 87}]}]}),
+    (3, 13, {"Topics": [{"ErrorCode": 29, "Name": "orders", "Partitions": []}], "ErrorCode": 87}),
+    (8, 8, {"Topics": [{"Partitions": [{"ErrorCode": 29}, {"ErrorCode": 87}]}]}),
+    (9, 7, {"Topics": [{"Partitions": [{"ErrorCode": 29}]}], "ErrorCode": 87}),
+    (9, 10, {"Groups": [{"Topics": [{"Partitions": [{"ErrorCode": 29}]}], "ErrorCode": 87}]}),
+    (13, 5, {"ErrorCode": 29, "Members": [{"ErrorCode": 87}]}),
+    (15, 6, {"Groups": [{"ErrorCode": 29}, {"ErrorCode": 87}]}),
+    (19, 7, {"Topics": [{"ErrorCode": 29, "TopicConfigErrorCode": 87}]}),
+    (20, 6, {"Responses": [{"ErrorCode": 29}, {"ErrorCode": 87}]}),
+    (24, 3, {"ResultsByTopicV3AndBelow": [{"ResultsByPartition": [{"PartitionErrorCode": c} for c in (29, 87)]}]}),
+    (28, 3, {"Topics": [{"Partitions": [{"ErrorCode": 29}, {"ErrorCode": 87}]}]}),
+    (32, 4, {"Results": [{"ErrorCode": 29}, {"ErrorCode": 87}]}),
+    (42, 2, {"Results": [{"ErrorCode": 29}, {"ErrorCode": 87}]}),
+    (55, 2, {"ErrorCode": 29, "Topics": [{"Partitions": [{"ErrorCode": 87}]}]}),
+    (60, 2, {"ErrorCode": 29}),
+]
+"""Responses of APIs that pass, that are held, and that stream, with the codes 29 and 87 in all their places."""
+
+
+@pytest.mark.parametrize(("key", "version", "content"), NESTED, ids=[f"{key}-{version}" for key, version, _ in NESTED])
+def test_nested_errors_are_counted(key: int, version: int, content: Content) -> None:
+    """However the bytes of a small response arrive, also with tagged fields in its header and its body."""
+    expected = {29: 1, 87: 1} if key != 60 else {29: 1}
+    for tags in ((), ((70, b"header"),)):
+        sent = frames.response(key, version, 1, content, tags)
+        relay = play(exchange(key, version, sent))
+        assert relay.errors() == {(key, version): expected}
+
+
+@pytest.mark.parametrize(("key", "version"), [(12, 4), (22, 5), (26, 4)])
+def test_a_header_with_tagged_fields(key: int, version: int) -> None:
+    """No broker sends one; of a response that passes, what is at the code's usual place is then not taken for it."""
+    for tags, expected in (((), {(key, version): {25: 1}}), (((70, b"header"),), {})):
+        relay = play(exchange(key, version, frames.response(key, version, 1, {"ErrorCode": 25}, tags)))
+        assert relay.errors() == expected
+
+
+@pytest.mark.parametrize("cut", [whole, by(1000), by(7000)])
+@pytest.mark.parametrize(("partitions", "expected"), [(2000, {(8, 8): {29: 2000}}), (20_000, {})])
+def test_large_responses_are_walked_up_to_a_limit(
+    cut: Cut, partitions: int, expected: dict[tuple[int, int], dict[int, int]]
+) -> None:
+    """However they come. One above 128 KiB is not held for its codes, and passes as it comes."""
+    content: Content = {"Topics": [{"Name": "orders", "Partitions": [{"ErrorCode": 29}] * partitions}]}
+    sent = frames.response(8, 8, 1, content)
+    relay = Relay().play(exchange(8, 8, sent), cut)
+    assert (bytes(relay.client.data), relay.reason, relay.errors()) == (sent, None, expected)
+
+
+def test_a_larger_response_is_counted_by_its_top_level_code() -> None:
+    """Its first bytes have it, and go on at once."""
+    content: Content = {"ErrorCode": 25, "Members": [{"MemberId": "m" * 100, "ErrorCode": 79}] * 2000}
+    sent = frames.response(13, 5, 1, content)
+    relay = Relay().play([*exchange(13, 5, sent)[:-1], ("broker", sent[:5000])], whole)
+    assert (bytes(relay.client.data), relay.errors()) == (sent[:5000], {(13, 5): {25: 1}})
+
+
+@pytest.mark.parametrize(
+    ("size", "cut", "seen"), [(4, by(1000), True), (4, whole, True), (12, by(7000), False), (12, whole, False)]
+)
+def test_a_fetch_that_does_not_stream(size: int, cut: Cut, seen: bool) -> None:
+    """A large one is not held for the codes of its partitions: that at the top counts, in however many pieces."""
+    sent = frames.fetched(11, 1, [(29, b""), (0, b"r" * size * KIB)], ErrorCode=71)
+    relay = Relay().play(exchange(FETCH, 11, sent), cut)
+    assert bytes(relay.client.data) == sent
+    assert relay.errors() == {(FETCH, 11): {71: 1, 29: 1} if seen else {71: 1}}
 
 
 @pytest.mark.parametrize(("key", "version"), [(12, 0), (12, 3), (12, 4), (11, 9), (17, 1)])

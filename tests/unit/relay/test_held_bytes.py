@@ -5,11 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from struct import Struct
 
 import pytest
+import trio
 
 from kproxy.config import Limits
 from kproxy.observe.reasons import Reason
+from kproxy.relay.apis.sasl import MAX_REQUEST
 from kproxy.relay.flow import SMALL
 from kproxy.relay.held_bytes import HeldBytes
 from kproxy.relay.requests import FIRST_HELD
@@ -45,6 +48,17 @@ def test_the_one_without_progress_for_longest_goes_first() -> None:
     assert held.total == 30 * KIB
 
 
+def test_a_lower_limit() -> None:
+    """It ends nobody by itself; the next bytes that are held are bounded by it."""
+    held, one, two = HeldBytes("limits.x", 100 * KIB), *map(Connection, (1, 2))
+    assert held.note(one, 60 * KIB)
+    held.limit = 50 * KIB
+    assert one.evicted == []
+    assert held.note(two, 40 * KIB)
+    assert one.evicted == [f"held {60 * KIB} bytes when all together passed limits.x, {50 * KIB} bytes"]
+    assert two.evicted == []
+
+
 def test_one_that_holds_little_is_not_counted() -> None:
     """It may always hold that much, however many there are."""
     held, small = HeldBytes("limits.x", SMALL), Connection(1)
@@ -75,6 +89,15 @@ async def test_requests_that_are_never_complete() -> None:
             assert running.pump.held_requests.total <= 2 * MIB
         assert running.backend.ended == {Reason.MEMORY_LIMIT: 35}
         assert [one.connection.closed for one in relayed] == [True] * 35 + [False] * 5
+
+
+async def test_a_client_id_that_is_never_complete() -> None:
+    """The head of a connection's first request counts like all that is held."""
+    head = Struct(">ihhih").pack(40_000, 3, 1, 1, 32_000) + bytes(31_000)
+    async with stage(limits=Limits(held_request_bytes=2 * MIB)) as running:
+        relayed = running.relay()
+        await relayed.client.send(head)
+        await eventually(lambda: running.pump.held_requests.total == len(head), "it is counted")
 
 
 async def _hold(relayed: Relayed, size: int) -> None:
@@ -112,16 +135,37 @@ async def test_what_ends_is_counted_no_longer() -> None:
         assert running.pump.held_responses.total == 0
 
 
-@pytest.mark.parametrize("answered", [False, True])
-async def test_before_the_first_response(answered: bool) -> None:
-    """A client that has got no response yet may have little held; afterwards, as much as the API needs."""
+@pytest.mark.parametrize(
+    ("answered", "principal"), [(False, None), (True, None), (False, "User:carol")], ids=["new", "answered", "known"]
+)
+async def test_before_the_first_response(answered: bool, principal: str | None) -> None:
+    """A client that has got no response yet may have little held; afterwards, as much as the API needs.
+
+    One that has authenticated to kproxy may have that at once.
+    """
     async with stage() as running:
         relayed = running.relay()
+        relayed.connection.context.principal = principal
         if answered:
             await relayed.exchange(1)
         large = frames.raw_request(SASL_AUTHENTICATE, 2, 2, noise(FIRST_HELD + 1))
         relayed.client.sock.send(large[:1000])
-        if answered:
+        if answered or principal is not None:
             await eventually(lambda: relayed.connection.requests.collecting, "a held request")
         else:
             await relayed.ended(Reason.FRAME_TOO_LARGE)
+
+
+async def test_the_largest_first_request_of_a_known_client() -> None:
+    """It reaches the broker; one byte more ends the connection, whoever the client is."""
+    async with stage() as running:
+        most, ends = running.relay(), running.relay()
+        for one in (most, ends):
+            one.connection.context.principal = "User:carol"
+        size = len(frames.raw_request(SASL_AUTHENTICATE, 2, 2)) - 4
+        large = frames.raw_request(SASL_AUTHENTICATE, 2, 2, noise(MAX_REQUEST - size))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(most.client.send, large)
+            assert await most.broker.receive(len(large)) == large
+        ends.client.sock.send(frames.raw_request(SASL_AUTHENTICATE, 2, 2, noise(MAX_REQUEST - size + 1))[:1000])
+        await ends.ended(Reason.FRAME_TOO_LARGE)

@@ -73,7 +73,7 @@ def test_own_answers_in_front_of_a_response() -> None:
 
 def test_an_own_answer_behind_a_spliced_response() -> None:
     """The kernel moves the last bytes; then the answer goes out, and the next frame is found."""
-    sent = frames.raw_response(2, 7, 1, bytes(9000))
+    sent = frames.raw_response(2, 7, 1, bytes(200_000))
     relay = Relay()
     relay.feed("client", asked(2, 7, 1) + own(2) + frames.heartbeat(3)[0] + own(4))
     relay.feed("broker", sent[:100])

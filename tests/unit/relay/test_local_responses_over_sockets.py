@@ -310,7 +310,7 @@ async def test_half_close_by_the_client() -> None:
         talks.client.half_close()
         waits.client.half_close()
         await eventually(lambda: waits.connection.life.reason is Reason.CLIENT_CLOSED, "the half-close")
-        assert running.quiet()
+        await eventually(running.quiet, "a quiet epoll")
         await talks.broker.send(step_response(5, 0))
         room.parked[6].resolve(parked_response(6))
         assert await talks.client.receive_all() == asked_broker(5, 1)
@@ -434,3 +434,40 @@ async def test_a_dialogue_that_fails() -> None:
         assert "a fault in kproxy: please report it" in [entry["event"] for entry in logs]
         await beside.exchange(1)
         assert room.over == [5]
+
+
+async def test_an_end_that_comes_behind_a_response() -> None:
+    """The refusal of a login that was pipelined: once it is out the connection ends, though nothing else happens."""
+    async with talking() as (running, room):
+        relayed = running.relay()
+        await relayed.client.send(request(1) + park(5))
+        await eventually(lambda: 5 in room.parked, "a parked answer")
+        await relayed.broker.receive(len(request(1)))
+        room.parked[5].resolve(parked_response(5), Reason.AUTHENTICATION_FAILED)
+        await relayed.broker.send(response(1))
+        expected = response(1) + parked_response(5)
+        assert await relayed.client.receive(len(expected)) == expected
+        await eventually(lambda: relayed.connection.closed, "the end")
+        assert running.backend.ended == {Reason.AUTHENTICATION_FAILED: 1}
+
+
+async def test_answers_that_wait_are_counted() -> None:
+    """Behind a request that the broker leaves open: they are held, and many of them stop the client."""
+    async with talking() as (running, room):
+        relayed = running.relay()
+
+        def is_read() -> bool:
+            return relayed.connection.client.reading
+
+        await relayed.client.send(request(1) + park(5) + park(6))
+        await eventually(lambda: len(room.parked) == 2, "parked answers")
+        room.parked[5].resolve(bytes(HELD))
+        assert relayed.connection.held_bytes == running.pump.held_responses.total == HELD
+        assert is_read()
+        room.parked[6].resolve(bytes(HELD))
+        assert not is_read()
+        await relayed.broker.receive(len(request(1)))
+        await relayed.broker.send(response(1))
+        await relayed.client.receive(len(response(1)) + 2 * HELD)
+        await eventually(is_read, "the client is read again")
+        assert relayed.connection.held_bytes == 0

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kproxy.relay import acceptor as pacing
-from kproxy.relay.acceptor import unpace
+from kproxy.relay import socket_options as pacing
+from kproxy.relay.socket_options import unpace
 from tests.unit.relay.sockets import HOST
 
 ALLOWED = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")

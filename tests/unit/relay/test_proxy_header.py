@@ -22,15 +22,18 @@ def binary(command: int, family: int, body: bytes) -> bytes:
 
 TCP4 = IPv4Address("10.0.0.9").packed + IPv4Address("10.0.0.1").packed + struct.pack(">HH", 1234, 9092)
 TCP6 = IPv6Address("2001:db8::9").packed + IPv6Address("2001:db8::1").packed + struct.pack(">HH", 1234, 9092)
+MAPPED = IPv6Address("::ffff:10.0.0.9").packed + TCP6[16:]
 LONGEST = b"PROXY TCP6 " + b" ".join([b":".join([b"ffff"] * 8)] * 2) + b" 65535 65535\r\n"
 HEADERS: list[tuple[bytes, str | None]] = [
     (b"PROXY TCP4 10.0.0.9 10.0.0.1 1234 9092\r\n", "10.0.0.9:1234"),
     (b"PROXY TCP6 2001:db8::9 2001:db8::1 1234 9092\r\n", "[2001:db8::9]:1234"),
     (LONGEST, "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535"),
+    (b"PROXY TCP6 ::ffff:10.0.0.9 2001:db8::1 1234 9092\r\n", "10.0.0.9:1234"),
     (b"PROXY UNKNOWN\r\n", None),
     (b"PROXY UNKNOWN ffff::1 ffff::2 1 2 and more\r\n", None),
     (binary(0x21, 0x11, TCP4), "10.0.0.9:1234"),
     (binary(0x21, 0x21, TCP6), "[2001:db8::9]:1234"),
+    (binary(0x21, 0x21, MAPPED), "10.0.0.9:1234"),
     (binary(0x21, 0x11, TCP4 + b"\x03\0\x04abcd"), "10.0.0.9:1234"),
     (binary(0x21, 0x11, TCP4 + bytes(MOST - 28)), "10.0.0.9:1234"),
     (binary(0x20, 0x00, b""), None),
@@ -46,6 +49,7 @@ WRONG = [
     b"PROXY TCP4 10.0.0.9  10.0.0.1 1234 9092\r\n",
     b"PROXY TCP4 10.0.0.999 10.0.0.1 1234 9092\r\n",
     b"PROXY TCP4 ::1 ::1 1234 9092\r\n",
+    b"PROXY TCP6 fe80::1%\x1b[31m fe80::2 1234 9092\r\n",
     b"PROXY TCP6 10.0.0.9 10.0.0.1 1234 9092\r\n",
     b"PROXY TCP4 10.0.0.9 10.0.0.1 65536 9092\r\n",
     b"PROXY TCP4 10.0.0.9 10.0.0.1 12 -1\r\n",

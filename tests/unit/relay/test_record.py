@@ -34,6 +34,8 @@ def ended(context: Context) -> ConnectionInfo:
         software=None,
         metadata_version=-1,
         kip_1242=None,
+        is_member=False,
+        last_api=-1,
         requests=3,
         responses=1,
         bytes_in=1234,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.sniff import foreign_protocol, no_request
+from kproxy.relay.sniff import foreign_protocol, no_hello, no_plaintext, no_request
 from tests.unit.relay import frames
+
+STRANGE = "a PROXY header is taken once, and from proxy_protocol.networks alone: list its sender, or switch it off"
 
 
 @pytest.mark.parametrize("first", [b"\x16\x03\x01", b"\x16\x03\x03\x00\x7a\x01", b"\x16\x03"])
@@ -43,6 +45,8 @@ def test_no_request_of_kafkas_is_taken_for_another() -> None:
     [
         (b"\x16\x03\x01", 5, Reason.TLS_ON_PLAINTEXT, "the client does not speak Kafka in plaintext"),
         (b"GET / HTTP/1.1", 5, Reason.HTTP_ON_KAFKA_PORT, "the client does not speak Kafka in plaintext"),
+        (b"PROXY TCP4 ", 5, Reason.UNEXPECTED_PROXY_HEADER, STRANGE),
+        (b"\r\n\r\n\0\r\nQUIT\n", 5, Reason.UNEXPECTED_PROXY_HEADER, STRANGE),
         (b"\0\0\0\x0b", 11, Reason.FRAME_TOO_LARGE, "a request of 11 bytes, the limit is 10"),
         (b"\xff\xff\xff\xff", -1, Reason.INVALID_FRAME_SIZE, "a request of -1 bytes"),
     ],
@@ -51,3 +55,17 @@ def test_why_it_is_no_request(first: bytes, size: int, reason: Reason, detail: s
     """Another protocol's reason goes before the impossible size that it has in Kafka's framing."""
     fault = no_request(first, size, limit=10)
     assert (fault.reason, fault.detail) == (reason, detail)
+
+
+@pytest.mark.parametrize("first", [b"PROXY TCP4 10.0.0.9 ", b"\r\n\r\n\0\r\nQUIT\n\x21\x11"])
+def test_what_to_do_about_a_header_from_elsewhere(first: bytes) -> None:
+    """The fault names the setting, on a plaintext port and on one with TLS."""
+    for fault in (no_plaintext(first), no_hello(first)):
+        assert fault is not None
+        assert (fault.reason, fault.detail) == (Reason.UNEXPECTED_PROXY_HEADER, STRANGE)
+
+
+def test_what_is_not_refused() -> None:
+    """A request of Kafka's where there is no TLS, and a hello where there is."""
+    assert no_plaintext(frames.raw_request(18, 0, 1)) is None
+    assert no_hello(b"\x16\x03\x01") is None

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import _ssl
+import ctypes
+import fcntl
 import random
 import select
 import socket
 import ssl
+import sys
+import termios
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -17,6 +22,7 @@ from kproxy.protocol.api_table import Chunk
 from kproxy.protocol.fault import Fault
 from kproxy.relay.splice import PipePool
 from kproxy.relay.tls_endpoint import RECORD_BYTES, TlsEndpoint
+from kproxy.upstream import record_reads
 from kproxy.upstream.tls import BrokerContext, ServerContext
 from tests.support.authority import Authority
 from tests.unit.relay.sockets import KIB, MIB, RESET, noise, pair
@@ -411,3 +417,54 @@ def test_megabytes_both_ways(bench: Bench, seed: int) -> None:
     assert bytes(heard) == back
     assert (endpoint.sent, endpoint.pending_bytes) == (len(out), 0)
     assert not endpoint.blocked or endpoint.flush()
+
+
+def test_no_more_records_than_a_turn_takes(bench: Bench) -> None:
+    """Each may have one byte, and costs as much as a full one; nothing stays behind where epoll does not see it."""
+    endpoint, far = bench.endpoint()
+    far.setblocking(True)
+    for _ in range(1000):
+        far.send(b"x")
+    arrived(endpoint.sock)
+    scratch, got, reads = memoryview(bytearray(SCRATCH)), 0, 0
+    while got < 1000:
+        arrived(endpoint.sock)
+        count = endpoint.receive_into(scratch)
+        assert 0 < count <= 64
+        got, reads = got + count, reads + 1
+    assert reads >= 1000 // 64
+
+
+def test_key_updates_are_taken_one_by_one(contexts: Contexts) -> None:
+    """RFC 8446 lets a peer send as many as it likes: OpenSSL would go on to the next one within the same read."""
+    made = Bench(contexts, ssl.TLSVersion.TLSv1_3)
+    try:
+        endpoint, far = made.endpoint()
+        far.setblocking(True)
+        for _ in range(50):
+            update_keys(far)
+        far.send(b"behind them")
+        arrived(endpoint.sock)
+        reads = 0
+        with pytest.raises(BlockingIOError):
+            endpoint.receive(0)
+        waiting = bytearray(4)
+        fcntl.ioctl(endpoint.sock, termios.FIONREAD, waiting)
+        assert int.from_bytes(waiting, sys.byteorder) > 0, "it took them all"
+        data = b""
+        while not data:
+            try:
+                data = endpoint.receive(0)
+            except BlockingIOError:
+                reads += 1
+        assert (data, reads) == (b"behind them", 49)
+    finally:
+        made.close()
+
+
+def update_keys(sock: ssl.SSLSocket) -> None:
+    """Send a KeyUpdate, for which the module ssl has no function."""
+    library = ctypes.CDLL(_ssl.__file__)
+    connection = ctypes.c_void_p.from_address(id(sock._sslobj) + record_reads._SSL_AT)  # type: ignore[attr-defined]
+    assert library.SSL_key_update(connection, 0) == 1
+    assert library.SSL_do_handshake(connection) == 1

@@ -36,6 +36,17 @@ def test_tokens_that_are_given_back() -> None:
     assert bucket.available(1.01) == 10
 
 
+def test_when_there_is_a_token() -> None:
+    """At once while there are some; then at a time from which on one is there."""
+    bucket = TokenBucket(rate=4, burst=2)
+    bucket.take(1, 1.0)
+    assert bucket.due <= 1.0
+    bucket.take(2, 1.0)
+    assert bucket.due == 1.5
+    assert bucket.available(1.25) == 0
+    assert bucket.available(bucket.due) == 1
+
+
 @pytest.mark.parametrize("rate", [1, 3, 7, 500])
 def test_each_key_has_a_bucket(rate: int) -> None:
     """A key gets its burst and then its rate, whatever another one takes; fractions of seconds lose no token."""

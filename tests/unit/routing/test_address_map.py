@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from kproxy.observe.reasons import Reason
 from kproxy.routing.address_map import AddressMap
-from kproxy.routing.ports import AutomaticPorts, NoPortError, OffsetPorts, PortStrategy
+from kproxy.routing.places import NoPortError, Place
+from kproxy.routing.ports import AutomaticPorts, OffsetPorts
 
 
 @dataclass
@@ -17,12 +18,12 @@ class Listener:
 
     ports: Ports
     node_id: int | None
-    port: int
+    place: int
     retired: float | None = None
 
     def close(self) -> None:
-        self.ports.taken.remove(self.port)
-        self.ports.closed.append((self.node_id, self.port))
+        self.ports.taken.remove(self.place)
+        self.ports.closed.append((self.node_id, self.place))
 
 
 class Ports:
@@ -34,7 +35,8 @@ class Ports:
         self.closed: list[tuple[int | None, int]] = []
         self.ephemeral = 40_000
 
-    def bind(self, node_id: int, port: int) -> Listener | None:
+    def bind(self, node_id: int, place: Place) -> Listener | None:
+        port = int(place)
         if not port:
             self.ephemeral += 1
             port = self.ephemeral
@@ -45,9 +47,11 @@ class Ports:
         return Listener(self, node_id, port)
 
 
-def mapped(strategy: PortStrategy, *taken: int, host: str | None = None, shift: int = 0) -> tuple[AddressMap, Ports]:
+def mapped(
+    strategy: OffsetPorts | AutomaticPorts, *taken: int, host: str | None = None, shift: int = 0
+) -> tuple[AddressMap, Ports]:
     ports = Ports(*taken)
-    return AddressMap(strategy, ports.bind, host, shift), ports
+    return AddressMap(replace(strategy, host=host, shift=shift), ports.bind), ports
 
 
 def test_a_node_is_bound_before_it_is_advertised() -> None:
@@ -70,7 +74,7 @@ def test_the_first_address_holds_until_the_cluster_reports_another() -> None:
     addresses.learn([(1, "moved", 9999), (2, "new", 1)])
     assert addresses.upstream(1) == ("moved", 9999)
     assert addresses.upstream(2) == ("new", 1)
-    assert {node_id: node.port for node_id, node in addresses.nodes.items()} == {1: 9093, 2: 9094}
+    assert {node_id: node.place for node_id, node in addresses.nodes.items()} == {1: 9093, 2: 9094}
 
 
 def test_host_and_shift() -> None:
@@ -137,9 +141,9 @@ def test_a_new_topology_retires_the_listeners_of_nodes_that_it_does_not_have() -
     addresses, ports = mapped(AutomaticPorts(9093))
     addresses.learn([A, B])
     addresses.renew([(2, "elsewhere", 1), C], now=10.0)
-    assert {node_id: node.port for node_id, node in addresses.nodes.items()} == {2: 9094, 3: 9095}
+    assert {node_id: node.place for node_id, node in addresses.nodes.items()} == {2: 9094, 3: 9095}
     assert addresses.upstream(2) == ("elsewhere", 1)
-    assert [(listener.node_id, listener.port, listener.retired) for listener in addresses.retired] == [(1, 9093, 10.0)]
+    assert [(listener.node_id, listener.place, listener.retired) for listener in addresses.retired] == [(1, 9093, 10.0)]
     assert ports.closed == []
 
 
@@ -149,7 +153,7 @@ def test_a_retired_node_that_comes_back_has_its_listener_again() -> None:
     addresses.learn([A, B])
     addresses.renew([C], now=10.0)
     addresses.renew([A, B], now=20.0)
-    assert {node_id: node.port for node_id, node in addresses.nodes.items()} == {1: 9093, 2: 9094}
+    assert {node_id: node.place for node_id, node in addresses.nodes.items()} == {1: 9093, 2: 9094}
     assert [(listener.node_id, listener.retired) for listener in addresses.retired] == [(3, 20.0)]
     assert len(ports.bound) == 3
 
@@ -160,7 +164,7 @@ def test_a_retired_listener_closes_when_its_grace_is_over() -> None:
     addresses.learn([A, B])
     addresses.renew([B], now=10.0)
     assert addresses.expire(9.9) == []
-    assert [listener.port for listener in addresses.expire(10.0)] == [9093]
+    assert [listener.place for listener in addresses.expire(10.0)] == [9093]
     assert (addresses.retired, ports.closed) == ((), [(1, 9093)])
     assert addresses.advertise(7, "n", 1, "p") == ("p", 9093)
 
@@ -170,7 +174,7 @@ def test_an_automatic_port_of_a_retired_node_is_nobody_elses_meanwhile() -> None
     addresses, _ = mapped(AutomaticPorts(9093))
     addresses.learn([A])
     addresses.renew([B], now=1.0)
-    assert addresses.nodes[2].port == 9094
+    assert addresses.nodes[2].place == 9094
 
 
 def test_a_node_that_is_missed_keeps_its_listener_for_the_grace() -> None:
@@ -190,11 +194,11 @@ def test_another_mapping_moves_only_what_it_must() -> None:
     """A port that the new mapping allows stays; another is retired, and its node gets a new one."""
     addresses, ports = mapped(AutomaticPorts(9093))
     addresses.learn([A, B, C])
-    addresses.remap(AutomaticPorts(9095), "kafka.example", 0, now=5.0)
-    assert {node_id: node.port for node_id, node in addresses.nodes.items()} == {1: 9096, 2: 9097, 3: 9095}
+    addresses.remap(AutomaticPorts(9095, host="kafka.example"), now=5.0)
+    assert {node_id: node.place for node_id, node in addresses.nodes.items()} == {1: 9096, 2: 9097, 3: 9095}
     assert addresses.upstream(1) == ("a", 9092)
     assert addresses.advertise(3, "c", 9092, "p") == ("kafka.example", 9095)
-    assert [listener.port for listener in addresses.retired] == [9093, 9094]
+    assert [listener.place for listener in addresses.retired] == [9093, 9094]
     assert ports.closed == []
 
 
@@ -202,8 +206,8 @@ def test_nodes_that_change_places_share_their_listeners() -> None:
     """With an offset a node has only one port, so it takes over a listener that was another node's."""
     addresses, ports = mapped(OffsetPorts(9093, ((1, 1), (2, 2))))
     addresses.learn([A, B])
-    addresses.remap(OffsetPorts(9093, ((2, 2), (1, 1))), None, 0, now=5.0)
-    assert {node_id: (node.port, node.listener.node_id) for node_id, node in addresses.nodes.items()} == {
+    addresses.remap(OffsetPorts(9093, ((2, 2), (1, 1))), now=5.0)
+    assert {node_id: (node.place, node.listener.node_id) for node_id, node in addresses.nodes.items()} == {
         1: (9094, 1),
         2: (9093, 2),
     }
@@ -215,17 +219,17 @@ def test_a_mapping_that_has_no_port_for_a_node() -> None:
     addresses, _ = mapped(OffsetPorts(9093))
     addresses.learn([A, B, C])
     with pytest.raises(NoPortError, match=r"node 2 is in none of nodes\.ranges"):
-        addresses.remap(OffsetPorts(9093, ((1, 1), (3, 3))), None, 0, now=5.0)
-    assert {node_id: node.port for node_id, node in addresses.nodes.items()} == {1: 9093, 3: 9094}
-    assert [listener.port for listener in addresses.retired] == [9095, 9096]
+        addresses.remap(OffsetPorts(9093, ((1, 1), (3, 3))), now=5.0)
+    assert {node_id: node.place for node_id, node in addresses.nodes.items()} == {1: 9093, 3: 9094}
+    assert [listener.place for listener in addresses.retired] == [9095, 9096]
 
 
 def test_any_free_port_stays_through_a_new_mapping() -> None:
     """With first port 0 every port is allowed."""
     addresses, _ = mapped(AutomaticPorts(0))
     addresses.learn([A])
-    addresses.remap(AutomaticPorts(0), "h", 0, now=5.0)
-    assert (addresses.nodes[1].port, addresses.retired) == (40_001, ())
+    addresses.remap(AutomaticPorts(0, host="h"), now=5.0)
+    assert (addresses.nodes[1].place, addresses.retired) == (40_001, ())
 
 
 def whys(addresses: AddressMap) -> dict[int, str]:
@@ -239,7 +243,7 @@ def test_a_node_without_a_port_does_not_keep_others_from_theirs() -> None:
     both = r"^node 2 is in none of nodes\.ranges; node 9 is in none of nodes\.ranges$"
     with pytest.raises(NoPortError, match=both):
         addresses.learn([B, A, (9, "n", 1), C])
-    assert {node_id: node.port for node_id, node in addresses.nodes.items()} == {1: 9093, 3: 9094}
+    assert {node_id: node.place for node_id, node in addresses.nodes.items()} == {1: 9093, 3: 9094}
     assert list(addresses.unmapped) == [2, 9]
     addresses.learn([A, C])
     assert whys(addresses) == {}
@@ -283,7 +287,7 @@ def test_another_mapping_gives_a_port_to_a_node_without_one() -> None:
     with pytest.raises(NoPortError):
         addresses.learn([A, B])
     with pytest.raises(NoPortError, match="node 1"):
-        addresses.remap(OffsetPorts(9093, ((2, 2),)), None, 0, now=5.0)
+        addresses.remap(OffsetPorts(9093, ((2, 2),)), now=5.0)
     assert (list(addresses.nodes), list(addresses.unmapped)) == ([2], [1])
     assert addresses.upstream(2) == ("b", 9092)
 
@@ -294,10 +298,10 @@ def test_nodes_that_are_not_advertised_need_no_port() -> None:
     addresses.bind_known()
     addresses.learn([A, B])
     addresses.miss([2], now=4.0)
-    addresses.remap(OffsetPorts(9093, ((1, 1),)), None, 0, now=5.0)
+    addresses.remap(OffsetPorts(9093, ((1, 1),)), now=5.0)
     assert (list(addresses.nodes), whys(addresses)) == ([1], {})
-    addresses.remap(OffsetPorts(9193, ((1, 1),)), None, 0, now=5.0)
-    assert (addresses.nodes[1].port, addresses.upstream(1)) == (9193, ("a", 9092))
+    addresses.remap(OffsetPorts(9193, ((1, 1),)), now=5.0)
+    assert (addresses.nodes[1].place, addresses.upstream(1)) == (9193, ("a", 9092))
 
 
 def test_a_missed_node_stays_missed_by_another_mapping() -> None:
@@ -305,22 +309,22 @@ def test_a_missed_node_stays_missed_by_another_mapping() -> None:
     addresses, _ = mapped(OffsetPorts(9093))
     addresses.learn([A])
     addresses.miss([1], now=4.0)
-    addresses.remap(OffsetPorts(9193), None, 0, now=5.0)
-    assert (addresses.nodes[1].port, addresses.nodes[1].gone_since) == (9194, 4.0)
+    addresses.remap(OffsetPorts(9193), now=5.0)
+    assert (addresses.nodes[1].place, addresses.nodes[1].gone_since) == (9194, 4.0)
 
 
 @pytest.mark.parametrize(
     ("strategy", "ports"),
     [(OffsetPorts(9093), {1: 9094, 3: 9096}), (AutomaticPorts(9093), {1: 9093, 3: 9095})],
 )
-def test_what_is_reserved_is_taken_by_its_nodes(strategy: PortStrategy, ports: dict[int, int]) -> None:
+def test_what_is_reserved_is_taken_by_its_nodes(strategy: OffsetPorts | AutomaticPorts, ports: dict[int, int]) -> None:
     """The new topology binds nothing more, and listeners that it does not take are closed."""
     addresses, machine = mapped(strategy)
     assert addresses.reserve([1, 2, 3]) == []
     assert addresses.nodes == {}
     addresses.renew([C, A], now=1.0)
     addresses.release()
-    assert {node_id: node.port for node_id, node in addresses.nodes.items()} == ports
+    assert {node_id: node.place for node_id, node in addresses.nodes.items()} == ports
     assert len(machine.bound) == 3
     assert [node_id for node_id, _ in machine.closed] == [2]
 
@@ -351,10 +355,10 @@ def test_a_reservation_for_another_mapping() -> None:
     ranges = OffsetPorts(9093, ((2, 3), (1, 1)))
     assert addresses.reserve([1, 2, 3], ranges) == []
     assert machine.bound[2:] == [(1, 9095)]
-    addresses.remap(ranges, None, 0, now=5.0)
+    addresses.remap(ranges, now=5.0)
     addresses.learn([A, B, C])
     addresses.release()
-    assert {node_id: node.port for node_id, node in addresses.nodes.items()} == {1: 9095, 2: 9093, 3: 9094}
+    assert {node_id: node.place for node_id, node in addresses.nodes.items()} == {1: 9095, 2: 9093, 3: 9094}
     assert (len(machine.bound), machine.closed) == (3, [])
 
 
@@ -366,3 +370,86 @@ def test_automatic_reserves_no_port_of_another_node() -> None:
     assert list(map(str, addresses.reserve([3, 4]))) == ["no port from 65533 on is free for node 4"]
     addresses.release()
     assert machine.closed == [(3, 65_535)]
+
+
+def test_nodes_elsewhere_keep_the_places_that_they_may_have() -> None:
+    """The map of before stays as it is; whichever of the two is closed, the other's listeners are open."""
+    addresses, ports = mapped(AutomaticPorts(9093))
+    addresses.learn([A, B, C])
+    addresses.renew([B, C], now=1.0)
+    addresses.miss([3], now=2.0)
+    other = Ports(9093, 9096)
+    made = addresses.elsewhere(AutomaticPorts(9093, ((9094, 9094),), host="kafka.example"), other.bind)
+    assert {node_id: node.place for node_id, node in made.nodes.items()} == {3: 9095, 2: 9097}
+    assert (made.upstream(2), made.nodes[3].gone_since, made.retired) == (("b", 9092), 2.0, ())
+    assert made.advertise(2, "b", 9092, "p") == ("kafka.example", 9097)
+    assert {node_id: node.place for node_id, node in addresses.nodes.items()} == {2: 9094, 3: 9095}
+    assert len(addresses.retired) == 1
+    made.close()
+    assert sorted(other.closed) == [(2, 9097), (3, 9095)]
+    assert ports.closed == []
+    addresses.close()
+    assert sorted(ports.closed) == [(1, 9093), (2, 9094), (3, 9095)]
+
+
+def test_nodes_elsewhere_begin_at_the_first_port() -> None:
+    """Where it is another one, ports are given anew, as after a restart, though nodes might keep theirs."""
+    addresses, _ = mapped(AutomaticPorts(9193))
+    addresses.learn([A, B])
+    made = addresses.elsewhere(AutomaticPorts(9093), Ports().bind)
+    assert {node_id: node.place for node_id, node in made.nodes.items()} == {1: 9093, 2: 9094}
+    offset = made.elsewhere(OffsetPorts(9093), Ports().bind)
+    assert {node_id: node.place for node_id, node in offset.nodes.items()} == {1: 9094, 2: 9095}
+    again = offset.elsewhere(AutomaticPorts(9093), Ports().bind)
+    assert {node_id: node.place for node_id, node in again.nodes.items()} == {1: 9093, 2: 9094}
+
+
+def test_nodes_elsewhere_without_a_port() -> None:
+    """They are unmapped there, with the reason, as are those that were before; one that is gone is left out."""
+    addresses, _ = mapped(OffsetPorts(9093), 9094)
+    with pytest.raises(NoPortError):
+        addresses.learn([A, B, C])
+    addresses.miss([3], now=1.0)
+    made = addresses.elsewhere(OffsetPorts(19_093), Ports(19_095, 19_096).bind)
+    assert whys(made) == {2: "port 19095 of node 2 is taken by another process"}
+    assert {node_id: node.place for node_id, node in made.nodes.items()} == {1: 19_094}
+    assert made.upstream(1) == ("a", 9092)
+    assert [str(problem) for problem in made.reserve([1, 3])] == ["port 19096 of node 3 is taken by another process"]
+    assert whys(addresses) == {1: "port 9094 of node 1 is taken by another process"}
+
+
+def test_no_descriptor_for_nodes_elsewhere() -> None:
+    """A shortage is the reason of every node, also of one that would keep its place."""
+    addresses, _ = mapped(AutomaticPorts(9093))
+    addresses.learn([A, B])
+
+    def bind(node_id: int, _: Place) -> None:
+        raise NoPortError(Reason.OUT_OF_DESCRIPTORS, f"node {node_id}: none is left")
+
+    assert whys(addresses.elsewhere(AutomaticPorts(9094), bind)) == {
+        1: "node 1: none is left",
+        2: "node 2: none is left",
+    }
+
+
+def test_what_would_lack_a_port_where_each_node_has_only_one() -> None:
+    """The port is tried: one that another process has is named; afterwards nothing listens that did not before."""
+    addresses, ports = mapped(OffsetPorts(9093, ((1, 4),)), 9095)
+    addresses.learn([(1, "b1", 9092)])
+    assert {node_id: str(why) for node_id, why in addresses.lacking([1, 2, 3, 7]).items()} == {
+        3: "port 9095 of node 3 is taken by another process",
+        7: "node 7 is in none of nodes.ranges",
+    }
+    assert ports.taken == {9093, 9095}
+
+
+def test_what_would_lack_a_port_where_nodes_have_the_next_one() -> None:
+    """No port is tried: those that this cluster's own nodes do not have count as free, each for one node."""
+    addresses, ports = mapped(AutomaticPorts(65533), 65535)
+    addresses.learn([(1, "b1", 9092)])
+    assert {node_id: str(why) for node_id, why in addresses.lacking([1, 2, 3, 4]).items()} == {
+        4: "no port from 65533 on is free for node 4"
+    }
+    assert ports.taken == {65533, 65535}
+    anywhere, _ = mapped(AutomaticPorts(0))
+    assert anywhere.lacking(range(100)) == {}

@@ -7,7 +7,9 @@ from itertools import islice
 import pytest
 
 from kproxy.observe.reasons import Reason
-from kproxy.routing.ports import MAX_PORT, AutomaticPorts, NoPortError, OffsetPorts, PortStrategy, unmapped
+from kproxy.routing.places import NodePlaces, NoPortError
+from kproxy.routing.ports import MAX_PORT, AutomaticPorts, OffsetPorts
+from kproxy.routing.strategy import unmapped
 
 
 def test_offset_without_ranges_is_first_port_and_node_id() -> None:
@@ -98,7 +100,7 @@ def test_exhausted_says_what_was_tried(ports: OffsetPorts | AutomaticPorts, says
         (AutomaticPorts(0), [7, 8, 9], []),
     ],
 )
-def test_nodes_without_a_port(ports: PortStrategy, node_ids: list[int], says: list[str]) -> None:
+def test_nodes_without_a_port(ports: NodePlaces, node_ids: list[int], says: list[str]) -> None:
     """All of them are reported before any port is bound."""
     assert [str(problem) for problem in unmapped(ports, node_ids)] == says
 

@@ -16,6 +16,7 @@ from kproxy.cluster.failover_history import STAYS, FailoverHistory
 from kproxy.state.restore import ASIDE, restored
 from kproxy.state.sqlite import SqliteStore
 from kproxy.state.store import MemoryStore, StateError, Store
+from tests.unit.state.keeping import keep
 
 
 def number(_key: str, value: bytes) -> int:
@@ -130,5 +131,5 @@ async def test_a_failover_history_that_cannot_be_read(store: Store, kept: bytes)
     assert [line["event"] for line in lines][-1] == "failovers are counted anew"
     assert list(await store.items(ASIDE + STAYS)) == [("orders", kept)]
     with trio.fail_after(10):
-        await history.keep(store)
+        await keep(store, history.keep)
         await history.remember(store)

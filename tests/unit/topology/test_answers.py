@@ -25,7 +25,7 @@ def test_no_controller_is_none() -> None:
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (MetadataResponse(brokers=[GOOD], error_code=129), "error 129"),
+        (MetadataResponse(brokers=[GOOD], error_code=129), "REBOOTSTRAP_REQUIRED"),
         (MetadataResponse(cluster_id="x"), r"no broker that can be dialled \(0 in all\)"),
         (MetadataResponse(brokers=[MetadataResponseBroker(1, "", -1)]), r"\(1 in all\)"),
     ],

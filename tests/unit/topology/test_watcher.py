@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import trio
 
+from kproxy.errors import IdentityError
 from kproxy.topology.snapshot import Change, Snapshot
 from kproxy.topology.watcher import Watcher
 from kproxy.upstream.client import UpstreamClient
@@ -132,7 +133,7 @@ async def test_a_bad_answer_never_replaces_a_good_snapshot(
         else:
             broker.name_nodes({})
     await eventually(lambda: watcher.reachable is False, "the bad answer")
-    assert ("error 129" if bad == "error" else "no broker that can be dialled") in str(watcher.last_error)
+    assert ("REBOOTSTRAP_REQUIRED" if bad == "error" else "no broker that can be dialled") in str(watcher.last_error)
     assert watcher.snapshot == good
     for broker in brokers:
         broker.answer.error_code = 0
@@ -218,6 +219,23 @@ async def test_hints_do_not_get_below_the_floor(watch: Watch, brokers: list[Scri
     assert 2 <= polls(brokers) <= 6
 
 
+async def test_hints_do_not_hurry_a_refused_login(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients whose dials fail bring no refusal more: somewhere, refusals lock a user out."""
+    tried = 0
+
+    async def refused(self: Watcher) -> None:
+        nonlocal tried
+        tried += 1
+        raise IdentityError("refused")
+
+    monkeypatch.setattr(Watcher, "_poll", refused)
+    watcher = await watch(floor=0.02, interval=60.0)
+    for _ in range(40):
+        watcher.hint()
+        await trio.sleep(0.02)
+    assert tried <= 8  # at 0, 0.02, 0.06, 0.14, ... s; with hints at each floor
+
+
 async def test_news_in_passing_bring_the_next_poll(watch: Watch, brokers: list[ScriptedBroker], seen: Seen) -> None:
     """An unknown node is found before the interval ends, but only the poll adds it."""
     watcher = await watch(interval=3600)
@@ -229,6 +247,19 @@ async def test_news_in_passing_bring_the_next_poll(watch: Watch, brokers: list[S
     assert len(seen.changes) == 1
     await eventually(lambda: len(seen.changes) == 2, "the change", seconds=2)
     assert [node.id for node in seen.changes[1].added] == [9]
+
+
+async def test_news_in_passing_that_were_none(watch: Watch, brokers: list[ScriptedBroker], seen: Seen) -> None:
+    """The poll that follows is reported without a change, once: who has believed the news must take them back."""
+    watcher = await watch(interval=3600)
+    await eventually(lambda: len(watcher.nodes) == 3, "the first round")
+    watcher.learn("scripted", [(1, "old", 9092)])
+    await eventually(lambda: len(seen.changes) == 2, "the report", seconds=2)
+    assert not seen.changes[1]
+    watcher.hint()
+    await eventually(lambda: polls(brokers) == 3, "another poll", seconds=3)
+    await trio.sleep(0.05)
+    assert len(seen.changes) == 2
 
 
 async def test_one_odd_view_brings_one_poll(watch: Watch, brokers: list[ScriptedBroker]) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import trio
 
+from kproxy.errors import MalformedMessageError
 from kproxy.upstream.frames import FrameSplitter
 from kproxy.wire.generated.api_versions_response import ApiVersion, ApiVersionsResponse
+from kproxy.wire.generated.metadata_request import MetadataRequest
 from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker
 from kproxy.wire.header import RequestHeader, decode_request_header, encode_response_header
 from kproxy.wire.primitives import frame
@@ -25,6 +28,8 @@ class ScriptedBroker:
         self.script: dict[int, Behaviour] = {}
         self.answer = MetadataResponse(cluster_id="scripted", controller_id=1)
         self.seen: list[RequestHeader] = []
+        self.topics_asked: set[str] = set()
+        """The names of topics in all Metadata requests."""
         self.accepted = 0
         self.port = 0
         self._newest_hello = newest_hello
@@ -95,8 +100,12 @@ class ScriptedBroker:
             self._streams.discard(stream)
 
     async def _handle(self, stream: trio.SocketStream, request: bytes) -> None:
-        header, _ = decode_request_header(request, 0, len(request))
+        header, body = decode_request_header(request, 0, len(request))
         self.seen.append(header)
+        if header.api_key == METADATA:
+            with suppress(MalformedMessageError):
+                asked = MetadataRequest.decode(memoryview(request)[body:], header.api_version)
+                self.topics_asked.update(topic.name or "" for topic in asked.topics or ())
         await self.script.get(header.api_key, ScriptedBroker.good)(self, stream, header)
 
 

@@ -90,3 +90,11 @@ def test_each_reason_once() -> None:
     refused = OSError(errno.ECONNREFUSED, "refused")
     error.__cause__ = ExceptionGroup("", [refused, refused, OSError("odd")])
     assert reason(error) == "connection refused, odd"
+
+
+@pytest.mark.parametrize("host", ["broker..internal", "b" * 64 + ".internal"])
+async def test_what_is_no_name_of_dns_has_no_address(host: str) -> None:
+    """Whatever a broker advertises: it is no fault of kproxy's own."""
+    with pytest.raises(socket.gaierror) as refused:
+        await open_tcp(host, 9092)
+    assert reason(refused.value) == "the name has no address"

@@ -29,6 +29,7 @@ def test_both_moments(authority: Authority, name: str, days: tuple[int, int], of
     kind = ClientTls if of_server else UpstreamTls
     found = own_validity(kind(certificate=str(made.chain), key=str(made.key)), "tls", of_server=of_server)
     assert found is not None
+    assert found.names == ("DNS:localhost", "IP Address:127.0.0.1")
     begins, ends = (moment - time.time() for moment in (found.begins, found.ends))
     assert begins == pytest.approx(days[0] * DAY, abs=60)
     assert ends == pytest.approx(days[1] * DAY, abs=60)

@@ -15,9 +15,12 @@ from kproxy.wire.generated.metadata_response import (
 )
 from kproxy.wire.header import RequestHeader, encode_request_header
 from kproxy.wire.skim import (
+    ACKS_BITS,
     BROKER,
     COMPACT_INT32,
     CONTROLLER,
+    IN_TRANSACTION,
+    MOST_ACKS,
     STRING_INT32,
     Address,
     Skimmed,
@@ -144,7 +147,10 @@ def test_acks(version: int, wanted: int, transactional_id: str | None, client_id
     text = (bytes([length]) if version >= 9 else struct.pack(">h", length - 1)) + raw
     request = header + text + struct.pack(">hi", wanted, 30_000)
     for buf in (b"." + request + b".", memoryview(b"." + request + b".")):
-        assert acks(buf, 1, 1 + len(request)) == wanted
+        found = acks(buf, 1, 1 + len(request))
+        assert found == wanted + (0 if transactional_id is None else IN_TRANSACTION)
+        assert (found > MOST_ACKS) is (transactional_id is not None)
+        assert bool(found & ACKS_BITS) is (wanted != 0)
         assert is_transactional(buf, 1, 1 + len(request)) is (transactional_id is not None)
         for end in range(len(request) - 4):
             assert acks(buf, 1, 1 + end) is None
@@ -156,6 +162,16 @@ def test_acks_of_a_malformed_request() -> None:
         acks(b"\x00\x00\x00\x08\x00\x00\x00\x07\xff\xfe\x00\x00", 0, 12)
     with pytest.raises(MalformedMessageError):
         acks(b"\x00\x00\x00\x0c\x00\x00\x00\x07\xff\xff\x00\xff\xff\xff\x01", 0, 15)
+
+
+@pytest.mark.parametrize(("version", "header"), [(8, bytes(4)), (9, bytes(5))])
+@pytest.mark.parametrize("brokers", [[], [MetadataResponseBroker(node_id=7, host="b7", port=9092)]])
+def test_a_glance(version: int, header: bytes, brokers: list[MetadataResponseBroker]) -> None:
+    """A glance sees whether a response has an address, behind a header with and without tagged fields."""
+    body = MetadataResponse(brokers=brokers).encode(version)
+    glance = response_glance(3, version)
+    assert glance is not None
+    assert glance.nothing(header + body, 0, len(header) + len(body)) is not bool(brokers)
 
 
 def test_a_response_without_addresses_has_no_glance() -> None:

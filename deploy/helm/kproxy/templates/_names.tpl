@@ -20,6 +20,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- default (ternary (include "kproxy.fullname" .) "default" .Values.serviceAccount.create) .Values.serviceAccount.name -}}
 {{- end -}}
 
+{{- /* The ConfigMap by which replicas agree, and the Role for it. */ -}}
+{{- define "kproxy.orders" -}}
+{{- printf "%s-orders" (include "kproxy.fullname" .) -}}
+{{- end -}}
+
 {{- define "kproxy.image" -}}
 {{- $image := .Values.image -}}
 {{- if $image.digest -}}

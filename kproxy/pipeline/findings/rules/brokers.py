@@ -87,19 +87,17 @@ _SKEW: Final = Rule(
         Limit("times", 3, "times the median of the other brokers"),
         Limit("part", 1.5, "times an equal share"),
     ),
-    query="""
+    query=f"""
 WITH by_node AS (
-  SELECT cluster, node, sum(coalesce(bytes_in, 0) + coalesce(bytes_out, 0)) AS traffic_bytes,
-    count(*) AS connections_seen,
+  SELECT cluster, node, try_sum(try_add(coalesce(bytes_in, 0), coalesce(bytes_out, 0))) AS traffic_bytes,
     count(DISTINCT client_id) AS clients_seen
-  FROM connections
-  WHERE since < :until AND coalesce(ended, last_seen) >= :since AND node IS NOT NULL GROUP BY cluster, node
+  FROM traffic WHERE {sql.within("hour", "HOUR")} AND node IS NOT NULL GROUP BY cluster, node
 ), compared AS (
-  SELECT one.cluster, one.node AS subject, one.traffic_bytes, one.connections_seen, one.clients_seen,
+  SELECT one.cluster, one.node AS subject, one.traffic_bytes, one.clients_seen,
     median(other.traffic_bytes) AS others_bytes, count(*) + 1 AS brokers,
-      sum(other.traffic_bytes) + one.traffic_bytes AS total
+    try_add(try_sum(other.traffic_bytes), one.traffic_bytes) AS total
   FROM by_node AS one JOIN by_node AS other ON one.cluster = other.cluster AND one.node != other.node
-  GROUP BY one.cluster, one.node, one.traffic_bytes, one.connections_seen, one.clients_seen
+  GROUP BY one.cluster, one.node, one.traffic_bytes, one.clients_seen
 )
 SELECT *, traffic_bytes / total AS part_of_all, traffic_bytes / greatest(others_bytes, 1) AS factor,
   traffic_bytes / 1e9D AS gigabytes, others_bytes / 1e9D AS others_gigabytes

@@ -22,7 +22,7 @@ _CHURN: Final = Rule(
     query=f"""
 WITH by_hour AS (
   SELECT cluster, client_id AS subject, date_trunc('HOUR', since) AS hour, count_if(seconds < :short) AS short_ones,
-    count_if(seconds < :short) / count(DISTINCT address) AS by_address
+    count_if(seconds < :short) / greatest(count(DISTINCT address), 1) AS by_address
   FROM connections WHERE {sql.within("since")} GROUP BY ALL
 ), churn AS (
   SELECT cluster, subject, count_if(by_address >= :an_hour) AS hours_many, max(by_address) AS most,
@@ -110,14 +110,10 @@ _HINTS: Final = (
     ("stalled_frame", "its requests stop halfway: look at its network, or at a process that stands still"),
     ("unread_response", "it does not read its responses: look at a process that stands still, or out of memory"),
     ("idle_timeout", "it connects and sends nothing: look at its security.protocol, or at a health check"),
-    ("tls_on_plaintext", "set its security.protocol to PLAINTEXT, or use the port with TLS"),
-    ("http_on_kafka_port", "it speaks HTTP: the admin port is the one for it"),
     ("unknown_api", "it is newer than kproxy, or does not speak Kafka"),
     ("unsupported_version", "it is too old, or too new, for the brokers"),
     ("refused_api", "it asks for what is only for brokers, or switched off"),
     ("correlation_reused", "its library numbers requests wrongly: upgrade it"),
-    ("address_limit", "it holds too many connections (rule connection-leak), or shares its address with too many"),
-    ("address_rate", "it connects too often (rule connection-churn)"),
 )
 _REFUSED: Final = Rule(
     name="connections-cut-off",
@@ -128,7 +124,7 @@ _REFUSED: Final = Rule(
     limits=(Limit("share", 0.1, "share of the connections of the client that ended"),),
     query=f"""
 WITH hints(reason, hint) AS (
-  VALUES {", ".join(f"('{reason}', '{hint}')" for reason, hint in _HINTS)}
+  VALUES {sql.values(_HINTS)}
 ), ended AS (
   SELECT cluster, client_id, reason, detail, ended FROM connections WHERE ended >= :since AND ended < :until
 ), totals AS (
@@ -148,7 +144,7 @@ WHERE cut_off >= :least AND cut_off >= :share * all_ended
 )
 _PROXY: Final = Rule(
     name="proxy-short-of-resources",
-    help="A kproxy ends connections for a fault of its own, or because it has no memory or descriptors left",
+    help="A kproxy ends connections for a fault of its own, or because it has no memory left",
     kind="proxy",
     severity="critical",
     needs=(Limit("least", 3, "connections that ended so"),),
@@ -156,7 +152,7 @@ _PROXY: Final = Rule(
 WITH ended AS (
   SELECT cluster, proxy, reason, detail, ended FROM connections
   WHERE ended >= :since AND ended < :until
-    AND reason IN ('internal_error', 'memory_limit', 'out_of_descriptors', 'client_limit')
+    AND reason IN ('internal_error', 'memory_limit')
 )
 SELECT cluster, proxy AS subject, reason, count(*) AS connections, mode(detail) AS detail,
   min(ended) AS first_at, max(ended) AS last_at
@@ -164,7 +160,108 @@ FROM ended GROUP BY cluster, proxy, reason HAVING count(*) >= :least
 """,
     reason="It ended {connections} connections by {reason}, from {first_at:%Y-%m-%d %H:%M} to {last_at:%H:%M}",
     advice="internal_error: report the traceback in kproxy's log; memory_limit: raise limits and the memory of the "
-    "process, or add a replica; out_of_descriptors: raise ulimit -n; client_limit: raise "
-    "limits.max_connections",
+    "process, or add a replica",
 )
-RULES: Final = (_CHURN, _LEAK, _REFUSED, _PROXY)
+_REFUSALS: Final = f"""refused AS (
+  SELECT cluster, proxy, at, get_json_object(json, '$.reason') AS reason, get_json_object(json, '$.detail') AS detail,
+    get_json_object(json, '$.address') AS address,
+    coalesce(try_add(1, try_cast(get_json_object(json, '$.left_out') AS bigint)), 1) AS times
+  FROM (
+    SELECT DISTINCT cluster, proxy, at, json FROM events WHERE event = 'admission_refused' AND {sql.within("at")}
+  )
+)"""
+"""Clients that were not let in: kproxy writes some of them, and of how many others each one tells.
+
+A topic may hold an event twice, after a lost answer, and a directory may have it, too. The numbers of events tell two
+that are alike from one that is repeated.
+"""
+_KEPT_OUT: Final = (
+    ("tls_on_plaintext", "it speaks TLS to a port that has none: set its security.protocol to PLAINTEXT"),
+    ("plaintext_on_tls", "it speaks plaintext to a port that has TLS: set its security.protocol to SSL or SASL_SSL"),
+    ("tls_failed", "the detail says what its TLS and kproxy do not agree on: look at its truststore, and its keystore"),
+    ("tls_timeout", "its TLS handshake does not end: look at the network between it and kproxy"),
+    (
+        "unknown_server_name",
+        "it asks for a name that kproxy has not: look at its bootstrap.servers",
+    ),
+    (
+        "authentication_timeout",
+        "it does not authenticate: look at its security.protocol and sasl.mechanism",
+    ),
+    ("unauthenticated_request", "it does not authenticate: look at its security.protocol"),
+    ("unexpected_proxy_header", "name the load balancer before kproxy in proxy_protocol.networks"),
+    (
+        "proxy_header",
+        "its load balancer sends no PROXY header, or a wrong one: switch that on, or leave it out of "
+        "proxy_protocol.networks",
+    ),
+    ("http_on_kafka_port", "it speaks HTTP to a port of Kafka: a health check or a scanner has the wrong port"),
+)
+_NOT_ADMITTED: Final = Rule(
+    name="clients-not-admitted",
+    help="Clients at an address try again and again, and are not let in for how they are set up",
+    kind="address",
+    severity="warning",
+    needs=(Limit("least", 5, "connections that ended so"),),
+    query=f"""
+WITH hints(reason, hint) AS (
+  VALUES {sql.values(_KEPT_OUT)}
+), {_REFUSALS}
+SELECT cluster, address AS subject, reason, any_value(hint) AS hint, count(*) AS connections, mode(detail) AS detail,
+  min(at) AS first_at, max(at) AS last_at
+FROM refused JOIN hints USING (reason) GROUP BY cluster, address, reason HAVING count(*) >= :least
+""",
+    reason="At least {connections} connections from there ended before they were relayed: {reason}",
+    advice="{reason}: {hint}",
+)
+_LIMITS: Final = (
+    ("client_limit", "critical", "raise limits.max_connections and the descriptors of the process, or add a replica"),
+    ("out_of_descriptors", "critical", "raise the open files that the process may have (LimitNOFILE, ulimit -n)"),
+    ("cluster_limit", "critical", "raise max_connections of the virtual cluster, or look for a connection leak"),
+    (
+        "address_limit",
+        "warning",
+        "raise limits.max_connections_per_address if many clients share the address, or look "
+        "for a connection leak there",
+    ),
+    (
+        "address_rate",
+        "warning",
+        "look for a client there that connects again and again, or raise limits.connections_per_second_per_address",
+    ),
+    ("handshake_limit", "warning", "raise limits.max_handshakes or handshakes_per_second, or add a replica"),
+    (
+        "authentication_limit",
+        "warning",
+        "raise limits.max_unauthenticated, or look for clients that never log in",
+    ),
+    (
+        "authentication_unavailable",
+        "critical",
+        "kproxy has no keys of the issuer of tokens: look at authentication.oauthbearer and at the log",
+    ),
+)
+_AT_LIMIT: Final = Rule(
+    name="clients-turned-away",
+    help="A kproxy turns clients away: one of its limits is reached, or it cannot check who they are",
+    kind="proxy",
+    severity="warning",
+    needs=(Limit("least", 5, "connections that were turned away"),),
+    query=f"""
+WITH hints(reason, severity, hint) AS (
+  VALUES {sql.values(_LIMITS)}
+), {_REFUSALS}, by_address AS (
+  SELECT cluster, proxy, reason, address, try_sum(times) AS times, mode(detail) AS detail, min(at) AS first_at,
+    max(at) AS last_at
+  FROM refused GROUP BY ALL
+)
+SELECT cluster, proxy AS subject, reason, any_value(severity) AS severity, any_value(hint) AS hint,
+  try_sum(times) AS connections, count(*) AS addresses, max_by(address, times) AS most_of,
+  max_by(detail, times) AS detail, min(first_at) AS first_at, max(last_at) AS last_at
+FROM by_address JOIN hints USING (reason) GROUP BY cluster, proxy, reason HAVING try_sum(times) >= :least
+""",
+    reason="It turned {connections} connections away by {reason}, most of them from {most_of}, from "
+    "{first_at:%Y-%m-%d %H:%M} to {last_at:%H:%M}",
+    advice="{reason}: {hint}",
+)
+RULES: Final = (_CHURN, _LEAK, _REFUSED, _PROXY, _NOT_ADMITTED, _AT_LIMIT)

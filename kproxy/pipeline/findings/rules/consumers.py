@@ -29,12 +29,15 @@ _GROWING_LAG: Final = Rule(
         Limit("seconds", 10, "seconds that it takes to read so many records, where that is known"),
         sql.DEVIATIONS,
     ),
-    # Who reads more in the evening has more under way. The weight of a sample is what was read.
+    # Who reads more in the evening has more under way. The weight of a sample is what was read. Java pushes that twice
+    # under one name: of all topics, and of each.
     query=f"""
 WITH samples AS (
   SELECT cluster, client_id AS subject, client_instance_id AS instance, received_at AS at,
     max(value) FILTER (WHERE metric = '{LAG}') AS value,
-    coalesce(sum(value) FILTER (WHERE metric = '{CONSUMED}' AND temporality = 'delta'), 0) AS weight
+    coalesce(
+      sum(value) FILTER (WHERE metric = '{CONSUMED}' AND temporality = 'delta' AND labels['topic'] IS NULL),
+      sum(value) FILTER (WHERE metric = '{CONSUMED}' AND temporality = 'delta'), 0) AS weight
   FROM points
   WHERE {sql.within("received_at")} AND {sql.one_of("metric", (LAG, CONSUMED))} AND value IS NOT NULL
   GROUP BY ALL

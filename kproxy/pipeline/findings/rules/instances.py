@@ -17,32 +17,43 @@ _SILENT: Final = Rule(
     needs=(Limit("pushes", 5, "pushes of the instance"),),
     limits=(
         Limit("gaps", 4, "times its usual gap between two pushes"),
-        Limit("seconds", 300, "seconds without a push, at least"),
+        Limit("seconds", 300, "seconds without a push, at least, after which others still push by the same kproxy"),
         Limit("siblings", 2, "siblings that go on, where none of its connections does, and it did not close them"),
     ),
+    # Where a receiver stalls, or the job catches up, events are newer than pushes, and all would be called silent.
     query=f"""
 WITH pushed AS (
-  SELECT cluster, client_id, client_instance_id, software_name, address, port, received_at, terminating,
+  SELECT cluster, client_id, client_instance_id, software_name, address, port, proxy, received_at, terminating,
     unix_millis(received_at)
       - lag(unix_millis(received_at)) OVER (PARTITION BY cluster, client_instance_id ORDER BY received_at) AS gap
   FROM pushes WHERE {sql.within("received_at")}
 ), known AS (
   SELECT cluster, client_id, client_instance_id, max_by(address, received_at) AS address,
     max_by(software_name, received_at) AS software_name, min(received_at) AS first_push,
-    max(received_at) AS last_push, collect_set(port) AS ports, count(*) AS pushes_seen,
-      median(gap) / 1000D AS usual_gap,
-    bool_or(terminating) AS closed
+    max(received_at) AS last_push, max_by(proxy, received_at) AS proxy, collect_set(port) AS ports,
+    count(*) AS pushes_seen, median(gap) / 1000D AS usual_gap, bool_or(terminating) AS closed
   FROM pushed GROUP BY cluster, client_id, client_instance_id
 ), paced AS (
   SELECT *, greatest(:gaps * usual_gap, :seconds) AS patience,
     count(*) OVER (PARTITION BY cluster, client_id, address) AS at_address
   FROM known
-), silent AS (
+), quiet AS (
   SELECT *, unix_millis(last_push) / 1000D + patience AS silent_from FROM paced
-  WHERE pushes_seen >= :pushes AND NOT closed AND unix_millis(last_push) / 1000D + patience < unix_seconds(:until)
+  WHERE pushes_seen >= :pushes AND NOT closed
+), heard AS (
+  SELECT cluster, proxy, collect_list(at) AS times
+  FROM (
+    SELECT cluster, proxy, min(unix_millis(received_at)) / 1000D AS at FROM pushed
+    GROUP BY cluster, proxy, date_trunc('MINUTE', received_at)
+  ) GROUP BY cluster, proxy
+), silent AS (
+  SELECT * FROM (
+    SELECT quiet.*, array_min(filter(times, at -> at > silent_from)) AS heard_from
+    FROM quiet JOIN heard ON heard.cluster <=> quiet.cluster AND heard.proxy <=> quiet.proxy
+  ) WHERE heard_from IS NOT NULL
 ), connected AS (
   SELECT silent.cluster, client_instance_id, max_by(reason, ended) AS last_reason,
-    max(coalesce(ended, last_seen)) FILTER (WHERE unix_millis(coalesce(ended, last_seen)) / 1000D > silent_from)
+    max(coalesce(ended, last_seen)) FILTER (WHERE unix_millis(coalesce(ended, last_seen)) / 1000D > heard_from)
       AS connected_until
   FROM silent JOIN connections AS held ON held.cluster = silent.cluster AND held.client_id = silent.client_id
     AND held.address = silent.address AND (array_contains(ports, held.port) OR at_address = 1)

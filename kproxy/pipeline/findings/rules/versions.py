@@ -145,19 +145,19 @@ WITH spans AS (
   WHERE new.began >= :since AND new.began < :until
   GROUP BY ALL
 ), requested AS (
-  SELECT cluster, client_id, software_version, sum(requests) AS requests
+  SELECT cluster, client_id, software_version, try_sum(requests) AS requests
   FROM traffic WHERE {sql.within("hour")} GROUP BY ALL
 ), failed AS (
-  SELECT cluster, client_id, software_version, error_class, sum(errors) AS errors, mode(error) AS error,
+  SELECT cluster, client_id, software_version, error_class, try_sum(errors) AS errors, mode(error) AS error,
     mode(api) AS api
   FROM errors_by_class WHERE {sql.within("hour")} GROUP BY ALL
 ), others AS (
-  SELECT changes.cluster, changes.client_id, new_version, error_class, sum(errors) AS errors
+  SELECT changes.cluster, changes.client_id, new_version, error_class, try_sum(errors) AS errors
   FROM changes JOIN errors_by_class AS other ON changes.cluster = other.cluster AND changes.client_id != other.client_id
     AND other.last_at >= changed
   WHERE {sql.within("hour")} GROUP BY ALL
 ), asked_by_others AS (
-  SELECT changes.cluster, changes.client_id, new_version, sum(requests) AS requests
+  SELECT changes.cluster, changes.client_id, new_version, try_sum(requests) AS requests
   FROM changes JOIN traffic AS other ON changes.cluster = other.cluster AND changes.client_id != other.client_id
     AND other.hour >= date_trunc('HOUR', changed)
   WHERE {sql.within("hour")} GROUP BY ALL
@@ -181,11 +181,12 @@ WITH spans AS (
   LEFT JOIN asked_by_others ON asked_by_others.cluster = changes.cluster
     AND asked_by_others.client_id = changes.client_id AND asked_by_others.new_version = changes.new_version
 )
-SELECT *, new_errors / new_requests AS new_share, old_errors / old_requests AS old_share
-FROM compared
-WHERE new_errors >= :least AND new_requests >= :requests AND old_requests >= :requests
-  AND new_errors / new_requests >= :share AND new_errors / new_requests >= :times * old_errors / old_requests
-  AND new_errors / new_requests >= :times * coalesce(others_share, 0)
+SELECT *
+FROM (
+  SELECT *, try_divide(new_errors, new_requests) AS new_share, try_divide(old_errors, old_requests) AS old_share
+  FROM compared
+) WHERE new_errors >= :least AND new_requests >= :requests AND old_requests >= :requests
+  AND new_share >= :share AND new_share >= :times * old_share AND new_share >= :times * coalesce(others_share, 0)
 """,
     reason="With {software_name} {new_version} (since {changed:%Y-%m-%d %H:%M}) it got {new_errors} errors of the "
     "class {error_class}, {new_share:.2%} of its requests, mostly {error} to {api}; with {old_version} "

@@ -12,6 +12,7 @@ from kproxy.observe.reasons import Reason
 from kproxy.protocol.fault import Fault
 from kproxy.protocol.outcomes import Answer, Forward
 from kproxy.wire.generated.api_keys import ApiKey
+from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -180,11 +181,18 @@ def test_a_commit_of_a_group_that_is_not_hosted_passes_unread(key: int, version:
 
 
 @pytest.mark.parametrize("version", range(3))
-def test_old_transactions_name_no_member_and_pass_unread(version: int) -> None:
-    """There is nothing to be fenced, nor to be rewritten."""
-    connection = Connection(hosting()[0])
-    assert connection.outcome(TXN, version, in_transaction(version).encode(version)) is None
-    assert connection.outcome(TXN, version, b"") is None
+def test_old_transactions_name_no_member(version: int) -> None:
+    """They pass as they are, with nothing to be fenced; but not while offsets are committed again (14)."""
+    world, _ = hosting()
+    connection = Connection(world)
+    said = in_transaction(version)
+    assert connection.outcome(TXN, version, said.encode(version)) is None
+    assert world.coordinator.groups[GROUP].transacted_at == world.now
+    with world.coordinator.refreshing(GROUP):
+        assert set(refused(world, TXN, version, said).values()) == {ErrorCode.COORDINATOR_LOAD_IN_PROGRESS}
+        assert connection.outcome(TXN, version, in_transaction(version, OTHER).encode(version)) is None
+    with pytest.raises(MalformedMessageError):
+        connection.outcome(TXN, version, b"")
 
 
 @pytest.mark.parametrize(("key", "version"), EVERY)

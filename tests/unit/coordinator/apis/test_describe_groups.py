@@ -125,7 +125,7 @@ def test_a_coordinator_that_refuses(version: int, refuses: int) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("groups", [[], ["theirs"], ["mine too"]])
 def test_requests_without_a_hosted_group_pass(version: int, groups: list[str]) -> None:
-    """The request goes on byte by byte, and the response is not held."""
+    """The request goes on byte by byte; the response is held until it is whole, for its error codes."""
     admin = Admin()
     admin.hosting.stable("mine", "a")
     frame = encoded(DescribeGroupsRequest(groups), version)
@@ -134,8 +134,8 @@ def test_requests_without_a_hosted_group_pass(version: int, groups: list[str]) -
     response = admin.broker_on_paper.answer(frame)
     for byte in response:
         admin.feed("broker", bytes((byte,)))
-        assert admin.responses.held_bytes <= 16
-    assert bytes(admin.client.data) == response
+        assert admin.responses.held_bytes <= len(response)
+    assert (bytes(admin.client.data), admin.responses.held_bytes) == (response, 0)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from kproxy.coordinator.apis.group_request import Permissions, Questions
-from kproxy.coordinator.apis.offset_refresh import refreshing
+from kproxy.coordinator.apis.group_request import Permissions
+from kproxy.coordinator.apis.offset_refresh import Refresh, refreshing
+from kproxy.coordinator.settings import GroupSettings
 from kproxy.protocol.outcomes import AskBroker, Deferred
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.consumer_protocol_assignment import ConsumerProtocolAssignment, TopicPartition
@@ -83,12 +84,41 @@ def test_many_partitions_are_asked_for_in_parts() -> None:
     assert counts == [500, 500, 200]
 
 
-def answered(steps: Questions, answer: bytes) -> Iterator[bytes]:
+def answered(steps: Refresh, answer: bytes) -> Iterator[bytes]:
     """Yield the next question after an answer, if there is one."""
     try:
         yield steps.send(answer)
     except StopIteration:
         return
+
+
+@pytest.mark.parametrize(
+    ("error", "told", "again"),
+    [
+        (ErrorCode.NOT_COORDINATOR, ErrorCode.NOT_COORDINATOR, 0.0),
+        (ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.NONE, 60.0),
+        (ErrorCode.GROUP_AUTHORIZATION_FAILED, ErrorCode.NONE, GroupSettings().offset_refresh),
+    ],
+)
+def test_a_broker_that_refuses_the_group(error: int, told: int, again: float) -> None:
+    """A member whose broker is no longer the coordinator is told so (16), and its offsets are due at the right one."""
+    hosting = Hosting()
+    (member,) = hosting.clients("one", group_id=GROUP)
+    member.join()
+    hosting.wait(DELAY)
+    assert member.sync({member.member_id: ASSIGNED}).error == 0
+    connection = Connection(hosting)
+    connection.context.state(Permissions).add(GROUP, None)
+    outcome = connection.outcome(
+        ApiKey.HEARTBEAT, 4, HeartbeatRequest(GROUP, member.generation, member.member_id).encode(4)
+    )
+    assert isinstance(outcome, AskBroker)
+    next(outcome.steps)
+    answer = encode_response_header(7, ApiKey.OFFSET_FETCH, 7) + OffsetFetchResponse(error_code=error).encode(7)
+    with pytest.raises(StopIteration) as end:
+        outcome.steps.send(answer)
+    assert Response(end.value.value, ApiKey.HEARTBEAT, 4, HeartbeatResponse).body.error_code == told
+    assert hosting.coordinator.groups[GROUP].members[member.member_id].offsets_due == hosting.now + again
 
 
 ASSIGNED = (0).to_bytes(2) + ConsumerProtocolAssignment([TopicPartition("t", [3])]).encode(0)

@@ -18,7 +18,7 @@ TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "long": (int,), "double"
 
 def told(of: Day) -> list[dict[str, Any]]:
     """The events as kproxy encodes them."""
-    return [json.loads(encode(event, EPOCH + at, proxy, "shop").payload) for at, proxy, event in of.events()]
+    return [json.loads(encode(event, EPOCH + at, proxy, "shop", 0).payload) for at, proxy, event in of.events()]
 
 
 def digest(of: Day) -> str:
@@ -55,7 +55,8 @@ def test_events_have_the_fields_of_the_schema(of_5: Day) -> None:
             kind = schema[name] if isinstance(schema[name], str) else "array"
             assert value is None or isinstance(value, TYPES.get(kind, (list,))), (name, value)
     client = {"client_connected", "client_present", "client_disconnected"}
-    assert kinds == client | {"topology_changed", "clients_rebootstrap", "group_transition", "error_answered"}
+    others = {"topology_changed", "clients_rebootstrap", "group_transition", "error_answered", "admission_refused"}
+    assert kinds == client | others
 
 
 def test_events_come_in_order(of_5: Day) -> None:

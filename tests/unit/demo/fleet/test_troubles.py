@@ -32,12 +32,13 @@ def test_each_subject_is_in_the_fleet(of_5: Day) -> None:
     """As its rule names it."""
     fleet, kinds = of_5.fleet, {rule.name: rule.kind for rule in RULES}
     software = [instance.software for client in fleet.clients for instance in client.instances]
-    there = {
+    there: dict[str, set[str | None]] = {
         "client": {client.id for client in fleet.clients},
         "group": set(fleet.groups),
         "broker": set(map(str, BROKERS)),
         "version": {f"{one.name} {one.version}" for one in software},
         "proxy": set(PROXIES),
+        "address": {refused.address for _, _, refused in fleet.refused},
     }
     for planted in of_5.planted:
         assert [pair for pair in planted.expected if pair[1] not in there[kinds[pair[0]]]] == []

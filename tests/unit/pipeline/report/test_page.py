@@ -138,10 +138,18 @@ def test_old_data() -> None:
     """A job that stands still is no healthy fleet."""
     old = Coverage(SINCE + timedelta(hours=1), UNTIL - timedelta(hours=3), None, None)
     assert notices(replace(contents.busy(), coverage=old)) == (
-        "The newest data is of 2026-09-21 21:00 UTC, 3 h before the end of this time.",
+        "The newest event is of 2026-09-21 21:00 UTC, 3 h before the end of this time.",
         "The oldest data is of 2026-09-21 01:00 UTC.",
     )
     assert notices(contents.busy()) == ()
+
+
+def test_old_pushes() -> None:
+    """Events go on where a receiver stalls, and say nothing of that."""
+    stalled = replace(contents.busy().coverage, last_push=UNTIL - timedelta(hours=2))
+    assert notices(replace(contents.busy(), coverage=stalled)) == (
+        "The newest push is of 2026-09-21 22:00 UTC, 2 h before the end of this time.",
+    )
 
 
 def test_unanswered() -> None:

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from kproxy.observe.reasons import Reason
-from kproxy.relay.apis.altered_configs import MOST_ELEMENTS
+from kproxy.relay.apis.altered_configs import MOST_BYTES, MOST_ELEMENTS
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Relay, play, whole
 
 TOPIC, BROKER = 2, 4
+PING = frames.request(3, 0, 1)
+"""A first request: the second one may be larger."""
 APIS = [(key, version) for key in (33, 44) for version in frames.versions(key)]
 
 
@@ -109,3 +111,29 @@ def test_thousands_of_configs_of_brokers(key: int, version: int) -> None:
     one = relay().play([("client", alters(key, version, (BROKER, "7", {**configs, "x": "y"})))], whole)
     assert one.reason is Reason.FRAME_TOO_LARGE
     assert "1001 resources and configs in a request that alters brokers" in one.detail
+
+
+@pytest.mark.parametrize(("key", "version"), APIS)
+def test_large_values_of_brokers(key: int, version: int) -> None:
+    """They are refused before they are looked through: each comma would be looked at."""
+    configs: dict[str, str | None] = {f"listener.name.l{number}.listeners": "," * 8000 for number in range(20)}
+    one = relay().play(
+        [
+            ("client", PING),
+            ("broker", frames.response(3, 0, 1)),
+            ("client", alters(key, version, (BROKER, "7", configs))),
+        ],
+        whole,
+    )
+    assert one.reason is Reason.FRAME_TOO_LARGE
+    assert str(MOST_BYTES) in one.detail
+
+
+@pytest.mark.parametrize(("key", "version"), APIS)
+def test_an_answer_is_not_much_larger_than_its_request(key: int, version: int) -> None:
+    """It has a message for each resource, which repeats the beginning of a config's name."""
+    many = [(BROKER, str(number), dict[str, str | None]()) for number in range(900)]
+    request = alters(key, version, *many, (BROKER, "7", {"a" * 32_000 + ".host.name": "x.invalid"}))
+    one = play([("client", request)], relay)
+    assert len(one.client.data) < 10 * len(request)
+    assert answered(one, key, version)[0][3].startswith("the value of aaaa")

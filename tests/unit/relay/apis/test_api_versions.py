@@ -207,26 +207,26 @@ def test_only_v5_can_say_129(version: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("highest", "to_clients", "lacks"),
-    [(8, 8, False), (11, 11, False), (12, 13, True), (13, 13, False), (14, 13, False)],
+    ("highest", "to_clients", "has"),
+    [(8, 8, False), (11, 11, False), (12, 13, False), (13, 13, True), (14, 13, True)],
 )
-def test_metadata_v13_is_served_where_v12_is_known(highest: int, to_clients: int, lacks: bool) -> None:
+def test_metadata_v13_is_served_where_v12_is_known(highest: int, to_clients: int, has: bool) -> None:
     """rebootstrap.md: "v13 can be offered to clients over a broker that serves v12"; the broker's version is noted."""
     relay = play([("client", asked(4)), ("broker", replied(4, {3: (0, highest)}))])
     assert ranges(seen(relay, 4)) == {3: (0, to_clients)}
-    assert lacks_code(relay) == lacks
+    assert has_code(relay) == has
 
 
-def lacks_code(relay: Relay) -> bool:
-    """Whether it is noted that the broker's Metadata responses have no error code."""
+def has_code(relay: Relay) -> bool:
+    """Whether it is noted that the broker serves Metadata v13, whose responses have an error code."""
     state = relay.context.find(MetadataState)
-    return state is not None and state.lacks_code
+    return state is not None and state.has_code
 
 
 def test_a_broker_without_metadata() -> None:
     """The client gets no Metadata either, and nothing is noted that would change a request."""
     relay = play([("client", asked(4)), ("broker", replied(4, {12: (0, 4)}))])
-    assert (ranges(seen(relay, 4)), lacks_code(relay)) == ({12: (0, 4)}, False)
+    assert (ranges(seen(relay, 4)), has_code(relay)) == ({12: (0, 4)}, False)
 
 
 @pytest.mark.parametrize("version", [6, 7, 255, 256, 32767, -1, -32768])

@@ -46,11 +46,12 @@ def test_unknown_error_codes(version: int) -> None:
 
 @pytest.mark.parametrize("version", [version for version in frames.versions(0) if version < 10])
 def test_older_versions_pass_untouched(version: int) -> None:
-    """They name no node; any bytes pass, for the relay reads none of them."""
-    for body in (frames.produced(version, 5, [0, 6])[8:], b"\xff" * 100, b""):
+    """They name no node; any bytes pass, and the codes of those that are a response are counted."""
+    codes = {frames.produced(version, 5, [0, 6])[8:]: {(0, version): {6: 1}}, b"\xff" * 100: {}, b"": {}}
+    for body, errors in codes.items():
         sent = (len(body) + 4).to_bytes(4, "big") + (5).to_bytes(4, "big") + body
         relay = play([("client", frames.produce(version, 5)), ("broker", sent)])
-        assert (bytes(relay.client.data), relay.errors(), relay.reason) == (sent, {}, None)
+        assert (bytes(relay.client.data), relay.errors(), relay.reason) == (sent, errors, None)
 
 
 def hiding() -> Relay:

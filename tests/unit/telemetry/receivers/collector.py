@@ -58,7 +58,8 @@ class Collector:
         self.taken: list[Request] = []
         self.accepted = 0
         self.port = 0
-        self._tls = tls
+        self.tls = tls
+        """For connections from now on."""
 
     @property
     def resources(self) -> list[ResourceMetrics]:
@@ -75,8 +76,8 @@ class Collector:
     async def _serve(self, plain: trio.SocketStream) -> None:
         self.accepted += 1
         stream: trio.abc.Stream = plain
-        if self._tls is not None:
-            stream = trio.SSLStream(plain, self._tls, server_side=True, https_compatible=True)
+        if self.tls is not None:
+            stream = trio.SSLStream(plain, self.tls, server_side=True, https_compatible=True)
         try:
             async with stream:
                 http = h11.Connection(h11.SERVER)

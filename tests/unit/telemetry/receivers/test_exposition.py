@@ -109,6 +109,17 @@ def test_values_of_the_same_labels_are_one(made: Callable[[], list[Accumulator]]
     assert line.endswith(" 2.0")
 
 
+@pytest.mark.parametrize(("first", "second", "shown"), [(inf, -inf, "NaN"), (1e308, 1e308, "+Inf"), (0.1, 0.2, "0.3")])
+def test_values_that_have_no_sum(first: float, second: float, shown: str) -> None:
+    """One client may push them; the page is for all."""
+    accumulator = Accumulator()
+    dotted, underscored = gauge("sent", first, a_b="1"), gauge("sent", second, a_b="1")
+    dotted.gauge.data_points[0].attributes[0].key = "a.b"
+    list(accumulator.steps(client(), metrics(dotted, underscored), 0.0))
+    (line,) = [line for line in page(taken(accumulator)).splitlines() if not line.startswith("#")]
+    assert line.rpartition(" ")[2][:4].rstrip("0") == shown
+
+
 def many_points(*, labels: tuple[str, ...] = DEFAULT_LABELS) -> Accumulator:
     """A counter of one client with 1,000 points."""
     accumulator = Accumulator(labels=labels, expiry=10.0)

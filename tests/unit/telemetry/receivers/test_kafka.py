@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from datetime import datetime
 
 import pytest
 import trio
@@ -10,11 +12,13 @@ from confluent_kafka import Producer
 
 from kproxy.telemetry.payload import Push
 from kproxy.telemetry.receivers.interface import OTLP
+from kproxy.telemetry.receivers.json_lines import lines
 from kproxy.telemetry.receivers.kafka import Kafka, records_with
 from kproxy.telemetry.receivers.labels import known
 from kproxy.telemetry.subscription import kafka_text
 from kproxy.upstream.client import UpstreamClient
 from tests.unit.delivery.test_kafka import consumed
+from tests.unit.telemetry.clients import JAVA, NOW, request, telemetry
 from tests.unit.telemetry.receivers.pushes import client, gauge, push
 
 Address = tuple[str, int]
@@ -64,3 +68,19 @@ def test_whom_the_broker_authenticated() -> None:
     pushes = [push(gauge("g", 1.0), info=client()._replace(principal=who)) for who in (None, "User:alice", "User:bób")]
     found = [dict(record(each).headers).get("principal") for each in pushes]
     assert found == [None, b"User:alice", "User:bób".encode()]
+
+
+@pytest.mark.parametrize("later", [0.0, 0.0004, 0.0006, 0.2819996, 0.7559998, 0.9996])
+def test_the_time_of_a_push_is_that_of_its_line(later: float) -> None:
+    """To the millisecond: who reads a topic and a directory knows by it that two pushes are one."""
+    server = telemetry()
+    _, accepted = server.push(JAVA, request(server), NOW + later)
+    assert accepted is not None
+    (line,) = (json.loads(line) for line in lines(accepted, {}) if line)
+    written = datetime.fromisoformat(line["received_at"]).timestamp()
+    assert records_with({})(accepted).timestamp == round(written * 1000) == round((NOW + later) * 1000)
+
+
+def test_a_time_that_has_no_exact_double() -> None:
+    """1001 ms: a thousand times the double next to 1.001 is below."""
+    assert records_with({})(Push(client(), 1.001, b"")).timestamp == 1001

@@ -58,6 +58,12 @@ def test_the_labels_of_series() -> None:
     assert Labels([], attributes=["topic"], constant={}).of_point(attributes) == 'topic="x",'
 
 
+def test_a_constant_label_of_a_clients_name() -> None:
+    """It counts: Prometheus refuses the whole page where a label occurs twice."""
+    labels = Labels(["client_id", "cluster"], attributes=None, constant={"cluster": "main", "client_id": "fleet"})
+    assert labels.of_client(client(), {"cluster": "forged"}) == 'cluster="main",client_id="fleet",'
+
+
 def test_when_series_are_of_several() -> None:
     """Without the client's own id, or where attributes are left out."""
     one = ["client_instance_id", "client_id"]

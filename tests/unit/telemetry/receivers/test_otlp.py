@@ -9,9 +9,10 @@ import pytest
 import trio
 import trio.testing
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceResponse
+from structlog.testing import capture_logs
 
+from kproxy.config.url import Url
 from kproxy.telemetry.payload import Push
-from kproxy.telemetry.receivers.http import Url
 from kproxy.telemetry.receivers.labels import known
 from kproxy.telemetry.receivers.otlp import ContentEncoding, Otlp
 from tests.unit.telemetry.receivers.collector import Collector, Reply, Request
@@ -116,6 +117,25 @@ async def test_retry_after(collector: Collector, start: Start) -> None:
     assert receiver.counters.dropped == {"late": 1}
 
 
+async def test_retry_after_holds_for_all(collector: Collector, start: Start) -> None:
+    """Nobody sends before, on whatever connection, also where that is longer than the time for retries."""
+    times: list[float] = []
+
+    def behaviour(_: Request) -> Reply:
+        times.append(trio.current_time())
+        return Reply(429, {"Retry-After": "2"}) if len(times) == 1 else Reply()
+
+    collector.behaviour = behaviour
+    receiver = await start(retry_for=0.5, linger=0.0)
+    await delivered(receiver, push(gauge("g", 1.0)), push(gauge("g", 2.0)))
+    await delivered(receiver, push(gauge("g", 3.0)))
+    assert (len(times), receiver.counters.dropped) == (1, {"late": 3})
+    with trio.fail_after(10):
+        while receiver.counters.delivered < 1:
+            await delivered(receiver, push(gauge("g", 4.0)))
+    assert times[1] - times[0] >= 2
+
+
 async def test_a_collector_that_comes_back(nursery: trio.Nursery, start: Start, collector: Collector) -> None:
     """While it is away pushes wait, within the queue's bound; then all that waited arrives."""
     away = True
@@ -177,8 +197,13 @@ async def test_partial_success(collector: Collector, start: Start) -> None:
     partial.partial_success.error_message = "old"
     collector.behaviour = lambda _: Reply(body=partial.SerializeToString())
     receiver = await start()
-    await delivered(receiver, push(gauge("g", 1.0)))
-    assert (receiver.counters.delivered, receiver.counters.last_error) == (1, "2 data points rejected: old")
+    with capture_logs() as lines:
+        for _ in range(2):
+            await delivered(receiver, push(gauge("g", 1.0)))
+    assert (receiver.counters.delivered, receiver.counters.last_error) == (2, "2 data points rejected: old")
+    assert [(line["event"], line["error"]) for line in lines] == [
+        ("delivered, but not all is taken", "2 data points rejected: old")
+    ]
 
 
 async def test_malformed_pushes_cost_themselves_only(collector: Collector, start: Start) -> None:

@@ -53,5 +53,7 @@ def test_complaints() -> None:
     partial.partial_success.rejected_data_points = 3
     partial.partial_success.error_message = "too old"
     assert complaint(partial.SerializeToString()) == "3 data points rejected: too old"
+    partial.partial_success.rejected_data_points = 0
+    assert complaint(partial.SerializeToString()) == "too old"
     assert complaint(b"") is None
     assert complaint(b'{"partialSuccess":{}}') is None

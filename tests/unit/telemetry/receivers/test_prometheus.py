@@ -14,7 +14,7 @@ import trio.testing
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 from prometheus_client.parser import text_string_to_metric_families
 
-from kproxy.telemetry.payload import Push
+from kproxy.telemetry.payload import Losses, Push
 from kproxy.telemetry.quotas import Pusher
 from kproxy.telemetry.receivers import prometheus
 from kproxy.telemetry.receivers.prometheus import MAX_PAGE, Prometheus, bounded, clients_page
@@ -201,3 +201,16 @@ async def test_an_address_that_is_gone_gives_back_its_series(
     pusher.gone = True
     await trio.sleep(59)
     assert receiver.accumulator.tally.series == 0
+
+
+async def test_losses_of_a_push_like_the_last_one(nursery: trio.Nursery) -> None:
+    """A point that is left out counts for its client, also where the push is added up at once."""
+    receiver = Prometheus("prometheus")
+    await nursery.start(receiver.run)
+    losses = Losses()
+    for value in (1.0, 2.0, 3.0, 4.0, -1.0):
+        made = push(total("c", value))
+        made.losses = losses
+        receiver.offer(made)
+        await receiver.flush()
+    assert (receiver.accumulator.tally.invalid, losses.points) == (1, 1)

@@ -65,6 +65,24 @@ def test_nobody_passes_for_another() -> None:
     assert merged.scope_metrics[0].metrics[0].gauge.data_points[0].attributes[0].value.string_value == "in a point"
 
 
+@pytest.mark.parametrize(
+    "key",
+    [
+        b"\x0a\x89\x00client_id",  # its length has a byte more than need be
+        b"\x0a\x89\x80\x00client_id",
+        b"\x8a\x00\x09client_id",  # its tag has
+        b"\x0a\x01x\x0a\x09client_id",  # the last of two keys counts
+    ],
+)
+def test_nobody_passes_for_another_by_other_bytes(key: bytes) -> None:
+    """What protobuf takes for the name is one, however it is written."""
+    pair = key + b"\x12\x08\x0a\x06forged"
+    resource = b"\x0a" + bytes([len(pair)]) + pair
+    payload = b"\x0a" + bytes([len(resource) + 2]) + b"\x0a" + bytes([len(resource)]) + resource
+    assert attributes(*decoded(payload)) == [("client_id", "forged")]
+    assert attributes(*decoded(with_attributes(payload, ADDED))) == known(client())
+
+
 def test_nothing_stays_nothing() -> None:
     """A client without metrics pushes no bytes."""
     assert with_attributes(b"", ADDED) == b""

@@ -1,0 +1,1 @@
+"""How clients authenticate to kproxy: what each SASL mechanism says of who they are."""

@@ -1,0 +1,100 @@
+"""What a restart must know: written when it changes, and again until the store has it.
+
+Each virtual cluster has one `Kept`, for the active upstream, the failover history and the order that it follows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import structlog
+import trio
+
+from kproxy.state.store import StateError
+
+if TYPE_CHECKING:
+    from kproxy.state.store import Store
+
+_AGAIN: Final = 5.0
+"""Seconds until what the store did not take is tried again; sooner when another value comes."""
+_PATIENCE: Final = 10.0
+"""Seconds after which a store that does not answer is a problem."""
+
+log = structlog.get_logger("kproxy.state")
+
+
+@dataclass(slots=True, eq=False)
+class _Value:
+    value: bytes
+    since: float
+    """On Trio's clock."""
+    tried: trio.Event = field(default_factory=trio.Event)
+
+
+class Kept:
+    """Holds each value until the store has it; of several for one key the newest counts."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: dict[tuple[str, str], _Value] = {}
+        self._news = trio.Event()
+        self._error: StateError | None = None
+        """Why not all of them could be written at the last attempt."""
+
+    def put(self, table: str, key: str, value: bytes) -> trio.Event:
+        """Have a value kept; return what is set once the store has taken it, or has failed to for the first time."""
+        if (before := self._waiting.get((table, key))) is not None:
+            before.tried.set()
+        mine = self._waiting[table, key] = _Value(value, trio.current_time())
+        self._news.set()
+        return mine.tried
+
+    def problem(self) -> str | None:
+        """Return why a restart would begin with what was before; None while all is kept."""
+        if self._error is not None:
+            return str(self._error)
+        oldest = min((one.since for one in self._waiting.values()), default=math.inf)
+        return "the disk does not answer" if trio.current_time() - oldest > _PATIENCE else None
+
+    async def settle(self, seconds: float) -> None:
+        """Return when the store has taken what waits, or has failed to, or after so long."""
+        with trio.move_on_after(seconds):
+            for one in tuple(self._waiting.values()):
+                await one.tried.wait()
+
+    async def run(self) -> None:
+        """Write until cancelled."""
+        while True:
+            with trio.move_on_after(_AGAIN if self._waiting else math.inf):
+                await self._news.wait()
+            self._news = trio.Event()
+            await self._write()
+
+    async def _write(self) -> None:
+        """Write all that waits, at once: the store takes it in one commit."""
+        errors: list[StateError] = []
+        async with trio.open_nursery() as nursery:
+            for place, one in self._waiting.items():
+                nursery.start_soon(self._write_one, place, one, errors)
+        self._tell(errors)
+
+    async def _write_one(self, place: tuple[str, str], one: _Value, errors: list[StateError]) -> None:
+        try:
+            await self._store.put(*place, one.value)
+        except StateError as error:
+            errors.append(error)
+        else:
+            if self._waiting[place] is one:
+                del self._waiting[place]
+        one.tried.set()
+
+    def _tell(self, errors: list[StateError]) -> None:
+        before, error = self._error, errors[0] if errors else None
+        self._error = error
+        if error is not None and before is None:
+            tables = ", ".join(sorted({table for table, _ in self._waiting}))
+            log.error("not kept: a restart would not know of it", tables=tables, reason=str(error))
+        elif error is None and before is not None:
+            log.info("kept after all")

@@ -1,0 +1,21 @@
+"""kproxy.local_kafka.ports: ports are found whatever the kernel uses for outgoing connections."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kproxy.local_kafka import ports
+
+
+@pytest.mark.parametrize(("begin", "highest"), [(32_768, 32_768), (20_000, 20_000), (1024, 32_768), (12_500, 32_768)])
+def test_below_the_range_where_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: int, highest: int
+) -> None:
+    """Many servers give outgoing connections all ports from 1024 on."""
+    said = tmp_path / "range"
+    said.write_text(f"{begin}\t60999\n")
+    monkeypatch.setattr(ports, "_EPHEMERAL", said)
+    found = [ports.free_ports(5) for _ in range(20)]
+    assert all(each.start >= 12_000 and each.stop <= highest for each in found)
