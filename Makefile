@@ -14,7 +14,7 @@ PIPELINE_STAMP = $(PIPELINE)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve check test test-fast test-real test-secure test-others coverage test-pipeline bench-pipeline test-groups test-deploy compiled test-compiled bench bench-groups conformance attack fuzz soak interruptions generate format clean
+.PHONY: help setup demo serve check test test-fast test-real test-long test-secure test-others coverage test-pipeline bench-pipeline test-groups test-deploy compiled test-compiled bench bench-groups conformance attack fuzz soak interruptions generate format clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -71,6 +71,9 @@ test-fast: $(STAMP)  ## unit and property tests only (no Java, no broker); a wor
 
 test-real: $(STAMP)  ## clients, faults, attacks and a short soak, on real Kafka
 	$(BIN)/pytest -p no:cacheprovider $(OTHERS)
+
+test-long: $(STAMP)  ## what the gate leaves out (tests/gate/long.py): kills, soak, attacks, many failovers; 45 minutes
+	$(BIN)/pytest -p no:cacheprovider -m long tests/clients tests/faults tests/attacks tests/soak/test_soak.py tests/groups
 
 # Pure modules need no socket and no clock in their unit tests, so nothing excuses a branch that none of them takes.
 # slipcover's probes are gone once they were reached: the tests take a fifth more time, where a tracer takes three times it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from kproxy.local_kafka import jars
 from kproxy.local_kafka.cluster import Cluster
+from tests.gate.long import LONG
 from tests.support.backend import Backend
 from tests.support.proxy import Proxy
 
@@ -22,6 +24,15 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "go: needs Go 1.26 or newer; leave them out with -m 'not go'")
     described = "namespaces: needs network namespaces that anyone may make; leave them out with -m 'not namespaces'"
     config.addinivalue_line("markers", described)
+    config.addinivalue_line("markers", "long: for `make test-long`; the gate leaves them out (tests/gate/long.py)")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the long tests before `-m` chooses."""
+    for item in items:
+        if item.nodeid.startswith(LONG):
+            item.add_marker("long")
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
@@ -43,8 +54,8 @@ def pytest_testnodedown(node: Any) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print the tests that were left out, so that a partial run is not taken for a whole one."""
-    for nodeid in _left_out:
-        terminalreporter.write_line(f"left out: {nodeid}")
+    for path, count in Counter(nodeid.partition("::")[0] for nodeid in _left_out).items():
+        terminalreporter.write_line(f"left out: {path} ({count})")
 
 
 # Ids as real clusters have them: not from 0, not adjacent, and the largest that Kafka takes.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import trio
 
@@ -77,6 +77,17 @@ def _lacking(cluster: Cluster, upstream: Upstream) -> Mapping[int, str]:
     return cluster.nodes.unmapped if upstream is cluster.upstreams.active else upstream.standing.lacking
 
 
+_kept: Final[trio.lowlevel.RunVar[float | None]] = trio.lowlevel.RunVar("kept", default=None)
+
+
 def _began() -> float:
-    """Return when Trio's clock was 0, in seconds since the Unix epoch."""
-    return time.time() - trio.current_time()
+    """Return when Trio's clock was 0, in seconds since the Unix epoch.
+
+    The two clocks are read one after the other, so that each look finds it a little earlier or later. The first is
+    kept: what is shown of one moment is the same in each answer. It is read anew when the system's clock was set.
+    """
+    began, kept = time.time() - trio.current_time(), _kept.get()
+    if kept is None or abs(began - kept) > 1:
+        _kept.set(began)
+        return began
+    return kept

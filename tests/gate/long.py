@@ -1,0 +1,55 @@
+"""The tests that the gate leaves to `make test-long`: kills, soak, attacks' table, many failovers, and what measures.
+
+A file is named here by what comes before its tests' names; whatever is not named is in the gate. Seconds are those of
+one run on two cores, beside the unit tests.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+LONG: Final = (
+    "tests/attacks/",  # 320; its table measures, too
+    "tests/soak/test_soak.py",  # 40
+    "tests/clients/sasl/test_renewal.py",  # 286: sessions of three seconds, over and over
+    "tests/clients/sasl/test_termination.py",  # 83
+    "tests/clients/sasl/test_client_credentials.py",  # 72
+    "tests/clients/sasl/test_tokens.py",  # 53
+    "tests/clients/sasl/test_byte_rates.py",  # 28
+    "tests/clients/sasl/test_group_departures.py",  # 22
+    "tests/clients/tls/test_sni.py",  # 135
+    "tests/clients/tls/test_failover.py",  # 29
+    "tests/clients/test_demo.py",  # 85; the gate runs `make demo` itself
+    "tests/clients/test_failback_groups.py",  # 134
+    "tests/clients/test_failover_coordinators.py",  # 45
+    "tests/clients/test_failover_old_backend.py",  # 43
+    "tests/clients/test_failover_producers.py",  # 43
+    "tests/clients/test_failover_rehearsal.py",  # 22
+    "tests/clients/test_failover_refused.py",  # 22
+    "tests/clients/test_failover_rounds.py",
+    "tests/clients/test_failover_passages.py",
+    "tests/clients/test_failover_idle.py",
+    "tests/clients/test_leader_moves.py",  # 53
+    "tests/clients/test_byte_rates.py",  # 49
+    "tests/clients/test_telemetry_subscriptions.py",  # 47
+    "tests/clients/test_telemetry_restart.py",  # 19
+    "tests/clients/test_pytest_plugin.py",  # 45
+    "tests/clients/test_transactions_under_faults.py",  # 45
+    "tests/clients/test_hidden_topic_ids.py",  # 36
+    "tests/clients/test_haproxy.py",  # 28
+    "tests/clients/test_error_conformance.py",  # 18
+    "tests/clients/test_rebootstrap_replacement.py",  # 28
+    "tests/clients/test_rebootstrap_order.py",  # 27
+    "tests/clients/test_rebootstrap_drain.py",  # 23
+    "tests/clients/test_reload_listen.py",  # 18
+    "tests/faults/test_agreement.py",  # 54: random schedules
+    "tests/faults/test_broker_death.py",  # 51
+    "tests/faults/test_admin_tls_attacks.py",  # 42
+    "tests/faults/test_standbys.py",  # 33
+    "tests/faults/test_connection_storms.py",  # 15; measures
+    "tests/faults/test_events.py",  # 14
+    "tests/groups/test_killed.py",
+    "tests/groups/test_connect.py",
+    "tests/groups/test_streams.py",
+    "tests/groups/test_disk.py",
+)

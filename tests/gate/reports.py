@@ -1,0 +1,68 @@
+"""A pytest plugin that writes one JSON line for each test that ended: what the gate knows of a run, also if it crashed.
+
+`pytest -p tests.gate.reports --gate-reports FILE`. A line has nodeid, outcome (passed, failed, skipped), seconds, and
+where it did not pass when (setup, call, teardown) and message (one line). A file that cannot be collected has a line
+with outcome "uncollected"; the last line of a run that came to its end is {"exit": pytest's exit code}.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Name the file."""
+    parser.addoption("--gate-reports", metavar="FILE", help="write a JSON line for each test into FILE")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Write where a file was named; a worker of pytest-xdist tells its reports to the run that started it."""
+    path = config.getoption("--gate-reports")
+    if path and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Reports(Path(path)), "gate-reports")
+
+
+class Reports:
+    """What ended, line by line."""
+
+    def __init__(self, path: Path) -> None:
+        """Begin an empty file."""
+        self._file: IO[str] = path.open("w", encoding="utf-8", buffering=1)
+        self._seconds: dict[str, float] = {}
+        self._worst: dict[str, dict[str, Any]] = {}
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Write what cannot be collected."""
+        if report.failed:
+            self._write({"nodeid": report.nodeid, "outcome": "uncollected", "message": _message(report)})
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the worst of set-up, call and tear-down; write it when the test has ended."""
+        nodeid = report.nodeid
+        self._seconds[nodeid] = self._seconds.get(nodeid, 0.0) + report.duration
+        if report.outcome != "passed" and self._worst.get(nodeid, {}).get("outcome") != "failed":
+            self._worst[nodeid] = {"outcome": report.outcome, "when": report.when, "message": _message(report)}
+        if report.when == "teardown":
+            seconds = round(self._seconds.pop(nodeid), 3)
+            self._write({"nodeid": nodeid, "outcome": "passed", "seconds": seconds} | self._worst.pop(nodeid, {}))
+
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        """Say that the run came to its end."""
+        self._write({"exit": int(exitstatus)})
+        self._file.close()
+
+    def _write(self, line: dict[str, Any]) -> None:
+        self._file.write(json.dumps(line) + "\n")
+
+
+def _message(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """What a person sees first: the last line that pytest marks as the error, or the reason of a skip."""
+    if isinstance(report.longrepr, tuple):
+        return str(report.longrepr[2])
+    lines = report.longreprtext.splitlines()
+    errors = [line.strip(" |E").strip() for line in lines if line.lstrip(" |").startswith("E ")]
+    return (errors or lines or [""])[0][:300]
