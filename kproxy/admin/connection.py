@@ -153,7 +153,7 @@ class Connection:
             while not self._reader.ready:
                 self._common.slots.slow(self._slot)
                 self._reader.receive(await self._stream.receive_some(_CHUNK))
-            self._common.slots.protect(self._slot)
+            self._common.slots.protect(self._slot, trio.current_time() + self._limits.answer_grace)
             async with self._common.steps:
                 step = self._reader.step()
             if step is Step.DONE:

@@ -96,7 +96,7 @@ class Handshakes:
 
     async def _turn_of(self, slot: Slot) -> None:
         """Return when it is this connection's turn: what makes it wait are others, so nobody ends it meanwhile."""
-        self._slots.protect(slot)
+        self._slots.protect(slot, trio.current_time() + self._limits.handshake_grace)
         async with self._turn:
             await trio.sleep_until(self._next)
             self._next = trio.current_time() + self._limits.handshake_pace

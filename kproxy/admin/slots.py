@@ -17,6 +17,8 @@ _SITE: Final = 64
 
 _SOON: Final = 0.002
 """Seconds until there may be room although nobody can be ended now."""
+_LATER: Final = 0.02
+"""The most of such seconds: those whose requests are answered meanwhile may be ended before any new one."""
 _PROTECTED: Final = 0.75
 """The most of all slots that first requests protect: a page of many metrics takes a moment."""
 
@@ -54,7 +56,7 @@ class Slots:
         if self._live < self._limit or self._oldest(now) is not None:
             return 0.0
         fresh = [slot.kept_until for same in self._waiting.values() for slot in same]
-        return max(_SOON, min(fresh) - now) if fresh else _SOON
+        return min(max(_SOON, min(fresh) - now), _LATER) if fresh else _SOON
 
     def enter(self, share: str, end: Callable[[], object], now: float) -> Slot:
         """Return a slot, if need be in place of a waiting one, when `room_in` has said that there is room."""
@@ -100,11 +102,18 @@ class Slots:
         self._forget(slot)
         return not slot.ended
 
-    def protect(self, slot: Slot) -> None:
-        """Let nobody end the connection while its first request is answered, unless this holds for most already."""
+    def protect(self, slot: Slot, kept_until: float) -> None:
+        """Let nobody end the connection while its first request is answered.
+
+        If this holds for most already, nobody ends it before `kept_until`: a quick answer is on its way by then.
+        """
+        if not slot.fresh:
+            return
         waiting = sum(map(len, self._waiting.values()))
-        if slot.fresh and self._live - waiting < self._limit * _PROTECTED:
+        if self._live - waiting < self._limit * _PROTECTED:
             self._forget(slot)
+        else:
+            slot.kept_until = max(slot.kept_until, kept_until)
 
     def evict(self, now: float) -> bool:
         """End the connection that waits longest of the share that has most; returns whether there was one."""

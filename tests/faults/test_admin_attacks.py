@@ -125,6 +125,13 @@ def test_probes_are_answered(proxy: Proxy, healthy: Healthy, count: int, sent: b
     assert healthy.slowest < AT_MOST
 
 
+def test_a_scrape_as_a_storm_begins(proxy: Proxy, healthy: Healthy) -> None:
+    """It is answered, although 200 others ask for the same page, and most places are theirs until it is made."""
+    for _ in range(5):
+        with Attackers(proxy.admin_port, 200, METRICS * 100):
+            answered(proxy, "/metrics")
+
+
 @pytest.fixture
 def hostile(proxy: Proxy) -> Iterator[int]:
     """Connections of many clients that call themselves something long; their number."""

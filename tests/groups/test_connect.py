@@ -54,7 +54,7 @@ def test_statement_27_two_workers(newest_kafka: Backend, tmp_path: Path) -> None
         proxy.start()
         assert (group.state(), group.ids(), group.generation()) == ("Stable", *known)
         until(lambda: group.settled(2), "both workers are heard of", timeout=60, every=0.2)
-        assert (group.ids(), group.generation()) == known
+        assert group.ids() == known[0]  # a worker that got no time for a while may ask for a rebalance of its own
         assert two.tasks() == Counter({one.id: 2, two.id: 2})
         check_lines(files, newest_kafka, topic, "after kproxy's kill")
 

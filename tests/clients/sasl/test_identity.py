@@ -51,6 +51,12 @@ def wait_ready(proxy: Proxy) -> None:
     until(lambda: proxy.get("/readyz?strict")[0] == 200, "ready, strictly")
 
 
+def reachable(proxy: Proxy) -> list[tuple[int, bool | None]]:
+    """Each node, and what the last probe of it said; None before the first."""
+    (cluster,) = proxy.get_json("/api/v1/clusters")["clusters"]
+    return [(node["node_id"], node["reachable"]) for node in cluster["nodes"]]
+
+
 def reasons(proxy: Proxy) -> str:
     """What /readyz says is wrong."""
     return " | ".join(one["reason"] for one in proxy.get_json("/readyz")["reasons"])
@@ -79,9 +85,9 @@ def test_a_cluster_that_asks_for_sasl(broker: Secured, tmp_path: Path, mechanism
     group = committed(broker)
     with identified(tmp_path, broker.bootstrap, identity) as proxy:
         wait_ready(proxy)
+        until(lambda: reachable(proxy) == [(NODE_ID, True)], "the node, probed")  # ready means: nothing is known wrong
         (cluster,) = proxy.get_json("/api/v1/clusters")["clusters"]
         assert cluster["cluster_id"]
-        assert [(node["node_id"], node["reachable"]) for node in cluster["nodes"]] == [(NODE_ID, True)]
         assert f"User:{name}" in until(lambda: broker.principals("kproxy"), "kproxy's requests at the broker")
         lag = proxy.get_json(f"/api/v1/clusters/secured/groups/{group}/lag")["partitions"]
         assert [(one["committed"], one["end"], one["error"]) for one in lag] == [(COMMITTED, 0, None)]

@@ -59,6 +59,7 @@ def test_every_limit() -> None:
     for said in (
         f"At most {limits.connections}.",
         f"has {limits.grace_seconds * 1000:.0f} ms for its first bytes",
+        f"of all places, for {limits.answer_grace * 1000:.0f} ms",
         f"A whole request has {limits.request_seconds} s",
         f"At most {AT_ONCE} are accepted",
         f"at most {limits.held_bytes >> 20} MiB",
