@@ -14,7 +14,7 @@ PIPELINE_STAMP = $(PIPELINE)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve check test test-fast test-real test-long test-secure test-others coverage test-pipeline bench-pipeline test-groups test-deploy compiled test-compiled bench bench-groups conformance attack fuzz soak interruptions generate format clean
+.PHONY: help setup demo serve check test test-fast test-real test-long coverage test-pipeline bench-pipeline test-groups test-deploy compiled test-compiled bench bench-groups conformance attack fuzz soak interruptions generate format clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -29,12 +29,13 @@ setup: $(STAMP)  ## a virtual environment with everything to develop and test
 demo: $(STAMP)  ## an embedded Kafka, the proxy, a producer and a consumer group: live, then a summary and a plot
 	$(BIN)/kproxy demo
 
-check: $(STAMP)  ## style, types, import rule, generated files
+check: $(STAMP)  ## style, types, import rule, generated files, no test that is flaky again and again
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m codegen --check
+	$(BIN)/python -m tests.gate.flaky
 
 format: $(STAMP)  ## put the code into shape
 	$(BIN)/ruff check --fix .
@@ -48,19 +49,12 @@ generate: $(STAMP)  ## write what is made from other files: kproxy/wire/generate
 	$(BIN)/python -m kproxy.pipeline.reference
 	$(BIN)/python -m kproxy.pipeline.findings.reference
 
-# Two lanes for two processors: the first computes and then waits for Kafka, the second mostly waits for Kafka. A third
-# makes clients miss their deadlines on a slow machine. Their dots come as they are printed, mixed.
-SECURE = tests/clients/sasl tests/clients/tls
+# check unit quick compiled real groups pipeline deploy demo, or all: what .ci/run runs.
+STAGES ?= check unit real
+test: $(STAMP)  ## the gate's STAGES="check unit real" (tests/gate); STAGES=all is what must pass before a change lands
+	$(BIN)/python -m tests.gate $(STAGES)
+
 OTHERS = tests/clients tests/faults tests/attacks tests/soak/test_soak.py
-test: $(STAMP)  ## unit, property, client and fault tests on real Kafka, attacks, and a short soak
-	$(MAKE) --no-print-directory -j2 WORKERS=0 test-secure test-others
-
-test-secure: test-fast
-	$(BIN)/pytest -p no:cacheprovider $(SECURE)
-
-test-others: $(STAMP)
-	$(BIN)/pytest -p no:cacheprovider $(OTHERS) $(addprefix --ignore=,$(SECURE))
-
 # COVERAGE=1 runs the unit tests as `make coverage` does.
 WORKERS ?= auto
 UNIT = tests/unit
@@ -69,11 +63,12 @@ test-fast: $(STAMP)  ## unit and property tests only (no Java, no broker); a wor
 	$(if $(COVERAGE),$(MAKE) --no-print-directory coverage)
 	$(BIN)/pytest -p no:cacheprovider -n $(WORKERS) --dist loadfile $(if $(COVERAGE),,$(UNIT)) $(QUICK)
 
-test-real: $(STAMP)  ## clients, faults, attacks and a short soak, on real Kafka
+test-real: $(STAMP)  ## clients, faults, attacks and a short soak, on real Kafka, whole
 	$(BIN)/pytest -p no:cacheprovider $(OTHERS)
 
-test-long: $(STAMP)  ## what the gate leaves out (tests/gate/long.py): kills, soak, attacks, many failovers; 45 minutes
-	$(BIN)/pytest -p no:cacheprovider -m long tests/clients tests/faults tests/attacks tests/soak/test_soak.py tests/groups
+test-long: $(STAMP)  ## what the gate leaves out: kills, soak, attacks, many failovers, bounds on time; an hour
+	TEST_MEASURED=1 $(BIN)/pytest -p no:cacheprovider -m "long or measured" tests/unit tests/property tests/clients \
+	  tests/faults tests/attacks tests/soak/test_soak.py tests/groups
 
 # Pure modules need no socket and no clock in their unit tests, so nothing excuses a branch that none of them takes.
 # slipcover's probes are gone once they were reached: the tests take a fifth more time, where a tracer takes three times it.
@@ -118,7 +113,7 @@ compiled: $(COMPILED_STAMP)  ## kproxy with its relay compiled, in an environmen
 # test_arriving.py derives from a compiled class, which only compiled classes may.
 test-compiled: $(COMPILED_STAMP)  ## the relay's unit and property tests on the compiled modules
 	rm -rf $(COMPILED)/tree && mkdir $(COMPILED)/tree && cp -r pyproject.toml codegen tests $(COMPILED)/tree
-	cd $(COMPILED)/tree && TEST_COMPILED=1 ../venv/bin/pytest -p no:cacheprovider \
+	cd $(COMPILED)/tree && TEST_COMPILED=1 ../venv/bin/python -m pytest -p no:cacheprovider $(PYTEST) \
 	  tests/unit/test_compiled.py tests/unit/relay tests/unit/wire --ignore tests/unit/wire/test_arriving.py tests/unit/telemetry/test_*.py \
 	  tests/unit/telemetry/receivers/test_plan.py tests/unit/protocol tests/unit/producers tests/unit/quotas tests/unit/faults tests/property/test_relay_*.py \
 	  tests/property/test_telemetry_*.py

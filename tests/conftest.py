@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from kproxy.local_kafka import jars
 from kproxy.local_kafka.cluster import Cluster
 from tests.gate.long import LONG
 from tests.support.backend import Backend
+from tests.support.bounds import Bounds
 from tests.support.proxy import Proxy
 
 _left_out: list[str] = []
@@ -25,14 +27,19 @@ def pytest_configure(config: pytest.Config) -> None:
     described = "namespaces: needs network namespaces that anyone may make; leave them out with -m 'not namespaces'"
     config.addinivalue_line("markers", described)
     config.addinivalue_line("markers", "long: for `make test-long`; the gate leaves them out (tests/gate/long.py)")
+    config.addinivalue_line("markers", "measured: has bounds on time or CPU, asserted by `make test-long` only")
+    for name in [name for name in os.environ if name.startswith("KPROXY_") and name != "KPROXY_TOOLS"]:
+        del os.environ[name]  # kproxy reads its settings there; no test is to read those of a shell
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the long tests before `-m` chooses."""
+    """Mark the long tests, and those that measure, before `-m` chooses."""
     for item in items:
         if item.nodeid.startswith(LONG):
             item.add_marker("long")
+        if "bounds" in getattr(item, "fixturenames", ()):
+            item.add_marker("measured")
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
@@ -82,6 +89,12 @@ def both(kafka: Backend, newest_kafka: Backend, tmp_path_factory: pytest.TempPat
     servers = {"kafka": kafka.cluster.bootstrap, "newest": newest_kafka.cluster.bootstrap}
     with Proxy(tmp_path_factory.mktemp("kproxy"), servers) as proxy:
         yield proxy
+
+
+@pytest.fixture
+def bounds(request: pytest.FixtureRequest) -> Bounds:
+    """Bounds on time, CPU and memory; each figure is in the report."""
+    return Bounds(lambda what, figure: request.node.user_properties.append((what, figure)))
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ class Limits:
     answer_grace: float = 0.5
     """How long a new connection whose request is whole keeps its place, although such requests have most places.
 
-    `/metrics` of many series takes a thread 100 ms and more; the kubelet, for whom there is no room meanwhile, waits 1 s.
+    `/metrics` of many series takes 100 ms and more; the kubelet, for whom there may be no room meanwhile, waits 1 s.
     """
     handshake_seconds: float = 10
     """For a whole TLS handshake, from the moment at which the connection was accepted."""

@@ -24,6 +24,7 @@ START_TIMEOUT: Final = 120.0
 _SMALL: Final[Mapping[str, object]] = {
     "num.network.threads": 2,
     "num.io.threads": 4,
+    "log.retention.ms": -1,  # records dated in the past stay
     "log.cleaner.threads": 1,
     "log.cleaner.dedupe.buffer.size": 4 << 20,
     "offsets.topic.num.partitions": 6,

@@ -36,7 +36,7 @@ def at_work(kafka: Backend, newest_kafka: Backend, tmp_path: Path) -> Iterator[t
         Crowd(CLIENTS, tmp_path, topics, lambda _: proxy.bootstrap("kafka")) as crowd,
     ):
         yield proxy, crowd
-        assert not crowd.lost(kafka, newest_kafka)
+        crowd.check_lost(kafka, newest_kafka)
 
 
 def kproxy(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -7,6 +7,7 @@ import pytest
 from tests.clients.test_leader_moves import CLEAN, follow
 from tests.clients.test_python_clients import check_everything, check_transactions
 from tests.support.side import Side
+from tests.support.violation import check_whole
 
 pytestmark = pytest.mark.go
 
@@ -24,5 +25,6 @@ def test_transactions(side: Side) -> None:
 def test_follows_leaders(three: Side) -> None:
     """Over several moves of all leaders no record is lost or doubled, and no connection bypasses the proxy."""
     _, result, _ = follow(three, "franz_go")
+    check_whole(result)
     assert result["acknowledged"] == result["produced"] == result["consumed"] > 100
     assert {key: result[key] for key in CLEAN} == CLEAN

@@ -89,6 +89,7 @@ def test_librdkafka(side: Side, node_id: int) -> None:
     """confluent-kafka's describe_configs, values and synonyms."""
     direct = described(side.backend.cluster.bootstrap, node_id)
     shown = described(side.bootstrap, node_id)
+    side.check_text(repr([plain(one) for one in shown.values()]))
     assert {name: shown[name].value for name in masks(side, node_id)} == masks(side, node_id)
     assert repr([plain(one) for one in shown.values()]) == expected(
         side, node_id, repr([plain(one) for one in direct.values()])

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from tests.support.client import PYTHON_CLIENTS, script
 from tests.support.side import Side
+from tests.support.violation import check_whole
 
 COUNT = 300
 WHOLE = {"acknowledged": COUNT, "consumed": COUNT, "missing": 0, "duplicates": 0, "wrong": 0}
 INVISIBLE = {"acknowledged": COUNT, "consumed": 0, "missing": COUNT, "duplicates": 0, "wrong": 0}
+
+
+def check_acks(results: Mapping[str, Mapping[str, int]]) -> None:
+    """No acknowledged record is lost, none of an idempotent producer doubled; without acks a client cannot know."""
+    for acks, result in results.items():
+        if acks != "0":
+            check_whole(result, f"records with acks {acks}", doubles=acks == "idempotent")
 
 
 def check_everything(side: Side, client: str) -> None:
@@ -20,6 +29,7 @@ def check_everything(side: Side, client: str) -> None:
     command = script(client, "everything", bootstrap=side.bootstrap, count=COUNT, replicas=side.replicas, **names)
     with side.running(command) as running:
         result = running.result()
+    check_acks(result["acks"])
     assert result["acks"] == dict.fromkeys(("0", "1", "all", "idempotent"), WHOLE)
     side.check_nodes([tuple(node) for node in result["nodes"]])
 
@@ -29,6 +39,8 @@ def check_transactions(side: Side, client: str) -> None:
     names = {"topic": side.backend.topic(3), "group": side.fresh("group"), "transactional_id": side.fresh("tx")}
     with side.running(script(client, "transactions", bootstrap=side.bootstrap, count=COUNT, **names)) as running:
         result: dict[str, Any] = running.result()
+    for name in ("first", "last"):
+        check_whole(result[name], f"records of the {name} transaction")
     assert result == {"committed": len("last"), "first": WHOLE, "aborted": INVISIBLE, "last": WHOLE}
 
 

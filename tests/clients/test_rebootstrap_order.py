@@ -32,7 +32,7 @@ def at_work(kafka: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         Crowd(CLIENTS, directory, topics, lambda _: proxy.bootstrap("kafka")) as crowd,
     ):
         yield proxy, crowd
-        assert not crowd.lost(kafka)
+        crowd.check_lost(kafka)
 
 
 def notified(proxy: Proxy) -> int:

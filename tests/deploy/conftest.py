@@ -13,12 +13,19 @@ from tests.deploy.support.apiserver import ApiServer
 from tests.support import tools
 
 IMAGE = "localhost/kproxy:test"
+BUILT_FOR_MINUTES = frozenset({"image", "kubernetes", "taken"})
+"""Fixtures of an image, an API server and a collector: what asks for one of them is `long`."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """Limit a test's own time, not that of the builds in its fixtures: those have timeouts of their own."""
+    """Mark the long tests; limit a test's own time, not that of the builds in its fixtures, which have their own."""
     for item in items:
-        if item.path.is_relative_to(Path(__file__).parent) and not item.get_closest_marker("timeout"):
+        if not item.path.is_relative_to(Path(__file__).parent):
+            continue
+        if BUILT_FOR_MINUTES & set(getattr(item, "fixturenames", ())):
+            item.add_marker("long")
+        if not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(180, func_only=True))
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.support.backend import Backend
+from tests.support.bounds import Bounds
 from tests.support.client import LIBRDKAFKAS_OWN, idempotent, java_tool, script
 from tests.support.healthy import Healthy
 from tests.support.proxy import Proxy
 from tests.support.side import Side
+from tests.support.violation import check_whole, never
 from tests.support.wait import stays, until
 
 TOOLS = "org.apache.kafka.tools"
@@ -52,18 +54,21 @@ def test_kill_and_restart_under_load(proxy: Proxy, kafka: Backend, tmp_path: Pat
         producer.wait()
         consumer.wait()
     assert result["acknowledged"] > 1000
-    assert (result["missing"], result["wrong"]) == (0, 0)
-    if LIBRDKAFKAS_OWN not in client.output:  # Java's records, checked below, are exactly once whatever librdkafka does
-        assert (result["failed"], result["duplicates"]) == ([], 0)
+    # Java's records, checked below, are exactly once whatever librdkafka does.
+    check_whole(result, doubles=LIBRDKAFKAS_OWN not in client.output)
+    assert result["wrong"] == 0
+    if LIBRDKAFKAS_OWN not in client.output:
+        assert result["failed"] == []
     sent = [int(line["value"]) for line in producer.lines() if line["name"] == "producer_send_success"]
     seen = [int(line["value"]) for line in consumer.lines() if line["name"] == "record_data"]
     assert sorted(sent) == list(range(count))
+    written = sum(kafka.end_offsets(javas).values())
+    never(written != count, f"Java's records lost or doubled: {count} are acknowledged, and {written} are in the log")
     assert set(seen) == set(sent)
-    assert sum(kafka.end_offsets(javas).values()) == count, "the log itself has duplicates"
     until(lambda: proxy.metric("kproxy_upstream_reachable", node=str(victim)) == 1, "the broker to be reachable again")
 
 
-def test_stalled_broker_stalls_only_its_own_clients(proxy: Proxy, kafka: Backend) -> None:
+def test_stalled_broker_stalls_only_its_own_clients(proxy: Proxy, kafka: Backend, bounds: Bounds) -> None:
     """SIGSTOP: clients of other nodes and of the admin port notice nothing; kproxy reports the broker until SIGCONT."""
     ports = proxy.node_ports()
     victim, *others = ports
@@ -73,7 +78,7 @@ def test_stalled_broker_stalls_only_its_own_clients(proxy: Proxy, kafka: Backend
             served = len(one.round_trips)
             until(lambda: len(one.round_trips) > served + 50, "service beside a stalled broker")
             stays(lambda: proxy.get("/livez")[0] == 200, "the admin port stalled", seconds=1)
-        assert max(one.slowest, other.slowest) < 2.0
+        bounds.below(max(one.slowest, other.slowest), 2.0, "seconds of healthy clients")
     with Healthy(ports[victim]) as back:
         until(lambda: len(back.round_trips) > 10, "service by the broker after SIGCONT")
 
@@ -93,5 +98,6 @@ def test_kproxy_restarts_under_load(proxy: Proxy, kafka: Backend, tmp_path: Path
             proxy.start()
         assert client.process.poll() is None
         result = client.result()
+    check_whole(result)
     assert result["acknowledged"] == result["produced"] == result["consumed"] > 500
-    assert (result["missing"], result["duplicates"], result["wrong"]) == (0, 0, 0)
+    assert result["wrong"] == 0

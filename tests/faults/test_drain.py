@@ -9,6 +9,7 @@ import time
 import pytest
 
 from tests.support.backend import Backend
+from tests.support.bounds import Bounds
 from tests.support.proxy import DRAIN_SECONDS, HOST, Proxy
 from tests.support.raw import RawClient, api_versions, fetch
 from tests.support.side import leader_port
@@ -30,7 +31,7 @@ def in_flight(proxy: Proxy) -> int:
     return sum(shown["in_flight"] for shown in proxy.get_json("/api/v1/connections")["connections"])
 
 
-def test_requests_in_flight_are_answered(proxy: Proxy, kafka: Backend) -> None:
+def test_requests_in_flight_are_answered(proxy: Proxy, kafka: Backend, bounds: Bounds) -> None:
     """Readiness falls, new clients are refused, idle connections close, the long fetch is answered, exit code 0."""
     with waiting_fetch(proxy, kafka, 4) as client, RawClient(proxy.port()) as idle:
         idle.ask(api_versions(1))
@@ -46,21 +47,22 @@ def test_requests_in_flight_are_answered(proxy: Proxy, kafka: Backend) -> None:
         assert client.receive()[0] == 2
         assert client.wait_closed(2) == b""
         assert proxy.wait() == 0
-        assert 2 < time.monotonic() - begun < DRAIN_SECONDS
+        assert time.monotonic() - begun > 2
+        bounds.below(time.monotonic() - begun, DRAIN_SECONDS, "seconds of a drain")
     assert {line["reason"] for line in proxy.logged(event="connection ended")} == {"drained"}
 
 
-def test_idle_kproxy_goes_at_once(proxy: Proxy) -> None:
+def test_idle_kproxy_goes_at_once(proxy: Proxy, bounds: Bounds) -> None:
     """With nothing in flight a drain takes no time."""
     with RawClient(proxy.port()) as idle:
         idle.ask(api_versions(1))
         begun = time.monotonic()
         proxy.signal()
         assert proxy.wait() == 0
-        assert time.monotonic() - begun < 2
+        bounds.below(time.monotonic() - begun, 2, "seconds of an idle drain")
 
 
-def test_second_sigterm_stops_at_once(proxy: Proxy, kafka: Backend) -> None:
+def test_second_sigterm_stops_at_once(proxy: Proxy, kafka: Backend, bounds: Bounds) -> None:
     """A second SIGTERM ends the drain at once; the exit code shows that requests were cut off."""
     with waiting_fetch(proxy, kafka, 8) as client:
         proxy.signal()
@@ -68,7 +70,7 @@ def test_second_sigterm_stops_at_once(proxy: Proxy, kafka: Backend) -> None:
         begun = time.monotonic()
         proxy.signal()
         assert proxy.wait() == 1
-        assert time.monotonic() - begun < 2
+        bounds.below(time.monotonic() - begun, 2, "seconds until it has stopped")
         assert client.wait_closed(2) == b""
 
 

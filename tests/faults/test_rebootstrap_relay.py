@@ -18,6 +18,7 @@ import pytest
 
 from kproxy.wire.apis import APIS
 from tests.support.backend import Backend
+from tests.support.bounds import Bounds
 from tests.support.footprint import nothing_kept
 from tests.support.healthy import Healthy
 from tests.support.proxy import HOST, Proxy
@@ -108,7 +109,7 @@ def owed(proxy: Proxy, node: int = NODE) -> RawClient:
     return after
 
 
-def test_idle_connections_end_at_once(proxy: Proxy) -> None:
+def test_idle_connections_end_at_once(proxy: Proxy, bounds: Bounds) -> None:
     """Every connection of the epoch before ends, at the bootstrap port too, and those that only talk to a coordinator.
 
     rebootstrap.md: Java's "coordinator connection is not in that list and survives: close it"; "Older clients: close
@@ -125,7 +126,7 @@ def test_idle_connections_end_at_once(proxy: Proxy) -> None:
     for client in clients:
         check_ended(client)
         client.close()
-    assert time.monotonic() - begun < 2
+    bounds.below(time.monotonic() - begun, 2, "seconds until all had ended")
     assert proxy.metric("kproxy_connections_closed_total", reason="rebootstrap") == len(ports)
 
 
@@ -203,12 +204,12 @@ def test_129_comes_behind_what_is_in_flight(proxy: Proxy, kafka: Backend) -> Non
     assert proxy.metric("kproxy_protocol_errors_total") == 0
 
 
-def test_129_does_not_wait_for_a_broker(proxy: Proxy) -> None:
+def test_129_does_not_wait_for_a_broker(proxy: Proxy, bounds: Bounds) -> None:
     """rebootstrap.md: "never answer slowly": with nothing in flight it is out before any broker could answer."""
     with owed(proxy) as client:
         begun = time.monotonic()
         assert ask_metadata(client, ["any"])["ErrorCode"] == REBOOTSTRAP_REQUIRED
-        assert time.monotonic() - begun < 0.5
+        bounds.below(time.monotonic() - begun, 0.5, "seconds until the 129 was there")
         check_ended(client, 1.0)
 
 
@@ -259,7 +260,7 @@ def test_129_behind_a_large_response_to_a_slow_client(proxy: Proxy, kafka: Backe
         check_ended(client)
 
 
-def test_a_broker_that_does_not_answer_holds_nobody(proxy: Proxy, kafka: Backend) -> None:
+def test_a_broker_that_does_not_answer_holds_nobody(proxy: Proxy, kafka: Backend, bounds: Bounds) -> None:
     """What is in flight on a connection of the epoch before has a second; a client beside it notices nothing."""
     topic = kafka.topic(1, replicas=1)
     with RawClient(leader_port(proxy, kafka, topic)) as client, nothing_kept(proxy):
@@ -270,7 +271,8 @@ def test_a_broker_that_does_not_answer_holds_nobody(proxy: Proxy, kafka: Backend
         raise_epoch(proxy)
         with Healthy(proxy.port()):
             check_ended(client)
-        assert 0.5 < time.monotonic() - begun < 3
+        assert time.monotonic() - begun > 0.5
+        bounds.below(time.monotonic() - begun, 3, "seconds until it had ended")
 
 
 def test_what_is_in_flight_is_answered(proxy: Proxy, kafka: Backend) -> None:

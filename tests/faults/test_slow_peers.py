@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from tests.support.backend import Backend
+from tests.support.bounds import Bounds
 from tests.support.healthy import Healthy
 from tests.support.proxy import Proxy
 from tests.support.raw import RawClient, api_versions, fetch, produce
@@ -26,7 +27,7 @@ def fill(port: int, kafka: Backend, topic: str) -> None:
     until(lambda: kafka.end_offsets(topic) == {0: RECORDS}, f"{RECORDS} records that can be fetched")
 
 
-def test_slow_client(proxy: Proxy, kafka: Backend, healthy: Healthy) -> None:
+def test_slow_client(proxy: Proxy, kafka: Backend, healthy: Healthy, bounds: Bounds) -> None:
     """A client that asks for 60 MB and does not read: no memory for it, others are served, then it gets all of it."""
     topic = kafka.topic(1, max_message_bytes=str(2 * MIB))
     port = leader_port(proxy, kafka, topic)
@@ -42,7 +43,7 @@ def test_slow_client(proxy: Proxy, kafka: Backend, healthy: Healthy) -> None:
             assert correlation_id == number
             assert RECORD in body
         assert proxy.rss - rss < BOUND
-    assert healthy.slowest < 1.0
+    bounds.below(healthy.slowest, 1.0, "seconds of a healthy client")
 
 
 def test_slow_broker(proxy: Proxy, kafka: Backend) -> None:

@@ -1,73 +1,57 @@
 """The gate: runs its stages, each to its end, then what failed twice more, alone; prints a table and one verdict.
 
-`python -m tests.gate`, from a checkout that `make setup` has prepared. Exit code 0 is a pass, and leaves a mark by the
-hash of HEAD's tree in ${XDG_CACHE_HOME:-~/.cache}/kproxy/gate. What failed once and passed twice alone is flaky, and is
-named in the table. Unit tests without sockets, coverage, a stage without pytest, and a file that cannot be collected
-get no second chance.
+`python -m tests.gate [STAGE]...`, from a checkout that `make setup` has prepared; without a name, all. Exit code 0 is a
+pass, 1 is none, 2 means that a tool cannot be had. docs/maintainers/testing.md has the rules.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 import time
-from pathlib import Path
-from threading import Thread
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
+from tests.gate import flaky, mark, prepare
+from tests.gate.changed import thrice
 from tests.gate.stage import ROOT, Stage
+from tests.gate.stages import Phase, chosen
 from tests.gate.verdict import FLAKY_MOST, Again, Result, lines, table
 
 BUILD: Final = ROOT / "build" / "gate"
-CORE: Final = ("-m", "not long")
-QUICK: Final = ("tests/property", "tests/bench", "tests/fuzz", "tests/soak/test_verdict.py", "tests/interruptions")
-# Rooms whose unit tests open sockets and wait; in any other a test that fails once is proof of a fault.
-SOCKETS: Final = tuple(f"tests/unit/{room}/" for room in ("admin", "app", "cluster", "local_kafka", "upstream"))
-# Two lanes for two processors: the first computes, the second mostly waits for Kafka.
-LANES: Final = (
-    (
-        Stage("unit", pytest=("tests/unit",), again=SOCKETS, coverage=True),
-        Stage("coverage", command=("-m", "tests.support.pure_coverage", "build/gate/reached.json")),
-        Stage("quick", pytest=QUICK),
-    ),
-    (
-        Stage("real", pytest=("tests/clients", "tests/faults", *CORE)),
-        Stage("groups", pytest=("tests/groups", *CORE)),
-        Stage("demo", command=("-m", "kproxy", "demo")),
-    ),
-)
 
 
-def main() -> int:
-    """Run all; return the exit code."""
+def main(names: frozenset[str]) -> int:
+    """Run the stages of these names; return the exit code."""
+    phases = chosen(names)
     BUILD.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    results: list[Result] = []
-    threads = [Thread(target=_lane, args=(lane, results)) for lane in LANES]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    if missing := prepare.prepare({stage.name for phase in phases for stage in phase}):
+        print(f"cannot run: {missing}")
+        return 2
+    results = thrice(BUILD) if names == {"all"} else []
+    for phase in phases:
+        results.extend(_side_by_side(phase))
     _again(results)
-    seconds = round(time.monotonic() - began)
-    print(table(results), flush=True)
-    if not all(result.passed for result in results):
-        print(f"the gate is red, {seconds} s")
-        return 1
-    _mark(seconds)
-    print(f"the gate is green, {seconds} s")
-    return 0
+    return _verdict(results, round(time.monotonic() - began), whole=names == {"all"})
 
 
-def _lane(stages: tuple[Stage, ...], results: list[Result]) -> None:
-    for stage in stages:
-        print(f"== {stage.name}", flush=True)
-        result = stage.run(BUILD)
-        results.append(result)
-        print(f"== {stage.name}: {result.summary}", flush=True)
-        if not result.passed:
-            print(lines(result), result.tail, sep="\n", flush=True)
+def _side_by_side(phase: Phase) -> list[Result]:
+    with ThreadPoolExecutor(len(phase)) as threads:
+        return list(threads.map(_run, phase))
+
+
+def _run(stage: Stage) -> Result:
+    """Run one to its end; once more where a cluster that its tests share was down."""
+    print(f"== {stage.name}", flush=True)
+    result = stage.run(BUILD)
+    if result.collapsed:
+        print(f"== {stage.name}: {result.summary}: once more, since what all share could not be had", flush=True)
+        print(lines(result), flush=True)
+        result = stage.run(BUILD, "again")
+    print(f"== {stage.name}: {result.summary}", flush=True)
+    if not result.passed:
+        print(lines(result), result.tail, sep="\n", flush=True)
+    return result
 
 
 def _again(results: list[Result]) -> None:
@@ -76,24 +60,28 @@ def _again(results: list[Result]) -> None:
     if len(failed) > FLAKY_MOST:
         return
     for result, nodeid in failed:
-        runs = [
-            Stage(f"again-{turn}", pytest=(nodeid,)).run(BUILD, f"{result.name}-{len(result.again)}") for turn in (1, 2)
-        ]
-        result.again.append(Again(nodeid, result.failed[nodeid], all(run.passed for run in runs)))
+        runs = [_alone(result, nodeid, turn) for turn in (1, 2)]
+        result.again.append(Again(nodeid, result.failed[nodeid].message, all(run.passed for run in runs)))
         print(f"== again, alone: {nodeid}: {[run.summary for run in runs]}", flush=True)
 
 
-def _mark(seconds: int) -> None:
-    """Leave the mark of a passed run, by what was tested; a checkout with changes of its own is no commit's."""
-    git = ("git", "-C", str(ROOT))
-    if subprocess.run([*git, "status", "--porcelain"], capture_output=True, text=True, check=True).stdout:
-        print("no mark: this checkout has changes that are not committed")
-        return
-    tree = subprocess.run([*git, "rev-parse", "HEAD^{tree}"], capture_output=True, text=True, check=True).stdout.strip()
-    kept = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kproxy" / "gate"
-    kept.mkdir(parents=True, exist_ok=True)
-    (kept / tree).write_text(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {seconds} s\n", encoding="utf-8")
+def _alone(result: Result, nodeid: str, turn: int) -> Result:
+    (python,) = {stage.python for phase in chosen(frozenset({"all"})) for stage in phase if stage.name == result.name}
+    return Stage(f"again-{turn}", pytest=(nodeid,), python=python).run(BUILD, f"{result.name}-{len(result.again)}")
+
+
+def _verdict(results: list[Result], seconds: int, *, whole: bool) -> int:
+    print(table(results), flush=True)
+    passed = all(result.passed for result in results)
+    print(f"the gate is {'green' if passed else 'red'}, {seconds} s")
+    if passed and whole:
+        mark.leave(seconds)
+    flaky.add([again for result in results for again in result.flaky])
+    return 0 if passed else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main(frozenset(sys.argv[1:]) or frozenset({"all"})))
+    except ValueError as error:
+        sys.exit(str(error))

@@ -1,4 +1,4 @@
-"""The tests that the gate leaves to `make test-long`: kills, soak, attacks' table, many failovers, and what measures.
+"""The tests that the gate leaves out: kills, soak, attacks' table, many failovers, Spark clusters, and what measures.
 
 A file is named here by what comes before its tests' names; whatever is not named is in the gate. Seconds are those of
 one run on two cores, beside the unit tests.
@@ -47,9 +47,14 @@ LONG: Final = (
     "tests/faults/test_admin_tls_attacks.py",  # 42
     "tests/faults/test_standbys.py",  # 33
     "tests/faults/test_connection_storms.py",  # 15; measures
-    "tests/faults/test_events.py",  # 14
     "tests/groups/test_killed.py",
     "tests/groups/test_connect.py",
     "tests/groups/test_streams.py",
     "tests/groups/test_disk.py",
+    "tests/pipeline/ingest/test_killed.py",  # 387
+    "tests/pipeline/demo/test_seeds.py",  # 116
+    "tests/pipeline/derived/test_of_events.py::test_in_any_order_and_twice",  # 100
+    "tests/pipeline/ingest/test_bad_input.py::test_two_jobs_on_one_checkpoint",  # 112
+    "tests/pipeline/report/test_browser.py",
+    "tests/pipeline/test_clusters.py",
 )

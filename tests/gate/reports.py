@@ -1,17 +1,22 @@
 """A pytest plugin that writes one JSON line for each test that ended: what the gate knows of a run, also if it crashed.
 
-`pytest -p tests.gate.reports --gate-reports FILE`. A line has nodeid, outcome (passed, failed, skipped), seconds, and
-where it did not pass when (setup, call, teardown) and message (one line). A file that cannot be collected has a line
-with outcome "uncollected"; the last line of a run that came to its end is {"exit": pytest's exit code}.
+`pytest -p tests.gate.reports --gate-reports FILE`. A line has nodeid, outcome (passed, failed, skipped), seconds, the
+`figures` of `bounds`, and where it did not pass when (setup, call, teardown), message (one line) and violation (whether
+it raised `Violation`). A file that cannot be collected has a line with outcome "uncollected". The last line of a run
+that came to its end is {"exit": pytest's exit code, "left": [what nobody has ended]}.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
+
+from tests.gate.leaks import left
+from tests.support.violation import Violation
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -40,23 +45,49 @@ class Reports:
         if report.failed:
             self._write({"nodeid": report.nodeid, "outcome": "uncollected", "message": _message(report)})
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+        """Note whether a test raised `Violation`, also where something else came of it."""
+        report = yield
+        report.violation = call.excinfo is not None and any(
+            isinstance(error, Violation) for error in _errors(call.excinfo.value, set())
+        )
+        return report
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the worst of set-up, call and tear-down; write it when the test has ended."""
         nodeid = report.nodeid
         self._seconds[nodeid] = self._seconds.get(nodeid, 0.0) + report.duration
-        if report.outcome != "passed" and self._worst.get(nodeid, {}).get("outcome") != "failed":
-            self._worst[nodeid] = {"outcome": report.outcome, "when": report.when, "message": _message(report)}
+        worst = self._worst.get(nodeid, {})
+        if report.outcome != "passed" and worst.get("outcome") != "failed":
+            worst |= {"outcome": report.outcome, "when": report.when, "message": _message(report)}
+        if report.outcome != "passed":
+            violation = getattr(report, "violation", False) or worst.get("violation", False)
+            self._worst[nodeid] = worst | {"violation": violation}
         if report.when == "teardown":
             seconds = round(self._seconds.pop(nodeid), 3)
-            self._write({"nodeid": nodeid, "outcome": "passed", "seconds": seconds} | self._worst.pop(nodeid, {}))
+            figures = {"figures": dict(report.user_properties)} if report.user_properties else {}
+            line = {"nodeid": nodeid, "outcome": "passed", "seconds": seconds, **figures}
+            self._write(line | self._worst.pop(nodeid, {}))
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         """Say that the run came to its end."""
-        self._write({"exit": int(exitstatus)})
+        self._write({"exit": int(exitstatus), "left": left()})
         self._file.close()
 
     def _write(self, line: dict[str, Any]) -> None:
         self._file.write(json.dumps(line) + "\n")
+
+
+def _errors(error: BaseException | None, seen: set[int]) -> Iterator[BaseException]:
+    """Yield an error, those that it groups, and those that it came from."""
+    if error is None or id(error) in seen:
+        return
+    seen.add(id(error))
+    yield error
+    grouped = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+    for one in (*grouped, error.__cause__, error.__context__):
+        yield from _errors(one, seen)
 
 
 def _message(report: pytest.TestReport | pytest.CollectReport) -> str:

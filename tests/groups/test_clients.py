@@ -14,6 +14,7 @@ from tests.support.backend import Backend
 from tests.support.client import PYTHON_CLIENTS, java_3_9, java_4_4
 from tests.support.proxy import Proxy
 from tests.support.side import Side
+from tests.support.violation import check_once
 
 ALL_GROUPS: Final = [{"match": ".*", "initial_rebalance_delay": "100ms"}]
 CLIENTS: Final = (
@@ -69,7 +70,9 @@ def test_java(three: Side, release: object, assignor: str, instance: tuple[str, 
     strategy = ("--assignment-strategy", f"{ASSIGNORS}.{assignor}")
     arguments = ("--topic", topic, "--group-id", group, "--max-messages", str(count), "--verbose", *strategy, *instance)
     seen = objects(three.java(f"{TOOLS}.VerifiableConsumer", *arguments, classpath=release()))
-    assert sorted(int(line["value"]) for line in seen if line["name"] == "record_data") == list(range(count))
+    values = sorted(int(line["value"]) for line in seen if line["name"] == "record_data")
+    check_once(range(count), values)
+    assert values == list(range(count))
     rows = [line.split() for line in three.java(GROUPS, "--describe", "--group", group).splitlines()]
     committed = [int(row[3]) for row in rows if row[:2] == [group, topic] and row[3] != "-"]
     assert sum(committed) == count

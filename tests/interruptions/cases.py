@@ -82,8 +82,7 @@ def at_work(directory: Path, backends: Mapping[str, Backend], bootstrap: Callabl
         backend.open_coordinator(topics.read)
     with fed(backends, topics.read), Crowd(CLIENTS, directory, topics, lambda _: bootstrap()) as crowd:
         yield Watch(crowd, [])
-        lost = crowd.lost(*backends.values())
-        assert not lost, f"acknowledged and in no log: {lost}"
+        crowd.check_lost(*backends.values())
 
 
 def servers(backends: Mapping[str, Backend]) -> dict[str, Servers]:

@@ -34,6 +34,8 @@ _TELEMETRY = {"subscriptions": [{"name": "all", "metrics": ["*"], "interval": "1
 _TIMEOUTS = {"stalled_frame": "5s", "first_request": "5s"}
 _SETTLED = 60.0
 BOUNDS = Bounds()
+FAULTLESS = "no internal error"
+NOTHING_LOST = "no acknowledged record is lost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,7 @@ class _Soak:
         figures = f"in the log {dict(told)}, kproxy_internal_errors_total {counted:g}, connections closed {closed:g}"
         errors = [f"{loop.name}: {loop.error!r}" for loop in loops.all if loop.error is not None]
         return [
-            Verdict("no internal error", not told and not counted and not closed, figures),
+            Verdict(FAULTLESS, not told and not counted and not closed, figures),
             self._answered(),
             Verdict("every client went on to the end", not errors, "; ".join(errors) or "all of them"),
         ]
@@ -208,7 +210,7 @@ class _Soak:
         """Look for each acknowledged record in both clusters."""
         lost = {name: len(values) for name, values in self._crowd.lost(*self._backends).items()}
         acked = sum(len(self._crowd.successes(one)) for one in self._crowd.clients if one.kind == "producer")
-        return Verdict("no acknowledged record is lost", not lost and acked > 0, f"{acked} acknowledged, lost {lost}")
+        return Verdict(NOTHING_LOST, not lost and acked > 0, f"{acked} acknowledged, lost {lost}")
 
     def _served(self, loops: Loops) -> Verdict:
         """The good clients were served: hardly any of their actions was refused."""

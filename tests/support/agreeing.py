@@ -13,6 +13,7 @@ from tests.support.backend import Backend
 from tests.support.kept_orders import KeptOrders, Rank
 from tests.support.observed import Observer, Reach, Sample, strays, switches
 from tests.support.replica import NO_ANSWER, Replica
+from tests.support.violation import check_log, check_log_behind
 from tests.support.wait import until
 
 REST_SECONDS: Final = 15.0
@@ -105,15 +106,14 @@ class Agreeing:
             one.read()
 
     def faults(self) -> Iterator[str]:
-        """Yield what must not have been, since the last time. They rest."""
+        """Yield what must not have been, since the last time; Violation for a traceback in a log. They rest."""
         kept = {name: one.found for name, one in self.kept.items()}
         for replica, observer in zip(self.replicas, self._observers, strict=True):
             samples = list(observer.samples)
             del observer.samples[: len(samples)]
-            for log in sorted(replica.directory.glob("start-*.log")):
+            for log in replica.logs:
+                check_log(log)
                 yield from (f"{log}: {fault}" for fault in switches(log))
-                if "Traceback" in log.read_text(errors="replace"):
-                    yield f"{log}: a traceback"
             yield from (f"{replica.directory.name}: {fault}" for fault in strays(samples, kept))
         yield from self._lost()
         self.orders.clear()
@@ -172,6 +172,7 @@ class Agreeing:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._close()
+        check_log_behind(error, *(log for replica in self.replicas for log in replica.logs))
 
     def _close(self) -> None:
         self.resume()

@@ -14,6 +14,7 @@ from kproxy.coordinator.records import GroupRecord, decode
 from tests.support.libraries import Library, Role
 from tests.support.long_lived import LongLived
 from tests.support.proxy import Proxy
+from tests.support.violation import never
 
 HEARTBEAT: Final = 1.0
 """Seconds between two heartbeats of each member."""
@@ -104,6 +105,7 @@ class HostedGroup:
         owners = Counter(
             number for member in self.members() for some in member["assignment"].values() for number in some
         )
+        never(max(owners.values(), default=0) > 1, f"a partition of {self.name} has two owners: {owners}")
         assert owners == Counter(range(partitions))
 
     def record(self, state: Path) -> GroupRecord | None:

@@ -1,6 +1,6 @@
-"""`python -m tests.support.pure_coverage REPORT` names what no unit test reached in the pure modules, and fails then.
+"""`python -m tests.support.pure_coverage REPORT...` names what no unit test reached in pure modules, and fails then.
 
-REPORT is slipcover's, in JSON, with branches.
+A REPORT is slipcover's, in JSON, with branches; what any of them has reached is reached.
 """
 
 from __future__ import annotations
@@ -8,13 +8,14 @@ from __future__ import annotations
 import ast
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from kproxy.markers import PACKAGE, PURE, marked
 
 _ROOT: Final = PACKAGE.parent
+_LACKS: Final = ("missing_lines", "missing_branches")
 
 
 def missing(report: Mapping[str, Any], root: Path = _ROOT) -> Iterator[str]:
@@ -29,6 +30,17 @@ def missing(report: Mapping[str, Any], root: Path = _ROOT) -> Iterator[str]:
         branches = [f"{start}->{end}" for start, end in found["missing_branches"] if not never_runs & {start, end}]
         if lines or branches:
             yield f"{path}: not reached: {', '.join(lines + branches)}"
+
+
+def merged(reports: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return one report of what each of several runs lacks."""
+    files: dict[str, dict[str, list[Any]]] = {}
+    for report in reports:
+        for path, found in report["files"].items():
+            known = files.setdefault(path, {kind: found[kind] for kind in _LACKS})
+            for kind in _LACKS:
+                known[kind] = [one for one in known[kind] if one in found[kind]]
+    return {"files": files}
 
 
 def _never_runs(source: str) -> set[int]:
@@ -55,6 +67,6 @@ def _is_for_types(node: ast.AST) -> bool:
 
 
 if __name__ == "__main__":
-    found = list(missing(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))))
+    found = list(missing(merged(json.loads(Path(path).read_text(encoding="utf-8")) for path in sys.argv[1:])))
     print("\n".join(found) or f"every branch of {len(marked(PURE))} pure modules is reached")
     sys.exit(bool(found))

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from tests.support.batches import batch
+from tests.support.wait import GENEROUS
 
 HOST = "127.0.0.1"
 PRODUCE, FETCH, METADATA, SASL_HANDSHAKE, API_VERSIONS, SASL_AUTHENTICATE = 0, 1, 3, 17, 18, 36
@@ -96,7 +97,7 @@ class RawClient:
         self.socket = socket.socket()
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self.socket.settimeout(timeout)
+        self.socket.settimeout(timeout * GENEROUS)
         try:
             self.socket.connect((HOST, port))
             if tls is not None:
@@ -130,7 +131,7 @@ class RawClient:
 
     def wait_closed(self, timeout: float = 10.0) -> bytes:
         """Wait until the peer closes, gracefully or not; return what it still sent."""
-        self.socket.settimeout(timeout)
+        self.socket.settimeout(timeout * GENEROUS)
         rest = bytearray()
         try:
             while part := self.socket.recv(1 << 16):

@@ -51,6 +51,11 @@ class Replica(Proxy):
         self.log = self.directory / f"start-{self.starts}.log"
         super().launch()
 
+    @property
+    def logs(self) -> list[Path]:
+        """The logs of all its starts so far."""
+        return sorted(self.directory.glob("start-*.log"))
+
     def forget(self) -> None:
         """Remove its state; it must not run."""
         shutil.rmtree(self._state)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from tests.support.rounds import Result
+from tests.support.violation import never
 
 _COLUMNS = (
     "client",
@@ -53,6 +54,12 @@ def wrong(rounds: Iterable[Seen], *kinds: Kind) -> dict[str, dict[Kind, Sequence
     """Return the values that are wrong in one of these ways, by round and kind."""
     found = {one.where: {kind: values for kind in kinds if (values := getattr(one, kind))} for one in rounds}
     return {where: values for where, values in found.items() if values}
+
+
+def check_once(rounds: Iterable[Seen]) -> None:
+    """No record that was acknowledged is missing, and none is there twice."""
+    found = wrong(rounds, "lost", "doubled")
+    never(bool(found), f"records lost or doubled: {found}")
 
 
 def compare(results: Iterable[tuple[tuple[str, str], str, Result]], written: Mapping[str, Counter[str]]) -> list[Seen]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from tests.support.backend import Backend
 from tests.support.client import Running, java_tool, running
 from tests.support.proxy import Proxy
+from tests.support.violation import never
 
 _numbers = itertools.count(1)
 
@@ -65,7 +66,7 @@ class Side:
     def check_ports(self, ports: set[int]) -> None:
         """Check that no port that a client was connected to is a broker's own."""
         direct = ports & self.backend.cluster.ports
-        assert not direct, f"the client connected to the brokers' own ports {sorted(direct)}"
+        never(bool(direct), f"the client connected to the brokers' own ports {sorted(direct)}")
 
     def _opened(self) -> float:
         return self.proxy.metric("kproxy_connections_opened_total", cluster=self.name)
@@ -73,10 +74,16 @@ class Side:
     def check_text(self, text: str) -> None:
         """Check that a client's output shows no broker's own address."""
         shown = [port for port in self.backend.cluster.ports if f"127.0.0.1:{port}" in text]
-        assert not shown, f"brokers' own ports {shown} in: {text[-2000:]}"
+        never(bool(shown), f"brokers' own ports {shown} in: {text[-2000:]}")
+
+    def check_told(self, nodes: Sequence[tuple[int, str, int]]) -> None:
+        """Check that no node (id, host, port) of which a client was told is at a broker's own port."""
+        own = [node for node in nodes if node[2] in self.backend.cluster.ports]
+        never(bool(own), f"the client was told of the brokers' own ports {own}")
 
     def check_nodes(self, nodes: Sequence[tuple[int, str, int]]) -> None:
         """Check a client's view of the nodes (id, host, port): each broker's id, at the proxy's address for it."""
+        self.check_told(nodes)
         ports = self.proxy.node_ports(self.name)
         assert {node_id: (host, port) for node_id, host, port in nodes} == {
             node_id: ("127.0.0.1", ports[node_id]) for node_id in self.backend.cluster.brokers

@@ -18,6 +18,7 @@ from tests.support.libraries import Kind, Library, Role
 from tests.support.long_lived import Event, LongLived
 from tests.support.others import Others
 from tests.support.proxy import Proxy
+from tests.support.violation import never
 from tests.support.wait import until
 
 WINDOW = 10.0
@@ -134,6 +135,11 @@ class Crowd:
         written = {value for backend in backends for value in backend.values(self.topics.written)}
         lost = {client: [value for value in values if value not in written] for client, values in acknowledged.items()}
         return {client.cluster: values for client, values in lost.items() if values}
+
+    def check_lost(self, *backends: Backend) -> None:
+        """No record that was acknowledged up to now is in none of the backends."""
+        lost = self.lost(*backends)
+        never(bool(lost), f"records acknowledged and in no log: {lost}")
 
     def arrival(
         self, client: Followed, feed: str, backend: Backend, *, since: float = 0.0, written: Container[str]

@@ -5,14 +5,20 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 T = TypeVar("T")
+GENEROUS: Final = 4
+"""So many times what a wait takes at most on a usual machine is what it may take: only a failure waits so long."""
 _never = threading.Event()
 
 
 def until(probe: Callable[[], T | None], what: str, timeout: float = 30.0, every: float = 0.05) -> T:
-    """Call `probe` until its result is true, and return the result; AssertionError names `what` at the deadline."""
+    """Call `probe` until its result is true, and return the result; AssertionError names `what` at the deadline.
+
+    `timeout` is in seconds of a usual machine.
+    """
+    timeout *= GENEROUS
     deadline = time.monotonic() + timeout
     while True:
         found = probe()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kproxy.markers import COMPILED, PURE, first_line, marked, marks, module_name
-from tests.support.pure_coverage import missing
+from tests.support.pure_coverage import merged, missing
 
 
 def module(directory: Path, first_line: str) -> Path:
@@ -110,3 +110,12 @@ def test_a_module_that_no_test_imports(tmp_path: Path) -> None:
     module(package, first_line(PURE))
     (package / "shell.py").write_text("import trio\n", encoding="utf-8")
     assert list(missing({"files": {}}, tmp_path)) == ["kproxy/made.py: no test imports it"]
+
+
+def test_two_runs_reach_more_than_one() -> None:
+    """What either has reached is reached, and what neither has is missing."""
+    one = {"files": {"a.py": {"missing_lines": [1, 2], "missing_branches": [[1, 2]]}}}
+    other = {"files": {"a.py": {"missing_lines": [2], "missing_branches": []}, "b.py": {**one["files"]["a.py"]}}}
+    files = merged([one, other])["files"]
+    assert files["a.py"] == {"missing_lines": [2], "missing_branches": []}
+    assert files["b.py"] == one["files"]["a.py"]

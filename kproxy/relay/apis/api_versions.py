@@ -77,6 +77,14 @@ def intersect(route: Route) -> Respond:
     return respond
 
 
+_LOWEST_OF_BROKER: Final = frozenset({ApiKey.PRODUCE, ApiKey.SASL_HANDSHAKE})
+"""librdkafka derives more from the lowest version than what it may send, and sends higher ones.
+
+From Produce's the record format: brokers name 0 and serve 3 (KAFKA-18659). From SaslHandshake's, before 2.11, whether
+the broker authenticates at all: without 0 it does not try, though it sends 1.
+"""
+
+
 @lru_cache(maxsize=256)  # one broker answers all clients alike, and many connect at a time
 def _intersected(body: bytes, version: int, served: Served, own: Served) -> bytes:
     """Return the response's body for the client."""
@@ -94,8 +102,7 @@ def _cut(theirs: ApiVersion, ours: tuple[int, int] | None) -> ApiVersion | None:
     if ours is None:
         return None
     lowest, highest = max(theirs.min_version, ours[0]), min(theirs.max_version, ours[1])
-    if theirs.api_key == ApiKey.PRODUCE:
-        # librdkafka derives the record format from Produce's lowest version: brokers name 0, serve 3 (KAFKA-18659).
+    if theirs.api_key in _LOWEST_OF_BROKER:
         lowest = theirs.min_version
     if theirs.api_key == ApiKey.API_VERSIONS and theirs.max_version >= NEWEST_UPSTREAM:
         highest = NEWEST

@@ -27,6 +27,8 @@ from tests.support.wait import stays, until
 ALICE = {"mechanism": "SCRAM-SHA-256", "username": "alice", "password": PASSWORD}
 FAST = {"interval": "1s", "epoch_floor": "1s"}
 COMMITTED, END = 3, 10
+RENEWED = 5
+"""Connections of a client, one after the other."""
 
 
 def user(mechanism: str, name: str) -> dict[str, str]:
@@ -198,7 +200,7 @@ def test_events_to_a_topic_of_the_cluster(broker: Secured, tmp_path: Path) -> No
 
 
 async def test_a_session_is_renewed_before_it_ends(broker: Secured) -> None:
-    """The broker ends a session after 3 s (KIP-368); no request fails in 10 s, and there are few connections."""
+    """The broker ends a session after 3 s (KIP-368): none of many requests fails, and there are few connections."""
     dials = 0
 
     async def counted(host: str, port: int) -> trio.abc.Stream:
@@ -212,8 +214,8 @@ async def test_a_session_is_renewed_before_it_ends(broker: Secured) -> None:
     async with trio.open_nursery() as nursery:
         await nursery.start(client.run)
         begun = trio.current_time()
-        while trio.current_time() < begun + 10:
+        while dials < RENEWED:
             assert (await client.request(MetadataRequest(topics=[]), MetadataResponse)).brokers
             await trio.sleep(0.05)
+        assert dials <= 1 + trio.current_time() - begun
         nursery.cancel_scope.cancel()
-    assert 4 <= dials <= 6

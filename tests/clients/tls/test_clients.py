@@ -21,6 +21,7 @@ from tests.support.proxy import Proxy
 from tests.support.secured import PASSWORD, Secured
 from tests.support.side import Side
 from tests.support.tls_kafka import USER
+from tests.support.violation import check_once
 
 CLIENTS: Final = (
     *PYTHON_CLIENTS,
@@ -120,4 +121,6 @@ def test_java(side: Side, security: Security, release: Any, options: tuple[str, 
     group = ("--group-id", side.fresh("group"), "--verbose")
     seen = objects(side.java(f"{TOOLS}.VerifiableConsumer", *settings, *own[1], *group, classpath=release()))
     assert acknowledged == list(range(RECORDS))
-    assert sorted(int(line["value"]) for line in seen if line["name"] == "record_data") == acknowledged
+    values = sorted(int(line["value"]) for line in seen if line["name"] == "record_data")
+    check_once(acknowledged, values)
+    assert values == acknowledged

@@ -26,6 +26,7 @@ from tests.support.long_lived import LongLived
 from tests.support.named_hosts import named_hosts
 from tests.support.proxy import Proxy
 from tests.support.side import Side
+from tests.support.violation import check_once
 from tests.support.wait import until
 
 pytestmark = pytest.mark.timeout(300)
@@ -64,6 +65,7 @@ class NamedSide(Side):
 
     def check_nodes(self, nodes: Sequence[tuple[int, str, int]]) -> None:
         """Check a client's view of the nodes: each has its name, at the one port."""
+        self.check_told(nodes)
         assert {tuple(node) for node in nodes} == {
             (node_id, f"broker-{node_id}.{self.name}.example.com", self.port)
             for node_id in self.backend.cluster.brokers
@@ -146,7 +148,9 @@ def test_java(side: Side, shared: SharedPort, release: Any, options: tuple[str, 
     group = ("--group-id", side.fresh("group"), "--verbose", options[1], config)
     seen = objects(side.java(f"{TOOLS}.VerifiableConsumer", *common, *group, classpath=release()))
     assert acknowledged == list(range(RECORDS))
-    assert sorted(int(line["value"]) for line in seen if line["name"] == "record_data") == acknowledged
+    values = sorted(int(line["value"]) for line in seen if line["name"] == "record_data")
+    check_once(acknowledged, values)
+    assert values == acknowledged
 
 
 def test_a_name_that_nobody_has(shared: SharedPort, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import h11
 import trio
 
-DEADLINE = 10
+DEADLINE = 40
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ def dialled(listener: socket.socket, count: int) -> list[socket.socket]:
 
 
 async def until(taken: list[socket.socket], count: int) -> None:
-    with trio.fail_after(10):
+    with trio.fail_after(40):
         while len(taken) < count:  # noqa: ASYNC110 (the acceptor's list)
             await trio.sleep(0.001)
 
@@ -69,7 +69,7 @@ async def test_without_descriptors_one_is_freed(listener: socket.socket, nursery
         with no_descriptors():
             nursery.start_soon(Acceptor(listener, taken.append, lambda: 0.0, free).run)
             await until(taken, 1)
-            with trio.fail_after(10):
+            with trio.fail_after(40):
                 while len(freed) < 3:  # noqa: ASYNC110 (the acceptor's list)
                     await trio.sleep(0.01)
             assert len(taken) == 1

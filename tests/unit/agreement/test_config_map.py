@@ -84,7 +84,7 @@ async def following(server: FakeApiServer, cluster: str = "orders") -> AsyncIter
 
 async def until(condition: Callable[[], bool]) -> None:
     """Wait for it."""
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         while not condition():  # noqa: ASYNC110  (what is waited for has no event)
             await trio.sleep(0.01)
 

@@ -72,7 +72,7 @@ async def orders(*records: tuple[bytes | None, bytes | None]) -> list[Order]:
     async def ask(question: Callable[[UpstreamClient], Awaitable[None]]) -> None:
         await question(cast("UpstreamClient", client))
 
-    with trio.fail_after(5), trio.CancelScope() as scope:
+    with trio.fail_after(20), trio.CancelScope() as scope:
         await ControlTopic("t", "c", ask).follow(found.append, scope.cancel)
     return found
 

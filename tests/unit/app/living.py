@@ -150,7 +150,7 @@ class Living:
 
     async def until_state(self, state: str) -> Any:
         """Wait until /readyz has this state; return its answer."""
-        with trio.fail_after(15):
+        with trio.fail_after(60):
             while (answer := await self.get("/readyz"))["state"] != state:  # noqa: ASYNC110 (asked over HTTP)
                 await trio.sleep(0.02)
         return answer

@@ -27,6 +27,7 @@ from kproxy.config import load
 from kproxy.errors import ConfigError
 from kproxy.local_kafka.ports import free_port, free_ports
 from kproxy.state.database import connect
+from tests.support.violation import never
 from tests.support.wait import until
 
 HOST = "127.0.0.1"
@@ -141,7 +142,7 @@ def test_backend_that_is_not_there(ports: range) -> None:
 def test_a_second_sigterm_ends_a_drain(ports: range) -> None:
     """The drain waits for the broker's answer until the second signal: exit code 1, at once."""
     admin = free_port()
-    with socket.create_server((HOST, ports[3])) as broker:
+    with socket.create_server((HOST, ports[3])):
         flags = ["--bootstrap-servers", f"{HOST}:{ports[3]}", "--listen", f"{HOST}:{ports[0]}"]
         with serving(*flags, "--admin", f"{HOST}:{admin}") as process:
             until(lambda: not _refuses(ports[0]), "its listener", timeout=20)
@@ -153,7 +154,6 @@ def test_a_second_sigterm_ends_a_drain(ports: range) -> None:
                 until(lambda: _refuses(ports[0]), "a closed port")
                 process.send_signal(signal.SIGTERM)
                 assert process.wait(timeout=5) == 1
-        assert broker.fileno() > 0
 
 
 def _refuses(port: int) -> bool:
@@ -305,7 +305,7 @@ def test_state_that_cannot_be_read(ports: range, tmp_path: Path) -> None:
             process.send_signal(signal.SIGTERM)
             _, err = process.communicate(timeout=20)
         assert process.returncode == 0, err
-        assert "Traceback" not in err
+        never("Traceback" in err, f"a traceback in kproxy's log: {err}")
         told = [line for line in map(json.loads, err.splitlines()) if line["event"].startswith("state cannot be read")]
         assert len(told) == unreadable
     kept = _rows(database)

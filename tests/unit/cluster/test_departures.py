@@ -149,7 +149,7 @@ async def test_a_reload_to_another_cluster() -> None:
         running = process.alive.process.config
         config = described(process.a, process.b, cluster=only, admin=process.alive.listens)
         assert running.admin == config.admin
-        with trio.fail_after(10):
+        with trio.fail_after(40):
             await apply(process.alive.process, config)
         await settled(process)
         assert process.a.left == [("g", ["m"])]

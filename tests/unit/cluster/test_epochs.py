@@ -131,7 +131,7 @@ async def test_a_retired_node_notifies_a_client_once_and_then_refuses() -> None:
         again = await process.alive.client(retired)
         await again.say_hello("apache-kafka-java", "4.3.1", "app")
         assert await again.receive_all() == b""
-        with trio.fail_after(10):
+        with trio.fail_after(40):
             while True:
                 try:
                     await (await process.alive.client(retired)).close()
@@ -248,7 +248,7 @@ async def test_what_the_old_cluster_never_answers_is_not_waited_for() -> None:
         (connection,) = process.alive.process.relay.pump.connections.values()
         await eventually(lambda: len(connection.in_flight) == 1, "a request in flight")
         await process.post("failover", {"to": "b"})
-        with trio.fail_after(3):
+        with trio.fail_after(12):
             assert await client.receive_all() == b""
 
 
@@ -513,7 +513,7 @@ async def test_a_reload_that_raises_the_floor() -> None:
             admin=process.alive.listens,
         )
         os.kill(os.getpid(), signal.SIGHUP)
-        with trio.fail_after(10):
+        with trio.fail_after(40):
             assert await client.receive_all() == b""
         assert process.cluster.epoch == 2
 

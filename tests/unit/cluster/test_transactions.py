@@ -65,7 +65,7 @@ async def test_time_passes_when_somebody_looks() -> None:
         client, view = await process.client(), ProcessView(process.alive.process)
         given = InitProducerIdResponse.decode(await ask(client, 2, InitProducerIdRequest(NAME, 1)), VERSION).producer_id
         await ask(client, 3, AddOffsetsToTxnRequest(NAME, given, 3, "g"))
-        with trio.fail_after(10):
+        with trio.fail_after(40):
             while process.cluster.transactional_ids.open:
                 await view.count()
                 await trio.sleep(0.001)

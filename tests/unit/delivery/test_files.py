@@ -45,13 +45,13 @@ async def flushed(destination: Files[Number], *items: Number) -> None:
     """Offer items and wait until they are settled."""
     for each in items:
         assert destination.offer(each)
-    with trio.fail_after(10):
+    with trio.fail_after(40):
         await destination.flush()
 
 
 async def eventually(true: Callable[[], bool]) -> None:
     """Poll until it is true, with a deadline."""
-    with trio.fail_after(10):
+    with trio.fail_after(40):
         while not true():  # noqa: ASYNC110  (a file appears without an event)
             await trio.sleep(0.01)
 

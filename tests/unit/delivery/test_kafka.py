@@ -62,7 +62,7 @@ async def delivered(destination: Kafka[Number], *items: Number) -> None:
     """Offer items and wait until all are settled."""
     for each in items:
         assert destination.offer(each)
-    with trio.fail_after(20):
+    with trio.fail_after(80):
         await destination.flush()
 
 
@@ -183,7 +183,7 @@ async def test_no_leader_for_a_while(leader: Leader, start: Start) -> None:
         await trio.testing.wait_all_tasks_blocked(0.01)
     assert "no leader for partitions" in str(destination.counters.last_error)
     leader.lead([1, 1])
-    with trio.fail_after(10):
+    with trio.fail_after(40):
         await destination.flush()
     assert values(leader) == [1]
 
@@ -230,7 +230,7 @@ async def test_cancelled_and_run_again(leader: Leader) -> None:
     leader.verdict = lambda _partition, _batch: 0
     async with trio.open_nursery() as nursery:
         await nursery.start(destination.run)
-        with trio.fail_after(10):
+        with trio.fail_after(40):
             await destination.flush()
         nursery.cancel_scope.cancel()
     assert sorted(values(leader)) == [0, 1, 2, 3, 4]

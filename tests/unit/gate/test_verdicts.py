@@ -1,16 +1,20 @@
-"""tests.gate: real runs of pytest on tests that fail, crash, hang or are not there; each gets its verdict."""
+"""tests.gate: real runs of pytest on tests that fail, crash, hang, leak or are not there; each gets its verdict."""
 
 from __future__ import annotations
 
+import sys
+from datetime import date
 from pathlib import Path
 
 import pytest
 
+from tests.gate import flaky, stages
 from tests.gate.stage import Stage
-from tests.gate.verdict import Again, Result, table
+from tests.gate.verdict import FLAKY_MOST, Again, Failure, Result, table
 
 TESTS = """
-import os, pathlib, pytest
+import os, pathlib, pytest, socket, threading
+from tests.support.violation import Violation
 
 def test_passes(): pass
 
@@ -31,8 +35,38 @@ def test_once(tmp_path_factory):
 
 def test_crashes(): os._exit(1)
 
-def test_hangs():
-    import threading; threading.Event().wait(600)
+def test_hangs(): threading.Event().wait(600)
+
+def test_violates(): raise Violation("a record is lost")
+
+def test_violates_in_a_group():
+    try:
+        raise Violation("two owners")
+    except Violation as error:
+        raise ExceptionGroup("a nursery's", [ValueError("late"), error])
+
+kept = []
+
+def test_thread():
+    go = threading.Event()
+    thread = threading.Thread(target=lambda: go.wait(3), name="forgotten")
+    thread.start()
+
+def test_port():
+    kept.append(socket.create_server(("127.0.0.1", 0)))
+
+@pytest.fixture
+def ends():
+    yield
+    raise Violation("a traceback in the log")
+
+def test_fails_before(ends): assert 1 == 2
+
+@pytest.fixture(scope="session")
+def down(): raise ValueError("no cluster")
+
+@pytest.mark.parametrize("number", range(9))
+def test_down(down, number): pass
 """
 
 
@@ -45,18 +79,29 @@ def made(tmp_path: Path) -> Path:
     return path
 
 
-def run(made: Path, *names: str, limit: float = 120, again: tuple[str, ...] = ("",)) -> Result:
+def run(
+    made: Path,
+    *names: str,
+    limit: float = 120,
+    again: tuple[str, ...] = ("",),
+    least: int = 0,
+    skips: tuple[str, ...] = ("",),
+) -> Result:
     """Run these tests as a stage."""
     rootdir = ("-c", str(made.with_name("pytest.ini")), "--rootdir", str(made.parent))
     chosen = tuple(f"{made}::{name}" for name in names)
-    return Stage("made", pytest=(*rootdir, *chosen), limit=limit, again=again).run(made.parent)
+    named = (*rootdir, *chosen)
+    return Stage("made", pytest=named, limit=limit, again=again, least=least, skips=skips).run(made.parent)
 
 
 def test_failures_are_named_and_may_run_again(made: Path) -> None:
     """A stage runs to its end: what failed in its call or its set-up has a message."""
     result = run(made, "test_fails", "test_set_up", "test_skipped", "test_passes")
     assert (result.passed, result.broken, result.passed_tests, result.skipped) == (False, "", 1, 1)
-    assert list(result.failed.values()) == ["AssertionError: never", "ValueError: no broker"]
+    assert list(result.failed.values()) == [
+        Failure("AssertionError: never"),
+        Failure("ValueError: no broker", when="setup"),
+    ]
     assert result.may_run_again == [*result.failed]
 
 
@@ -72,7 +117,7 @@ def test_what_passes_twice_alone_is_flaky(made: Path) -> None:
     (nodeid,) = result.may_run_again
     assert run(made, "test_once").passed
     for passed, last in ((True, "2 passed, 0 failed"), (False, "1 passed, 1 failed")):
-        result.again[:] = [Again(nodeid, result.failed[nodeid], passed)]
+        result.again[:] = [Again(nodeid, result.failed[nodeid].message, passed)]
         assert result.passed is passed
         assert ("flaky: test_made.py::test_once" in table([result])) is passed
         assert table([result]).endswith(last)
@@ -102,5 +147,61 @@ def test_a_file_that_cannot_be_collected(made: Path) -> None:
 
 def test_a_command(tmp_path: Path) -> None:
     """A stage without pytest is judged by its exit code."""
-    assert Stage("command", command=("-c", "pass")).run(tmp_path).passed
-    assert Stage("command", command=("-c", "raise SystemExit(3)")).run(tmp_path).broken == "exit code 3"
+    assert Stage("command", command=(sys.executable, "-c", "pass")).run(tmp_path).passed
+    assert Stage("command", command=(sys.executable, "-c", "raise SystemExit(3)")).run(tmp_path).broken == "exit code 3"
+
+
+@pytest.mark.parametrize("name", ["test_violates", "test_violates_in_a_group", "test_fails_before"])
+def test_one_violation_is_proof(made: Path, name: str) -> None:
+    """What was lost, doubled or shown once is no accident: it is not run again."""
+    result = run(made, name)
+    assert ([why.violation for why in result.failed.values()], result.may_run_again) == ([True], [])
+    assert not result.passed
+
+
+def test_what_is_left_is_named(made: Path) -> None:
+    """A thread that keeps the process alive, and a port that is still listened at."""
+    assert run(made, "test_thread").broken == "left at its end: thread forgotten"
+    assert run(made, "test_port").broken.startswith("left at its end: port ")
+
+
+def test_too_few_tests(made: Path) -> None:
+    """Tests that vanish, or are skipped without leave, are no pass."""
+    assert run(made, "test_passes", least=2).broken == "1 tests ran, at least 2 must"
+    result = run(made, "test_passes", "test_skipped", skips=("tests/unit/",))
+    assert result.broken == "1 skipped that must not be: test_made.py::test_skipped"
+
+
+def test_what_all_share_is_down(made: Path) -> None:
+    """A stage whose tests all failed in one session fixture may run once more; failures of each test's own may not."""
+    assert run(made, "test_down").collapsed
+    down, own = Failure("no cluster", "setup"), Failure("assert 1 == 2")
+    several = Result("several", 1.0, failed={str(number): down for number in range(FLAKY_MOST + 1)})
+    assert several.collapsed
+    several.failed["0"] = own
+    assert not several.collapsed
+
+
+def test_flaky_a_third_time() -> None:
+    """Two times within thirty days may be accidents."""
+    lines = ["# date", "2026-01-01\ttests/a.py::b\tlate", "2026-01-20\ttests/a.py::b\tlate", "2026-01-20\tc\tlate"]
+    third = [*lines, "2026-01-30\ttests/a.py::b\tlate"]
+    now = date(2026, 1, 30)
+    assert (flaky.refused(lines, now), flaky.refused(third, now)) == ([], ["tests/a.py::b"])
+    assert flaky.refused(third, date(2026, 2, 1)) == []
+
+
+def test_flaky_tests_are_written_down(tmp_path: Path) -> None:
+    """In one line each."""
+    kept = tmp_path / "flaky.tsv"
+    flaky.add([Again("tests/a.py::b", "assert 1\n == 2", passed=True)], kept)
+    assert kept.read_text().split("\t")[1:] == ["tests/a.py::b", "assert 1 == 2\n"]
+
+
+def test_stages_by_name() -> None:
+    """A family has all of its shards; a name that is none is refused."""
+    names = {stage.name for phase in stages.chosen({"unit", "real"}) for stage in phase}
+    assert names == {"unit-1", "unit-2", "coverage", "real"}
+    assert stages.chosen({"all"}) == list(stages.PHASES)
+    with pytest.raises(ValueError, match="no stage reel: all, or of check, compiled, demo"):
+        stages.chosen({"reel"})

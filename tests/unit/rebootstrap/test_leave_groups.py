@@ -38,7 +38,7 @@ async def left(broker: CoordinatingBroker, members: Mapping[str, Sequence[str]] 
     """Have these members leave."""
     leaving = Leaving(members)
     async with serving(broker) as client:
-        with trio.fail_after(10):
+        with trio.fail_after(40):
             await leaving.run(client)
     return leaving
 

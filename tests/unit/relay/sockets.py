@@ -34,6 +34,7 @@ from kproxy.upstream.authentication import Asked
 from kproxy.upstream.tls import BrokerContext, ServerContext
 from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
 from kproxy.wire.primitives import frame
+from tests.support.wait import GENEROUS
 
 HOST = "127.0.0.1"
 KIB, MIB = 1 << 10, 1 << 20
@@ -376,6 +377,7 @@ def no_descriptors() -> Iterator[None]:
 
 async def eventually(true: Callable[[], bool], what: str, seconds: float = 10) -> None:
     """Wait until `true()`; AssertionError names `what` at the deadline."""
+    seconds *= GENEROUS
     with trio.move_on_after(seconds):
         while not true():  # noqa: ASYNC110  (what is waited for has no event)
             await trio.sleep(0.005)

@@ -392,7 +392,7 @@ async def test_drain_closes_silent_clients() -> None:
         await eventually(lambda: len(opened.acceptor._silent) == 3, "three silent clients")
         assert opened.acceptor.waiting == 3
         opened.acceptor.drain()
-        with trio.fail_after(2):
+        with trio.fail_after(8):
             await opened.acceptor.wait_empty()
             for client in silent:
                 assert await closed(client) == b""
@@ -411,7 +411,7 @@ async def test_drain_admits_a_client_while_its_broker_is_dialled() -> None:
         opened.acceptor.drain()
         broker = await opened.broker.accept()
         assert await broker.receive(len(request(1))) == request(1)
-        with trio.fail_after(2):
+        with trio.fail_after(8):
             await opened.acceptor.wait_empty()
         await broker.send(response(1))
         assert await client.receive_all() == response(1)
@@ -427,7 +427,7 @@ async def test_drain_of_a_client_that_sent_garbage() -> None:
         await eventually(lambda: not opened.acceptor._silent and opened.acceptor.waiting == 1, "dialling")
         opened.acceptor.drain()
         await closed(client)
-        with trio.fail_after(2):
+        with trio.fail_after(8):
             await opened.acceptor.wait_empty()
             await opened.pump.wait_empty()
         await opened.ended(Reason.INVALID_FRAME_SIZE)

@@ -298,7 +298,7 @@ async def test_half_a_hello_takes_no_place(ends: Ends) -> None:
             await opened.come().send(openssl_hello("localhost")[:-1])
         await eventually(lambda: len(opened.acceptor._silent) == 5, "they wait")
         assert (opened.acceptor.handshakes.active, opened.acceptor.handshakes.waiting) == (0, 0)
-        with trio.fail_after(2):
+        with trio.fail_after(8):
             client = await Far.client(opened, ends)
         client.sock.close()
 
@@ -309,7 +309,7 @@ async def test_a_client_that_lets_others_wait(ends: Ends) -> None:
         half = opened.come()
         await half.send(openssl_hello("localhost"))
         await eventually(lambda: opened.acceptor.handshakes.active == 1, "it has a place")
-        with trio.fail_after(5):
+        with trio.fail_after(20):
             client = await Far.client(opened, ends)
         await opened.ended(Reason.HANDSHAKE_LIMIT)
         await eventually(lambda: opened.acceptor.handshakes.seconds.total > 0.5, "its wait counts")
@@ -405,7 +405,7 @@ async def test_a_drain_ends_clients_that_are_not_done(ends: Ends) -> None:
         silent = await Far.client(opened, ends)
         await eventually(lambda: len(opened.acceptor._silent) == 2, "both wait")
         opened.acceptor.drain()
-        with trio.fail_after(2):
+        with trio.fail_after(8):
             await opened.acceptor.wait_empty()
         assert await closed(half) == b""
         await opened.ended(Reason.DRAINED, Reason.DRAINED)
@@ -426,7 +426,7 @@ async def test_a_drain_while_a_client_takes_its_turn(ends: Ends) -> None:
 
         opened.backend.tls = Draining()  # type: ignore[assignment]
         await opened.come().send(openssl_hello("localhost"))
-        with trio.fail_after(2):
+        with trio.fail_after(8):
             await opened.ended(Reason.DRAINED)
 
 

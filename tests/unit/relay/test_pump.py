@@ -26,6 +26,7 @@ from kproxy.relay.pump import Pump
 from kproxy.relay.trio_epoll import Alarm
 from kproxy.wire.generated.api_versions_request import ApiVersionsRequest
 from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker
+from tests.support.bounds import Bounds
 from tests.unit.relay.exchanges import own
 from tests.unit.relay.sockets import (
     HOST,
@@ -269,7 +270,7 @@ async def test_an_idle_pump_is_not_woken() -> None:
         assert resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - before < 10
 
 
-async def test_tasks_that_wait_for_trio_are_not_kept_waiting() -> None:
+async def test_tasks_that_wait_for_trio_are_not_kept_waiting(bounds: Bounds) -> None:
     """Beside a connection that is never quiet, a Trio listener is served at once."""
     async with stage() as running, trio.open_nursery() as nursery:
         busy = running.relay()
@@ -287,7 +288,7 @@ async def test_tasks_that_wait_for_trio_are_not_kept_waiting() -> None:
             async with await trio.open_tcp_stream(HOST, port) as stream:
                 assert await stream.receive_some() == b""
             waits.append(time.monotonic() - began)
-        assert median(waits) < 0.05  # by the clock alone: two turns of 50 ms each
+        bounds.below(median(waits), 0.05, "seconds until it was served")  # by the clock alone: two turns of 50 ms each
         nursery.cancel_scope.cancel()
 
 
@@ -342,7 +343,7 @@ async def test_a_byte_now_and_then_does_not_save_a_frame() -> None:
         head, body = request(1, bytes(1000))[:20], bytes(990)
         await slow.client.send(head)
         await steady.client.send(head)
-        with trio.fail_after(10):
+        with trio.fail_after(40):
             for position in range(0, 900, 20):
                 if not slow.connection.closed:
                     await slow.client.send(body[position : position + 1])
@@ -396,7 +397,7 @@ async def test_a_client_that_does_not_read_ends() -> None:
                 await relayed.broker.receive(len(request(1)))
                 nursery.start_soon(send, relayed)
             await eventually(lambda: stuck.connection.client.blocked, "a client that takes nothing")
-            with trio.fail_after(10):
+            with trio.fail_after(40):
                 while not stuck.connection.closed:
                     await slow.client.receive(32 * KIB)
                     await trio.sleep(0.05)
@@ -413,7 +414,7 @@ async def test_a_request_that_is_never_answered() -> None:
         await under_way.client.send(request(1))
         await under_way.broker.receive(len(request(1)))
         await under_way.broker.send(response(1, bytes(100))[:-1])
-        with trio.fail_after(10):
+        with trio.fail_after(40):
             for number in itertools.count(1):
                 if waiting.connection.closed:
                     break

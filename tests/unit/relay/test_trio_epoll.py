@@ -228,6 +228,6 @@ async def test_trio_is_as_before() -> None:
     async with waiting():
         await trio.sleep(0.01)
     near, far = pair()
-    with closing(near), closing(far), trio.fail_after(5):
+    with closing(near), closing(far), trio.fail_after(20):
         far.send(b".")
         await trio.lowlevel.wait_readable(near)

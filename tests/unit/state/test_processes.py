@@ -110,10 +110,7 @@ def test_a_disk_that_takes_no_more(path: Path) -> None:
     assert path.stat().st_size < 2 * LIMIT
 
 
-@pytest.mark.skipif(
-    subprocess.run((*NAMESPACE, "true"), check=False, capture_output=True).returncode != 0,
-    reason="a small disk is mounted in a user namespace, which this machine does not allow",
-)
+@pytest.mark.namespaces
 def test_a_disk_that_is_full(path: Path) -> None:
     """ENOSPC of a real small disk: the error says that it is full, nothing is lost, and puts work with new space."""
     mount = f"mount -t tmpfs -o size=1m tmpfs {path.parent} && exec {' '.join(CHILD)} full {path}"

@@ -130,6 +130,6 @@ async def test_a_failover_history_that_cannot_be_read(store: Store, kept: bytes)
     assert history.record.failovers == 0
     assert [line["event"] for line in lines][-1] == "failovers are counted anew"
     assert list(await store.items(ASIDE + STAYS)) == [("orders", kept)]
-    with trio.fail_after(10):
+    with trio.fail_after(40):
         await keep(store, history.keep)
         await history.remember(store)

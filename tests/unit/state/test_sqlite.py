@@ -47,7 +47,7 @@ async def hold_up(store: SqliteStore, gate: threading.Event, nursery: trio.Nurse
         gate.wait()
 
     nursery.start_soon(store._done, wait)
-    with trio.fail_after(10):
+    with trio.fail_after(40):
         await trio.to_thread.run_sync(reached.wait, 10)
 
 
@@ -99,7 +99,7 @@ async def test_what_waits_shares_one_commit(path: Path, gate: threading.Event, n
     await trio.testing.wait_all_tasks_blocked()
     assert store.waiting == 101
     gate.set()
-    with trio.fail_after(10):
+    with trio.fail_after(40):
         assert len(await store.items("table")) == 100
     assert (store.counters.commits, store.counters.changes) == (1, 100)
     assert commits_on_disk(path) == before + 1
@@ -139,7 +139,7 @@ async def test_trio_goes_on_while_the_disk_is_busy(
 ) -> None:
     """A waiting put can be cancelled at any time, and still takes effect."""
     await hold_up(store, gate, nursery)
-    with trio.fail_after(10), trio.move_on_after(0.01) as given_up:
+    with trio.fail_after(40), trio.move_on_after(0.01) as given_up:
         await store.put("table", "key", b"value")
     assert given_up.cancelled_caught
     gate.set()
@@ -159,7 +159,7 @@ async def test_only_so_many_calls_wait_for_the_disk(
         await store.put("table", "late", b"")
     assert given_up.cancelled_caught
     gate.set()
-    with trio.fail_after(10):
+    with trio.fail_after(40):
         await trio.testing.wait_all_tasks_blocked(0.05)
         assert await store.get("table", "late") is None
         assert len(await store.items("table")) == 10
@@ -186,7 +186,7 @@ async def test_what_was_accepted_is_kept_when_closing(
     with trio.CancelScope() as scope:
         scope.cancel()
         await store.close()
-    with trio.fail_after(10):
+    with trio.fail_after(40):
         await trio.testing.wait_all_tasks_blocked()
     assert len(refused) == 1
     again = await SqliteStore.open(path, lock_seconds=0)
@@ -208,10 +208,10 @@ async def test_a_disk_that_hangs_does_not_hold_up_the_end(
     """Closing gives up after a time and says so; the file is closed when the disk comes back."""
     store = await SqliteStore.open(path, close_seconds=0.05)
     await hold_up(store, gate, nursery)
-    with trio.fail_after(10), pytest.raises(StateError, match=r"state\.db was not closed within 0\.05 s"):
+    with trio.fail_after(40), pytest.raises(StateError, match=r"state\.db was not closed within 0\.05 s"):
         await store.close()
     gate.set()
-    with trio.fail_after(10):
+    with trio.fail_after(40):
         await store._closed.wait()
 
 
@@ -279,7 +279,7 @@ async def test_concurrent_opens_take_turns(path: Path) -> None:
         had.append(len(await store.items("table")))
         await store.close()
 
-    with trio.fail_after(20):
+    with trio.fail_after(80):
         async with trio.open_nursery() as nursery:
             for number in range(8):
                 nursery.start_soon(turn, number)

@@ -147,7 +147,7 @@ async def test_in_doubt_no_time_goes_to_the_old_nodes(start: Start, site: Site) 
     site.answers(chain(["x"], repeat("y")))
     watcher = await start(probe_timeout=30)
     await eventually(lambda: len(watcher.nodes) == 1, "the first round")
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         site.broker.script[API_VERSIONS] = _hello_then_silent()
         watcher.hint()
         await eventually(lambda: len(site.changes) == 2, "the change")
@@ -202,7 +202,7 @@ async def test_poll_once_says_why_not(start: Start, site: Site, bad: str) -> Non
     else:
         site.broker.script[METADATA if bad == "hangs" else API_VERSIONS] = script.silent
     watcher = await start(run=False, poll_timeout=0.6)
-    with trio.fail_after(2), pytest.raises(UpstreamError):
+    with trio.fail_after(8), pytest.raises(UpstreamError):
         await watcher.poll_once()
     if bad.startswith("hangs"):
         await eventually(lambda: site.broker.open == 0, "the connection is closed")
@@ -216,7 +216,7 @@ async def test_poll_once_ends_at_its_timeout_whatever_hangs(start: Start) -> Non
         raise AssertionError
 
     watcher = await start(run=False, poll_timeout=0.2, dial=hang)
-    with trio.fail_after(2), pytest.raises(UpstreamError, match=r"within"):
+    with trio.fail_after(8), pytest.raises(UpstreamError, match=r"within"):
         await watcher.poll_once()
 
 

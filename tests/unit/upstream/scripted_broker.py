@@ -14,6 +14,7 @@ from kproxy.wire.generated.metadata_request import MetadataRequest
 from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker
 from kproxy.wire.header import RequestHeader, decode_request_header, encode_response_header
 from kproxy.wire.primitives import frame
+from tests.support.wait import GENEROUS
 
 API_VERSIONS = 18
 METADATA = 3
@@ -163,6 +164,7 @@ def bodied(body: bytes) -> Behaviour:
 
 async def eventually(true: Callable[[], bool], what: str, seconds: float = 10) -> None:
     """Wait until `true()`; AssertionError names `what` at the deadline."""
+    seconds *= GENEROUS
     with trio.move_on_after(seconds):
         while not true():  # noqa: ASYNC110  (what is waited for has no event)
             await trio.sleep(0.005)

@@ -47,7 +47,7 @@ async def test_a_name_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
                 async with trio.open_nursery() as nursery:
                     for _ in range(100):
                         nursery.start_soon(addresses, "hangs.example", 9092)
-        with trio.fail_after(5):
+        with trio.fail_after(20):
             assert await addresses("other.example", 9092) == ANSWER
             await trio.to_thread.run_sync(int)
         assert resolver.asked == THREADS

@@ -186,7 +186,7 @@ async def test_a_server_that_comes_back_is_asked_again(start: Start, brokers: li
     assert (await client.metadata(fresh=True)).cluster_id == "scripted"
     assert brokers[2].requests(METADATA) == 1
     brokers[0].script.clear()
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         while not brokers[0].requests(METADATA):
             await client.metadata(fresh=True)
             await trio.sleep(0.02)
@@ -225,6 +225,6 @@ async def test_servers_that_hang_cost_one_share_of_the_time(start: Start, broker
     client = await start()
     for _ in range(2):
         await client.metadata(fresh=True, limit=0.3)
-    begun = trio.current_time()
+    before = sum(broker.requests(METADATA) for broker in brokers[:2])
     assert (await client.metadata(fresh=True, limit=0.3)).cluster_id == "scripted"
-    assert trio.current_time() - begun < 0.55
+    assert sum(broker.requests(METADATA) for broker in brokers[:2]) == before + 1

@@ -159,7 +159,7 @@ async def test_each_user_obeys_each_class(
 ) -> None:
     """It asks again, looks up before that, or gives up, and has what it wants unless it has given up."""
     brokers = Brokers(code, *USERS[user])
-    with trio.fail_after(20):
+    with trio.fail_after(80):
         try:
             done = await user(cast("UpstreamClient", brokers))
         except RefusedError:

@@ -94,7 +94,7 @@ class Handshake:
         async def client() -> None:
             self.client_said = await outcome(self.client)
 
-        with trio.fail_after(10):
+        with trio.fail_after(40):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(server)
                 nursery.start_soon(client)
@@ -338,7 +338,7 @@ async def alone(files: Files, side: str, data: bytes, *, reset: bool = False) ->
             far.shutdown(socket.SHUT_WR)
 
     try:
-        with trio.fail_after(10):
+        with trio.fail_after(40):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(go)
                 return await outcome(sock)
@@ -518,7 +518,7 @@ async def serve_one(listener: trio.SocketListener, context: ssl.SSLContext) -> N
 
 async def test_a_stream_to_a_broker(files: Files) -> None:
     """kproxy's own client gets a stream after the handshake, and closing it leaves no descriptor."""
-    with trio.fail_after(10), listening(files) as (listener, context):
+    with trio.fail_after(40), listening(files) as (listener, context):
         before = descriptors()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(serve_one, listener, context)
@@ -531,7 +531,7 @@ async def test_a_stream_to_a_broker(files: Files) -> None:
 async def test_a_stream_that_fails_is_closed(files: Files) -> None:
     """The error has the same words as a client's connection, and no descriptor is left."""
     strange = broker_context(ca=str(files.stranger.file))
-    with trio.fail_after(10), listening(files) as (listener, context):
+    with trio.fail_after(40), listening(files) as (listener, context):
         before = descriptors()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(serve_one, listener, context)
@@ -551,7 +551,7 @@ async def test_a_stream_to_a_broker_without_tls(files: Files, answer: bytes, tex
             if answer:
                 await stream.send_all(answer)
 
-    with trio.fail_after(10), listening(files) as (listener, _):
+    with trio.fail_after(40), listening(files) as (listener, _):
         before = descriptors()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(serve, listener)
@@ -563,7 +563,7 @@ async def test_a_stream_to_a_broker_without_tls(files: Files, answer: bytes, tex
 
 async def test_a_broker_that_refuses_kproxy_after_the_handshake(files: Files) -> None:
     """In TLS 1.3 a client is refused by the first answer: kproxy's own client says that a certificate is wanted."""
-    with trio.fail_after(10), listening(files, client_ca=str(files.authority.file)) as (listener, context):
+    with trio.fail_after(40), listening(files, client_ca=str(files.authority.file)) as (listener, context):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(serve_refused, listener, context)
             address = "localhost", listener.socket.getsockname()[1]

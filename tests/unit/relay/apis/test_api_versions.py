@@ -258,7 +258,7 @@ def test_the_intersection(version: int) -> None:
         3: (5, 13),
         1: (4, 18),
         12: (0, 2),
-        17: (1, 1),
+        17: (0, 1),
         KEY: (0, 3),
     }
 
@@ -267,7 +267,7 @@ def test_the_intersection(version: int) -> None:
 def test_a_broker_like_the_schemas_serves_all_that_is_open(version: int) -> None:
     """All that kproxy serves is let through; APIs of controllers are left out."""
     theirs = {spec.key: (spec.min_version, spec.max_version) for spec in APIS.values()}
-    assert negotiated(version, theirs) == SERVED
+    assert negotiated(version, theirs) == {**SERVED, 17: (0, 1)}
 
 
 @pytest.mark.parametrize(
@@ -276,6 +276,12 @@ def test_a_broker_like_the_schemas_serves_all_that_is_open(version: int) -> None
 def test_produces_lowest_version_is_the_brokers(theirs: tuple[int, int], ours: tuple[int, int]) -> None:
     """librdkafka derives the record format from it (KAFKA-18659): brokers name 0 and serve 3."""
     assert negotiated(4, {0: theirs}) == {0: ours}
+
+
+def test_the_handshakes_lowest_version_is_the_brokers() -> None:
+    """librdkafka before 2.11 does not authenticate where it is 1, though it sends 1; the relay refuses 0."""
+    assert SERVED[17] == (1, 1)
+    assert negotiated(4, {17: (0, 1)}) == {17: (0, 1)}
 
 
 def test_produce_without_a_common_version_is_not_named() -> None:

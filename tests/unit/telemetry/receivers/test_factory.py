@@ -40,7 +40,7 @@ async def test_files_and_topics_name_their_kproxy(tmp_path: Path, nursery: trio.
     for receiver in made(config, "main", None, lambda _: UpstreamClient(brokers)):
         await nursery.start(receiver.run)
         assert receiver.offer(push(gauge("g", 1.0)))
-        with trio.fail_after(20):
+        with trio.fail_after(80):
             await receiver.flush()
     nursery.cancel_scope.cancel()
     with trio.CancelScope(shield=True):

@@ -30,7 +30,7 @@ async def test_pushes_in_a_file(tmp_path: Path) -> None:
         await nursery.start(receiver.run)
         for each in [Push(client(), 0.0, b"\xff"), *good, too_many]:
             assert receiver.offer(each)
-        with trio.fail_after(10):
+        with trio.fail_after(40):
             await receiver.flush()
         nursery.cancel_scope.cancel()
     assert (receiver.counters.dropped, receiver.counters.delivered) == ({"malformed": 2}, 10)

@@ -45,7 +45,7 @@ async def test_read_back_by_librdkafka(mock_cluster: list[Address]) -> None:
         await nursery.start(receiver.run)
         for each in pushes.values():
             assert receiver.offer(each)
-        with trio.fail_after(20):
+        with trio.fail_after(80):
             await receiver.flush()
         nursery.cancel_scope.cancel()
     messages = await trio.to_thread.run_sync(consumed, mock_cluster, "telemetry", 20)

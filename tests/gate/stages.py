@@ -1,0 +1,56 @@
+"""The gate's stages, in order. Those of one phase run side by side; beside a stage that runs Kafka runs nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from tests.gate.stage import Stage
+
+CORE: Final = ("-m", "not long")
+SPARK: Final = "build/pipeline/bin/python"
+# Rooms whose unit tests open sockets and wait; in any other a test that fails once is proof of a fault.
+SOCKETS: Final = tuple(f"tests/unit/{room}/" for room in ("admin", "app", "cluster", "local_kafka", "upstream"))
+# Two shards of the unit tests, of equal time.
+LONGEST: Final = ("tests/unit/app", "tests/unit/cluster")
+REST: Final = ("tests/unit", *(f"--ignore={room}" for room in LONGEST))
+QUICK: Final = ("tests/property", "tests/bench", "tests/fuzz", "tests/soak/test_verdict.py", "tests/interruptions")
+REACHED: Final = ("build/gate/reached-unit-1.json", "build/gate/reached-unit-2.json")
+# The relay's tests on compiled modules: what is not optimized is compiled in half the time, and is as right.
+COMPILED: Final = ("make", "test-compiled", "PYTEST=-q -p tests.gate.reports --gate-reports {reports}")
+
+Phase = tuple[Stage, ...]
+PHASES: Final[tuple[Phase, ...]] = (
+    (Stage("check", command=("make", "check")),),
+    (
+        Stage("unit-1", pytest=LONGEST, again=SOCKETS, coverage=True, least=480),
+        Stage("unit-2", pytest=REST, again=SOCKETS, coverage=True, least=15_000),
+    ),
+    (Stage("coverage", command=(sys.executable, "-m", "tests.support.pure_coverage", *REACHED)),),
+    (
+        Stage("quick", pytest=QUICK, least=1_700),
+        Stage("compiled", command=COMPILED, environment={"MYPYC_OPT_LEVEL": "0"}, least=5_500),
+    ),
+    (Stage("real", pytest=("tests/clients", "tests/faults", *CORE), least=1_100),),
+    (Stage("groups", pytest=("tests/groups", *CORE), least=60),),
+    (Stage("pipeline", pytest=("tests/pipeline", *CORE), python=SPARK, least=1),),
+    (Stage("deploy", pytest=("tests/deploy", *CORE), least=1),),
+    (Stage("demo", command=("make", "demo")),),
+)
+
+
+def chosen(names: Collection[str], phases: Sequence[Phase] = PHASES) -> list[Phase]:
+    """Return the phases of the stages with these names; `unit` is every one that begins so, and what it covers.
+
+    Raises `ValueError` for a name that no stage has.
+    """
+    known = {_family(stage) for phase in phases for stage in phase}
+    if unknown := sorted(set(names) - known - {"all"}):
+        raise ValueError(f"no stage {', '.join(unknown)}: all, or of {', '.join(sorted(known))}")
+    picked = [tuple(stage for stage in phase if names == {"all"} or _family(stage) in names) for phase in phases]
+    return [phase for phase in picked if phase]
+
+
+def _family(stage: Stage) -> str:
+    return "unit" if stage.name == "coverage" else stage.name.partition("-")[0]

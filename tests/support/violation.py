@@ -1,0 +1,65 @@
+"""What a single occurrence proves against kproxy, and checks for it. A test that found it is not run a second time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+_MOST: Final = 10
+"""How many records are named in a message."""
+_BEFORE: Final = 500
+_LENGTH: Final = 8000
+
+
+class Violation(AssertionError):
+    """A record lost or doubled, a secret or a broker's address shown, a traceback logged, a partition's second owner.
+
+    However seldom it happens, it is a fault; anything else that fails may be the machine's, or a client's.
+    """
+
+
+def never(happened: bool, what: str) -> None:
+    """Raise where it happened all the same; `what` is the message, and holds no secret."""
+    if happened:
+        raise Violation(what)
+
+
+def check_once(acknowledged: Iterable[T], found: Iterable[T], what: str = "records") -> None:
+    """Each that was acknowledged was found, and nothing was found twice."""
+    counts = Counter(found)
+    _none("lost", [one for one in acknowledged if not counts[one]], what)
+    _none("doubled", [one for one, count in counts.items() if count > 1], what)
+
+
+def check_whole(compared: Mapping[str, int], what: str = "records", *, doubles: bool = True) -> None:
+    """The same of what a client has compared itself (tests/support/clients/records.py); `doubles`: of these, too."""
+    kinds = ("missing", "duplicates") if doubles else ("missing",)
+    counts = {kind: compared[kind] for kind in kinds if compared[kind]}
+    never(bool(counts), f"{what} lost or doubled: {counts}")
+
+
+def check_log(log: Path) -> None:
+    """No traceback is in kproxy's log; one that was never begun has none."""
+    text = log.read_text(errors="replace") if log.exists() else ""
+    at = text.find("Traceback")
+    begin = max(0, at - _BEFORE)
+    never(at >= 0, f"a traceback in kproxy's log {log}:\n{text[begin : begin + _LENGTH]}")
+
+
+def check_log_behind(error: BaseException | None, *logs: Path) -> None:
+    """Where something has failed: a traceback in kproxy's log, if there is one, is what counts."""
+    if error is None or isinstance(error, (Violation, KeyboardInterrupt)):
+        return
+    try:
+        for log in logs:
+            check_log(log)
+    except Violation as violation:
+        raise violation from error
+
+
+def _none(how: str, which: list[T], what: str) -> None:
+    more = f" and {len(which) - _MOST} more" * (len(which) > _MOST)
+    never(bool(which), f"{what} {how}: {which[:_MOST]}{more}")

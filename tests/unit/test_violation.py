@@ -1,0 +1,59 @@
+"""tests.support.violation: what proves a fault is told apart from what else may fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.proxy import Proxy
+from tests.support.violation import Violation, check_once, check_whole
+
+TIMEOUT = AssertionError("not within 30 s")
+
+
+@pytest.mark.parametrize(("found", "what"), [(["a"], r"records lost: \['b'\]"), (["a", "b", "b"], "records doubled")])
+def test_a_record_lost_or_doubled(found: list[str], what: str) -> None:
+    """Both are told; one that was never acknowledged may be there."""
+    with pytest.raises(Violation, match=what):
+        check_once(["a", "b"], found)
+    check_once(["a", "b"], ["b", "c", "a"])
+
+
+def test_many_records_lost() -> None:
+    """The first ones are named."""
+    with pytest.raises(Violation, match=r"lost: \[0, .*, 9\] and 90 more"):
+        check_once(range(100), [])
+
+
+def test_a_client_that_has_compared() -> None:
+    """Doubled records count unless the client may double them itself."""
+    check_whole({"missing": 0, "duplicates": 1}, doubles=False)
+    with pytest.raises(Violation, match="'duplicates': 1"):
+        check_whole({"missing": 0, "duplicates": 1})
+
+
+def test_a_traceback_behind_another_error(tmp_path: Path) -> None:
+    """It is raised from what the test failed with."""
+    proxy = Proxy(tmp_path, {"kafka": "a:1"})
+    proxy.log.write_text('{"event":"x"}\nTraceback (most recent call last):\n  1 / 0\n')
+    with pytest.raises(Violation, match="1 / 0") as caught:
+        proxy.__exit__(AssertionError, TIMEOUT, None)
+    assert caught.value.__cause__ is TIMEOUT
+
+
+@pytest.mark.parametrize("log", [None, '{"event":"x"}\n'])
+def test_no_traceback(tmp_path: Path, log: str | None) -> None:
+    """The test's own error stays, whether there is a log or not."""
+    proxy = Proxy(tmp_path, {"kafka": "a:1"})
+    if log is not None:
+        proxy.log.write_text(log)
+    proxy.__exit__(AssertionError, TIMEOUT, None)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), Violation("before")])
+def test_errors_that_stay(tmp_path: Path, error: BaseException) -> None:
+    """Who ends the tests, and what is proven already."""
+    proxy = Proxy(tmp_path, {"kafka": "a:1"})
+    proxy.log.write_text("Traceback\n")
+    proxy.__exit__(type(error), error, None)
