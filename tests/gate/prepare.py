@@ -39,8 +39,8 @@ def _needed(stages: frozenset[str]) -> Iterator[tuple[str, Fetch]]:
         yield "the clients in Go", golang.franz_go
         yield "kafkajs", npm.kafkajs
     if "real" in stages:
-        for release in OLD_LIBRDKAFKA:
-            yield f"confluent-kafka {release}", partial(venvs.python_with, "confluent-kafka", release)
+        for version in OLD_LIBRDKAFKA:
+            yield f"confluent-kafka {version}", partial(venvs.python_with, "confluent-kafka", version)
     if "pipeline" in stages:
         yield "the environment with Spark", partial(_make, "build/pipeline/.installed")
     if "deploy" in stages:
