@@ -52,6 +52,8 @@ LONG: Final = (
     "tests/groups/test_streams.py",
     "tests/groups/test_disk.py",
     "tests/pipeline/ingest/test_killed.py",  # 387
+    "tests/groups/test_offsets.py::test_the_offsets_of_a_live_member_do_not_expire",  # 67: its minute of retention
+    "tests/pipeline/demo/test_command.py::test_the_sample",  # 147
     "tests/pipeline/demo/test_seeds.py",  # 116
     "tests/pipeline/derived/test_of_events.py::test_in_any_order_and_twice",  # 100
     "tests/pipeline/ingest/test_bad_input.py::test_two_jobs_on_one_checkpoint",  # 112

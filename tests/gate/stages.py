@@ -1,4 +1,4 @@
-"""The gate's stages, in order. Those of one phase run side by side; beside a stage that runs Kafka runs nothing."""
+"""The gate's stages, in order. Those of one phase run side by side; beside real clients of kproxy runs nothing."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ PHASES: Final[tuple[Phase, ...]] = (
     (
         Stage("unit-1", pytest=LONGEST, again=SOCKETS, coverage=True, least=490),
         Stage("unit-2", pytest=REST, again=SOCKETS, coverage=True, least=15_600),
+        Stage("compiled", command=COMPILED, environment={"MYPYC_OPT_LEVEL": "0"}, least=5_800),
     ),
-    (Stage("coverage", command=(sys.executable, "-m", "tests.support.pure_coverage", *REACHED)),),
     (
+        Stage("coverage", command=(sys.executable, "-m", "tests.support.pure_coverage", *REACHED)),
         Stage("quick", pytest=QUICK, least=1_700),
-        Stage("compiled", command=COMPILED, environment={"MYPYC_OPT_LEVEL": "0"}, least=5_500),
+        Stage("pipeline", pytest=("tests/pipeline", *CORE), python=SPARK, least=215),
     ),
     (Stage("real", pytest=("tests/clients", "tests/faults", *CORE), least=1_140),),
     (Stage("groups", pytest=("tests/groups", *CORE), least=60),),
-    (Stage("pipeline", pytest=("tests/pipeline", *CORE), python=SPARK, least=215),),
     (Stage("deploy", pytest=("tests/deploy", *CORE), least=220),),
     (Stage("demo", command=("make", "demo")),),
 )
