@@ -35,6 +35,8 @@ class Stage:
     """So many tests run, or the stage has failed: a file that is lost, or a filter that leaves out too much, shows."""
     skips: tuple[str, ...] = ()
     """Where the names of tests begin that may be skipped."""
+    leaves: tuple[str, ...] = ()
+    """How the names begin of what its run may leave at its end (`leaks`)."""
     coverage: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
     limit: float = 2400
@@ -110,7 +112,8 @@ class Stage:
             return f"{ran} tests ran, at least {self.least} must" if ran else "no test ran"
         if unknown := [nodeid for nodeid in skipped if not self.skips or not nodeid.startswith(self.skips)]:
             return f"{len(unknown)} skipped that must not be: {unknown[0]}"
-        return f"left at its end: {', '.join(last['left'])}" if last.get("left") else ""
+        left = [name for name in last.get("left", ()) if not self.leaves or not name.startswith(self.leaves)]
+        return f"left at its end: {', '.join(left)}" if left else ""
 
 
 def _environment() -> dict[str, str]:

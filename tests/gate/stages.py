@@ -10,6 +10,8 @@ from tests.gate.stage import Stage
 
 CORE: Final = ("-m", "not long")
 SPARK: Final = "build/pipeline/bin/python"
+# Where its streams have called Python, Spark listens until its process ends; asked to stop that, it may wait for ever.
+SPARKS_OWN: Final = ("port ", "thread ")
 # Rooms whose unit tests open sockets and wait; in any other a test that fails once is proof of a fault.
 SOCKETS: Final = tuple(f"tests/unit/{room}/" for room in ("admin", "app", "cluster", "local_kafka", "upstream"))
 # Two shards of the unit tests, of equal time.
@@ -31,7 +33,7 @@ PHASES: Final[tuple[Phase, ...]] = (
     (
         Stage("coverage", command=(sys.executable, "-m", "tests.support.pure_coverage", *REACHED)),
         Stage("quick", pytest=QUICK, least=1_700),
-        Stage("pipeline", pytest=("tests/pipeline", *CORE), python=SPARK, least=215),
+        Stage("pipeline", pytest=("tests/pipeline", *CORE), python=SPARK, least=215, leaves=SPARKS_OWN),
     ),
     (Stage("real", pytest=("tests/clients", "tests/faults", *CORE), least=1_140),),
     (Stage("groups", pytest=("tests/groups", *CORE), least=60),),

@@ -25,7 +25,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def spark() -> Iterator[SparkSession]:
     """Spark on two cores, with Delta and the connector for Kafka."""
     started = session.start("kproxy tests", "local[2]", [session.KAFKA])
-    gateway = started.sparkContext._gateway
     yield started
     started.stop()
-    gateway.shutdown_callback_server()  # Spark leaves it listening, once a stream has called Python
