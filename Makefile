@@ -66,9 +66,10 @@ test-fast: $(STAMP)  ## unit and property tests only (no Java, no broker); a wor
 test-real: $(STAMP)  ## clients, faults, attacks and a short soak, on real Kafka, whole
 	$(BIN)/pytest -p no:cacheprovider $(OTHERS)
 
-test-long: $(STAMP)  ## what the gate leaves out: kills, soak, attacks, many failovers, bounds on time; an hour
-	TEST_MEASURED=1 $(BIN)/pytest -p no:cacheprovider -m "long or measured" tests/unit tests/property tests/clients \
-	  tests/faults tests/attacks tests/soak/test_soak.py tests/groups
+# proxy groups pipeline deploy, or all.
+ROOMS ?= all
+test-long: $(STAMP)  ## what the gate leaves out: kills, soak, attacks, bounds on time; build/long.md; two hours, or ROOMS="proxy"
+	$(BIN)/python -m tests.gate.at_length $(ROOMS)
 
 # Pure modules need no socket and no clock in their unit tests, so nothing excuses a branch that none of them takes.
 # slipcover's probes are gone once they were reached: the tests take a fifth more time, where a tracer takes three times it.

@@ -94,7 +94,7 @@ def both(kafka: Backend, newest_kafka: Backend, tmp_path_factory: pytest.TempPat
 @pytest.fixture
 def bounds(request: pytest.FixtureRequest) -> Bounds:
     """Bounds on time, CPU and memory; each figure is in the report."""
-    return Bounds(lambda what, figure: request.node.user_properties.append((what, figure)))
+    return Bounds(lambda what, *figure: request.node.user_properties.append((what, figure)))
 
 
 @pytest.fixture

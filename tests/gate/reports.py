@@ -1,15 +1,17 @@
 """A pytest plugin that writes one JSON line for each test that ended: what the gate knows of a run, also if it crashed.
 
-`pytest -p tests.gate.reports --gate-reports FILE`. A line has nodeid, outcome (passed, failed, skipped), seconds, the
-`figures` of `bounds`, and where it did not pass when (setup, call, teardown), message (one line) and violation (whether
-it raised `Violation`). A file that cannot be collected has a line with outcome "uncollected". The last line of a run
-that came to its end is {"exit": pytest's exit code, "left": [what nobody has ended]}.
+`pytest -p tests.gate.reports --gate-reports FILE`. A line has nodeid, outcome (passed, failed, skipped) and seconds. A
+test with `bounds` has measured (true) and figures ({what: [the largest, its bound]}). One that did not pass has when
+(setup, call, teardown), message (one line) and violation (whether it raised `Violation`). A file that cannot be
+collected has a line with outcome "uncollected". The last line of a run that came to its end is {"exit": pytest's exit
+code, "left": [what nobody has ended]}.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterator
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any
 
@@ -66,8 +68,7 @@ class Reports:
             self._worst[nodeid] = worst | {"violation": violation}
         if report.when == "teardown":
             seconds = round(self._seconds.pop(nodeid), 3)
-            figures = {"figures": dict(report.user_properties)} if report.user_properties else {}
-            line = {"nodeid": nodeid, "outcome": "passed", "seconds": seconds, **figures}
+            line = {"nodeid": nodeid, "outcome": "passed", "seconds": seconds, **_measured(report)}
             self._write(line | self._worst.pop(nodeid, {}))
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
@@ -77,6 +78,15 @@ class Reports:
 
     def _write(self, line: dict[str, Any]) -> None:
         self._file.write(json.dumps(line) + "\n")
+
+
+def _measured(report: pytest.TestReport) -> dict[str, Any]:
+    """Return the worst of each figure with its bound, where a test has bounds."""
+    if "measured" not in report.keywords:
+        return {}
+    noted: Any = report.user_properties
+    # Of a test that looks ten times, the last one is the largest.
+    return {"measured": True, "figures": dict(sorted(noted, key=itemgetter(1)))}
 
 
 def _errors(error: BaseException | None, seen: set[int]) -> Iterator[BaseException]:

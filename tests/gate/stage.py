@@ -9,11 +9,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from tests.gate.verdict import Failure, Result
+from tests.support.bounds import MEASURED
 
 ROOT: Final = Path(__file__).parents[2]
 TOOLS: Final = "KPROXY_TOOLS"  # where deploy/tools/install puts what it builds
@@ -41,6 +42,15 @@ class Stage:
     environment: Mapping[str, str] = field(default_factory=dict)
     limit: float = 2400
     """Seconds; a stage that takes longer is ended and has failed."""
+
+    @property
+    def measures(self) -> bool:
+        """Whether its tests assert bounds on time, CPU and memory, which the gate only notes."""
+        return self.environment.get(MEASURED) == "1"
+
+    def of(self, name: str, nodeid: str) -> Stage:
+        """Return a stage of one of its tests."""
+        return replace(self, name=name, pytest=(nodeid,), least=0, coverage=False)
 
     def run(self, build: Path, prefix: str = "") -> Result:
         """Run it to its end; files of the run are in `build`."""
@@ -91,7 +101,9 @@ class Stage:
             elif line.get("outcome") == "skipped":
                 skipped.append(line["nodeid"])
             elif line.get("outcome") == "failed":
-                result.failed[line["nodeid"]] = Failure(line["message"], line["when"], line["violation"])
+                result.failed[line["nodeid"]] = Failure(
+                    line["message"], line["when"], line["violation"], line.get("measured", False)
+                )
         result.skipped = len(skipped)
         result.broken = self._broken(result, code, told[-1] if told else {}, skipped)
         if not result.broken:

@@ -12,11 +12,13 @@ FLAKY_MOST: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One line of why, whether in set-up, call or tear-down, and whether one occurrence is proof (`Violation`)."""
+    """One line of why, whether in set-up, call or tear-down, whether one occurrence is proof (`Violation`), and whether
+    the test has bounds on time, CPU or memory."""
 
     message: str
     when: str = "call"
     violation: bool = False
+    measured: bool = False
 
 
 @dataclass(slots=True)
