@@ -13,6 +13,7 @@ import pytest
 from kproxy.local_kafka import jars
 from kproxy.local_kafka.cluster import Cluster
 from tests.gate.long import LONG
+from tests.support import examples
 from tests.support.backend import Backend
 from tests.support.bounds import Bounds
 from tests.support.proxy import Proxy
@@ -28,6 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", described)
     config.addinivalue_line("markers", "long: for `make test-long`; the gate leaves them out (tests/gate/long.py)")
     config.addinivalue_line("markers", "measured: has bounds on time or CPU, asserted by `make test-long` only")
+    examples.load()
     for name in [name for name in os.environ if name.startswith("KPROXY_") and name != "KPROXY_TOOLS"]:
         del os.environ[name]  # kproxy reads its settings there; no test is to read those of a shell
 
