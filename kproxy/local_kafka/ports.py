@@ -16,6 +16,11 @@ from typing import Final, Self
 _EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _LOWEST = 12_000
 _HIGHEST = 32_768
+SHARE: Final = "TEST_PORTS"
+"""Environment variable: 2/3 gives this process, and those that it starts, the second of three parts of the range.
+
+Processes that run side by side, each with a part of its own, find no port that another one has only chosen yet.
+"""
 _taken: set[int] = set()
 
 
@@ -26,20 +31,27 @@ def free_ports(count: int, host: str = "127.0.0.1") -> range:
     finds, may belong to a connection by the time its server starts, or starts again. Where that range leaves hardly any
     below it, as on many servers, they lie in it all the same.
     """
-    begin = int(_EPHEMERAL.read_text().split()[0]) if _EPHEMERAL.exists() else _HIGHEST
-    highest = begin if begin > _LOWEST + 1000 else _HIGHEST
+    eligible = _eligible()
     for _ in range(1000):
-        first = random.randrange(_LOWEST, highest - count)
+        first = random.randrange(eligible.start, eligible.stop - count)
         ports = range(first, first + count)
         if _taken.isdisjoint(ports) and all(_is_free(host, port) for port in ports):
             _taken.update(ports)
             return ports
-    raise OSError(f"no {count} adjacent free ports on {host} below {highest}")
+    raise OSError(f"no {count} adjacent free ports on {host} from {eligible.start} to {eligible.stop - 1}")
 
 
 def free_port(host: str = "127.0.0.1") -> int:
     """Return one port, as `free_ports` does."""
     return free_ports(1, host)[0]
+
+
+def _eligible() -> range:
+    begin = int(_EPHEMERAL.read_text().split()[0]) if _EPHEMERAL.exists() else _HIGHEST
+    highest = begin if begin > _LOWEST + 1000 else _HIGHEST
+    number, parts = map(int, os.environ.get(SHARE, "1/1").split("/"))
+    size = (highest - _LOWEST) // parts
+    return range(_LOWEST + (number - 1) * size, _LOWEST + number * size)
 
 
 def _is_free(host: str, port: int) -> bool:

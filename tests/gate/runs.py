@@ -13,17 +13,18 @@ from tests.gate.verdict import FLAKY_MOST, Again, Result, lines
 
 def side_by_side(phase: Sequence[Stage], build: Path) -> list[Result]:
     """Run these at once, each to its end."""
+    shares = [f"{number}/{len(phase)}" for number in range(1, len(phase) + 1)]
     with ThreadPoolExecutor(len(phase)) as threads:
-        return list(threads.map(partial(_run, build=build), phase))
+        return list(threads.map(partial(_run, build=build), phase, shares))
 
 
-def _run(stage: Stage, build: Path) -> Result:
+def _run(stage: Stage, ports: str, build: Path) -> Result:
     print(f"== {stage.name}", flush=True)
-    result = stage.run(build)
+    result = stage.run(build, ports=ports)
     if result.collapsed:
         print(f"== {stage.name}: {result.summary}: once more, since what all share could not be had", flush=True)
         print(lines(result), flush=True)
-        result = stage.run(build, "again")
+        result = stage.run(build, "again", ports)
     print(f"== {stage.name}: {result.summary}", flush=True)
     if not result.passed:
         print(lines(result), result.tail, sep="\n", flush=True)

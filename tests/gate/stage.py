@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from kproxy.local_kafka.ports import SHARE
 from tests.gate.verdict import Failure, Result
 from tests.support.bounds import MEASURED
 
@@ -52,14 +53,17 @@ class Stage:
         """Return a stage of one of its tests."""
         return replace(self, name=name, pytest=(nodeid,), least=0, coverage=False)
 
-    def run(self, build: Path, prefix: str = "") -> Result:
-        """Run it to its end; files of the run are in `build`."""
+    def run(self, build: Path, prefix: str = "", ports: str = "1/1") -> Result:
+        """Run it to its end; files of the run are in `build`.
+
+        `ports` is its share of those that tests choose from (kproxy/local_kafka/ports.py).
+        """
         stem = f"{prefix}-{self.name}" if prefix else self.name
         log, reports = build / f"{stem}.log", build / f"{stem}.jsonl"
         reports.unlink(missing_ok=True)
         began = time.monotonic()
         with log.open("wb") as output:
-            code, load = self._process(output.fileno(), self._arguments(build, reports))
+            code, load = self._process(output.fileno(), self._arguments(build, reports), ports)
         told = [json.loads(line) for line in reports.read_text().splitlines()] if reports.exists() else []
         result = Result(self.name, time.monotonic() - began, load, log.read_text(errors="replace")[-6000:])
         self._judge(result, code, told)
@@ -75,9 +79,9 @@ class Stage:
         watched = [*probes, *plugin, *quiet] if self.coverage else [*plugin, "-q"]
         return [self.python, *watched, *self.pytest]
 
-    def _process(self, output: int, command: Sequence[str]) -> tuple[int | None, float]:
+    def _process(self, output: int, command: Sequence[str], ports: str) -> tuple[int | None, float]:
         """Return its exit code, None where it was ended at its limit, and the load meanwhile, at the mean."""
-        environment = {**_environment(), **self.environment}
+        environment = {**_environment(), SHARE: ports, **self.environment}
         ends, loads = time.monotonic() + self.limit, []
         with subprocess.Popen(
             command, stdout=output, stderr=output, stdin=subprocess.DEVNULL, cwd=ROOT, env=environment, process_group=0

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.gate import flaky, stages
+from tests.gate.runs import side_by_side
 from tests.gate.stage import Stage
 from tests.gate.verdict import FLAKY_MOST, Again, Failure, Result, table
 
@@ -205,3 +206,11 @@ def test_stages_by_name() -> None:
     assert stages.chosen({"all"}) == list(stages.PHASES)
     with pytest.raises(ValueError, match="no stage reel: all, or of check, compiled, demo"):
         stages.chosen({"reel"})
+
+
+def test_stages_side_by_side_choose_other_ports(tmp_path: Path) -> None:
+    """A port that one has chosen, and not yet bound, is none of another's; a stage alone has all of them."""
+    shows = ("sh", "-c", "echo $TEST_PORTS")
+    told = side_by_side((Stage("one", command=shows), Stage("two", command=shows)), tmp_path)
+    told.append(Stage("alone", command=shows).run(tmp_path))
+    assert [result.tail.strip() for result in told] == ["1/2", "2/2", "1/1"]
