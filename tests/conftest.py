@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -42,6 +43,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("long")
         if "bounds" in getattr(item, "fixturenames", ()):
             item.add_marker("measured")
+
+
+def pytest_collection_finish() -> None:
+    """Leave all that is there before the first test out of what `garbage` looks at, module by module: most of it."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
@@ -91,6 +98,13 @@ def both(kafka: Backend, newest_kafka: Backend, tmp_path_factory: pytest.TempPat
     servers = {"kafka": kafka.cluster.bootstrap, "newest": newest_kafka.cluster.bootstrap}
     with Proxy(tmp_path_factory.mktemp("kproxy"), servers) as proxy:
         yield proxy
+
+
+@pytest.fixture(autouse=True, scope="module")
+def garbage() -> Iterator[None]:
+    """Collect at a module's end: what it has not closed is warned of in its last test, not in some later module's."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture
