@@ -94,7 +94,7 @@ def test_header_of_a_receiver(backend: str, collector: int, tmp_path: Path, endi
         written = proxy.get("/metrics")[1].decode() + proxy.get("/api/v1/clusters")[1].decode()
     finally:
         proxy.kill()
-    _check(written + proxy.log.read_text())
+        _check(written + proxy.log.read_text())
 
 
 def _push(proxy: Proxy) -> None:

@@ -13,7 +13,7 @@ from tests.support.backend import Backend
 from tests.support.kept_orders import KeptOrders, Rank
 from tests.support.observed import Observer, Reach, Sample, strays, switches
 from tests.support.replica import NO_ANSWER, Replica
-from tests.support.violation import check_log, check_log_behind
+from tests.support.violation import check_behind, check_log
 from tests.support.wait import until
 
 REST_SECONDS: Final = 15.0
@@ -172,7 +172,11 @@ class Agreeing:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._close()
-        check_log_behind(error, *(log for replica in self.replicas for log in replica.logs))
+        check_behind(error, self._look)
+
+    def _look(self) -> None:
+        for log in (log for replica in self.replicas for log in replica.logs):
+            check_log(log)
 
     def _close(self) -> None:
         self.resume()

@@ -21,7 +21,7 @@ import yaml
 from kproxy.local_kafka.ports import free_port, free_ports
 from kproxy.local_kafka.processes import kill_group, spawn
 from tests.support import proc
-from tests.support.violation import check_log, check_log_behind
+from tests.support.violation import check_behind, check_log, never
 from tests.support.wait import until
 
 HOST = "127.0.0.1"
@@ -41,8 +41,8 @@ class Proxy:
     """A kproxy process in front of the named clusters.
 
     As a context manager it is ready inside, and at the end it must drain: exit code 0 within the deadline, no
-    child left, no traceback in its log. A test that ends it otherwise calls `stop`, `kill` or `wait` itself. Where a
-    test fails, a traceback in the log is what it fails with.
+    child left. A test that ends it otherwise calls `stop`, `kill` or `wait` itself. Its log is looked at in any case
+    (`looks`): a traceback in it is what a test fails with, whatever else has failed.
     `each` are settings of every virtual cluster, `own` those of one, by its name, `settings` those of the process.
     `program` is the command kproxy.
     """
@@ -68,6 +68,8 @@ class Proxy:
         self._each, self._own = each or {}, own or {}
         self._command = command or [*program, "serve", "--config", str(self._configure(bootstrap_servers, settings))]
         self._process: subprocess.Popen[bytes] | None = None
+        self.looks: list[Callable[[str], object]] = []
+        """What its log is looked through by at the end, beside `check_log`; each raises Violation."""
 
     @classmethod
     def of_flags(cls, directory: Path, bootstrap_servers: str) -> Self:
@@ -253,19 +255,33 @@ class Proxy:
             self.start()
         except BaseException as error:
             self.kill()
-            check_log_behind(error, self.log)
+            check_behind(error, self._look)
             raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        failed = error
         try:
             if error is None and self.exited is None:
                 self.stop()
+        except BaseException as failure:
+            failed = failure
+            raise
         finally:
             self.kill()
-        check_log_behind(error, self.log)
+            check_behind(failed, self._look)
+
+    def hides(self, secret: str, what: str) -> None:
+        """Have its log looked through for a secret at the end."""
+        self.looks.append(lambda text: never(secret in text, f"kproxy's log shows {what}"))
+
+    def _look(self) -> None:
+        check_log(self.log)
+        text = self.log.read_text(errors="replace") if self.log.exists() else ""
+        for look in self.looks:
+            look(text)
 
     def _died(self) -> bool:
         assert self.exited is None, f"kproxy ended with exit code {self.exited}:\n{self.tail()}"

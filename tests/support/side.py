@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.support.backend import Backend
 from tests.support.client import Running, java_tool, running
 from tests.support.proxy import Proxy
-from tests.support.violation import never
+from tests.support.violation import checking, never
 
 _numbers = itertools.count(1)
 
@@ -43,9 +43,10 @@ class Side:
     def running(self, command: Sequence[str]) -> Iterator[Running]:
         """Run a client; check at the end that it was connected to the proxy's ports only."""
         opened = self._opened()
-        with running(command, self.directory) as client:
+        watched: set[int] = set()
+        with checking(lambda: self.check_ports(watched)), running(command, self.directory) as client:
+            watched = client.watch.ports
             yield client
-        self.check_ports(client.watch.ports)
         assert self._opened() > opened, "the client never came to the proxy"
 
     def run(self, command: Sequence[str], timeout: float = 120) -> str:
@@ -59,9 +60,11 @@ class Side:
 
     def java_bare(self, main_class: str, *arguments: str, classpath: str | None = None) -> str:
         """Run one of Kafka's tools to its end; its output must name no broker's own port."""
-        output = self.run(java_tool(main_class, *arguments, classpath=classpath))
-        self.check_text(output)
-        return output
+        with self.running(java_tool(main_class, *arguments, classpath=classpath)) as client:
+            try:
+                return client.wait()
+            finally:
+                self.check_text(client.output)
 
     def check_ports(self, ports: set[int]) -> None:
         """Check that no port that a client was connected to is a broker's own."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -49,15 +50,27 @@ def check_log(log: Path) -> None:
     never(at >= 0, f"a traceback in kproxy's log {log}:\n{text[begin : begin + _LENGTH]}")
 
 
-def check_log_behind(error: BaseException | None, *logs: Path) -> None:
-    """Where something has failed: a traceback in kproxy's log, if there is one, is what counts."""
-    if error is None or isinstance(error, (Violation, KeyboardInterrupt)):
+def check_behind(error: BaseException | None, check: Callable[[], object]) -> None:
+    """Check at an end, also where something has failed: a violation, if there is one, is what counts then."""
+    if isinstance(error, (Violation, KeyboardInterrupt)):
         return
     try:
-        for log in logs:
-            check_log(log)
+        check()
     except Violation as violation:
+        if error is None:
+            raise
         raise violation from error
+
+
+@contextmanager
+def checking(check: Callable[[], object]) -> Iterator[None]:
+    """`check_behind` at the end of a block."""
+    try:
+        yield
+    except BaseException as error:
+        check_behind(error, check)
+        raise
+    check()
 
 
 def _none(how: str, which: list[T], what: str) -> None:

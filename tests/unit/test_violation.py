@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.proxy import Proxy
-from tests.support.violation import Violation, check_once, check_whole
+from tests.support.violation import Violation, check_once, check_whole, checking, never
+from tests.support.wait import until
 
 TIMEOUT = AssertionError("not within 30 s")
 
@@ -42,6 +43,27 @@ def test_a_traceback_behind_another_error(tmp_path: Path) -> None:
     assert caught.value.__cause__ is TIMEOUT
 
 
+def test_a_traceback_of_a_kproxy_that_is_gone(tmp_path: Path) -> None:
+    """It is found where the test itself has ended kproxy, and nothing else has failed."""
+    proxy = Proxy(tmp_path, {"kafka": "a:1"}, command=["sh", "-c", "echo 'Traceback (most recent call last):'"])
+    proxy.launch()
+    assert proxy.wait() == 0
+    with pytest.raises(Violation, match="a traceback in kproxy's log"):
+        proxy.__exit__(None, None, None)
+
+
+def test_a_secret_in_the_log(tmp_path: Path) -> None:
+    """It counts more than what the test failed with, and than the exit code."""
+    for error in (None, TIMEOUT):
+        proxy = Proxy(tmp_path, {"kafka": "a:1"}, command=["sh", "-c", "echo s3cret; exec sleep 60"])
+        proxy.hides("s3cret", "the password")
+        proxy.launch()
+        until(lambda proxy=proxy: "s3cret" in proxy.log.read_text(), "its line")  # type: ignore[misc]
+        with pytest.raises(Violation, match="kproxy's log shows the password") as caught:
+            proxy.__exit__(None, error, None)
+        assert caught.value.__cause__
+
+
 @pytest.mark.parametrize("log", [None, '{"event":"x"}\n'])
 def test_no_traceback(tmp_path: Path, log: str | None) -> None:
     """The test's own error stays, whether there is a log or not."""
@@ -57,3 +79,12 @@ def test_errors_that_stay(tmp_path: Path, error: BaseException) -> None:
     proxy = Proxy(tmp_path, {"kafka": "a:1"})
     proxy.log.write_text("Traceback\n")
     proxy.__exit__(type(error), error, None)
+
+
+def test_a_violation_at_the_end_of_a_block() -> None:
+    """It is looked for after what has failed in the block, too, and counts more."""
+    with pytest.raises(Violation, match="shown") as caught, checking(lambda: never(True, "shown")):
+        raise TIMEOUT
+    assert caught.value.__cause__ is TIMEOUT
+    with pytest.raises(Violation, match="shown"), checking(lambda: never(True, "shown")):
+        pass

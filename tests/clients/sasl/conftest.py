@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from tests.clients.sasl.shown import check_secrets
 from tests.support.proxy import Proxy
 from tests.support.secured import Secured, secured
+from tests.support.violation import checking
 
 
 @pytest.fixture(scope="package")
@@ -31,12 +34,15 @@ def proxy(broker: Secured, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         "topology": {"interval": "1s"},
         "events": {"destinations": [{"name": "files", "type": "files", "directory": str(directory / "events")}]},
     }
-    with Proxy(directory, servers, **settings) as found:
+    written = partial(_events, directory / "events")
+    with checking(lambda: check_secrets(written())), Proxy(directory, servers, **settings) as found:
+        found.looks.append(check_secrets)
         yield found
-    check_secrets(found.log.read_text())
-    events = "".join(gzip.decompress(file.read_bytes()).decode() for file in (directory / "events").glob("*.gz"))
-    check_secrets(events)
-    principals = {one.get("principal") for one in map(json.loads, events.splitlines())}
+    principals = {one.get("principal") for one in map(json.loads, written().splitlines())}
     assert principals - {None} == {
         line["principal"] for line in found.logged(event="connection ended") if "principal" in line
     }
+
+
+def _events(directory: Path) -> str:
+    return "".join(gzip.decompress(file.read_bytes()).decode() for file in directory.glob("*.gz"))

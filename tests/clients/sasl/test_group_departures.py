@@ -61,6 +61,7 @@ def test_what_the_identity_may_do(
     upstreams = [old, {"name": "new", "bootstrap_servers": newest_kafka.cluster.bootstrap}]
     group = f"{GROUP}-{identity}"
     with Proxy(tmp_path, {"kafka": {}}, each={"upstreams": upstreams}) as proxy:
+        proxy.looks.append(check_secrets)
         with member(proxy.bootstrap(), group, topic, credentials("alice")):
             proxy.fail_over("kafka", "new")
             until(lambda: proxy.metric("kproxy_group_departures_total") == 1, "the member is counted", 15)
@@ -70,4 +71,3 @@ def test_what_the_identity_may_do(
     assert [line["stay"] for line in lines] == [1] * (outcome != "left")
     if outcome == "refused":
         assert lines[0]["why"] == f"group {group}: the broker answers FindCoordinator with GROUP_AUTHORIZATION_FAILED"
-    check_secrets(proxy.log.read_text())

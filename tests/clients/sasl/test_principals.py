@@ -67,9 +67,9 @@ def test_principal(proxy: Proxy, broker: Secured, tmp_path: Path, library: str, 
             check=True,
             timeout=30,
         ).stdout
+    check_secrets(table)
     assert "Principal" in table
     assert f"User:{user}" in table
-    check_secrets(table)
     lines = until(lambda: ended(proxy, client_id), "the line of its end")
     assert f"User:{user}" in {line.get("principal") for line in lines}
 
