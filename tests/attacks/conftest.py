@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kproxy.config.process import Timeouts
+from tests.support.file_limit import file_limit_restored
 from tests.support.proxy import HOST, Proxy
 
 from .setting import ATTACKED, brokers
@@ -30,3 +31,10 @@ def proxy(backend: str, tmp_path: Path) -> Iterator[Proxy]:
     receivers = [{"name": "scrape", "type": "prometheus"}]
     with Proxy(tmp_path, {"attacked": backend}, each=each, timeouts=timeouts, receivers=receivers) as made:
         yield made
+
+
+@pytest.fixture(autouse=True)
+def _limit() -> Iterator[None]:
+    """Attacks of many connections raise the limit of files."""
+    with file_limit_restored():
+        yield

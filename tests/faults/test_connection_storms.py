@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.file_limit import file_limit_restored
 from tests.support.proxy import Proxy
 from tests.support.quick_broker import quick_broker
 from tests.support.raw import HOST, RawClient, request
@@ -30,10 +31,10 @@ HEARTBEAT = request(12, 0, 1)
 @pytest.fixture
 def many_files() -> Iterator[None]:
     """Allow this process as many descriptors as the system does."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with file_limit_restored():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        yield
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import contextlib
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -105,9 +105,17 @@ def test_only_produce_goes_without_a_response() -> None:
     check_responses(frame_order.requests(produce + PING[0] + PING[1]), PONG[0] + PONG[1], PONG[0] + PONG[1], PLAIN)
 
 
+@pytest.fixture
+def _faults_noted() -> Iterator[None]:
+    before = structlog.get_config()
+    faults_are_noted()
+    yield
+    structlog.configure(**before)
+
+
+@pytest.mark.usefixtures("_faults_noted")
 def test_a_finding_is_kept_once_and_small(tmp_path: Path) -> None:
     """Of two inputs with the same fault one is kept, without what the fault does not need; faults in the log count."""
-    faults_are_noted()
     found = Findings(Picky(), tmp_path / "found")
     for data in (b"a long x one", b"another x", b"with a y in it", b"fine"):
         found.take(Script.of([(0, b"before"), (0, data), (0, b"after")]).encode())

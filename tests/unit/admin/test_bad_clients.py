@@ -89,13 +89,22 @@ async def test_a_malformed_head_gets_an_error_without_a_body(port: int, sent: by
     assert reply.headers["connection"] == "close"
 
 
+_REFUSED = b"HTTP/1.1 400 "
+
+
 @pytest.mark.parametrize(
-    "sent", [b"", b"\r\n", b"GET / HT", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc"]
+    ("sent", "begins"),
+    [
+        (b"", b""),
+        (b"\r\n", _REFUSED),
+        (b"GET / HT", _REFUSED),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc", _REFUSED),
+    ],
 )
-async def test_a_client_that_leaves_in_the_middle(port: int, sent: bytes) -> None:
+async def test_a_client_that_leaves_in_the_middle(port: int, sent: bytes, begins: bytes) -> None:
     """A half request and the end: at most an error comes back, and the server goes on."""
     received = await exchange(port, sent, close_our_side=True)
-    assert received == b"" or received.startswith(b"HTTP/1.1 400 ")
+    assert received[: len(_REFUSED)] == begins
     assert (await fetch(port, "/livez")).status == 200
 
 

@@ -20,6 +20,7 @@ from kproxy.wire.generated.metadata_request import MetadataRequest
 from kproxy.wire.generated.metadata_response import MetadataResponse
 from kproxy.wire.header import RequestHeader, encode_request_header
 from kproxy.wire.primitives import frame
+from tests.support.file_limit import file_limit_restored
 from tests.unit.admin.raw import exchange, fetch, replies
 from tests.unit.relay.sockets import Peer, eventually, open_files
 from tests.unit.upstream.scripted_broker import Behaviour, ScriptedBroker
@@ -169,8 +170,8 @@ async def living(config: Config) -> AsyncIterator[Living]:
     """Yield a process that has started; afterwards it has ended, and no descriptor is left."""
     before = open_files()
     made: Living
-    made = Living(Process(config, lambda: made.config))
-    with trio.fail_after(60):
+    with file_limit_restored(), trio.fail_after(60):
+        made = Living(Process(config, lambda: made.config))
         async with trio.open_nursery() as nursery:
             nursery.start_soon(made.run)
             try:

@@ -27,6 +27,7 @@ from kproxy.config import load
 from kproxy.errors import ConfigError
 from kproxy.local_kafka.ports import free_port, free_ports
 from kproxy.state.database import connect
+from tests.support.file_limit import file_limit_restored
 from tests.support.violation import never
 from tests.support.wait import until
 
@@ -337,7 +338,8 @@ def _process_settings() -> Iterator[None]:
     """Restore what `run` sets for the whole process."""
     interval, root, hook = sys.getswitchinterval(), logging.getLogger(), sys.excepthook
     handlers, level = root.handlers[:], root.level
-    yield
+    with file_limit_restored():
+        yield
     sys.setswitchinterval(interval)
     sys.excepthook = hook
     root.handlers[:] = handlers
