@@ -18,7 +18,9 @@ from tests.support import examples
 from tests.support.backend import Backend
 from tests.support.bounds import Bounds
 from tests.support.proxy import Proxy
+from tests.support.runs import Runs
 
+RUNS = "runs"
 _left_out: list[str] = []
 
 
@@ -69,9 +71,12 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the tests that were left out, so that a partial run is not taken for a whole one."""
+    """Print the tests that were left out, so that a partial run is not taken for a whole one; and what ran again."""
     for path, count in Counter(nodeid.partition("::")[0] for nodeid in _left_out).items():
         terminalreporter.write_line(f"left out: {path} ({count})")
+    for report in terminalreporter.getreports("passed"):
+        if (runs := dict(report.user_properties).get(RUNS, 1)) > 1:
+            terminalreporter.write_line(f"run again: {report.nodeid} ({runs} runs)")
 
 
 # Ids as real clusters have them: not from 0, not adjacent, and the largest that Kafka takes.
@@ -111,6 +116,12 @@ def garbage() -> Iterator[None]:
 def bounds(request: pytest.FixtureRequest) -> Bounds:
     """Bounds on time, CPU and memory; each figure is in the report."""
     return Bounds(lambda what, *figure: request.node.user_properties.append((what, figure)))
+
+
+@pytest.fixture
+def runs(request: pytest.FixtureRequest) -> Runs:
+    """For a test that may run its client again."""
+    return Runs(lambda count: request.node.user_properties.append((RUNS, count)))
 
 
 @pytest.fixture

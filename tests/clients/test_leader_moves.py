@@ -8,16 +8,18 @@ from typing import Any
 import pytest
 
 from tests.support.client import LIBRDKAFKAS_OWN, PYTHON_CLIENTS, Running, idempotent, java_tool, script
+from tests.support.runs import Runs
 from tests.support.side import Side
-from tests.support.violation import check_once, check_whole, never
+from tests.support.violation import check_read, check_whole, check_written, never
 from tests.support.wait import until
 
 TOOLS = "org.apache.kafka.tools"
 SECONDS = (8.0, 40.0)
 """Seconds for which a client produces: the longer time where it was done before the moves, as on a busy machine."""
 MOVES = 4
-RUNS = 5
-CLEAN = {"failed": [], "missing": 0, "duplicates": 0, "wrong": 0}
+RUNS = 3
+"""So often a client is run until librdkafka's threads have not raced each other: see LIBRDKAFKAS_OWN."""
+CLEAN = {"failed": [], "missing": 0, "wrong": 0}
 
 
 def move_while(side: Side, topic: str, running: Running) -> bool:
@@ -41,9 +43,10 @@ def has_records(side: Side, topic: str) -> bool:
     return sum(side.backend.end_offsets(topic).values()) > 0
 
 
-def follow(side: Side, client: str) -> tuple[str, dict[str, Any], str]:
+def follow(side: Side, client: str, runs: Runs) -> tuple[str, dict[str, Any], str]:
     """Run a producer and a group over several moves of all leaders; return the topic, the result and the log."""
     for seconds in SECONDS:
+        runs.begin(f"{client} for {seconds:g} s")
         topic = side.backend.topic()
         names = {"topic": topic, "group": side.fresh("group")}
         with side.running(script(client, "follow", bootstrap=side.bootstrap, seconds=seconds, **names)) as running:
@@ -56,16 +59,24 @@ def follow(side: Side, client: str) -> tuple[str, dict[str, Any], str]:
 
 
 @pytest.mark.parametrize("client", PYTHON_CLIENTS)
-def test_clients_follow(three: Side, client: str) -> None:
+def test_clients_follow(three: Side, client: str, runs: Runs) -> None:
     """Over several moves of all leaders no record is lost or doubled, and no connection bypasses the proxy."""
     for _ in range(RUNS):
-        _, result, log = follow(three, client)
-        check_whole(result, doubles=LIBRDKAFKAS_OWN not in log)
+        topic, result, log = follow(three, client, runs)
+        check_whole(result)
         assert result["wrong"] == 0
         if LIBRDKAFKAS_OWN not in log:
             break
+    else:
+        raise AssertionError(f"librdkafka has raced itself in each of {RUNS} runs")
+    check_followed(three, topic, result)
+
+
+def check_followed(side: Side, topic: str, result: dict[str, Any]) -> None:
+    """Check that all was produced, that the log has each record once, and that the group has read all of it."""
     assert {key: result[key] for key in CLEAN} == CLEAN
-    assert result["acknowledged"] == result["produced"] == result["consumed"] > 100
+    assert result["acknowledged"] == result["produced"] > 100
+    check_written(result["acknowledged"], side.backend.end_offsets(topic))
 
 
 def redelivered(history: list[list[Any]]) -> list[tuple[int, int]]:
@@ -96,14 +107,14 @@ def redelivered(history: list[list[Any]]) -> list[tuple[int, int]]:
 
 
 @pytest.mark.node
-def test_kafkajs_follows(three: Side) -> None:
+def test_kafkajs_follows(three: Side, runs: Runs) -> None:
     """kafkajs produces over the moves; its group reads all of the log byte for byte, nothing again after a commit."""
-    topic, result, _ = follow(three, "kafkajs")
+    topic, result, _ = follow(three, "kafkajs", runs)
     assert result["acknowledged"] == result["produced"] > 100
     ends = three.backend.end_offsets(topic)
     read = {(of[0], of[1]) for kind, *of in result["history"] if kind == "record"}
     written = {(partition, offset) for partition, end in ends.items() for offset in range(end)}
-    check_once(written, read)
+    check_read(written, read)
     assert read == written
     assert result["wrong"] == 0
     again = redelivered(result["history"])
@@ -126,7 +137,9 @@ def test_java_follows(three: Side) -> None:
         consumer.wait()
     sent = sorted(int(line["value"]) for line in producer.lines() if line["name"] == "producer_send_success")
     seen = sorted(int(line["value"]) for line in consumer.lines() if line["name"] == "record_data")
-    check_once(sent, seen)
-    assert sent == seen == list(range(count))
+    assert sent == list(range(count))
+    check_written(count, three.backend.end_offsets(topic))
+    check_read(sent, seen)
+    assert set(seen) == set(sent)
     reported = three.proxy.metric("kproxy_response_errors_total", cluster="kafka", error="NOT_LEADER_OR_FOLLOWER")
     assert reported > stale, "no client was ever told that a leader had moved: the test proves nothing"

@@ -14,7 +14,7 @@ from tests.support.backend import Backend
 from tests.support.client import PYTHON_CLIENTS, java_3_9, java_4_4
 from tests.support.proxy import Proxy
 from tests.support.side import Side
-from tests.support.violation import check_once
+from tests.support.violation import check_read
 
 ALL_GROUPS: Final = [{"match": ".*", "initial_rebalance_delay": "100ms"}]
 CLIENTS: Final = (
@@ -63,7 +63,7 @@ def test_transactions(three: Side, client: str) -> None:
 @pytest.mark.parametrize("assignor", ["RangeAssignor", "CooperativeStickyAssignor"])
 @pytest.mark.parametrize("instance", [(), ("--group-instance-id", "one")], ids=["dynamic", "static"])
 def test_java(three: Side, release: object, assignor: str, instance: tuple[str, ...]) -> None:
-    """A member of Java's reads each record once, and Kafka's tool sees that all of them are committed."""
+    """A member of Java's reads each record, and Kafka's tool sees that all of them are committed."""
     assert callable(release)
     topic, count, group = three.backend.topic(), 1000, three.fresh("group")
     three.java(f"{TOOLS}.VerifiableProducer", "--topic", topic, "--max-messages", str(count))
@@ -71,8 +71,8 @@ def test_java(three: Side, release: object, assignor: str, instance: tuple[str, 
     arguments = ("--topic", topic, "--group-id", group, "--max-messages", str(count), "--verbose", *strategy, *instance)
     seen = objects(three.java(f"{TOOLS}.VerifiableConsumer", *arguments, classpath=release()))
     values = sorted(int(line["value"]) for line in seen if line["name"] == "record_data")
-    check_once(range(count), values)
-    assert values == list(range(count))
+    check_read(range(count), values)
+    assert set(values) == set(range(count))
     rows = [line.split() for line in three.java(GROUPS, "--describe", "--group", group).splitlines()]
     committed = [int(row[3]) for row in rows if row[:2] == [group, topic] and row[3] != "-"]
     assert sum(committed) == count

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.proxy import Proxy
-from tests.support.violation import Violation, check_once, check_whole, checking, never
+from tests.support.violation import Violation, check_once, check_read, check_whole, check_written, checking, never
 from tests.support.wait import until
 
 TIMEOUT = AssertionError("not within 30 s")
@@ -28,10 +28,27 @@ def test_many_records_lost() -> None:
 
 
 def test_a_client_that_has_compared() -> None:
-    """Doubled records count unless the client may double them itself."""
-    check_whole({"missing": 0, "duplicates": 1}, doubles=False)
-    with pytest.raises(Violation, match="'duplicates': 1"):
-        check_whole({"missing": 0, "duplicates": 1})
+    """Lost records count, unless it has read others twice, as a group may, and has ended before the last ones."""
+    check_whole({"missing": 0, "duplicates": 1})
+    check_whole({"missing": 1, "duplicates": 1})
+    with pytest.raises(Violation, match=r"records lost: .*'missing': 1"):
+        check_whole({"missing": 1, "duplicates": 0})
+
+
+def test_what_a_group_has_read() -> None:
+    """The same; what it has read besides was not acknowledged in time."""
+    check_read(["a", "b"], ["a", "a"])
+    check_read(["a", "b"], ["a", "b", "c"])
+    with pytest.raises(Violation, match=r"records lost: \['b'\]"):
+        check_read(["a", "b"], ["a"])
+
+
+@pytest.mark.parametrize("last", [2, 4])
+def test_how_many_are_in_the_log(last: int) -> None:
+    """One too few is lost, one too many doubled."""
+    check_written(6, {0: 3, 1: 3})
+    with pytest.raises(Violation, match=f"6 acknowledged, {3 + last} in the log"):
+        check_written(6, {0: 3, 1: last})
 
 
 def test_a_traceback_behind_another_error(tmp_path: Path) -> None:
