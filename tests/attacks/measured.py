@@ -29,6 +29,8 @@ _RECOVERY_SECONDS: Final = 4
 """After an attack on descriptors: with the first free ones kproxy reaches the other upstream, and could switch."""
 GIVEN_BACK: Final = 16 << 20
 """Bytes over those of before at which memory counts as given back: allocators keep some."""
+FILES_GIVEN_BACK: Final = 8
+"""So many descriptors over those of before count as given back: healthy clients come and go."""
 _MIB: Final = 1 << 20
 
 
@@ -36,7 +38,8 @@ _MIB: Final = 1 << 20
 class Found:
     """What one round found. Milliseconds of the healthy clients, by phase; MiB of memory; `facts` are the attack's own.
 
-    `given_back` is how many seconds after the attack memory was where it had been; None if it was not in time.
+    `given_back` is how many seconds after the attack memory and descriptors were where they had been; None if they were
+    not in time.
     """
 
     alive: bool
@@ -166,7 +169,7 @@ def _attacked(attack: Attack, made: Setting, victim: Helper, attacker: Helper, w
     if attack.upstreams and alive:
         pause(_RECOVERY_SECONDS)
         facts["upstream"] = made.upstream()
-    given_back = _given_back(pid, before + GIVEN_BACK, wait) if alive else None
+    given_back = _given_back(pid, before + GIVEN_BACK, files_before + FILES_GIVEN_BACK, wait) if alive else None
     after, files_after = (rss_bytes(pid), open_files(pid)) if made.alive else (0, 0)
     memory = (before / _MIB, max(peak, after) / _MIB, after / _MIB, given_back)
     return Found(made.alive, alone, during, seconds, *memory, files_before, files.most, files_after, facts)
@@ -178,10 +181,14 @@ def _cut(victim: Helper) -> dict[str, Any]:
     return answer
 
 
-def _given_back(pid: int, bound: int, wait: float) -> float | None:
-    """Return the seconds until memory is below the bound; None if it is not within `wait`."""
+def _given_back(pid: int, memory: int, files: int, wait: float) -> float | None:
+    """Return the seconds until memory and descriptors are within these bounds; None if they are not within `wait`."""
+
+    def given_back() -> bool:
+        return rss_bytes(pid) <= memory and open_files(pid) <= files
+
     try:
-        return wait_until(lambda: rss_bytes(pid) <= bound, "memory given back", wait, every=0.1)
+        return wait_until(given_back, "memory and descriptors given back", wait, every=0.1)
     except BenchError:
         return None
 

@@ -92,9 +92,12 @@ class RawClient:
         receive_buffer: int | None = None,
         tls: ssl.SSLContext | None = None,
         login: tuple[str, str] | None = None,
+        source: str = "",
     ) -> None:
-        """`login` is a name and a password, to authenticate by PLAIN."""
+        """`login` is a name and a password, to authenticate by PLAIN; `source` an address of this machine."""
         self.socket = socket.socket()
+        if source:
+            self.socket.bind((source, 0))
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(timeout * GENEROUS)
