@@ -13,6 +13,7 @@ from statistics import median
 from typing import NamedTuple
 
 MIB = 1 << 20
+P99 = "the victim's p99 is flat"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,10 @@ class Bounds(NamedTuple):
     p99_times: float = 1.5
     p99_plus: float = 0.01
     unanswered: float = 0.02
+
+    def p99(self, before: float) -> float:
+        """Return the most that the p99 may be behind one of `before`."""
+        return before * self.p99_times + self.p99_plus
 
 
 class Verdict(NamedTuple):
@@ -95,13 +100,17 @@ def _counts(samples: Sequence[Sample], bounds: Bounds) -> list[Verdict]:
 
 
 def _p99(samples: Sequence[Sample], bounds: Bounds) -> Verdict:
-    """Compare the medians of both halves: a p99 of one interval is a handful of requests."""
+    before, after = p99s(samples)
+    bound = bounds.p99(before)
+    shown = f"{1000 * before:.1f} ms in the first half, {1000 * after:.1f} ms in the second"
+    return Verdict(P99, 0 < after <= bound, f"{shown} (bound {1000 * bound:.1f} ms)")
+
+
+def p99s(samples: Sequence[Sample]) -> tuple[float, float]:
+    """Return the medians of both halves, since a p99 of one interval is a handful of requests; 0.0 without any."""
     halves = samples[: len(samples) // 2], second(samples)
-    medians = [_median([one.p99 for one in half if one.p99 is not None]) for half in halves]
-    bound = medians[0] * bounds.p99_times + bounds.p99_plus
-    before, after = (f"{1000 * each:.1f} ms" for each in medians)
-    figures = f"{before} in the first half, {after} in the second (bound {1000 * bound:.1f} ms)"
-    return Verdict("the victim's p99 is flat", 0 < medians[1] <= bound, figures)
+    before, after = (_median([one.p99 for one in half if one.p99 is not None]) for half in halves)
+    return before, after
 
 
 def _median(values: Sequence[float]) -> float:
