@@ -9,6 +9,7 @@ import pytest
 from .attack import Attack, Steps, Target
 from .measured import Found
 from .report import missed, table
+from .test_table import violations
 
 
 def _steps(target: Target) -> Steps:
@@ -36,7 +37,7 @@ def _found(slowest: float = 10, **changed: Any) -> Found:
         "files_before": 20,
         "files_peak": 400,
         "files_after": 20,
-        "facts": {"push": "kept"},
+        "facts": {"push": "kept", "ready": True},
     }
     return Found(**(values | changed))
 
@@ -101,3 +102,30 @@ def test_failed_over() -> None:
     facts = {"push": "kept", "upstream": "second"}
     assert missed(attack, [_found(facts=facts)]) == ["failed over"]
     assert missed(attack, [_found(facts=facts | {"upstream": "first"})]) == []
+
+
+_LIVEZ, _RELAY = {"slowest": 5.0, "failed": 0, "failure": ""}, {"busy": 4.0, "failed": 0, "failure": ""}
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({}, []),
+        ({"alive": False}, ["the process ended"]),
+        ({"memory_peak": 120.0}, ["storm: memory +70 MiB"]),
+        ({"given_back": None}, ["storm: memory or descriptors not given back in 60 s: 50 → 51 MiB, 20 → 20"]),
+        ({"attacked": {"relay": {**_RELAY, "failed": 1}, "livez": _LIVEZ}}, ["storm: 1 requests of a healthy client"]),
+        ({"attacked": {"relay": _RELAY, "livez": {**_LIVEZ, "failed": 1}}}, ["storm: 1 probes failed"]),
+        (
+            {"attacked": {"relay": {**_RELAY, "busy": 60_000.0}, "livez": _LIVEZ}},
+            ["storm: 60,000 ms of processor"],
+        ),
+        ({"facts": {"push": "kept"}}, ["storm: kproxy is not ready"]),
+        ({"facts": {"push": "refused with 89", "ready": True}}, ["storm: a legitimate push is refused with 89"]),
+    ],
+)
+def test_what_a_row_of_the_tests_is_told(changed: dict[str, Any], told: list[str]) -> None:
+    """Each column is looked at by itself."""
+    found = violations(_ATTACK, _found(**{"attacked": {"relay": _RELAY, "livez": _LIVEZ}, **changed}))
+    assert len(found) == len(told)
+    assert all(one.startswith(begin) for one, begin in zip(found, told, strict=True))
