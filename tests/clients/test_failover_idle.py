@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tests.support import proc
 from tests.support.backend import Backend
+from tests.support.bounds import Bounds
 from tests.support.proxy import Proxy
 from tests.support.raw import RawClient, api_versions
 from tests.support.wait import until
@@ -63,7 +64,7 @@ def received(connection: socket.socket) -> bytes:
         return b""
 
 
-def test_thousand_idle_connections(kafka: Backend, newest_kafka: Backend, tmp_path: Path) -> None:
+def test_thousand_idle_connections(kafka: Backend, newest_kafka: Backend, tmp_path: Path, bounds: Bounds) -> None:
     """All connections are closed within 2 s, and kproxy's CPU time and memory stay bounded."""
     servers = {"first": kafka.cluster.bootstrap, "second": newest_kafka.cluster.bootstrap}
     with Proxy(tmp_path, {"kafka": servers}) as proxy, ExitStack() as stack:
@@ -74,7 +75,7 @@ def test_thousand_idle_connections(kafka: Backend, newest_kafka: Backend, tmp_pa
         begun = time.monotonic()
         said = proxy.fail_over("kafka", "second")
         answered = time.monotonic() - begun
-        ends = seconds_until_closed(sockets, begun, 3 * WITHIN)
+        ends = seconds_until_closed(sockets, begun, 30 * WITHIN)
         spent, grown = proc.cpu_seconds(proxy.pid) - cpu, proc.peak_rss_bytes(proxy.pid) - rss
         figures = (
             f"{COUNT} idle connections, {time.strftime('%Y-%m-%d')}: answered after {answered:.2f} s, the first was "
@@ -87,6 +88,6 @@ def test_thousand_idle_connections(kafka: Backend, newest_kafka: Backend, tmp_pa
         print(figures)
         assert said["connections"] == COUNT
         assert len(ends) == COUNT, f"{COUNT - len(ends)} connections are still open"
-        assert max(ends) <= WITHIN, figures
-        assert spent <= CPU_SECONDS, figures
-        assert grown <= MEMORY, figures
+        bounds.below(max(ends), WITHIN, "seconds until the last was closed")
+        bounds.below(spent, CPU_SECONDS, "seconds of CPU")
+        bounds.below(grown, MEMORY, "bytes that memory grew by")
