@@ -24,9 +24,11 @@ def every(
     def decorate(test: Test) -> Test:
         @functools.wraps(test)
         def run(**others: Any) -> None:
-            failed = {ids(case): error for case, given in table if (error := _failure(test, {**others, **given}))}
-            for first in failed.values():
-                first.add_note(f"{names} in {len(failed)} of {len(table)} cases: {', '.join(map(str, failed))}")
+            failed = [(case, error) for case, given in table if (error := _failure(test, {**others, **given}))]
+            if failed:
+                first = failed[0][1]
+                said = ", ".join(str(ids(case)) for case, _ in failed)
+                first.add_note(f"{names} in {len(failed)} of {len(table)} cases: {said}")
                 raise first
 
         run.__signature__ = _without(test, names)  # type: ignore[attr-defined]

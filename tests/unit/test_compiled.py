@@ -16,13 +16,14 @@ import kproxy
 from kproxy.cli import main
 from kproxy.compiled import is_compiled
 from kproxy.markers import COMPILED, marked
+from tests.support.every import every
 
 ROOT = Path(__file__).parents[2]
 WANTED = os.environ.get("TEST_COMPILED") == "1"
 MODULES = marked(COMPILED)
 
 
-@pytest.mark.parametrize("path", MODULES)
+@every("path", MODULES)
 def test_the_modules_under_test_are_those_wanted(path: str) -> None:
     """Extension modules under `make test-compiled`; otherwise the sources, and no stale extension beside them."""
     file = importlib.import_module(path.removesuffix(".py").replace("/", ".")).__file__
@@ -30,7 +31,7 @@ def test_the_modules_under_test_are_those_wanted(path: str) -> None:
     assert file.endswith(tuple(EXTENSION_SUFFIXES)) == WANTED, file
 
 
-@pytest.mark.parametrize("path", MODULES)
+@every("path", MODULES)
 def test_no_slice_has_bounds_that_do_something(path: str) -> None:
     """Compiled, a call within a slice's bounds is made twice (mypyc 2.4): a socket that is read there loses bytes."""
     source = (Path(kproxy.__file__).parents[1] / path).read_text()

@@ -6,11 +6,10 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 import kproxy
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.error_codes import ErrorCode
+from tests.support.every import every
 
 ROOT = Path(kproxy.__file__).parent
 NUMBERS = {name: member.value for enum in (ApiKey, ErrorCode) for name, member in enum.__members__.items()}
@@ -35,7 +34,7 @@ def named_numbers(tree: ast.Module) -> Iterator[tuple[str, int]]:
                     yield each.id, number.value
 
 
-@pytest.mark.parametrize(
+@every(
     "path", [path for path in sorted(ROOT.rglob("*.py")) if "generated" not in path.parts], ids=lambda path: path.stem
 )
 def test_no_number_is_defined_again(path: Path) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from kproxy.cluster.error_reports import MAX_KINDS, REPORTED, ErrorReports
 from kproxy.errors import ErrorClass
 from kproxy.observe.events import ErrorAnswered
 from kproxy.protocol.context import Context
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.error_codes import ErrorCode
+from tests.support.every import every
 from tests.unit.relay.flows import Cluster
 
 PRODUCE, DENIED = ApiKey.PRODUCE, ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -69,7 +68,7 @@ def test_of_a_client_that_has_said_nothing() -> None:
     assert (one.error, one.error_class, one.topic, one.group) == ("31999", "application-recoverable", None, None)
 
 
-@pytest.mark.parametrize("code", list(ErrorCode))
+@every("code", list(ErrorCode))
 def test_what_libraries_retry_is_not_reported(code: ErrorCode) -> None:
     """Of all others, each is: also 129, by which a client learns that its cluster is gone."""
     reports = Listening()

@@ -9,6 +9,7 @@ from codegen.schema import Field, Message, Versions, load
 from codegen.skims import carries_addresses
 from kproxy.relay.apis import POLICIES
 from kproxy.wire.generated.skims import IN_BYTES, SKIMS
+from tests.support.every import every
 
 SCHEMAS = load()
 MESSAGES = SCHEMAS.of_kind("request") + SCHEMAS.of_kind("response")
@@ -23,7 +24,7 @@ def _skimmed(message: Message, path: str) -> bool:
     return is_response and any(pair == path or pair.startswith(f"{path}.") for pair in pairs)
 
 
-@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.name)
+@every("message", MESSAGES, ids=lambda message: message.name)
 def test_every_address_is_skimmed_or_left_alone_for_a_reason(message: Message) -> None:
     """A new field that sounds like an address fails here: give it a skim, or a line with its reason in LEFT_ALONE."""
     unhandled = [
@@ -34,7 +35,7 @@ def test_every_address_is_skimmed_or_left_alone_for_a_reason(message: Message) -
     assert unhandled == []
 
 
-@pytest.mark.parametrize("message", SCHEMAS.of_kind("response"), ids=lambda message: message.name)
+@every("message", SCHEMAS.of_kind("response"), ids=lambda message: message.name)
 def test_every_version_with_an_address_has_a_skim(message: Message) -> None:
     """No version is forgotten."""
     for version in message.versions:

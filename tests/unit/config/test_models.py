@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from kproxy.config import Config
+from tests.support.every import every
 from tests.unit.config.problems import problems_of
 
 
@@ -45,7 +46,7 @@ def test_the_models_are_all_found() -> None:
 MODELS = sorted(set(models(Config)), key=lambda model: model.__name__)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@every("model", MODELS)
 def test_every_field_is_documented(model: type[BaseModel]) -> None:
     """Each model has a docstring, each field a sentence; both are frozen and strict about keys."""
     assert model.__doc__

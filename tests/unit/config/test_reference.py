@@ -46,6 +46,7 @@ from kproxy.config.process import Reload
 from kproxy.config.proxy_protocol import ProxyProtocol
 from kproxy.config.reference import json_schema, tables, with_tables, write
 from kproxy.config.tls import AdminTls, ClientTls, UpstreamTls
+from tests.support.every import every
 from tests.unit.config.json_schema import flaws
 
 ROOT = Path(__file__).parents[3]
@@ -107,13 +108,13 @@ def keys() -> Iterator[tuple[str, Any]]:
         )
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+@every("example", EXAMPLES, ids=lambda path: path.name)
 def test_examples_load(example: Path) -> None:
     """kproxy accepts each example without any variable."""
     assert load(example, {}, {}).clusters
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+@every("example", EXAMPLES, ids=lambda path: path.name)
 def test_examples_please_an_editor(example: Path) -> None:
     """Each example refers to the schema in its first line and fits it, short forms included."""
     text = example.read_text()

@@ -16,6 +16,7 @@ from kproxy.errors import ErrorClass, classify
 from kproxy.errors.libraries import EXCEPTIONS, LIBRDKAFKA
 from kproxy.wire.error_codes import ERROR_CODES
 from kproxy.wire.error_codes import classify as of_the_wire
+from tests.support.every import every
 from tests.unit.wire.test_error_codes import TABLE
 
 RETRIABLE, REFRESH, ABORTABLE = ErrorClass.RETRIABLE, ErrorClass.REFRESH_RETRIABLE, ErrorClass.ABORTABLE
@@ -39,9 +40,7 @@ def test_it_comes_without_the_proxy() -> None:
     assert {name for name in said if name.startswith("kproxy.") and not name.startswith("kproxy.errors")} == set()
 
 
-@pytest.mark.parametrize(
-    ("code", "expected"), [(int(code), of) for of, codes in TABLE.items() for code in codes.split()]
-)
+@every(("code", "expected"), [(int(code), of) for of, codes in TABLE.items() for code in codes.split()])
 def test_codes_are_of_the_kips_classes(code: int, expected: ErrorClass) -> None:
     """Every row of the KIP's table, as a number and as confluent-kafka's error with that code."""
     assert classify(code) is expected

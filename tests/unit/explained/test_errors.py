@@ -9,10 +9,10 @@ import pytest
 from kproxy.errors import ErrorClass
 from kproxy.explained.classes import CLIENT, NAMED, UNNAMED
 from kproxy.explained.errors import MODULES, TEXTS, explain, explained
-from kproxy.explained.text import Text
 from kproxy.wire.apis import APIS
 from kproxy.wire.error_codes import classify
 from kproxy.wire.generated.error_codes import ErrorCode
+from tests.support.every import every
 
 
 def test_every_code_has_texts() -> None:
@@ -26,9 +26,10 @@ def test_no_code_is_explained_twice() -> None:
     assert [code.name for code, times in counted.items() if times > 1] == []
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=[code.name for code in TEXTS])
-def test_texts_are_sentences(text: Text) -> None:
+@every("code", TEXTS)
+def test_texts_are_sentences(code: ErrorCode) -> None:
     """Each begins with a capital (kproxy's own name apart), ends with a full stop, and fits into a table's cell."""
+    text = TEXTS[code]
     for said in filter(None, (text.meaning, text.advice, text.client, text.kproxy)):
         assert said.endswith(".")
         assert said[0].isupper()
@@ -43,7 +44,7 @@ def test_no_two_codes_mean_the_same() -> None:
     assert [meaning for meaning, times in counted.items() if times > 1] == []
 
 
-@pytest.mark.parametrize("code", [code for code in ErrorCode if code is not ErrorCode.NONE])
+@every("code", [code for code in ErrorCode if code is not ErrorCode.NONE])
 def test_classes_are_those_that_are_counted(code: ErrorCode) -> None:
     """Without an API, and in the answer of each one, with no other class left unsaid."""
     found = explain(code)

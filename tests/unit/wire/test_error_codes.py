@@ -8,6 +8,7 @@ from kio.schema.errors import ErrorCode as KioErrorCode
 from kproxy.errors import ErrorClass
 from kproxy.wire.error_codes import classify, error_name
 from kproxy.wire.generated.error_codes import ErrorCode
+from tests.support.every import every
 
 TABLE = {
     ErrorClass.RETRIABLE: "2 7 14 19 20 41 51 70 71 75 78 88 89 106 122 123 133",
@@ -21,9 +22,7 @@ TABLE = {
 """The table of the reference page on errors, word for word."""
 
 
-@pytest.mark.parametrize(
-    ("code", "expected"), [(int(code), of) for of, codes in TABLE.items() for code in codes.split()]
-)
+@every(("code", "expected"), [(int(code), of) for of, codes in TABLE.items() for code in codes.split()])
 def test_each_code_has_one_class(code: int, expected: ErrorClass) -> None:
     """A code has the class in the table, for every API."""
     assert classify(code) is expected
