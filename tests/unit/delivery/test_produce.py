@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from uuid import UUID
 
-import pytest
 from kio.serial import entity_reader
 
 from kproxy.delivery.batches import Said, produce, said
 from kproxy.wire.generated.produce_request import ProduceRequest
 from kproxy.wire.generated.produce_response import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
 from kproxy.wire.records import Record, encode_batch
+from tests.support.every import every
 
 TOPIC_ID = UUID(int=7)
 BATCHES = {0: encode_batch([Record(b"k", b"v", 1)]), 5: encode_batch([Record(None, b"", 2)])}
 VERSIONS = range(ProduceRequest.min_version, ProduceRequest.max_version + 1)
 
 
-@pytest.mark.parametrize("version", [version for version in VERSIONS if version <= 12])
+@every("version", [version for version in VERSIONS if version <= 12])
 def test_by_name(version: int) -> None:
     """An independent decoder reads every field; acks=all, no transaction."""
     schema = __import__(f"kio.schema.produce.v{version}.request", fromlist=["ProduceRequest"])

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 
 from kproxy.config.faults import API_KEYS
@@ -16,6 +13,7 @@ from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.header import decode_request_header
 from kproxy.wire.message import WireMessage
 from tests.property.wire_contents import Content
+from tests.support.every import every
 from tests.unit.faults.exchanges import CODE, NODES, Exchange, errors_in, exchanges
 from tests.unit.relay import frames
 
@@ -39,12 +37,7 @@ def response_to(exchange: Exchange) -> tuple[str, bytes]:
     return type(found).__name__, found.encode(exchange.version)
 
 
-def _named() -> Iterator[Any]:
-    for number, one in enumerate(exchanges()):
-        yield pytest.param(one, id=f"{ApiKey(one.key).name.lower()}-v{one.version}-{number}")
-
-
-@pytest.mark.parametrize("exchange", list(_named()))
+@every("exchange", exchanges(), ids=lambda one: f"{ApiKey(one.key).name} v{one.version}")
 def test_every_api_in_every_version(exchange: Exchange) -> None:
     """By the schema and by kio: the error is at each place that the request names, in order, and nowhere else."""
     assert errors_in(answered(exchange.request())) == exchange.errors
@@ -55,7 +48,7 @@ def test_the_settings_allow_what_can_be_answered() -> None:
     assert frozenset(API_KEYS.values()) == ANSWERED
 
 
-@pytest.mark.parametrize("version", frames.versions(ApiKey.METADATA))
+@every("version", frames.versions(ApiKey.METADATA))
 def test_metadata_names_the_nodes(version: int) -> None:
     """A client that looks past the error finds the nodes as it reaches them, and from v2 on the cluster."""
     found = answered(frames.request(ApiKey.METADATA, version, 5, {"Topics": [{"Name": "t"}]}))
@@ -117,7 +110,7 @@ def test_a_fetch_answer_ends_the_session() -> None:
     assert found["SessionId"] == 0
 
 
-@pytest.mark.parametrize("key", sorted(ANSWERED - {ApiKey.INIT_PRODUCER_ID, ApiKey.ADD_OFFSETS_TO_TXN, ApiKey.END_TXN}))
+@every("key", sorted(ANSWERED - {ApiKey.INIT_PRODUCER_ID, ApiKey.ADD_OFFSETS_TO_TXN, ApiKey.END_TXN}))
 def test_malformed(key: int) -> None:
     """Bytes that are no request raise as all of kproxy.wire does; an answer that needs nothing of them is made."""
     version = frames.versions(key)[-1]

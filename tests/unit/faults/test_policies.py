@@ -15,6 +15,7 @@ from kproxy.transactions.policies import Unanswered
 from kproxy.transactions.transactional_ids import TransactionalIds
 from kproxy.wire.generated.api_keys import ApiKey
 from tests.support.batches import batch
+from tests.support.every import every
 from tests.unit.faults.exchanges import Exchange, errors_in, exchanges
 from tests.unit.faults.faulty import Faulty
 from tests.unit.relay import frames
@@ -44,7 +45,7 @@ def produce(
     return frames.request(ApiKey.PRODUCE, 11, correlation_id, content, client_id)
 
 
-@pytest.mark.parametrize("one", NEWEST, ids=lambda one: f"{api(one)}-{len(one.errors)}")
+@every("one", NEWEST, ids=lambda one: f"{api(one)}-{len(one.errors)}")
 def test_an_error(one: Exchange) -> None:
     """The client gets the answer in its turn, and the broker gets what is before and behind, but not the request."""
     behind = frames.heartbeat(6)
@@ -58,7 +59,7 @@ def test_an_error(one: Exchange) -> None:
     assert relay.reason is relay.requests.last is None
 
 
-@pytest.mark.parametrize("cut", [whole, *CUTS])
+@every("cut", [whole, *CUTS])
 def test_heartbeat(cut: Cut) -> None:
     """The same for the API of the frames around."""
     relay = Faulty({"api": "Heartbeat", "error": "REBALANCE_IN_PROGRESS"}).play([("client", PING)], cut)

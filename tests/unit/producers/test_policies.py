@@ -18,6 +18,7 @@ from kproxy.wire.apis import APIS
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.metadata_request import MetadataRequest
 from kproxy.wire.header import decode_request_header
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, Script, play
 
@@ -70,20 +71,20 @@ def forwarded(key: int, version: int, producer_id: int) -> bytes:
     return bytes(play([("client", asked(key, version, producer_id))], at_west).broker.data)
 
 
-@pytest.mark.parametrize(("key", "version"), ASKED)
+@every(("key", "version"), ASKED)
 def test_its_own_cluster_gets_the_brokers_id(key: int, version: int) -> None:
     """Nothing else differs."""
     assert forwarded(key, version, MINE) == asked(key, version, 7)
 
 
-@pytest.mark.parametrize(("key", "version"), ASKED)
+@every(("key", "version"), ASKED)
 def test_another_cluster_gets_an_id_that_none_has_issued(key: int, version: int) -> None:
     """It gets neither the number that it may have issued itself, nor, after a failover, one from before kproxy."""
     assert forwarded(key, version, ANOTHER) == asked(key, version, ANOTHER)
     assert forwarded(key, version, 7) == asked(key, version, IDS.renumbered(7))
 
 
-@pytest.mark.parametrize(("key", "version"), [*ASKED, *((INIT, version) for version in frames.versions(INIT))])
+@every(("key", "version"), [*ASKED, *((INIT, version) for version in frames.versions(INIT))])
 def test_a_connection_that_has_not_named_its_cluster(key: int, version: int) -> None:
     """Its broker is asked first, in the client's name; later requests wait for both, and the order is kept."""
     ping, pong = frames.heartbeat(7)
@@ -124,14 +125,14 @@ def test_the_question_is_one_that_brokers_know() -> None:
     assert APIS[METADATA].min_version <= METADATA_VERSION <= APIS[METADATA].max_version
 
 
-@pytest.mark.parametrize("version", frames.versions(INIT))
+@every("version", frames.versions(INIT))
 def test_behind_one_cluster_everything_passes(version: int) -> None:
     """Nothing is asked, and nothing is added."""
     relay = play([("client", init(version)), ("broker", answered(version))])
     assert (bytes(relay.broker.data), bytes(relay.client.data)) == (init(version), answered(version))
 
 
-@pytest.mark.parametrize("version", frames.versions(INIT))
+@every("version", frames.versions(INIT))
 @pytest.mark.parametrize("transactional_id", [None, "t"])
 def test_an_id_gets_its_cluster(version: int, transactional_id: str | None) -> None:
     """The broker gets the client's own request; only the id differs in its answer. An error passes, and is counted."""
@@ -178,7 +179,7 @@ def test_between_brokers() -> None:
         assert bytes(play([("client", sent)], at_west).broker.data) == sent
 
 
-@pytest.mark.parametrize("version", frames.versions(ApiKey.END_TXN))
+@every("version", frames.versions(ApiKey.END_TXN))
 def test_the_id_of_the_next_transaction(version: int) -> None:
     """From v5 on the broker names it, and the client gets it with its cluster; with an error there is none."""
     for error, producer_id in ((0, 8), (FENCED, -1)):

@@ -12,6 +12,7 @@ from kproxy.producers.producer_ids import ProducerIds
 from kproxy.wire.generated.produce_request import ProduceRequest
 from kproxy.wire.header import decode_request_header
 from tests.support.batches import GZIP, Numbered, batch, read
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import KIB, Relay, Script, play
 
@@ -60,7 +61,7 @@ def rewritten(version: int, *topics: Sequence[bytes | None], **fields: Any) -> l
     return batches(version, forwarded)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_a_batch_of_a_moved_producer(version: int) -> None:
     """The id is another one; epoch, sequence and records are the same, and the checksum is right."""
     (found,) = rewritten(version, [batch(MOVED, [b"one", b"two"])])
@@ -102,7 +103,7 @@ def test_behind_batches_without_an_id() -> None:
     assert [read(one).producer_id for one in found if one] == [-1, KNOWN, KNOWN]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 @pytest.mark.parametrize("stay", [0, 2])
 def test_a_transaction(version: int, stay: int) -> None:
     """From the start, the cluster that issued the id gets its own; another one gets the client's, and refuses it."""
@@ -123,7 +124,7 @@ def test_a_transaction(version: int, stay: int) -> None:
         assert read(found).transactional
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_a_transaction_on_a_connection_that_has_not_named_its_cluster(version: int) -> None:
     """Its broker is asked once, before the request goes on; earlier and later requests keep their places."""
     ids = ProducerIds("west")
@@ -204,7 +205,7 @@ def test_a_request_that_no_one_finishes() -> None:
         assert (begun.reason, begun.requests.under_way) == (None, True), end
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_the_last_byte_ends_it(version: int) -> None:
     """Also where nothing follows the last batch: a client that disconnects then has cut nothing off."""
     for one in (batch(MOVED), batch(PRESENT), batch(-1), b"r" * 10):

@@ -15,6 +15,7 @@ from kproxy.quotas.policies import policies
 from kproxy.relay.apis import POLICIES
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.produce_response import ProduceResponse
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import CUTS, Cluster, Relay, whole
 
@@ -49,7 +50,7 @@ def produce(version: int, correlation_id: int = 1) -> bytes:
     return frames.request(ApiKey.PRODUCE, version, correlation_id, {"Acks": 1})
 
 
-@pytest.mark.parametrize("version", frames.versions(ApiKey.PRODUCE))
+@every("version", frames.versions(ApiKey.PRODUCE))
 def test_a_produce_response_tells_it(version: int) -> None:
     """The broker's response stays as it is otherwise; the next one, within the rate, tells nothing."""
     asked = produce(version)
@@ -81,7 +82,7 @@ def test_the_next_produce_response_tells_nothing() -> None:
     assert found.client.data[before:] == second
 
 
-@pytest.mark.parametrize("version", frames.versions(ApiKey.FETCH))
+@every("version", frames.versions(ApiKey.FETCH))
 def test_a_fetch_response_tells_it(version: int) -> None:
     """Whole or in parts, with or without addresses at its end; what the broker tells may be longer."""
     for told, expected in ((5, 10_000), (20_000, 20_000)):

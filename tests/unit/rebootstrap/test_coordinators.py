@@ -18,6 +18,7 @@ from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.header import RequestHeader
 from kproxy.wire.primitives import INT32
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Relay, Script, play, whole
 
@@ -56,14 +57,14 @@ def answered(relay: Relay, key: int, version: int, number: int = 5) -> dict[str,
     return frames.understood(key, version, answer)
 
 
-@pytest.mark.parametrize(("key", "version"), TOP)
+@every(("key", "version"), TOP)
 def test_the_whole_request_is_refused(key: int, version: int) -> None:
     """This covers every API with an error at the top, in every version; kio reads the same."""
     relay = play([("epoch", b""), ("client", asked(key, version))], make)
     assert answered(relay, key, version)["ErrorCode"] == ErrorCode.NOT_COORDINATOR
 
 
-@pytest.mark.parametrize("version", frames.versions(ApiKey.JOIN_GROUP))
+@every("version", frames.versions(ApiKey.JOIN_GROUP))
 def test_join_group_names_no_protocol(version: int) -> None:
     """coordinator.md: "In an error the protocol name is "" below v7 and null from v7"."""
     said = answered(
@@ -82,7 +83,7 @@ def test_leave_group_says_it_once(version: int) -> None:
     assert (said["ErrorCode"], said["Members"]) == (ErrorCode.NOT_COORDINATOR, [])
 
 
-@pytest.mark.parametrize(("key", "version"), EACH)
+@every(("key", "version"), EACH)
 def test_every_partition_is_refused(key: int, version: int) -> None:
     """By name or id as in the request, and in its order."""
     relay = play([("epoch", b""), ("client", asked(key, version))], make)
@@ -98,7 +99,7 @@ def test_every_partition_is_refused(key: int, version: int) -> None:
     }
 
 
-@pytest.mark.parametrize(("key", "version"), FETCH)
+@every(("key", "version"), FETCH)
 def test_committed_offsets_of_a_cluster_that_is_gone_are_not_returned(key: int, version: int) -> None:
     """They get no 16 either, which strands librdkafka's partitions: the connection ends."""
     relay = play([("epoch", b""), ("client", asked(key, version))], make)
@@ -106,7 +107,7 @@ def test_committed_offsets_of_a_cluster_that_is_gone_are_not_returned(key: int, 
     assert relay.cluster.asks == [(Trigger.OFFSETS, 0)]
 
 
-@pytest.mark.parametrize(("key", "version"), TOP + EACH + FETCH)
+@every(("key", "version"), TOP + EACH + FETCH)
 def test_in_the_present_epoch_nothing_is_looked_at(key: int, version: int) -> None:
     """Requests pass unchanged, whatever follows their heads, and so do responses; the cluster is not asked."""
     sent, said = frames.raw_request(key, version, 5, b"\xff" * 40), frames.raw_response(key, version, 5, b"\xee" * 40)
@@ -115,7 +116,7 @@ def test_in_the_present_epoch_nothing_is_looked_at(key: int, version: int) -> No
     assert relay.table.route(key << 16 | version).on_request is OnRequest.PASS
 
 
-@pytest.mark.parametrize(("key", "version"), TOP + EACH + FETCH)
+@every(("key", "version"), TOP + EACH + FETCH)
 def test_where_it_is_to_be_served_it_goes_on(key: int, version: int) -> None:
     """The cluster decides: a request that it serves reaches the broker as it was sent."""
     sent = asked(key, version)
@@ -123,7 +124,7 @@ def test_where_it_is_to_be_served_it_goes_on(key: int, version: int) -> None:
     assert (bytes(relay.broker.data), bytes(relay.client.data), relay.requests.last) == (sent, b"", None)
 
 
-@pytest.mark.parametrize(("key", "version"), TOP + EACH)
+@every(("key", "version"), TOP + EACH)
 @pytest.mark.parametrize("size", [1, 4, 11])
 def test_a_request_that_has_hardly_begun_is_refused(key: int, version: int, size: int) -> None:
     """Nothing of the request had been sent on when the epoch rose."""
@@ -138,7 +139,7 @@ def test_a_request_that_has_hardly_begun_is_refused(key: int, version: int, size
     assert relay.requests.last is Reason.REBOOTSTRAP
 
 
-@pytest.mark.parametrize(("key", "version"), TOP + EACH)
+@every(("key", "version"), TOP + EACH)
 def test_a_request_that_is_half_through_goes_on(key: int, version: int) -> None:
     """The broker has its first half."""
     sent = asked(key, version)
@@ -162,7 +163,7 @@ def test_order(key: int, version: int) -> None:
     assert relay.client.data.startswith(pong)
 
 
-@pytest.mark.parametrize(("key", "version"), EACH)
+@every(("key", "version"), EACH)
 def test_a_malformed_commit_ends_the_connection(key: int, version: int) -> None:
     """It gets no 16."""
     sent = asked(key, version)

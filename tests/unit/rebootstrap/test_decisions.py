@@ -10,6 +10,7 @@ import pytest
 from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.rebootstrap.client_capabilities import Capability
 from kproxy.rebootstrap.decisions import RULES, Place, Standing, cases, decide, standing_after
+from tests.support.every import every
 
 # One line for each place, freshness, ask and capabilities; one column for each standing.
 EXPECTED = """
@@ -88,7 +89,7 @@ def test_every_rule_gives_its_reason_once() -> None:
     assert len(set(reasons)) == len(reasons)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case[0] is Place.BOOTSTRAP])
+@every("case", [case for case in CASES if case[0] is Place.BOOTSTRAP])
 def test_statement_never_on_a_listener_that_clients_bootstrap_from(case: Case) -> None:
     """rebootstrap.md: always-129 on a bootstrap address loops, and a Java admin hangs there."""
     means = decide(case[0], case[2], case[4], case[3], case[1])
@@ -117,7 +118,7 @@ def test_statement_a_retired_listener_refuses_older_clients_at_once() -> None:
         assert decide(Place.RETIRED, Trigger.HELLO, ability, standing, stale) is Action.REFUSE
 
 
-@pytest.mark.parametrize("case", CASES)
+@every("case", CASES)
 def test_statement_coordinator_connections_of_an_earlier_epoch_are_answered_16(case: Case) -> None:
     """rebootstrap.md: the connection to Java's coordinator survives a 129: "close it, or answer 16 there"."""
     place, stale, ask, standing, able = case
@@ -125,7 +126,7 @@ def test_statement_coordinator_connections_of_an_earlier_epoch_are_answered_16(c
     assert refused == (stale and ask is Trigger.COORDINATOR)
 
 
-@pytest.mark.parametrize(("place", "standing"), list(product(Place, Standing)))
+@every(("place", "standing"), list(product(Place, Standing)))
 def test_a_16_leaves_the_standing_as_it_is(place: Place, standing: Standing) -> None:
     """It does not concern the topology: a client that is owed a 129 still is, and a notified one gets no second."""
     assert standing_after(place, Trigger.COORDINATOR, standing, Action.NOT_COORDINATOR) is standing

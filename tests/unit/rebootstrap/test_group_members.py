@@ -12,6 +12,7 @@ from kproxy.protocol.context import MAX_NAME
 from kproxy.rebootstrap import group_members
 from kproxy.rebootstrap.group_members import MOST_GROUPS, SWEPT_AFTER, GroupMembers, policies
 from kproxy.wire.generated.api_keys import ApiKey
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Relay
 
@@ -53,7 +54,7 @@ def knows(members: GroupMembers, connection: int) -> bool:
     return connection in members._of
 
 
-@pytest.mark.parametrize(("key", "version"), NAMING)
+@every(("key", "version"), NAMING)
 def test_a_member_is_noted(key: int, version: int) -> None:
     """JoinGroup, SyncGroup and Heartbeat name group and member, in every version."""
     seen = Seen()
@@ -70,7 +71,7 @@ def test_a_static_member_is_noted(key: int, first: int) -> None:
         assert seen.members.take() == {"g": ["m"]}
 
 
-@pytest.mark.parametrize("version", frames.versions(JOIN))
+@every("version", frames.versions(JOIN))
 def test_who_joins_without_an_id_is_no_member_yet(version: int) -> None:
     """A client that has lost its membership has no member until it has a new id."""
     seen = Seen()
@@ -81,7 +82,7 @@ def test_who_joins_without_an_id_is_no_member_yet(version: int) -> None:
     assert seen.members.take() == {"g": ["new"]}
 
 
-@pytest.mark.parametrize("version", frames.versions(LEAVE))
+@every("version", frames.versions(LEAVE))
 def test_who_leaves_is_forgotten(version: int) -> None:
     """In every version, and only in that group."""
     seen = Seen()
@@ -101,7 +102,7 @@ def test_a_heartbeat_counts_where_it_names_another_member() -> None:
     assert seen.members.take() == {"g": ["member-2"]}
 
 
-@pytest.mark.parametrize(("key", "version"), [*NAMING, (LEAVE, 0), (LEAVE, 5)])
+@every(("key", "version"), [*NAMING, (LEAVE, 0), (LEAVE, 5)])
 def test_a_request_in_pieces_passes(key: int, version: int) -> None:
     """Wherever it is cut, it comes out as it is, and no name is cut."""
     size = len(Seen().request(key, version, "group", "member"))
@@ -220,7 +221,7 @@ def test_a_search_for_ended_connections_is_as_rare_as_members_are_many(monkeypat
     assert len(members) == 64
 
 
-@pytest.mark.parametrize(
+@every(
     "key",
     [
         *(JOIN, SYNC, HEARTBEAT, ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_HEARTBEAT),

@@ -12,6 +12,7 @@ from kproxy.errors import MalformedMessageError
 from kproxy.rebootstrap.leader_epochs import FIRST_LEADER_EPOCH, forget
 from kproxy.wire.generated.metadata_response import MetadataResponse
 from kproxy.wire.primitives import INT32, ZERO_UUID
+from tests.support.every import every
 from tests.unit.rebootstrap.test_topics import MESSAGES, OPERATIONS, behind_brokers, message, partition, topic
 from tests.unit.relay import frames
 
@@ -62,7 +63,7 @@ def forgotten(body: bytes, version: int, *, topic_ids: bool = False) -> bytes:
     return bytes(changed)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 @pytest.mark.parametrize("kind", MESSAGES)
 def test_every_partition_has_a_leader_of_no_epoch(kind: str, version: int) -> None:
     """Nothing else changes, byte by byte: names, ids, replicas, operations, tagged fields, codes of topics."""
@@ -71,7 +72,7 @@ def test_every_partition_has_a_leader_of_no_epoch(kind: str, version: int) -> No
     assert forgotten(sent, version) == without_epochs(response).encode(version)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 @pytest.mark.parametrize("kind", MESSAGES)
 def test_no_topic_has_an_id(kind: str, version: int) -> None:
     """Ids are zeros from v10 on, the first version with ids, and epochs are -1; nothing else changes, byte by byte."""
@@ -79,7 +80,7 @@ def test_no_topic_has_an_id(kind: str, version: int) -> None:
     assert forgotten(response.encode(version), version, topic_ids=True) == without_ids(response).encode(version)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_what_has_neither_stays(version: int) -> None:
     """A broker's response without ids and epochs stays, and one that has lost both already."""
     sent = without_ids(as_of(message(topic(), topic("payments")), version)).encode(version)
@@ -94,7 +95,7 @@ def test_v6_has_none() -> None:
 
 
 @pytest.mark.parametrize("topic_ids", [False, True])
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_a_response_cut_short(version: int, topic_ids: bool) -> None:
     """An end anywhere before its topics' end is an error, and nothing is written beyond the message."""
     response = as_of(message(topic(), topic("payments")), version)

@@ -18,6 +18,7 @@ from kproxy.wire.generated.metadata_request import MetadataRequest, MetadataRequ
 from kproxy.wire.generated.metadata_response import MetadataResponse, MetadataResponseBroker, MetadataResponseTopic
 from kproxy.wire.header import RequestHeader, encode_request_header
 from kproxy.wire.primitives import INT32, MAX_TAGS, Tags, frame
+from tests.support.every import every
 from tests.unit.rebootstrap.test_leader_epochs import as_of, without_epochs, without_ids
 from tests.unit.rebootstrap.test_topics import MESSAGES
 from tests.unit.relay import frames
@@ -29,7 +30,7 @@ PRESENT = [MetadataResponseBroker(*node) for node in NODES]
 ALL_TOPICS = MetadataRequest(topics=None)
 
 
-@pytest.mark.parametrize("version", frames.versions(3))
+@every("version", frames.versions(3))
 def test_brokers_are_the_proxys(version: int) -> None:
     """This holds for any node id; racks, controller, cluster id and topics stay."""
     topics = [
@@ -53,7 +54,7 @@ def test_brokers_are_the_proxys(version: int) -> None:
     assert relay.cluster.learnt == [list(frames.BROKERS)]
 
 
-@pytest.mark.parametrize("version", frames.versions(3))
+@every("version", frames.versions(3))
 def test_a_broker_without_address(version: int) -> None:
     """With id -1 or no host there is nothing to advertise, and it stays as it is."""
     absent = [(-1, "", -1), (5, "", 0)]
@@ -107,7 +108,7 @@ def advertised(response: MetadataResponse) -> MetadataResponse:
     return replace(response, brokers=brokers)
 
 
-@pytest.mark.parametrize("version", frames.versions(3))
+@every("version", frames.versions(3))
 def test_the_highest_version_that_a_client_used(version: int) -> None:
     """It shows what notification the client can read, and never falls."""
     relay = play([("client", frames.request(3, version, 5)), ("broker", frames.response(3, version, 5))])
@@ -336,14 +337,14 @@ def test_an_old_answer_is_never_served(means: Action, nodes: Sequence[Node], rea
         assert (relay.reason, relay.cluster.asks) == (Reason.REBOOTSTRAP, [])
 
 
-@pytest.mark.parametrize("version", range(13))
+@every("version", range(13))
 def test_a_node_that_is_gone_serves_no_client_that_it_cannot_notify(version: int) -> None:
     """Versions below v13 cannot carry 129: the connection ends at once (KIP-899)."""
     relay = play([("client", frames.request(3, version, 5))], lambda: Relay(retired=True))
     assert (relay.reason, bytes(relay.broker.data)) == (Reason.RETIRED_NODE, b"")
 
 
-@pytest.mark.parametrize("key", [spec.key for spec in APIS.values() if spec.broker and spec.key not in (3, 17, 18, 36)])
+@every("key", [spec.key for spec in APIS.values() if spec.broker and spec.key not in (3, 17, 18, 36)])
 def test_a_node_that_is_gone_serves_nothing_else(key: int) -> None:
     """Any request that does not lead to a notification ends the connection."""
     version = max(APIS[key].max_version, 0)
@@ -415,7 +416,7 @@ def forgetful(version: int = 13) -> Relay:
     return relay
 
 
-@pytest.mark.parametrize("version", frames.versions(3, 7))
+@every("version", frames.versions(3, 7))
 @pytest.mark.parametrize("kind", MESSAGES)
 def test_a_client_that_is_to_forget_leader_epochs(kind: str, version: int) -> None:
     """Each is -1, and brokers still have the proxy's addresses; the backend is asked once, for the cluster named."""
@@ -438,7 +439,7 @@ def test_epochs_are_forgotten_over_a_broker_that_serves_v12(kind: str) -> None:
     assert bytes(relay.client.data) == answer(advertised(without_epochs(response)))
 
 
-@pytest.mark.parametrize("version", frames.versions(3))
+@every("version", frames.versions(3))
 def test_other_clients_keep_leader_epochs(version: int) -> None:
     """The backend is asked from v7 on, the first with epochs; below, there is nothing to forget."""
     response = as_of(replace(MESSAGES["many replicas"], brokers=[]), version)
@@ -471,7 +472,7 @@ def hiding(version: int = 13) -> Relay:
     return relay
 
 
-@pytest.mark.parametrize("version", frames.versions(3))
+@every("version", frames.versions(3))
 @pytest.mark.parametrize("kind", MESSAGES)
 def test_a_client_that_gets_no_topic_ids(kind: str, version: int) -> None:
     """Nor epochs, of any cluster; brokers still have the proxy's addresses, and the request goes on unchanged."""

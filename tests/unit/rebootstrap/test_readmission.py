@@ -9,6 +9,7 @@ import pytest
 from kproxy.observe.reasons import Reason
 from kproxy.rebootstrap.coordinators import NEWER
 from kproxy.wire.generated.error_codes import ErrorCode
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Relay, Script, play
 
@@ -34,7 +35,7 @@ def of_epoch(epoch: int) -> Callable[[], Relay]:
     return make
 
 
-@pytest.mark.parametrize(("key", "version"), HEARTBEATS)
+@every(("key", "version"), HEARTBEATS)
 @pytest.mark.parametrize("tags", [(), ((7, b"tag"),)])
 def test_a_group_that_is_not_there_is_joined_again(key: int, version: int, tags: tuple[tuple[int, bytes], ...]) -> None:
     """25 replaces 69, and no other byte is changed; the broker's own error is counted."""
@@ -43,7 +44,7 @@ def test_a_group_that_is_not_there_is_joined_again(key: int, version: int, tags:
     assert relay.errors() == {(key, version): {ErrorCode.GROUP_ID_NOT_FOUND: 1}}
 
 
-@pytest.mark.parametrize(("key", "version"), HEARTBEATS)
+@every(("key", "version"), HEARTBEATS)
 @pytest.mark.parametrize(
     ("epoch", "code"),
     [
@@ -62,7 +63,7 @@ def test_all_else_is_as_the_broker_says(key: int, version: int, epoch: int, code
     assert relay.errors() == ({(key, version): {code: 1}} if code else {})
 
 
-@pytest.mark.parametrize(("key", "version"), HEARTBEATS)
+@every(("key", "version"), HEARTBEATS)
 @pytest.mark.parametrize("size", [0, 1, 5])
 def test_a_response_without_an_error_code(key: int, version: int, size: int) -> None:
     """The connection ends, and nothing of the response is sent on."""

@@ -7,6 +7,7 @@ import pytest
 from kproxy.observe.reasons import Reason
 from kproxy.wire.apis import APIS
 from kproxy.wire.skim import response_skim
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import KIB, Relay, Script, by, play, whole
 
@@ -28,7 +29,7 @@ def asked(key: int, version: int) -> bytes:
     return frames.produce(version, 5) if key == 0 else frames.request(key, version, 5)
 
 
-@pytest.mark.parametrize(("key", "version"), NAMING)
+@every(("key", "version"), NAMING)
 def test_a_response_that_names_brokers_ends_the_connection(key: int, version: int) -> None:
     """This avoids a wrong address: the node of that id is another one now, or gone. Nothing is advertised."""
     script: Script = [("client", asked(key, version)), ("epoch", b""), ("broker", SMALL[key](version))]
@@ -50,7 +51,7 @@ def test_records_are_not_held_back(key: int, version: int, records: bytes) -> No
         assert not any(host.encode() in relay.client.data for _, host, _ in frames.BROKERS if len(host) > 1)
 
 
-@pytest.mark.parametrize("version", frames.versions(10))
+@every("version", frames.versions(10))
 def test_a_coordinator_that_was_not_found_passes(version: int) -> None:
     """Its placeholders name no broker."""
     absent = {"ErrorCode": 15, "NodeId": -1, "Host": "", "Port": -1}
@@ -60,7 +61,7 @@ def test_a_coordinator_that_was_not_found_passes(version: int) -> None:
     assert (relay.reason, bytes(relay.client.data)) == (None, sent)
 
 
-@pytest.mark.parametrize("key", [spec.key for spec in APIS.values() if spec.broker and spec.key not in (0, 3, 18)])
+@every("key", [spec.key for spec in APIS.values() if spec.broker and spec.key not in (0, 3, 18)])
 def test_other_responses_pass(key: int) -> None:
     """What was in flight when the topology changed is answered: a completed commit is not reported as failed."""
     version = APIS[key].max_version

@@ -10,6 +10,7 @@ from kproxy.protocol.api_table import ApiTable
 from kproxy.protocol.composition import Room, compose
 from kproxy.rebootstrap.topics_in_use import REMEMBERED, TopicsInUse, policies
 from kproxy.wire.generated.api_keys import ApiKey
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Relay
 
@@ -42,7 +43,7 @@ class Seen:
         assert (self.relay.reason, bytes(self.relay.broker.data[before:])) == (None, data)
 
 
-@pytest.mark.parametrize("version", frames.versions(METADATA))
+@every("version", frames.versions(METADATA))
 def test_what_is_asked_for(version: int) -> None:
     """By name, in every version."""
     seen = Seen()
@@ -50,7 +51,7 @@ def test_what_is_asked_for(version: int) -> None:
     assert seen.topics.names() == ["grüße", "orders"]
 
 
-@pytest.mark.parametrize("version", [version for version in frames.versions(METADATA) if version])
+@every("version", [version for version in frames.versions(METADATA) if version])
 def test_all_topics_or_none(version: int) -> None:
     """Say nothing of those that are used."""
     seen = Seen()

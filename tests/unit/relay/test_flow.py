@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kproxy.relay.flow import UNTIL_RESUMED, Flow
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, Side, Wire, by
 from tests.unit.relay.own import Own, dialogue, park, parked_response, step_response
@@ -25,7 +26,7 @@ def asked(side: Side) -> tuple[Relay, Flow, Wire, list[bytes]]:
 
 
 @pytest.mark.parametrize("side", SIDES)
-@pytest.mark.parametrize("size", [*range(1, 13), 50, 1000])
+@every("size", [*range(1, 13), 50, 1000])
 def test_a_frame_is_held_until_it_is_whole(side: Side, size: int) -> None:
     """For all pieces: whole frames go on, each once, and only what is not whole is held."""
     relay, flow, sink, (first, second, third) = asked(side)

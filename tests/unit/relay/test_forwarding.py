@@ -12,6 +12,7 @@ from kproxy.wire.apis import APIS, ApiSpec, response_header_version
 from kproxy.wire.generated.skims import ERROR_OFFSETS
 from kproxy.wire.primitives import INT32
 from tests.property.wire_contents import RESPONSES, TAGS, Content
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.exchanges import FETCH, SHARE_FETCH, asked, ends, exchange, fetched, own
 from tests.unit.relay.flows import KIB, Cut, Relay, Script, by, bytewise, play, whole
@@ -26,7 +27,7 @@ def lowest(spec: ApiSpec) -> int:
     return max(spec.min_version, policy.refuse_below if policy else 0)
 
 
-@pytest.mark.parametrize("spec", OPEN, ids=lambda spec: spec.name)
+@every("spec", OPEN, ids=lambda spec: spec.name)
 def test_every_response_without_addresses_passes_as_it_is(spec: ApiSpec) -> None:
     """All versions of all APIs, byte for byte; each is counted, and nothing stays in flight."""
     for version in range(lowest(spec), spec.max_version + 1):
@@ -38,7 +39,7 @@ def test_every_response_without_addresses_passes_as_it_is(spec: ApiSpec) -> None
         assert (counted.responses, counted.response_bytes, counted.errors) == (1, len(sent), {})
 
 
-@pytest.mark.parametrize("spec", [spec for spec in OPEN if spec.flexible_from < 32767], ids=lambda spec: spec.name)
+@every("spec", [spec for spec in OPEN if spec.flexible_from < 32767], ids=lambda spec: spec.name)
 def test_unknown_tagged_fields_pass(spec: ApiSpec) -> None:
     """In the header and in the body, of every flexible version."""
     for version in range(max(lowest(spec), spec.flexible_from), spec.max_version + 1):
@@ -48,7 +49,7 @@ def test_unknown_tagged_fields_pass(spec: ApiSpec) -> None:
         assert (bytes(relay.client.data), relay.reason) == (sent, None)
 
 
-@pytest.mark.parametrize("key", sorted(key for key in ERROR_OFFSETS if APIS[key].broker), ids=lambda k: APIS[k].name)
+@every("key", sorted(key for key in ERROR_OFFSETS if APIS[key].broker), ids=lambda k: APIS[k].name)
 def test_top_level_errors_are_counted_by_code(key: int) -> None:
     """Known, unknown and negative codes, in every version that has them, flexible or not; they pass unchanged."""
     spec = APIS[key]
@@ -211,7 +212,7 @@ def test_a_stream_of_many_partitions_and_megabytes(key: int, version: int) -> No
 
 
 @pytest.mark.parametrize("host", ["", "p", "proxy", "proxy.example", "proxy.example.org", "p" * 40, "p" * 300])
-@pytest.mark.parametrize(("key", "version"), STREAMED)
+@every(("key", "version"), STREAMED)
 def test_endpoints_behind_records_never_leak(key: int, version: int, host: str) -> None:
     """Whole, the frame is rewritten; cut anywhere, its length stays, and endpoints that do not fit are removed."""
     sent = fetched(key, version, 1, [(6, b"r" * 200), (0, b"s" * 90)], frames.BROKERS)
@@ -279,7 +280,7 @@ def test_records_beyond_their_frame(key: int, version: int) -> None:
     )
 
 
-@pytest.mark.parametrize(("key", "version"), STREAMED)
+@every(("key", "version"), STREAMED)
 @pytest.mark.parametrize("behind", [b"", b"r" * 99])
 def test_a_frame_that_ends_before_its_fields(key: int, version: int, behind: bytes) -> None:
     """A size that is too small, by any number: a fault as soon as the frame is over, also when nothing follows."""
@@ -291,7 +292,7 @@ def test_a_frame_that_ends_before_its_fields(key: int, version: int, behind: byt
             assert relay.reason is Reason.MALFORMED_RESPONSE, size
 
 
-@pytest.mark.parametrize(("key", "version"), STREAMED)
+@every(("key", "version"), STREAMED)
 @pytest.mark.parametrize("more", [1, 2, 50])
 def test_a_frame_that_goes_on_behind_its_fields(key: int, version: int, more: int) -> None:
     """Clients ignore what is behind the last field; it passes, and endpoints in front of it are replaced."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from itertools import product
 
-import pytest
-
 from kproxy.observe.reasons import Reason
 from kproxy.relay.lifecycle import TRANSITIONS, Event, Lifecycle, State
+from tests.support.every import every
 
 OPEN, DRAINING, ANSWERING, FLUSHING, CLOSED = State
 EXPECTED = """
@@ -36,7 +35,7 @@ def test_the_table_is_as_written_above() -> None:
     assert dict(TRANSITIONS) == expected()
 
 
-@pytest.mark.parametrize(("state", "event"), list(product(State, Event)))
+@every(("state", "event"), list(product(State, Event)))
 def test_no_event_leads_back(state: State, event: Event) -> None:
     """A connection only ever comes nearer to its end; a closed one stays closed."""
     life = Lifecycle()

@@ -10,6 +10,7 @@ from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.primitives import INT32
 from tests.property.wire_contents import TAGS
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.exchanges import API_VERSIONS, asked, ids, ids_behind, own
 from tests.unit.relay.flows import Cluster, Relay, Script, play, whole
@@ -113,7 +114,7 @@ def outdated(*requests: bytes, before: Script = (), decides: Action = Action.NOT
     return relay
 
 
-@pytest.mark.parametrize(("key", "version"), [(key, version) for key in AT_THE_TOP for version in frames.versions(key)])
+@every(("key", "version"), [(key, version) for key in AT_THE_TOP for version in frames.versions(key)])
 def test_what_waits_at_a_coordinator_is_answered(key: int, version: int) -> None:
     """Each API that returns 16 at its top level, in each version, without its request."""
     relay = outdated(frames.request(key, version, 5))

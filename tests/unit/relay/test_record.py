@@ -12,6 +12,7 @@ from kproxy.observe.reasons import Reason
 from kproxy.protocol.connections import ConnectionInfo
 from kproxy.protocol.context import Context
 from kproxy.relay.record import PROTOCOL_ERRORS, count_end, record, record_end
+from tests.support.every import every
 from tests.unit.relay.flows import Cluster
 
 QUIET = {Reason.CLIENT_CLOSED, Reason.DRAINED, Reason.SHUTDOWN, Reason.REBOOTSTRAP, Reason.RETIRED_NODE}
@@ -58,7 +59,7 @@ def opened(node_id: int | None = 7) -> tuple[Cluster, Context]:
     return cluster, Context(cluster, node_id, "10.0.0.9:1234", "10.9.8.7")
 
 
-@pytest.mark.parametrize("reason", Reason)
+@every("reason", Reason)
 def test_every_reason_is_counted_and_logged_once(reason: Reason) -> None:
     """As a warning where an operator must look, and as a protocol error where a peer broke the protocol."""
     cluster, context = opened()

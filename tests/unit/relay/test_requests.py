@@ -15,6 +15,7 @@ from kproxy.relay.apis import POLICIES
 from kproxy.relay.requests import HEAD_BYTES
 from kproxy.wire.apis import APIS, ApiSpec
 from kproxy.wire.primitives import frame
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import KIB, Cluster, Relay, Script, by, bytewise, play, whole
 
@@ -36,7 +37,7 @@ def waiting(relay: Relay) -> list[tuple[int, int, int]]:
     return [(e.correlation_id, e.route.api_key, e.route.version) for e in relay.in_flight]
 
 
-@pytest.mark.parametrize("spec", OPEN, ids=lambda spec: spec.name)
+@every("spec", OPEN, ids=lambda spec: spec.name)
 def test_every_api_goes_to_the_broker_as_it_came(spec: ApiSpec) -> None:
     """All versions, one after another, byte for byte, and each is waited for; only ApiVersions v5 becomes v4."""
     versions = [version for version in frames.versions(spec.key, lowest(spec.key)) if (spec.key, version) != (18, 5)]
@@ -63,7 +64,7 @@ def test_pipelined_requests_keep_their_order() -> None:
 
 @pytest.mark.parametrize("client_id", [None, "", "c1", LONG, "k" * 32767])
 @pytest.mark.parametrize("transactional_id", [None, "", "t1", LONG])
-@pytest.mark.parametrize("version", frames.versions(0))
+@every("version", frames.versions(0))
 def test_produce_is_waited_for_unless_acks_is_0(
     version: int, transactional_id: str | None, client_id: str | None
 ) -> None:
@@ -79,7 +80,7 @@ def test_produce_is_waited_for_unless_acks_is_0(
     assert relay.broker.data == b"".join(sent)
 
 
-@pytest.mark.parametrize("version", frames.versions(0))
+@every("version", frames.versions(0))
 def test_produce_cut_anywhere_before_acks(version: int) -> None:
     """The head of a Produce request is held until `acks` is there, wherever the cut is."""
     sent = frames.produce(version, 1, 0) + frames.produce(version, 2, 1, transactional_id="t1")
@@ -102,7 +103,7 @@ def test_produce_with_unknown_tagged_fields_in_its_header() -> None:
     assert (waiting(relay), bytes(relay.broker.data)) == ([], sent)
 
 
-@pytest.mark.parametrize("version", frames.versions(0))
+@every("version", frames.versions(0))
 def test_produce_that_ends_before_acks_is_refused(version: int) -> None:
     """A complete frame without `acks` once hung the whole process when more bytes followed."""
     before_acks = frames.produce(version, 1, transactional_id="t1")[4:].index(b"t1") + 2
@@ -256,7 +257,7 @@ def test_other_protocols_are_named(first: bytes, reason: Reason) -> None:
     assert play([("client", first)]).reason is reason
 
 
-@pytest.mark.parametrize("spec", CLOSED, ids=lambda spec: spec.name)
+@every("spec", CLOSED, ids=lambda spec: spec.name)
 def test_apis_of_controllers_are_refused(spec: ApiSpec) -> None:
     """They are between brokers and controllers, not for clients."""
     relay = play([("client", frames.raw_request(spec.key, spec.max_version, 1))])
@@ -272,7 +273,7 @@ def test_unknown_keys_are_refused(key: int) -> None:
     assert str(key) in relay.detail
 
 
-@pytest.mark.parametrize("spec", [spec for spec in OPEN if spec.key != API_VERSIONS], ids=lambda spec: spec.name)
+@every("spec", [spec for spec in OPEN if spec.key != API_VERSIONS], ids=lambda spec: spec.name)
 def test_versions_outside_the_schemas_are_refused(spec: ApiSpec) -> None:
     """One below the lowest, one above the highest, and the ends of int16; no route is kept for them."""
     for version in (lowest(spec.key) - 1, spec.max_version + 1, -32768, 32767):

@@ -11,6 +11,7 @@ from kproxy.transactions.transactional_id import UNKNOWN, Producer
 from kproxy.wire.error_walk import ErrorWalk, error_walk
 from kproxy.wire.generated.api_keys import ApiKey
 from tests.support.batches import batch
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.transactions.seen import NAME, about, by_partition
 
@@ -44,7 +45,7 @@ def frame_of(request: bytes) -> memoryview:
     return memoryview(request)[4:]
 
 
-@pytest.mark.parametrize("version", frames.versions(ApiKey.INIT_PRODUCER_ID))
+@every("version", frames.versions(ApiKey.INIT_PRODUCER_ID))
 def test_init_producer_id(version: int) -> None:
     """The id and the timeout; from v3 on the producer that asks. Without a transactional id there is nothing."""
     content = {"TransactionalId": NAME, "TransactionTimeoutMs": 60_500, "ProducerId": 7, "ProducerEpoch": 3}
@@ -68,16 +69,14 @@ def test_add_partitions_to_txn_between_brokers() -> None:
     assert asked(request, key, FIRST_BETWEEN_BROKERS) is None
 
 
-@pytest.mark.parametrize(
-    ("key", "version"), [*of_clients(ApiKey.ADD_OFFSETS_TO_TXN), *of_clients(ApiKey.TXN_OFFSET_COMMIT)]
-)
+@every(("key", "version"), [*of_clients(ApiKey.ADD_OFFSETS_TO_TXN), *of_clients(ApiKey.TXN_OFFSET_COMMIT)])
 def test_offsets(key: int, version: int) -> None:
     """The group, too."""
     found = asked(frame_of(frames.request(key, version, 5, about(key))), key, version)
     assert found == Asked(key, NAME, PRODUCER, group="a group")
 
 
-@pytest.mark.parametrize(("key", "version"), of_clients(ApiKey.END_TXN))
+@every(("key", "version"), of_clients(ApiKey.END_TXN))
 @pytest.mark.parametrize("commits", [True, False])
 def test_end_txn(key: int, version: int, commits: bool) -> None:
     """Whether it commits."""
@@ -93,7 +92,7 @@ def test_a_cut_request(key: int) -> None:
         asked(whole[: 12 + len(NAME)], key, 0)
 
 
-@pytest.mark.parametrize("version", frames.versions(ApiKey.PRODUCE))
+@every("version", frames.versions(ApiKey.PRODUCE))
 @pytest.mark.parametrize(("name", "client_id"), [(NAME, "c1"), (NAME * 1000, "c1"), (NAME, "c" * 3000), ("", None)])
 def test_produce(version: int, name: str, client_id: str | None) -> None:
     """The id, and the epoch of the first batch, behind names of any length."""
@@ -112,7 +111,7 @@ def test_produce_without_a_batch(records: bytes) -> None:
     assert read_produce(request, 0, len(request) - 60) == Asked(ApiKey.PRODUCE, NAME, UNKNOWN)
 
 
-@pytest.mark.parametrize(("key", "version"), BY_PARTITION)
+@every(("key", "version"), BY_PARTITION)
 def test_responses_by_partition(key: int, version: int) -> None:
     """How many partitions were accepted, and the first error; that the producer was fenced comes first."""
     for codes, expected in {
@@ -126,7 +125,7 @@ def test_responses_by_partition(key: int, version: int) -> None:
 
 
 @pytest.mark.parametrize("code", [0, ABORTABLE])
-@pytest.mark.parametrize(
+@every(
     ("key", "version"),
     [one for key in (ApiKey.INIT_PRODUCER_ID, ApiKey.ADD_OFFSETS_TO_TXN, ApiKey.END_TXN) for one in of_clients(key)],
 )

@@ -12,6 +12,7 @@ from kproxy.wire.header import RequestHeader, encode_request_header
 from kproxy.wire.primitives import frame
 from tests.property.wire_contents import Content
 from tests.support.batches import batch
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.transactions.seen import AT, CLIENT_ID, NAME, Connection, about, by_partition
 
@@ -185,7 +186,7 @@ def test_long_names_of_requests_that_wait() -> None:
     assert kept(kept(name)) == kept(name)
 
 
-@pytest.mark.parametrize("version", frames.versions(PRODUCE))
+@every("version", frames.versions(PRODUCE))
 def test_others_are_not_looked_at(version: int) -> None:
     """Nothing is kept of a connection whose requests have no transactional id."""
     connection = Connection()

@@ -7,6 +7,7 @@ import pytest
 from kproxy.errors import MalformedMessageError
 from kproxy.wire.arriving import ArrivingWalk, behind_string, count_at, length_at, text_at
 from kproxy.wire.primitives import uvarint
+from tests.support.every import every
 
 
 class Names(ArrivingWalk):
@@ -54,7 +55,7 @@ def test_no_byte_is_looked_at_again() -> None:
     assert walk.found[-1] == b"end"
 
 
-@pytest.mark.parametrize("size", range(len(FRAME) - len(b"behind")))
+@every("size", range(len(FRAME) - len(b"behind")))
 def test_a_frame_that_ends_early(size: int) -> None:
     """It is malformed once it is known to be whole."""
     walk = Names()

@@ -11,6 +11,7 @@ from kproxy.wire.apis import APIS
 from kproxy.wire.config_resources import BROKER, CLIENT_METRICS, TOPIC, NamedResources
 from kproxy.wire.primitives import uvarint
 from tests.property.wire_contents import TAGS
+from tests.support.every import every
 from tests.unit.relay import frames
 
 KEYS = (32, 33, 44)
@@ -46,7 +47,7 @@ def walked(key: int, version: int, frame: bytes, step: int = READ) -> NamedResou
 
 
 @pytest.mark.parametrize("step", [1, 7, READ])
-@pytest.mark.parametrize(("key", "version"), VERSIONS)
+@every(("key", "version"), VERSIONS)
 def test_types_are_found(key: int, version: int, step: int) -> None:
     """In every version, however the request arrives; keys and configs are counted."""
     resources = [
@@ -63,14 +64,14 @@ def test_types_are_found(key: int, version: int, step: int) -> None:
     assert not found.names_only(TOPIC)
 
 
-@pytest.mark.parametrize(("key", "version"), VERSIONS)
+@every(("key", "version"), VERSIONS)
 def test_no_resource(key: int, version: int) -> None:
     """Nothing is named."""
     found = walked(key, version, request(key, version, []))
     assert (found.elements, found.names(0), found.names_only()) == (0, False, True)
 
 
-@pytest.mark.parametrize(("key", "version"), VERSIONS)
+@every(("key", "version"), VERSIONS)
 @pytest.mark.parametrize("kind", [100, -1])
 def test_types_that_kafka_does_not_have(key: int, version: int, kind: int) -> None:
     """All high numbers are one; none is taken for a type that Kafka has."""
@@ -81,7 +82,7 @@ def test_types_that_kafka_does_not_have(key: int, version: int, kind: int) -> No
 
 
 @pytest.mark.parametrize("step", [1, 5, READ])
-@pytest.mark.parametrize(("key", "version"), [pair for pair in VERSIONS if pair[1] >= APIS[pair[0]].flexible_from])
+@every(("key", "version"), [pair for pair in VERSIONS if pair[1] >= APIS[pair[0]].flexible_from])
 def test_unknown_tagged_fields(key: int, version: int, step: int) -> None:
     """They pass, wherever they are, and are counted."""
     tags = [(70, b"x" * 5), (71, b"")]
@@ -99,7 +100,7 @@ def test_unknown_tagged_fields(key: int, version: int, step: int) -> None:
     assert found.elements == 3 + 2 + 1 + 2 + 2 + extra
 
 
-@pytest.mark.parametrize(("key", "version"), VERSIONS)
+@every(("key", "version"), VERSIONS)
 def test_a_request_that_is_cut(key: int, version: int) -> None:
     """It is malformed wherever it ends before its last resource does."""
     frame = request(key, version, [resource(key, TOPIC, names=["a"]), resource(key, TOPIC, names=["b", "c"])])

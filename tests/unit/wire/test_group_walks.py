@@ -21,6 +21,7 @@ from kproxy.wire.message import WireMessage
 from kproxy.wire.primitives import MAX_TAGS, uvarint
 from kproxy.wire.reader import Reader
 from tests.property.wire_contents import TAGS
+from tests.support.every import every
 from tests.unit.relay import frames
 
 DESCRIBE, LIST, DELETE = ApiKey.DESCRIBE_GROUPS, ApiKey.LIST_GROUPS, ApiKey.DELETE_GROUPS
@@ -117,8 +118,8 @@ def decoded(key: int, version: int, frame: bytes) -> tuple[list[Any], WireMessag
     return list(response.results if key == DELETE else response.groups), response
 
 
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize(("key", "version"), NAMED)
+@every("step", STEPS)
+@every(("key", "version"), NAMED)
 def test_groups_that_are_named(key: int, version: int, step: int) -> None:
     """Those of interest are found in every version, however the request arrives, and the others stay as they are."""
     frame = requested(key, version, GROUPS)
@@ -132,8 +133,8 @@ def test_groups_that_are_named(key: int, version: int, step: int) -> None:
     assert request_names(key, version, without) == [each for each in GROUPS if not hosted(each)]
 
 
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize(("key", "version"), LISTING)
+@every("step", STEPS)
+@every(("key", "version"), LISTING)
 def test_groups_of_a_response(key: int, version: int, step: int) -> None:
     """Each of interest is found with all that belongs to it; others may stand in its place or be added."""
     frame = answered(key, version, GROUPS)
@@ -150,7 +151,7 @@ def test_groups_of_a_response(key: int, version: int, step: int) -> None:
     assert getattr(other, "unknown_tags", None) == getattr(response, "unknown_tags", None)
 
 
-@pytest.mark.parametrize(("key", "version"), LISTING)
+@every(("key", "version"), LISTING)
 def test_a_response_without_groups(key: int, version: int) -> None:
     """Nothing is found; groups may be added."""
     frame = answered(key, version, ())
@@ -163,7 +164,7 @@ def test_a_response_without_groups(key: int, version: int) -> None:
     )
 
 
-@pytest.mark.parametrize(("key", "version"), LISTING)
+@every(("key", "version"), LISTING)
 def test_a_response_that_is_cut(key: int, version: int) -> None:
     """It is malformed wherever it ends within the groups."""
     frame = answered(key, version, ("mine", "b"))
@@ -173,7 +174,7 @@ def test_a_response_that_is_cut(key: int, version: int) -> None:
             walked(make(key)(key, version), frame[:size])
 
 
-@pytest.mark.parametrize(("key", "version"), NAMED)
+@every(("key", "version"), NAMED)
 def test_a_request_that_is_cut(key: int, version: int) -> None:
     """The same."""
     frame = requested(key, version, ("mine", "b"))
@@ -183,7 +184,7 @@ def test_a_request_that_is_cut(key: int, version: int) -> None:
             walked(make(key, request=True)(key, version), frame[:size])
 
 
-@pytest.mark.parametrize(("key", "version"), NAMED)
+@every(("key", "version"), NAMED)
 def test_too_many_are_not_looked_at(key: int, version: int) -> None:
     """Their number is known before the first one is read, so that a million of them cost nothing."""
     asked: list[str] = []
@@ -199,7 +200,7 @@ def test_too_many_are_not_looked_at(key: int, version: int) -> None:
     assert len(asked) == MOST
 
 
-@pytest.mark.parametrize("version", frames.versions(DESCRIBE))
+@every("version", frames.versions(DESCRIBE))
 def test_other_groups_are_not_decoded(version: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A group with thousands of members that is not hosted is not made into objects."""
     members = [member(f"m{number}", version) for number in range(2000)]

@@ -16,6 +16,7 @@ from kproxy.protocol.fault import Fault
 from kproxy.wire.generated.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
 from kproxy.wire.generated.leave_group_request import LeaveGroupRequest, MemberIdentity
 from kproxy.wire.generated.sync_group_request import SyncGroupRequest, SyncGroupRequestAssignment
+from tests.support.every import every
 from tests.unit.coordinator.apis.admin_world import Groups
 
 JOINS = range(JoinGroupRequest.max_version + 1)
@@ -29,7 +30,7 @@ def joining(count: int, version: int) -> memoryview:
     return memoryview(request.encode(version))
 
 
-@pytest.mark.parametrize("version", JOINS)
+@every("version", JOINS)
 def test_protocols(version: int) -> None:
     """As many as a client may have; one more is refused."""
     assert len(decode_join(joining(MOST_PROTOCOLS, version), version).protocols) == MOST_PROTOCOLS
@@ -65,7 +66,7 @@ def syncing(member_id: str, count: int, version: int) -> memoryview:
     return memoryview(request.encode(version))
 
 
-@pytest.mark.parametrize("version", SYNCS)
+@every("version", SYNCS)
 def test_assignments(version: int) -> None:
     """The leader may send some more than there are members; those of others are not decoded where they are many."""
     world = Groups()

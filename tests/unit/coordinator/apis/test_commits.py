@@ -34,6 +34,7 @@ from kproxy.wire.generated.txn_offset_commit_response import (
     TxnOffsetCommitResponseTopic,
 )
 from kproxy.wire.primitives import frame as framed
+from tests.support.every import every
 from tests.unit.coordinator.apis.hosting import GROUP, OTHER, Connection, Hosting, Response, head
 from tests.unit.coordinator.world import Client
 
@@ -118,7 +119,7 @@ def refused(world: Hosting, key: int, version: int, said: Commit) -> dict[tuple[
     return {each[:3]: each[3] for each in errors}
 
 
-@pytest.mark.parametrize(("key", "version"), EVERY)
+@every(("key", "version"), EVERY)
 def test_a_members_commit_goes_on_as_one_of_nobody(key: int, version: int) -> None:
     """Every byte stays but those of the generation, the member and its instance; fields to come stay, too."""
     world, member = hosting()
@@ -131,14 +132,14 @@ def test_a_members_commit_goes_on_as_one_of_nobody(key: int, version: int) -> No
         assert outcome == Forward(framed(head(key, version), expected))
 
 
-@pytest.mark.parametrize(("key", "version"), EVERY)
+@every(("key", "version"), EVERY)
 def test_a_commit_of_nobody_for_a_group_without_members(key: int, version: int) -> None:
     """It goes on as it came, as consumers without a group and administrators send it."""
     body = request(key, version).encode(version)
     assert Connection(Hosting()).outcome(key, version, body) == Forward(framed(head(key, version), body))
 
 
-@pytest.mark.parametrize(("key", "version"), EVERY)
+@every(("key", "version"), EVERY)
 def test_a_commit_that_is_refused(key: int, version: int) -> None:
     """Each partition of each topic has the error; instances are fenced where the version has them."""
     world, member = hosting()
@@ -154,7 +155,7 @@ def test_a_commit_that_is_refused(key: int, version: int) -> None:
         assert (set(errors.values()), len(errors)) == ({error}, 2)
 
 
-@pytest.mark.parametrize("version", COMMITS)
+@every("version", COMMITS)
 def test_a_commit_while_syncs_are_awaited(version: int) -> None:
     """It is told that a rebalance is in progress."""
     world, member = hosting()
@@ -162,7 +163,7 @@ def test_a_commit_while_syncs_are_awaited(version: int) -> None:
     assert set(refused(world, OFFSET, version, of(commit(version), member, version)).values()) == {REBALANCE}
 
 
-@pytest.mark.parametrize(("key", "version"), EVERY)
+@every(("key", "version"), EVERY)
 def test_a_commit_of_a_member_of_no_group(key: int, version: int) -> None:
     """OffsetCommit names that from v9 on (69); before, and in a transaction, its generation is illegal (22)."""
     ghost = Client(Hosting(), "ghost", member_id="ghost", generation=1)
@@ -170,7 +171,7 @@ def test_a_commit_of_a_member_of_no_group(key: int, version: int) -> None:
     assert set(errors.values()) == {NOT_FOUND if key == OFFSET and version >= 9 else ILLEGAL}
 
 
-@pytest.mark.parametrize(("key", "version"), EVERY)
+@every(("key", "version"), EVERY)
 def test_a_commit_of_a_group_that_is_not_hosted_passes_unread(key: int, version: int) -> None:
     """Its topics are not looked at."""
     connection = Connection(Hosting())
@@ -195,7 +196,7 @@ def test_old_transactions_name_no_member(version: int) -> None:
         connection.outcome(TXN, version, b"")
 
 
-@pytest.mark.parametrize(("key", "version"), EVERY)
+@every(("key", "version"), EVERY)
 def test_a_commit_that_is_cut_short(key: int, version: int) -> None:
     """In front of its topics it is malformed here; behind, it is the broker's to refuse, or has no answer."""
     world, member = hosting()

@@ -10,6 +10,7 @@ from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.delete_groups_request import DeleteGroupsRequest
 from kproxy.wire.generated.delete_groups_response import DeleteGroupsResponse
 from kproxy.wire.generated.error_codes import ErrorCode
+from tests.support.every import every
 from tests.unit.coordinator.apis.admin_world import ALL, DELETE, Admin, Broker, encoded
 from tests.unit.relay import frames
 
@@ -30,7 +31,7 @@ def sent(admin: Admin) -> list[tuple[int, list[str]]]:
 
 
 @pytest.mark.parametrize("cut", [1, 1 << 20])
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_a_mixed_list(version: int, cut: int) -> None:
     """The broker does not hear of hosted groups with members; empty ones are deleted at both."""
     admin = Admin(Broker(groups={"theirs": "Empty", "live": "Stable", "mine": "Empty", "mine-empty": "Empty"}))
@@ -127,7 +128,7 @@ def test_a_group_that_is_gone_meanwhile() -> None:
     assert result.error_code == 0
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 @pytest.mark.parametrize("groups", [[], ["theirs", "mine-nobody"]])
 def test_requests_without_a_hosted_group_pass(version: int, groups: list[str]) -> None:
     """The request goes on byte by byte, and the response is not held."""

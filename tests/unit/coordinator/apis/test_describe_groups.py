@@ -10,6 +10,7 @@ from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.describe_groups_request import DescribeGroupsRequest
 from kproxy.wire.generated.describe_groups_response import DescribedGroup, DescribeGroupsResponse
 from kproxy.wire.generated.error_codes import ErrorCode
+from tests.support.every import every
 from tests.unit.coordinator.apis.admin_world import ALL, DELETE, NOT_ASKED, Admin, Broker, encoded
 from tests.unit.relay import frames
 
@@ -26,7 +27,7 @@ def described(
 
 
 @pytest.mark.parametrize("cut", [1, 1 << 20])
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_a_stable_group(version: int, cut: int) -> None:
     """Its members are kproxy's, in the place where the request has the group; the broker's groups stay as they are."""
     admin = Admin(Broker(groups={"theirs": "Stable", "mine": "Empty"}))
@@ -43,7 +44,7 @@ def test_a_stable_group(version: int, cut: int) -> None:
     assert admin.asked == [(15, version, DescribeGroupsRequest(["theirs", "mine", "theirs"]))]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_a_group_that_the_broker_does_not_know(version: int) -> None:
     """It is described all the same: v6 makes an error of what was a dead group before."""
     admin = Admin()
@@ -53,7 +54,7 @@ def test_a_group_that_the_broker_does_not_know(version: int) -> None:
     assert (other.error_code, other.group_state) == (69 if version >= 6 else 0, "Dead")
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_a_group_that_rebalances(version: int) -> None:
     """It has members, but no protocol and no data of theirs."""
     admin = Admin()
@@ -79,7 +80,7 @@ def test_groups_without_members() -> None:
 
 
 @pytest.mark.parametrize("error", [ErrorCode.GROUP_AUTHORIZATION_FAILED, ErrorCode.NOT_COORDINATOR])
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_what_the_broker_refuses(version: int, error: int) -> None:
     """Nothing of the group is shown to a principal that may not see it, or at another broker."""
     admin = Admin(Broker(errors={"mine": error}))
@@ -90,7 +91,7 @@ def test_what_the_broker_refuses(version: int, error: int) -> None:
 
 
 @pytest.mark.parametrize("known", [False, True])
-@pytest.mark.parametrize("version", WITH_OPERATIONS)
+@every("version", WITH_OPERATIONS)
 def test_authorized_operations(version: int, known: bool) -> None:
     """They are the broker's, also where v6 makes an error of a group that the broker does not know."""
     admin = Admin(Broker(groups={"mine": "Empty"} if known else {}, operations=DELETE))
@@ -110,7 +111,7 @@ def test_operations_that_the_broker_does_not_tell() -> None:
     assert (mine.error_code, mine.group_state, mine.authorized_operations) == (0, "Stable", NOT_ASKED)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 @pytest.mark.parametrize("refuses", [ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.NOT_COORDINATOR])
 def test_a_coordinator_that_refuses(version: int, refuses: int) -> None:
     """While groups are loaded, or kproxy ends, each hosted group has that error; the others are described."""
@@ -122,7 +123,7 @@ def test_a_coordinator_that_refuses(version: int, refuses: int) -> None:
     assert (unknown.error_code, unknown.members) == (refuses, [])
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 @pytest.mark.parametrize("groups", [[], ["theirs"], ["mine too"]])
 def test_requests_without_a_hosted_group_pass(version: int, groups: list[str]) -> None:
     """The request goes on byte by byte; the response is held until it is whole, for its error codes."""
@@ -138,7 +139,7 @@ def test_requests_without_a_hosted_group_pass(version: int, groups: list[str]) -
     assert (bytes(admin.client.data), admin.responses.held_bytes) == (response, 0)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_too_many_groups(version: int) -> None:
     """A request with a million names ends the connection before any of them is looked at."""
     admin = Admin()
@@ -150,7 +151,7 @@ def test_too_many_groups(version: int) -> None:
     )
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_many_members_are_described_in_steps(version: int) -> None:
     """No step encodes more than a few hundred; a member that goes meanwhile, or a rebalance, changes nothing."""
     admin = Admin()

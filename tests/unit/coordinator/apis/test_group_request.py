@@ -21,6 +21,7 @@ from kproxy.wire.generated.sync_group_request import SyncGroupRequest
 from kproxy.wire.generated.sync_group_response import SyncGroupResponse
 from kproxy.wire.header import RequestHeader
 from kproxy.wire.message import WireMessage
+from tests.support.every import every
 from tests.unit.coordinator.apis.hosting import GROUP, OTHER, UNKNOWN, Connection, Hosting
 from tests.unit.coordinator.apis.test_members import join
 
@@ -48,7 +49,7 @@ def heartbeat(connection: Connection, group_id: str = GROUP, permits: int = UNKN
     return connection.send(request, 4, HeartbeatResponse, permits).body.error_code
 
 
-@pytest.mark.parametrize(("key", "version"), EVERY)
+@every(("key", "version"), EVERY)
 def test_a_group_that_is_not_hosted_passes_unread(key: int, version: int) -> None:
     """Nothing behind its id is looked at, and nobody is asked."""
     connection = Connection(Hosting())
@@ -58,7 +59,7 @@ def test_a_group_that_is_not_hosted_passes_unread(key: int, version: int) -> Non
     assert connection.outcome(key, version, body[:upto] + b"\xff" * 9) is None
 
 
-@pytest.mark.parametrize(("key", "version"), EVERY)
+@every(("key", "version"), EVERY)
 def test_a_request_that_is_cut_short(key: int, version: int) -> None:
     """It is malformed, wherever it is cut, and nobody is asked."""
     connection = Connection(Hosting())
@@ -69,7 +70,7 @@ def test_a_request_that_is_cut_short(key: int, version: int) -> None:
 
 
 @pytest.mark.parametrize("error", [NOT_READY, 15, NOT_COORDINATOR, INVALID, FORBIDDEN])
-@pytest.mark.parametrize(("key", "version"), EVERY)
+@every(("key", "version"), EVERY)
 def test_the_brokers_refusal_is_the_clients(key: int, version: int, error: int) -> None:
     """In the shape of each API and version, as a broker sends it; the coordinator hears of nothing."""
     hosting = Hosting()

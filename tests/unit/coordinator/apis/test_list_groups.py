@@ -9,6 +9,7 @@ from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.list_groups_request import ListGroupsRequest
 from kproxy.wire.generated.list_groups_response import ListedGroup, ListGroupsResponse
+from tests.support.every import every
 from tests.unit.coordinator.apis.admin_world import Admin, Broker, encoded
 from tests.unit.relay import frames
 
@@ -32,7 +33,7 @@ def names(groups: list[ListedGroup]) -> list[str]:
 
 
 @pytest.mark.parametrize("cut", [1, 1 << 20])
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_each_hosted_group_once(version: int, cut: int) -> None:
     """With kproxy's state, whether the broker lists it or not; what another broker has, or is secret, is not."""
     errors: dict[str, int] = {
@@ -84,7 +85,7 @@ def test_a_filter_by_type() -> None:
     assert len(admin.asked) == 1
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_nothing_is_hosted(version: int) -> None:
     """The request passes, and the response is not held."""
     admin = Admin(Broker(groups={"a": "Stable"}))
@@ -97,7 +98,7 @@ def test_nothing_is_hosted(version: int) -> None:
     assert (bytes(admin.broker.data), bytes(admin.client.data)) == (frame, response)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_the_brokers_error(version: int) -> None:
     """It is the answer, and the broker is asked nothing more."""
     admin = Admin(Broker(top=ErrorCode.COORDINATOR_LOAD_IN_PROGRESS))
@@ -106,7 +107,7 @@ def test_the_brokers_error(version: int) -> None:
     assert len(admin.asked) == 1
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 @pytest.mark.parametrize("error", [ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.COORDINATOR_NOT_AVAILABLE])
 def test_a_coordinator_that_does_not_know_yet(version: int, error: int) -> None:
     """A list that lacks groups would be taken for the whole: the client asks again, as it does with a broker."""
@@ -135,7 +136,7 @@ def test_a_second_answer_that_makes_no_sense() -> None:
     assert names(listed(admin, 5)) == ["a", "mine"]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_thousands_of_groups(version: int) -> None:
     """They are asked for in parts, and their list is made in steps."""
     admin = Admin(Broker(groups={f"mine-{number}": "Empty" for number in range(0, 2000, 2)}))

@@ -14,6 +14,7 @@ from kproxy.wire.generated.leave_group_request import LeaveGroupRequest, MemberI
 from kproxy.wire.generated.leave_group_response import LeaveGroupResponse, MemberResponse
 from kproxy.wire.generated.sync_group_request import SyncGroupRequest, SyncGroupRequestAssignment
 from kproxy.wire.generated.sync_group_response import SyncGroupResponse
+from tests.support.every import every
 from tests.unit.coordinator.apis.hosting import CLIENT, GROUP, Connection, Hosting, Response
 
 JOINS, SYNCS, HEARTBEATS, LEAVES = range(10), range(6), range(5), range(6)
@@ -63,7 +64,7 @@ def sync(hosting: Hosting, joined: JoinGroupResponse, version: int, **said: obje
     return Connection(hosting).send(request, version, SyncGroupResponse)
 
 
-@pytest.mark.parametrize("version", JOINS)
+@every("version", JOINS)
 def test_a_member_that_leads(version: int) -> None:
     """All fields of the answer; the instance ids of others only where the version has them."""
     hosting = Hosting()
@@ -86,7 +87,7 @@ def test_a_member_that_leads(version: int) -> None:
     assert (leader.member_id[:4], follower.member_id[:2]) == ("app-", "i-")
 
 
-@pytest.mark.parametrize("version", JOINS)
+@every("version", JOINS)
 def test_a_new_member_is_told_its_id_first_from_v4_on(version: int) -> None:
     """Before it joins at once (KIP-394)."""
     response = Connection(Hosting()).send(
@@ -98,7 +99,7 @@ def test_a_new_member_is_told_its_id_first_from_v4_on(version: int) -> None:
         assert response.body == JoinGroupResponse(error_code=NEEDS_ID, member_id="app-001", protocol_name=name)
 
 
-@pytest.mark.parametrize("version", JOINS)
+@every("version", JOINS)
 def test_what_a_member_says_of_itself(version: int) -> None:
     """Timeouts in milliseconds, of which v0 has one; the client's id and address as a broker shows them."""
     hosting = Hosting()
@@ -109,7 +110,7 @@ def test_what_a_member_says_of_itself(version: int) -> None:
     assert member.protocols == (("range", METADATA), ("sticky", b""))
 
 
-@pytest.mark.parametrize("version", JOINS)
+@every("version", JOINS)
 def test_a_join_that_is_refused(version: int) -> None:
     """It names no protocol: "" below v7, null from there on."""
     for said, error in (

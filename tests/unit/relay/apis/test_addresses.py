@@ -11,6 +11,7 @@ from kproxy.protocol.context import Context
 from kproxy.relay.apis.addresses import replace_all
 from kproxy.wire.apis import APIS
 from tests.property.wire_contents import TAGS
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, port_of
 
@@ -28,7 +29,7 @@ def brokers(count: int) -> list[dict[str, object]]:
     return [{"NodeId": n, "Host": f"broker-{n}", "Port": 9092} for n in range(count)]
 
 
-@pytest.mark.parametrize("version", frames.versions(3))
+@every("version", frames.versions(3))
 @pytest.mark.parametrize("count", [1, 2, 126, 127, 128, 300])
 def test_any_number_of_brokers(version: int, count: int) -> None:
     """Counts on both sides of a varint's border; each broker is advertised once, for the address that was dialled."""

@@ -8,6 +8,7 @@ import pytest
 
 from kproxy.observe.reasons import Reason
 from kproxy.relay.apis.altered_configs import MOST_BYTES, MOST_ELEMENTS
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Relay, play, whole
 
@@ -56,7 +57,7 @@ def answered(one: Relay, key: int, version: int) -> list[Any]:
     "value",
     ["CLIENT://proxy:19099", "A://h:1, B://[::1]:19100", "C://h:1,CONTROLLER://controller-7.invalid:9093"],
 )
-@pytest.mark.parametrize(("key", "version"), APIS)
+@every(("key", "version"), APIS)
 def test_a_masked_value_that_is_written_back(key: int, version: int, value: str) -> None:
     """The whole request is refused, and says why; the broker would listen at kproxy's address."""
     request = alters(key, version, (TOPIC, "t", {"retention.ms": "5"}), (BROKER, "7", {"a": "b", "listeners": value}))

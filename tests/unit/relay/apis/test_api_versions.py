@@ -22,6 +22,7 @@ from kproxy.wire.generated.api_versions_response import (
 from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.header import RequestHeader, decode_request_header, encode_request_header
 from kproxy.wire.primitives import INT32, frame
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Relay, Script, bytewise, play, whole
 
@@ -64,7 +65,7 @@ def negotiated(version: int, theirs: Ranges) -> Ranges:
 
 
 @pytest.mark.parametrize("client_id", [None, "", "c1", "клиент"])
-@pytest.mark.parametrize("version", range(5))
+@every("version", range(5))
 def test_a_request_goes_on_as_it_came(version: int, client_id: str | None) -> None:
     """The broker learns the client's software (KIP-511); so does kproxy."""
     sent = asked(version, client_id=client_id)
@@ -179,7 +180,7 @@ def test_where_the_node_is_gone_any_id_is_a_mismatch(says: dict[str, Any]) -> No
     assert (seen(relay, 5).error_code, relay.cluster.asks) == (ErrorCode.REBOOTSTRAP_REQUIRED, [(Trigger.ELSEWHERE, 0)])
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 @pytest.mark.parametrize("stale", [False, True])
 @pytest.mark.parametrize("retired", [False, True])
 def test_hello_is_decided_where_the_node_or_the_topology_is_gone(version: int, stale: bool, retired: bool) -> None:
@@ -195,7 +196,7 @@ def test_hello_is_decided_where_the_node_or_the_topology_is_gone(version: int, s
         assert played.context.client_id == "c1"
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_only_v5_can_say_129(version: int) -> None:
     """rebootstrap.md: "v13+ only", and v5 of ApiVersions; a client of an older version is closed instead."""
     make = lambda: Relay(Cluster(decides={Trigger.HELLO: Action.NOTIFY}), retired=True)  # noqa: E731
@@ -249,7 +250,7 @@ def test_a_request_that_cannot_be_read_is_a_fault(version: int) -> None:
             assert (relay.reason, bytes(relay.broker.data)) == (Reason.MALFORMED_REQUEST, b"")
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_the_intersection(version: int) -> None:
     """Each API has the versions that both know; an API that only one knows is not named."""
     theirs = {2: (0, 4), 3: (5, 99), 1: (4, 18), 12: (-1, 2), 11: (90, 99), 4095: (0, 3), 52: (0, 1), 17: (0, 1)}
@@ -263,7 +264,7 @@ def test_the_intersection(version: int) -> None:
     }
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_a_broker_like_the_schemas_serves_all_that_is_open(version: int) -> None:
     """All that kproxy serves is let through; APIs of controllers are left out."""
     theirs = {spec.key: (spec.min_version, spec.max_version) for spec in APIS.values()}
@@ -295,7 +296,7 @@ def test_v5_is_advertised_where_v4_is_known(highest: int, advertised: int) -> No
     assert negotiated(3, {KEY: (0, highest)}) == {KEY: (0, advertised)}
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_all_else_in_the_response_stays(version: int) -> None:
     """Features, their epoch, throttle time, unknown tagged fields."""
     fields: dict[str, Any] = {"throttle_time_ms": 77} if version >= 1 else {}
@@ -313,7 +314,7 @@ def test_all_else_in_the_response_stays(version: int) -> None:
 
 
 @pytest.mark.parametrize("error", [ErrorCode.UNSUPPORTED_VERSION, 42, -1, 30000])
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_an_error_of_the_broker_passes(version: int, error: int) -> None:
     """Its body passes, whatever version it has: with 35 it is v0's. Clients use it, and the error is counted."""
     answer = replied(0, {KEY: (0, 2)}, error_code=error)
@@ -332,7 +333,7 @@ def test_a_broker_of_an_older_age() -> None:
     assert relay.client.data == refusal + answer
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_a_response_that_cannot_be_read_is_a_fault(version: int) -> None:
     """It is the broker's fault, and the client gets nothing of the response."""
     good = replied(version, {12: (0, 4), 3: (0, 13)})
@@ -342,7 +343,7 @@ def test_a_response_that_cannot_be_read_is_a_fault(version: int) -> None:
         assert (relay.reason, bytes(relay.client.data)) == (Reason.MALFORMED_RESPONSE, b"")
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_bytes_behind_the_last_field_do_no_harm(version: int) -> None:
     """Clients ignore them in any response; kproxy leaves them out."""
     good = replied(version, {12: (0, 4), 3: (0, 13)})
@@ -364,7 +365,7 @@ def test_two_clusters_do_not_share_what_they_cut() -> None:
     assert seen(play(script), 4).error_code == ErrorCode.NONE
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 def test_what_kproxy_serves_by_itself_is_added(version: int) -> None:
     """In kproxy's versions, whether or not the broker knows it; not at a node that is gone (telemetry, KIP-714)."""
     script: Script = [("client", asked(version)), ("broker", replied(version, {12: (0, 4), 74: (0, 0)}))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, play, port_of, whole
 
@@ -21,7 +22,7 @@ def test_new_leaders_in_a_small_response(version: int) -> None:
     assert relay.errors() == {(1, version): {6: 1, 74: 1}}
 
 
-@pytest.mark.parametrize("version", [version for version in frames.versions(1) if version < 16])
+@every("version", [version for version in frames.versions(1) if version < 16])
 def test_older_versions_pass_untouched(version: int) -> None:
     """They name no node; the partitions' codes are counted, and from v7 on the top-level one."""
     sent = frames.fetched(version, 5, [(6, b"r" * 500), (0, None)], ErrorCode=71)

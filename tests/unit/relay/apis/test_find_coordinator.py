@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, play, port_of
 
@@ -48,7 +49,7 @@ def test_coordinators_of_many_groups(version: int) -> None:
     assert relay.errors() == {(10, version): {15: 1}}
 
 
-@pytest.mark.parametrize("version", frames.versions(10))
+@every("version", frames.versions(10))
 def test_no_coordinator(version: int) -> None:
     """COORDINATOR_NOT_AVAILABLE passes byte for byte, and is counted once."""
     sent = found(version, [ABSENT], [15])

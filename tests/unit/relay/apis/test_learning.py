@@ -6,6 +6,7 @@ import pytest
 
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.fault import Fault
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, Script, play, whole
 
@@ -27,7 +28,7 @@ def exchange(key: int, version: int, response: bytes) -> Script:
 
 
 @pytest.mark.parametrize("cluster_id", IDS)
-@pytest.mark.parametrize(("key", "version"), ALL)
+@every(("key", "version"), ALL)
 def test_the_clusters_id_is_learnt_with_its_nodes(key: int, version: int, cluster_id: str) -> None:
     """KIP-78: from Metadata v2 on, and from every DescribeCluster, with or without an error message before the id."""
     for content in ({}, {"ErrorMessage": "e" * 200}) if key == DESCRIBE_CLUSTER else ({},):
@@ -36,14 +37,14 @@ def test_the_clusters_id_is_learnt_with_its_nodes(key: int, version: int, cluste
         assert relay.cluster.learnt_ids == [None if key == METADATA and version < 2 else cluster_id]
 
 
-@pytest.mark.parametrize("version", frames.versions(METADATA, 2))
+@every("version", frames.versions(METADATA, 2))
 def test_a_cluster_without_an_id(version: int) -> None:
     """Null is allowed in Metadata."""
     relay = play(exchange(METADATA, version, sent(METADATA, version, None)))
     assert relay.cluster.learnt_ids == [None]
 
 
-@pytest.mark.parametrize(("key", "version"), ALL)
+@every(("key", "version"), ALL)
 def test_nothing_is_learnt_from_a_stale_connection(key: int, version: int) -> None:
     """Its broker belongs to the earlier topology, and so does its answer; no client gets it."""
     ask, answer = exchange(key, version, sent(key, version, "cluster-1"))
@@ -52,7 +53,7 @@ def test_nothing_is_learnt_from_a_stale_connection(key: int, version: int) -> No
     assert relay.cluster.advertised == []
 
 
-@pytest.mark.parametrize(("key", "version"), [pair for pair in ALL if pair[0] == DESCRIBE_CLUSTER or pair[1] >= 2])
+@every(("key", "version"), [pair for pair in ALL if pair[0] == DESCRIBE_CLUSTER or pair[1] >= 2])
 def test_an_id_that_cannot_be_read(key: int, version: int) -> None:
     """Bytes that are no text, or are missing, are the broker's fault, and nothing is learnt."""
     good = sent(key, version, "cluster-1")

@@ -15,6 +15,7 @@ from kproxy.relay import apis as relay
 from kproxy.wire.apis import APIS
 from kproxy.wire.skim import response_skim, response_stream
 from tests.property.wire_contents import RESPONSES
+from tests.support.every import every
 from tests.unit.relay.flows import Cluster
 
 POLICIES = composed(Cluster(), {}, None)
@@ -54,7 +55,7 @@ CLIENT_HOSTS = {
 """Host fields that belong to clients, and why."""
 
 
-@pytest.mark.parametrize(("key", "version"), ALL)
+@every(("key", "version"), ALL)
 def test_addresses_are_rewritten_or_refused(key: int, version: int) -> None:
     """Where a skim exists, either the response has a handler or the API is refused."""
     found = route(key, version)
@@ -68,7 +69,7 @@ def test_addresses_are_rewritten_or_refused(key: int, version: int) -> None:
     assert "each" in repr(last.respond)  # compiled, it has no __qualname__
 
 
-@pytest.mark.parametrize(("key", "version"), ALL)
+@every(("key", "version"), ALL)
 def test_hosts_in_the_schemas_are_known(key: int, version: int) -> None:
     """Every host-like field of an open API is rewritten: it is found by its name, not by a list of ours."""
     found = route(key, version)
@@ -84,7 +85,7 @@ def test_hosts_of_clients_are_no_brokers(key: int) -> None:
     assert names_hosts(RESPONSES[key].struct, APIS[key].max_version)
 
 
-@pytest.mark.parametrize(("key", "version"), ALL)
+@every(("key", "version"), ALL)
 def test_streams_can_be_walked(key: int, version: int) -> None:
     """A route that streams has a stream, and an API with a stream is not held whole."""
     found = route(key, version)
@@ -92,7 +93,7 @@ def test_streams_can_be_walked(key: int, version: int) -> None:
     assert streams == (response_stream(key, version) is not None and found is not None)
 
 
-@pytest.mark.parametrize(("key", "version"), ALL)
+@every(("key", "version"), ALL)
 def test_what_is_looked_at_has_a_handler(key: int, version: int) -> None:
     """A request or a response that is held whole has a handler."""
     found = route(key, version)

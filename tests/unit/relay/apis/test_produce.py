@@ -16,6 +16,7 @@ from kproxy.wire.generated.produce_response import (
     TopicProduceResponse,
 )
 from kproxy.wire.primitives import INT32, frame
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, Script, play, port_of
 
@@ -44,7 +45,7 @@ def test_unknown_error_codes(version: int) -> None:
         assert (bytes(relay.client.data) == sent) == (not nodes)
 
 
-@pytest.mark.parametrize("version", [version for version in frames.versions(0) if version < 10])
+@every("version", [version for version in frames.versions(0) if version < 10])
 def test_older_versions_pass_untouched(version: int) -> None:
     """They name no node; any bytes pass, and the codes of those that are a response are counted."""
     codes = {frames.produced(version, 5, [0, 6])[8:]: {(0, version): {6: 1}}, b"\xff" * 100: {}, b"": {}}
@@ -88,7 +89,7 @@ def test_a_client_without_epochs_hears_of_no_new_leaders(version: int) -> None:
     assert relay.cluster.advertised == []
 
 
-@pytest.mark.parametrize("version", frames.versions(0))
+@every("version", frames.versions(0))
 def test_without_new_leaders_it_passes_as_it_is(version: int) -> None:
     """Nearly every response is like this."""
     sent = frames.produced(version, 5, [0, 6])

@@ -21,6 +21,7 @@ from kproxy.upstream.sasl import Credentials, exchange
 from kproxy.wire.generated.sasl_authenticate_response import SaslAuthenticateResponse
 from kproxy.wire.generated.sasl_handshake_response import SaslHandshakeResponse
 from kproxy.wire.header import decode_response_header
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Relay, Script, Side, play
 
@@ -114,7 +115,7 @@ def unmoved(relay: Relay) -> bool:
 
 
 @pytest.mark.parametrize(("lifetime", "told", "ends"), [(60.0, 60_000, 5060.0), (None, 0, math.inf)])
-@pytest.mark.parametrize("version", frames.versions(AUTHENTICATE))
+@every("version", frames.versions(AUTHENTICATE))
 def test_the_session_moves_on(lifetime: float | None, told: int, ends: float, version: int) -> None:
     """Other requests pass meanwhile, and answers keep their order; the broker sees neither of SASL's requests."""
     there, back = frames.heartbeat(2)

@@ -6,6 +6,7 @@ import pytest
 
 from kproxy.observe.reasons import Reason
 from kproxy.relay.apis.sasl import MAX_REQUEST, Exchanges
+from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, Script, Side, bytewise, play, whole
 
@@ -91,7 +92,7 @@ def test_answers_are_matched_with_their_requests() -> None:
     assert relay.context.principal == "User:alice"
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 @pytest.mark.parametrize("rest", [b"", b"\xff\xff", b"\xff\xff\xff\xff\xff\xff", b"\xff\xff\0\0\0\0\x09abc"])
 def test_malformed_requests_pass(version: int, rest: bytes) -> None:
     """The broker refuses them; even if it did not, no name would be learnt from them."""
@@ -99,7 +100,7 @@ def test_malformed_requests_pass(version: int, rest: bytes) -> None:
     assert passes(script).context.principal is None
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@every("version", VERSIONS)
 @pytest.mark.parametrize("body", [b"", b"\0", b"\0\0", b"\0\0\0\0\x7f\xff\xff\xff"])
 def test_malformed_answers_pass(version: int, body: bytes) -> None:
     """The client reads the broker's answer for itself; the name is not believed."""

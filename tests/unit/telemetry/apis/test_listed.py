@@ -9,6 +9,7 @@ from kproxy.telemetry.apis.listed import Listed
 from kproxy.telemetry.config_policies import RESPONSES
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.list_config_resources_response import ConfigResource, ListConfigResourcesResponse
+from tests.support.every import every
 
 TOPIC, CLIENT_METRICS = 2, 16
 TAGGED = ConfigResource("tagged" * 40, TOPIC, unknown_tags=((9, b"nine"), (300, b"")))
@@ -39,7 +40,7 @@ def test_an_error() -> None:
     assert ListConfigResourcesResponse.decode(listed.encode(1), 1) == response([], 31)
 
 
-@pytest.mark.parametrize("size", range(len(response(SOME).encode(1))))
+@every("size", range(len(response(SOME).encode(1))))
 def test_a_response_that_is_cut(size: int) -> None:
     """It is malformed wherever it ends."""
     with pytest.raises(MalformedMessageError):
