@@ -64,7 +64,7 @@ def forgotten(body: bytes, version: int, *, topic_ids: bool = False) -> bytes:
 
 
 @every("version", VERSIONS)
-@pytest.mark.parametrize("kind", MESSAGES)
+@every("kind", MESSAGES)
 def test_every_partition_has_a_leader_of_no_epoch(kind: str, version: int) -> None:
     """Nothing else changes, byte by byte: names, ids, replicas, operations, tagged fields, codes of topics."""
     response = as_of(MESSAGES[kind], version)
@@ -73,7 +73,7 @@ def test_every_partition_has_a_leader_of_no_epoch(kind: str, version: int) -> No
 
 
 @every("version", VERSIONS)
-@pytest.mark.parametrize("kind", MESSAGES)
+@every("kind", MESSAGES)
 def test_no_topic_has_an_id(kind: str, version: int) -> None:
     """Ids are zeros from v10 on, the first version with ids, and epochs are -1; nothing else changes, byte by byte."""
     response = as_of(MESSAGES[kind], version)

@@ -129,7 +129,7 @@ def test_v13_is_decided_upon_and_goes_on(node_id: int | None, tags: Tags) -> Non
         assert play([("client", frames.request(3, version, 5))], lambda: Relay(notifying())).cluster.asks == []
 
 
-@pytest.mark.parametrize("kind", MESSAGES)
+@every("kind", MESSAGES)
 def test_v13_over_a_broker_that_serves_v12(kind: str) -> None:
     """rebootstrap.md: "The v13 request equals v12; the response only appends one int16": exact for anything in it."""
     request, response = asked(named("orders"), tags=((5, b"five"),)), MESSAGES[kind]
@@ -201,9 +201,8 @@ def test_a_client_is_notified_in_its_turn() -> None:
     assert got(relay).error_code == ErrorCode.REBOOTSTRAP_REQUIRED
 
 
-@pytest.mark.parametrize("request_", [ALL_TOPICS, named("orders")])
-@pytest.mark.parametrize("make", [Relay, over_v12])
-@pytest.mark.parametrize("kind", MESSAGES)
+@pytest.mark.parametrize(("make", "request_"), [(Relay, ALL_TOPICS), (over_v12, named("orders"))])
+@every("kind", MESSAGES)
 def test_a_client_is_notified_by_the_brokers_answer(
     kind: str, make: Callable[[], Relay], request_: MetadataRequest
 ) -> None:
@@ -297,7 +296,7 @@ def test_never_129_where_clients_bootstrap(request_: MetadataRequest, retired: b
     assert (relay.reason, bytes(relay.client.data)) == (Reason.REBOOTSTRAP, b"")
 
 
-@pytest.mark.parametrize("kind", MESSAGES)
+@every("kind", MESSAGES)
 @pytest.mark.parametrize("make", [Relay, over_v12])
 def test_an_answer_that_comes_when_the_topology_is_gone(kind: str, make: Callable[[], Relay]) -> None:
     """The client learns nothing of the old cluster: it gets present brokers, 129, and its topics to ask for again."""
@@ -409,6 +408,12 @@ def test_a_response_that_cannot_be_read() -> None:
             assert (relay.reason, bytes(relay.client.data)) == (Reason.MALFORMED_RESPONSE, b"")
 
 
+def kinds(low: int = 0) -> list[tuple[str, int]]:
+    """Return two messages in each version from `low` on, and all in the newest; test_leader_epochs.py has them all."""
+    each = [(kind, version) for kind in ("long names", "no cluster id") for version in frames.versions(3, low)]
+    return [*each, *((kind, 13) for kind in MESSAGES)]
+
+
 def forgetful(version: int = 13) -> Relay:
     """Return a connection with a client that must forget leader epochs; `version` is what its broker serves."""
     relay = Relay(serves_v13=version != 12)
@@ -416,8 +421,7 @@ def forgetful(version: int = 13) -> Relay:
     return relay
 
 
-@every("version", frames.versions(3, 7))
-@pytest.mark.parametrize("kind", MESSAGES)
+@every(("kind", "version"), kinds(7))
 def test_a_client_that_is_to_forget_leader_epochs(kind: str, version: int) -> None:
     """Each is -1, and brokers still have the proxy's addresses; the backend is asked once, for the cluster named."""
     response = as_of(MESSAGES[kind], version)
@@ -431,7 +435,7 @@ def test_a_client_that_is_to_forget_leader_epochs(kind: str, version: int) -> No
     assert (bytes(relay.client.data), relay.cluster.epochs_of) == (expected, [response.cluster_id])
 
 
-@pytest.mark.parametrize("kind", MESSAGES)
+@every("kind", MESSAGES)
 def test_epochs_are_forgotten_over_a_broker_that_serves_v12(kind: str) -> None:
     """The epochs and the inserted error code are at their own places."""
     response = MESSAGES[kind]
@@ -472,8 +476,7 @@ def hiding(version: int = 13) -> Relay:
     return relay
 
 
-@every("version", frames.versions(3))
-@pytest.mark.parametrize("kind", MESSAGES)
+@every(("kind", "version"), kinds())
 def test_a_client_that_gets_no_topic_ids(kind: str, version: int) -> None:
     """Nor epochs, of any cluster; brokers still have the proxy's addresses, and the request goes on unchanged."""
     response = as_of(MESSAGES[kind], version)
@@ -486,7 +489,7 @@ def test_a_client_that_gets_no_topic_ids(kind: str, version: int) -> None:
     assert bytes(relay.client.data) == answer(advertised(without_ids(response)), version, header=header)
 
 
-@pytest.mark.parametrize("kind", MESSAGES)
+@every("kind", MESSAGES)
 def test_ids_are_hidden_over_a_broker_that_serves_v12(kind: str) -> None:
     """The ids and the inserted error code are at their own places."""
     response = MESSAGES[kind]

@@ -26,6 +26,7 @@ from kproxy.wire.generated.metadata_response import (
 from kproxy.wire.primitives import ZERO_UUID, Tags
 from kproxy.wire.skim import response_skim
 from kproxy.wire.walk import not_at_end
+from tests.support.every import every
 
 OPERATIONS = -2147483648
 """Authorized operations that the client did not ask for."""
@@ -81,7 +82,7 @@ def behind_brokers(body: bytes | bytearray, version: int) -> int:
     return skim(body, 0, len(body)).end
 
 
-@pytest.mark.parametrize("kind", MESSAGES)
+@every("kind", MESSAGES)
 def test_the_place_of_the_error_code(kind: str) -> None:
     """rebootstrap.md: "the response only appends one int16": put in there v12 is v13, taken out there v13 is v12."""
     response = MESSAGES[kind]
@@ -105,7 +106,7 @@ def test_a_large_message_is_not_walked() -> None:
         error_code_at(small, behind_brokers(small, 12), 12)
 
 
-@pytest.mark.parametrize("kind", MESSAGES)
+@every("kind", MESSAGES)
 def test_the_topics_of_a_response(kind: str) -> None:
     """They have names, ids and whether they are internal; they are encoded as topics without a leader."""
     response = MESSAGES[kind]

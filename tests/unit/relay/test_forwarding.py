@@ -51,12 +51,12 @@ def test_unknown_tagged_fields_pass(spec: ApiSpec) -> None:
 
 @every("key", sorted(key for key in ERROR_OFFSETS if APIS[key].broker), ids=lambda k: APIS[k].name)
 def test_top_level_errors_are_counted_by_code(key: int) -> None:
-    """Known, unknown and negative codes, in every version that has them, flexible or not; they pass unchanged."""
+    """In every version that has codes, and unknown and negative ones in the first and the last; they pass unchanged."""
     spec = APIS[key]
     for version in range(lowest(spec), spec.max_version + 1):
         if not any(field.name == "ErrorCode" for field in RESPONSES[key].struct.plain(version)):
             continue
-        for code in (3, UNKNOWN_CODE, -1):
+        for code in (3, UNKNOWN_CODE, -1) if version in (lowest(spec), spec.max_version) else (3,):
             sent = frames.response(key, version, 1, {"ErrorCode": code})
             relay = play(exchange(key, version, sent))
             assert relay.client.data == sent
@@ -283,9 +283,10 @@ def test_records_beyond_their_frame(key: int, version: int) -> None:
 @every(("key", "version"), STREAMED)
 @pytest.mark.parametrize("behind", [b"", b"r" * 99])
 def test_a_frame_that_ends_before_its_fields(key: int, version: int, behind: bytes) -> None:
-    """A size that is too small, by any number: a fault as soon as the frame is over, also when nothing follows."""
+    """At any byte of a field, and at some of the records: a fault once the frame is over, also when nothing follows."""
     sent = fetched(key, version, 1, [(0, b"r" * 100), (0, b"r" * 130)])
-    for size in range(66, len(sent)):
+    inside = {size for size in range(1, len(sent)) if sent[size - 1 : size + 1] == b"rr" and size % 8}
+    for size in sorted(set(range(66, len(sent))) - inside):
         shorter = INT32.pack(size - 4) + sent[4:size] + behind
         for cut in (whole, by(50), by(size - 1), *([bytewise] if size % 16 == 0 else [])):
             relay = Relay().play([("client", asked(key, version, 1)), ("broker", shorter)], cut)

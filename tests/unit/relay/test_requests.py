@@ -32,6 +32,11 @@ def lowest(key: int) -> int:
     return max(APIS[key].min_version, policy.refuse_below if policy else 0)
 
 
+def shown(name: str | None) -> str:
+    """A name's first letters; some are long."""
+    return f"{name!r:.8}"
+
+
 def waiting(relay: Relay) -> list[tuple[int, int, int]]:
     """Correlation id, api key and version of what is in flight."""
     return [(e.correlation_id, e.route.api_key, e.route.version) for e in relay.in_flight]
@@ -62,8 +67,8 @@ def test_pipelined_requests_keep_their_order() -> None:
     assert [entry[0] for entry in waiting(relay)] == list(range(200))
 
 
-@pytest.mark.parametrize("client_id", [None, "", "c1", LONG, "k" * 32767])
-@pytest.mark.parametrize("transactional_id", [None, "", "t1", LONG])
+@every("client_id", [None, "", "c1", LONG, "k" * 32767], ids=shown)
+@every("transactional_id", [None, "", "t1", LONG], ids=shown)
 @every("version", frames.versions(0))
 def test_produce_is_waited_for_unless_acks_is_0(
     version: int, transactional_id: str | None, client_id: str | None
@@ -389,7 +394,7 @@ def test_nothing_is_read_after_the_last_request_in_later_pieces() -> None:
 
 
 @pytest.mark.parametrize("key", [0, 2, 3, 17, API_VERSIONS, 36])
-@pytest.mark.parametrize("client_id", [None, "", "c1", "\u043a\u043b\u0438\u0435\u043d\u0442", LONG, "k" * 32767])
+@every("client_id", [None, "", "c1", "\u043a\u043b\u0438\u0435\u043d\u0442", LONG, "k" * 32767], ids=shown)
 def test_the_client_id_is_learnt_from_the_first_request(key: int, client_id: str | None) -> None:
     """From any request, an old client's too, for every cut. A later request's id does not count.
 

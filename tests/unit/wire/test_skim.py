@@ -30,6 +30,7 @@ from kproxy.wire.skim import (
     response_glance,
     response_skim,
 )
+from tests.support.every import every
 
 
 def skimmed(key: int, version: int, body: bytes) -> Skimmed:
@@ -134,10 +135,10 @@ def test_error_offset() -> None:
 
 
 @pytest.mark.parametrize("version", [3, 8, 9, 13])
-@pytest.mark.parametrize("wanted", [0, 1, -1])
-@pytest.mark.parametrize("transactional_id", [None, "", "tx"])
-@pytest.mark.parametrize("client_id", [None, "me", "c" * 300])
-@pytest.mark.parametrize("tagged", [False, True])
+@every("wanted", [0, 1, -1])
+@every("transactional_id", [None, "", "tx"])
+@every("client_id", [None, "me", "c" * 300])
+@every("tagged", [False, True])
 def test_acks(version: int, wanted: int, transactional_id: str | None, client_id: str | None, tagged: bool) -> None:
     """`acks` is found in every version and shape; with any byte missing, the result asks for more."""
     tags = ((4, b"xy"),) if version >= 9 and tagged else ()
