@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 Test = Callable[..., None]
+_MOST: Final = 50
+"""How many cases are named."""
 
 
 def every(
@@ -27,8 +29,8 @@ def every(
             failed = [(case, error) for case, given in table if (error := _failure(test, {**others, **given}))]
             if failed:
                 first = failed[0][1]
-                said = ", ".join(str(ids(case)) for case, _ in failed)
-                first.add_note(f"{names} in {len(failed)} of {len(table)} cases: {said}")
+                said = [str(ids(case)) for case, _ in failed[:_MOST]] + ["..."] * (len(failed) > _MOST)
+                first.add_note(f"{names} in {len(failed)} of {len(table)} cases: {', '.join(said)}")
                 raise first
 
         run.__signature__ = _without(test, names)  # type: ignore[attr-defined]

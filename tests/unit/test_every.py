@@ -24,6 +24,18 @@ def test_all_cases_run_and_the_failures_are_named() -> None:
     assert caught.value.__notes__ == ["number in 3 of 5 cases: 0, 2, 4"]
 
 
+def test_a_table_that_fails_as_a_whole() -> None:
+    """The first cases are enough."""
+
+    @every("number", range(100))
+    def low(number: int) -> None:
+        assert number < 0
+
+    with pytest.raises(AssertionError) as caught:
+        low()
+    assert caught.value.__notes__[0].endswith(", 48, 49, ...")
+
+
 @pytest.mark.parametrize("size", [1, 2])
 @every("letter", "ab", ids=str.upper)
 @every(("low", "high"), [(0, 1), (1, 0)])
