@@ -135,7 +135,7 @@ def test_a_fetch_that_does_not_stream(size: int, cut: Cut, seen: bool) -> None:
 
 
 @pytest.mark.parametrize(("key", "version"), [(12, 0), (12, 3), (12, 4), (11, 9), (17, 1)])
-@pytest.mark.parametrize("size", [4, 5, 6, 8, 9])
+@every("size", [4, 5, 6, 8, 9])
 def test_a_response_too_short_for_its_error_code_passes(key: int, version: int, size: int) -> None:
     """The client must deal with it; no byte behind the frame is taken for its code."""
     sent = INT32.pack(size) + INT32.pack(1) + bytes(size - 4)

@@ -11,6 +11,7 @@ import pytest
 
 import kproxy.testing
 from kproxy.testing.process import settings
+from tests.support.every import every
 
 LOADED = "import sys, kproxy.testing; print(*sorted(m for m in sys.modules if m.partition('.')[0] == 'kproxy'))"
 
@@ -32,7 +33,7 @@ def test_a_run_that_does_not_use_it(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("kproxy.log"))
 
 
-@pytest.mark.parametrize("name", kproxy.testing.__all__)
+@every("name", kproxy.testing.__all__)
 def test_names(name: str) -> None:
     """All that it exports is there, also what is imported late."""
     assert getattr(kproxy.testing, name).__name__.endswith(name)

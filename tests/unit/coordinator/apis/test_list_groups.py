@@ -136,7 +136,7 @@ def test_a_second_answer_that_makes_no_sense() -> None:
     assert names(listed(admin, 5)) == ["a", "mine"]
 
 
-@every("version", VERSIONS)
+@every("version", (VERSIONS[0], VERSIONS[-1]))
 def test_thousands_of_groups(version: int) -> None:
     """They are asked for in parts, and their list is made in steps."""
     admin = Admin(Broker(groups={f"mine-{number}": "Empty" for number in range(0, 2000, 2)}))

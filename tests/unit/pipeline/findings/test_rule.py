@@ -11,6 +11,7 @@ from kproxy.pipeline.findings import queries
 from kproxy.pipeline.findings.rule import Limit, Rule
 from kproxy.pipeline.findings.rules import RULES
 from kproxy.pipeline.tables import TABLES
+from tests.support.every import every
 
 RULE = Rule(
     name="some-rule",
@@ -44,7 +45,7 @@ def last_select(query: str) -> list[str]:
     return [*items, item.strip().split()[-1].split(".")[-1]]
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+@every("rule", RULES, ids=lambda rule: rule.name)
 def test_a_built_in_rule(rule: Rule) -> None:
     """Its words name columns of its query, or limits; it reads tables of the contract, and only in its window."""
     columns = last_select(rule.query)
