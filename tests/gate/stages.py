@@ -26,9 +26,9 @@ Phase = tuple[Stage, ...]
 PHASES: Final[tuple[Phase, ...]] = (
     (Stage("check", command=("make", "check")),),
     (
-        Stage("unit-1", pytest=LONGEST, again=SOCKETS, coverage=True, least=490),
-        Stage("unit-2", pytest=REST, again=SOCKETS, coverage=True, least=15_600),
-        Stage("compiled", command=COMPILED, environment={"MYPYC_OPT_LEVEL": "0"}, least=5_800),
+        Stage("unit-1", pytest=LONGEST, again=SOCKETS, coverage=True, least=355),
+        Stage("unit-2", pytest=REST, again=SOCKETS, coverage=True, least=7_200),
+        Stage("compiled", command=COMPILED, environment={"MYPYC_OPT_LEVEL": "0"}, least=2_500),
     ),
     (
         Stage("coverage", command=(sys.executable, "-m", "tests.support.pure_coverage", *REACHED)),
