@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+import pytest
+
 Test = Callable[..., None]
 _MOST: Final = 50
 """How many cases are named."""
@@ -43,10 +45,10 @@ def _given(names: str | tuple[str, ...], case: Any) -> dict[str, Any]:
     return {names: case} if isinstance(names, str) else dict(zip(names, case, strict=True))
 
 
-def _failure(test: Test, given: dict[str, Any]) -> Exception | None:
+def _failure(test: Test, given: dict[str, Any]) -> BaseException | None:
     try:
         test(**given)
-    except Exception as error:
+    except (Exception, pytest.fail.Exception) as error:  # the latter, of `pytest.raises`, is no Exception
         return error
     return None
 

@@ -24,6 +24,19 @@ def test_all_cases_run_and_the_failures_are_named() -> None:
     assert caught.value.__notes__ == ["number in 3 of 5 cases: 0, 2, 4"]
 
 
+def test_what_was_to_be_raised_is_not() -> None:
+    """This is a failure of its case as any other."""
+
+    @every("text", ["x", "1"])
+    def no_number(text: str) -> None:
+        with pytest.raises(ValueError, match="invalid literal"):
+            int(text)
+
+    with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE") as caught:
+        no_number()
+    assert caught.value.__notes__ == ["text in 1 of 2 cases: '1'"]
+
+
 def test_a_table_that_fails_as_a_whole() -> None:
     """The first cases are enough."""
 
