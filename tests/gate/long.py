@@ -17,6 +17,13 @@ LONG: Final = (
     "tests/clients/sasl/test_tokens.py",  # 53
     "tests/clients/sasl/test_byte_rates.py",  # 28
     "tests/clients/sasl/test_group_departures.py",  # 22
+    # What an upstream's TLS is does not depend on a client's transactions, nor one node on Java's tools.
+    "tests/clients/tls/test_clients.py::test_transactions[tls-plain-",
+    "tests/clients/tls/test_clients.py::test_transactions[plain-tls-",
+    "tests/clients/test_java_tools.py::test_topics_and_configs[newest]",
+    "tests/clients/test_java_tools.py::test_perf_and_consumer_groups[newest]",
+    "tests/clients/test_java_tools.py::test_verifiable_producer_and_consumer[newest]",
+    "tests/clients/test_java_tools.py::test_transactional_producer[newest]",
     "tests/clients/tls/test_sni.py",  # 135
     "tests/clients/tls/test_failover.py",  # 29
     "tests/clients/test_demo.py",  # 85; the gate runs `make demo` itself
