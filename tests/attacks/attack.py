@@ -94,6 +94,8 @@ class Attack:
     unread: bool = False
     tls: bool = False
     logins: bool = False
+    kept: int = 0
+    """So many of kproxy's descriptors wait for a broker that never answers, though the attackers have gone."""
 
     @property
     def greets(self) -> bool:

@@ -181,7 +181,7 @@ def junk(target: Target) -> Steps:
 ATTACKS: Final = (
     Attack("pipelined-ascending", 7, "9,300 requests in one write, ids rise", partial(pipelined, 1)),
     Attack("pipelined-descending", 7, "9,300 requests in one write, ids fall", partial(pipelined, -1)),
-    Attack("unanswered", 7, "50 connections, 9,300 requests each, never answered", unanswered, 15),
+    Attack("unanswered", 7, "50 connections, 9,300 requests each, never answered", unanswered, 15, kept=50),
     Attack("unread-metadata", 6, "50 connections ask 5,000 times and read nothing", unread_metadata),
     Attack("unread-fetches", 6, "50 connections fetch 8 MiB and read nothing", unread_fetches),
     Attack("metadata-flood", None, "20 connections ask for metadata without end", metadata_flood),
