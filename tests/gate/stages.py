@@ -33,7 +33,7 @@ PHASES: Final[tuple[Phase, ...]] = (
     (
         Stage("coverage", command=(sys.executable, "-m", "tests.support.pure_coverage", *REACHED)),
         Stage("quick", pytest=QUICK, least=1_700),
-        Stage("pipeline", pytest=("tests/pipeline", *CORE), python=SPARK, least=215, leaves=SPARKS_OWN),
+        Stage("pipeline", pytest=("tests/pipeline", *CORE), python=SPARK, least=214, leaves=SPARKS_OWN),
     ),
     (Stage("real", pytest=("tests/clients", "tests/faults", *CORE), least=1_130),),
     (Stage("groups", pytest=("tests/groups", *CORE), least=60),),
