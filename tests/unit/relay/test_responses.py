@@ -14,17 +14,37 @@ from tests.unit.relay import frames
 from tests.unit.relay.exchanges import asked, exchange, ids, own
 from tests.unit.relay.flows import KIB, Relay, Script, play, whole
 
+_KINDS = [(2, 7), (3, 12), (0, 9), (1, 17), (10, 4), (12, 4), (0, 12)]
+_BROKER = {"NodeId": 1, "Host": "broker", "Port": 9092}
+_ADDRESSES: dict[int, dict[str, object]] = {3: {"Brokers": [_BROKER]}, 10: {"Coordinators": [_BROKER]}}
+
+
+def _told(number: int) -> tuple[bytes, bytes]:
+    """A request, and its response: of several kinds in turn, of which two are rewritten."""
+    key, version = _KINDS[number % len(_KINDS)]
+    return asked(key, version, number), frames.response(key, version, number, _ADDRESSES.get(key))
+
 
 def test_pipelined_responses_go_to_their_requests() -> None:
     """A hundred of several kinds, rewritten and not, arrive in order."""
-    kinds = [(2, 7), (3, 12), (0, 9), (1, 17), (10, 4), (12, 4), (0, 12)]
-    script: Script = [
-        ("client", b"".join(asked(*kinds[n % 7], n) for n in range(100))),
-        ("broker", b"".join(frames.response(*kinds[n % 7], n) for n in range(100))),
-    ]
-    relay = play(script)
+    requests, responses = zip(*map(_told, range(100)), strict=True)
+    relay = play([("client", b"".join(requests)), ("broker", b"".join(responses))])
     assert ids(relay) == list(range(100))
     assert (len(relay.in_flight), relay.responses.count) == (0, 100)
+    assert bytes(relay.client.data).count(b"proxy.example") == 29
+
+
+@pytest.mark.parametrize("at_once", [1, 50])
+def test_nothing_is_lost_on_a_connection_that_lives_long(at_once: int) -> None:
+    """Thousands of requests, one after the other or many at once: each one arrives, and its response, once."""
+    relay = Relay()
+    for first in range(0, 3000, at_once):
+        requests, responses = zip(*map(_told, range(first, first + at_once)), strict=True)
+        relay.feed("client", b"".join(requests))
+        relay.feed("broker", b"".join(responses))
+    assert relay.reason is None
+    assert [INT32.unpack_from(one, 4)[0] for one in frames.split(bytes(relay.broker.data))] == list(range(3000))
+    assert ids(relay) == list(range(3000))
 
 
 def test_what_nobody_asked_for() -> None:
