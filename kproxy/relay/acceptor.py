@@ -64,7 +64,7 @@ class Acceptor:
         """The turns in which listeners accept."""
         self.quotas = ConnectionQuotas(limits, descriptor_limit())
         pump.left = self._left
-        self.handshakes = Handshakes(limits.max_handshakes, limits.handshakes_per_second)
+        self.handshakes = Handshakes(limits.max_handshakes, limits.handshakes_per_second, self._refuse)
         """The TLS handshakes of clients."""
         self.logins = Logins(limits.max_unauthenticated)
         """The clients that authenticate to kproxy."""
@@ -254,6 +254,16 @@ class Acceptor:
                 raise Fault(Reason.CLIENT_CLOSED, "")
             return
         raise self._said_no_hello()
+
+    def _refuse(self, client: socket.socket) -> None:
+        """Let a client read the alert that ended its handshake; a reset, for what it has sent since, could hide that.
+
+        Strangers cause this at will: they get no more descriptors for it than handshakes may have.
+        """
+        if len(self._pump.lingering) < self._limits.max_handshakes:
+            with boundary(self._troubles, Where.LINGERING):
+                self._pump.lingering.add(_taken_from(client), at_once=True)
+        client.close()
 
     def _said_no_hello(self) -> Fault:
         return Fault(Reason.TLS_TIMEOUT, f"no handshake and request in {self._timeouts.tls_handshake:g} s")

@@ -33,6 +33,8 @@ _BURSTS: Final = 100
 
 Wrap = Callable[[socket.socket], ssl.SSLSocket]
 Readable = Callable[[socket.socket], Awaitable[None]]
+Refuse = Callable[[socket.socket], None]
+"""Closes the socket of a client whose handshake has failed; TLS' alert has been sent."""
 
 
 class _Address:
@@ -48,9 +50,10 @@ class _Address:
 class Handshakes:
     """All of them."""
 
-    def __init__(self, most: int, rate: int) -> None:
+    def __init__(self, most: int, rate: int, refuse: Refuse) -> None:
         """`most` are under way at a time; `rate` begin a second, evenly."""
         self._limits = most, rate
+        self._refuse = refuse
         self.waiting = 0
         """How many wait for their turn."""
         self.seconds = Histogram()
@@ -97,7 +100,7 @@ class Handshakes:
         """Return those of other limits; what waits or is under way keeps its own, and is no longer counted."""
         if self._limits == (most, rate):
             return self
-        other = Handshakes(most, rate)
+        other = Handshakes(most, rate, self._refuse)
         other.seconds = self.seconds
         return other
 
@@ -166,7 +169,7 @@ class Handshakes:
                 return secured
             raise _dismissed()
         except OSError as error:
-            secured.close()
+            self._refuse(secured)
             raise Fault(Reason.TLS_FAILED, reason(error)) from error
         except BaseException:
             secured.close()

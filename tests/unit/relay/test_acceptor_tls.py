@@ -274,6 +274,32 @@ async def test_a_client_without_the_certificate_that_it_needs(ends: Ends) -> Non
         assert opened.broker.nobody_came()
 
 
+async def test_a_refused_client_that_goes_on_sending(ends: Ends) -> None:
+    """It finds no reset, and then the alert: of TLS 1.3, a client sends its first request before it can be refused."""
+    async with tls_acceptor(ends, "clients") as opened:
+        opened.backend.tls = ends.strict
+        client = await Far.client(opened, ends)
+        await client.send(request(1))  # before kproxy reads the end of the handshake: no task has run since
+        await opened.ended(Reason.TLS_FAILED)
+        await client.send(request(2))
+        with pytest.raises(ssl.SSLError, match=r"(?i)certificate required"):
+            await client.some()
+        client.sock.close()
+        await eventually(lambda: not opened.pump.lingering, "kproxy closes its socket")
+
+
+async def test_refused_clients_that_do_not_go(ends: Ends) -> None:
+    """They keep no more descriptors than handshakes may; further ones are closed at once."""
+    async with tls_acceptor(ends, "clients", limits=Limits(max_handshakes=2)) as opened:
+        opened.backend.tls = ends.strict
+        clients = [await Far.client(opened, ends) for _ in range(5)]
+        await opened.ended(*[Reason.TLS_FAILED] * 5)
+        assert len(opened.pump.lingering) <= 2
+        assert len(opened.acceptor.quotas) == 0
+        for client in clients:
+            client.sock.close()
+
+
 async def test_a_client_that_stops_in_the_handshake(ends: Ends) -> None:
     """It gets `timeouts.tls_handshake`, from its first bytes on; also one that goes on byte by byte for ever."""
     async with tls_acceptor(ends, "clients", tls_handshake=0.3) as opened:

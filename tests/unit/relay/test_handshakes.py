@@ -75,7 +75,7 @@ class Clients:
 @asynccontextmanager
 async def clients(context: ServerContext, most: int, rate: int) -> AsyncIterator[Clients]:
     """At the end all are cancelled, and nothing is left of them."""
-    handshakes = Handshakes(most, rate)
+    handshakes = Handshakes(most, rate, socket.socket.close)
     async with trio.open_nursery() as nursery:
         made = Clients(nursery, context, handshakes)
         try:
@@ -170,7 +170,7 @@ async def test_cancelled_while_it_waits(context: ServerContext, most: int, rate:
 
 async def test_a_client_that_is_gone(context: ServerContext) -> None:
     """A reset before OpenSSL has its socket is the client's; its place is free."""
-    handshakes = Handshakes(10, 10)
+    handshakes = Handshakes(10, 10, socket.socket.close)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         far = socket.create_connection(listener.getsockname())
         near, _ = listener.accept()
@@ -187,7 +187,7 @@ async def test_a_client_that_is_gone(context: ServerContext) -> None:
 
 def test_other_limits() -> None:
     """They are for those that come from then on; the time of those before is still told."""
-    handshakes = Handshakes(2, 100)
+    handshakes = Handshakes(2, 100, socket.socket.close)
     assert handshakes.followed_by(2, 100) is handshakes
     other = handshakes.followed_by(3, 100)
     assert other is not handshakes
