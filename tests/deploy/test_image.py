@@ -21,6 +21,7 @@ from tests.deploy.support import chart
 from tests.deploy.support.container import Container, once
 from tests.support import proc, tools
 from tests.support.backend import Backend
+from tests.support.bounds import Bounds
 from tests.support.wait import until
 
 HOST = "127.0.0.1"
@@ -140,7 +141,7 @@ def test_a_wrong_port_is_unhealthy(image: str) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_sigterm_drains(container: Container, topic: str, ports: range) -> None:
+def test_sigterm_drains(container: Container, topic: str, ports: range, bounds: Bounds) -> None:
     """With clients connected and a consumer waiting in a fetch, SIGTERM ends it with 0 before the deadline."""
     consumer = Consumer({"bootstrap.servers": f"{HOST}:{ports[0]}", "group.id": uuid.uuid4().hex, "log_level": 0})
     consumer.subscribe([topic])
@@ -150,9 +151,8 @@ def test_sigterm_drains(container: Container, topic: str, ports: range) -> None:
     assert container.wait(DRAIN_SECONDS + 5) == 0
     took = time.monotonic() - began
     consumer.close()
-    assert took < DRAIN_SECONDS + 2
+    bounds.below(took, DRAIN_SECONDS + 2, "seconds from SIGTERM to the exit")
     assert "Traceback" not in container.log()
-    print(f"SIGTERM to exit with a waiting consumer: {took:.1f} s")
 
 
 def test_it_is_small(image: str, container: Container) -> None:

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from kproxy.observe.reasons import Reason
+from tests.support.bounds import Bounds
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, Script, play
 
@@ -52,12 +53,12 @@ def test_ids_that_go_down_are_fine() -> None:
     assert play(one_by_one).reason is None
 
 
-def test_ten_thousand_requests_in_flight_cost_no_more_than_each() -> None:
+def test_ten_thousand_requests_in_flight_cost_no_more_than_each(bounds: Bounds) -> None:
     """They all fit into one read; the search for an id used twice once took 1.4 s for them, now all take 0.02 s."""
     sent = b"".join(frames.raw_request(12, 3, number) for number in range(10_000))
     relay, start = Relay(), time.process_time()
     relay.feed("client", sent)
-    assert time.process_time() - start < 0.5
+    bounds.below(time.process_time() - start, 0.5, "CPU seconds of 10,000 requests")
     assert (len(relay.in_flight), relay.reason) == (10_000, None)
 
 

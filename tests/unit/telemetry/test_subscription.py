@@ -9,6 +9,7 @@ import pytest
 from kproxy.telemetry.errors import SubscriptionError
 from kproxy.telemetry.subscription import MAX_INTERVAL_MS, MIN_INTERVAL_MS, Subscription, as_list
 from kproxy.wire.generated.error_codes import ErrorCode
+from tests.support.bounds import Bounds
 from tests.unit.telemetry.clients import ID, JAVA, LIBRDKAFKA, UNKNOWN
 
 
@@ -131,13 +132,13 @@ def test_statement_no_match_is_everyone() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a|a?)*b", "(.*){100}(x+x+)+y", "(a|aa)+c"])
-def test_a_pattern_that_backtracks_badly_is_linear(pattern: str) -> None:
+def test_a_pattern_that_backtracks_badly_is_linear(pattern: str, bounds: Bounds) -> None:
     """A pattern that keeps Python's and Java's engines busy for centuries takes RE2 less than a tick."""
     subscription = matching(f"client_id={pattern}")
     info = JAVA._replace(client_id="a" * 30_000 + "!")
     began = time.process_time()
     assert not subscription.matches(info)
-    assert time.process_time() - began < 0.2
+    bounds.below(time.process_time() - began, 0.2, "CPU seconds of a match")
 
 
 def test_a_list_of_nothing() -> None:
