@@ -44,7 +44,7 @@ def _room(name: str, *tests: str, least: int, python: str = sys.executable, leav
 
 
 PHASES: Final[tuple[Phase, ...]] = (
-    _room("proxy", *PROXY, least=330),
+    _room("proxy", *PROXY, least=480),
     _room("groups", "tests/groups", least=8),
     _room("pipeline", "tests/pipeline", least=10, python=SPARK, leaves=SPARKS_OWN),
     _room("deploy", "tests/deploy", least=45),

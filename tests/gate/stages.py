@@ -35,7 +35,7 @@ PHASES: Final[tuple[Phase, ...]] = (
         Stage("quick", pytest=QUICK, least=1_700),
         Stage("pipeline", pytest=("tests/pipeline", *CORE), python=SPARK, least=214, leaves=SPARKS_OWN),
     ),
-    (Stage("real", pytest=("tests/clients", "tests/faults", *CORE), least=1_130),),
+    (Stage("real", pytest=("tests/clients", "tests/faults", *CORE), least=1_030),),
     (Stage("groups", pytest=("tests/groups", *CORE), least=60),),
     (Stage("deploy", pytest=("tests/deploy", *CORE), least=220),),
     (Stage("demo", command=("make", "demo")),),

@@ -32,7 +32,13 @@ COUNT: Final = 100
 WHOLE: Final = {"acknowledged": COUNT, "consumed": COUNT, "missing": 0, "duplicates": 0, "wrong": 0}
 INVISIBLE: Final = {"acknowledged": COUNT, "consumed": 0, "missing": COUNT, "duplicates": 0, "wrong": 0}
 WORKED: Final = {"plain": WHOLE, "first": WHOLE, "aborted": INVISIBLE, "last": WHOLE, "committed": len("last")}
-MARKS: Final = {"kafkajs": pytest.mark.node, "franz_go": pytest.mark.go}
+MARKS: Final = {
+    "kafka_python": (pytest.mark.long,),
+    "aiokafka": (pytest.mark.long,),
+    "kafkajs": (pytest.mark.node,),
+    "franz_go": (pytest.mark.go, pytest.mark.long),
+}
+"""The gate has Java, librdkafka and a third: what kproxy says is the same for all, and how they take it, by library."""
 AT_THE_BROKER: Final = ("PLAIN", "SCRAM-SHA-256")
 """Mechanisms with which a wrong password is tried at the broker, too."""
 IDENTITIES: Final = {"plaintext": "carol", "tls": "bob", "mtls": "CN=me"}
