@@ -96,6 +96,8 @@ class Attack:
     logins: bool = False
     kept: int = 0
     """So many of kproxy's descriptors wait for a broker that never answers, though the attackers have gone."""
+    reserve: int = 0
+    """MiB that the allocator does not give back, where so many connections are open at once; the next ones have it."""
 
     @property
     def greets(self) -> bool:

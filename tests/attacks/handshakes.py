@@ -156,7 +156,15 @@ _AT_A_TLS_PORT: Final = {
 }
 
 ATTACKS: Final = (
-    Attack("hello-and-nothing", None, "2,000 TLS hellos, and nothing more", partial(that_stop, hello()), 15, tls=True),
+    Attack(
+        "hello-and-nothing",
+        None,
+        "2,000 TLS hellos, and nothing more",
+        partial(that_stop, hello()),
+        15,
+        tls=True,
+        reserve=16,  # 26 are kept of 1,000 handshakes at once
+    ),
     Attack(
         "no-hello", None, "2,000 connections at a TLS port, and nothing more", partial(that_stop, b""), 10, tls=True
     ),

@@ -18,7 +18,15 @@ _BEGUN: Final = sasl_handshake(1, "SCRAM-SHA-512") + sasl_authenticate(2, b"n,,n
 _GUESS: Final = sasl_handshake(1, "PLAIN") + sasl_authenticate(2, b"\0healthy\0guess")
 
 ATTACKS: Final = (
-    Attack("half-logins", None, "2,000 logins by SCRAM, and nothing more", partial(that_stop, _BEGUN), 15, logins=True),
+    Attack(
+        "half-logins",
+        None,
+        "2,000 logins by SCRAM, and nothing more",
+        partial(that_stop, _BEGUN),
+        15,
+        logins=True,
+        reserve=8,  # 17 are kept of 500 logins at once
+    ),
     Attack("no-login", None, "2,000 connections to log in, and nothing more", partial(that_stop, b""), 10, logins=True),
     Attack("guesses", None, "500 wrong passwords a second", partial(over_and_over, _GUESS), 15, logins=True),
 )

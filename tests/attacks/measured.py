@@ -170,7 +170,8 @@ def _attacked(attack: Attack, made: Setting, victim: Helper, attacker: Helper, w
         pause(_RECOVERY_SECONDS)
         facts["upstream"] = made.upstream()
     files_bound = files_before + FILES_GIVEN_BACK + attack.kept
-    given_back = _given_back(pid, before + GIVEN_BACK, files_bound, wait) if alive else None
+    memory_bound = before + GIVEN_BACK + attack.reserve * _MIB
+    given_back = _given_back(pid, memory_bound, files_bound, wait) if alive else None
     after, files_after = (rss_bytes(pid), open_files(pid)) if made.alive else (0, 0)
     memory = (before / _MIB, max(peak, after) / _MIB, after / _MIB, given_back)
     return Found(made.alive, alone, during, seconds, *memory, files_before, files.most, files_after, facts)
