@@ -49,7 +49,7 @@ generate: $(STAMP)  ## write what is made from other files: kproxy/wire/generate
 	$(BIN)/python -m kproxy.pipeline.reference
 	$(BIN)/python -m kproxy.pipeline.findings.reference
 
-# check unit quick compiled real groups pipeline deploy demo, or all: what .ci/run runs.
+# check unit quick compiled real secure groups pipeline deploy demo, or all: what .ci/run runs.
 STAGES ?= check unit real
 test: $(STAMP)  ## the gate's STAGES="check unit real" (tests/gate); STAGES=all is what must pass before a change lands
 	$(BIN)/python -m tests.gate $(STAGES)
@@ -66,7 +66,7 @@ test-fast: $(STAMP)  ## unit and property tests only (no Java, no broker); a wor
 test-real: $(STAMP)  ## clients, faults, attacks and a short soak, on real Kafka, whole
 	$(BIN)/pytest -p no:cacheprovider $(OTHERS)
 
-# proxy groups pipeline deploy, or all.
+# proxy unit groups pipeline deploy, or all.
 ROOMS ?= all
 test-long: $(STAMP)  ## what the gate leaves out: kills, soak, attacks, bounds on time; build/long.md; two hours, or ROOMS="proxy"
 	$(BIN)/python -m tests.gate.at_length $(ROOMS)

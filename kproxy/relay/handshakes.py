@@ -34,7 +34,7 @@ _BURSTS: Final = 100
 Wrap = Callable[[socket.socket], ssl.SSLSocket]
 Readable = Callable[[socket.socket], Awaitable[None]]
 Refuse = Callable[[socket.socket], None]
-"""Closes the socket of a client whose handshake has failed; TLS' alert has been sent."""
+"""Closes the socket of a client whose handshake has failed. TLS' alert has been sent, unless the client went first."""
 
 
 class _Address:

@@ -40,25 +40,26 @@ def hello() -> bytes:
 
 
 HELLO = hello()
-# A probe takes seconds while 500 handshakes are begun anew each time.
 ROUNDS = 4
+BEHIND_ALL = 2.5
+"""Seconds: whoever came first is looked at first, 500 hellos at 4 ms each (docs/security.md)."""
 ATTACKS = {
-    "500 silent": (500, b"", b""),
-    "200 hellos, a byte at a time": (200, HELLO[:20], b"x"),
-    "500 hellos without the rest": (500, HELLO, b""),
-    "200 hellos with nonsense behind them": (200, HELLO, b"x"),
-    "200 in plaintext": (200, b"GET /livez HTTP/1.1\r\nHost: kproxy\r\n", b"x"),
+    "500 silent": (500, b"", b"", AT_MOST),
+    "200 hellos, a byte at a time": (200, HELLO[:20], b"x", AT_MOST),
+    "500 hellos without the rest": (500, HELLO, b"", BEHIND_ALL),
+    "200 hellos with nonsense behind them": (200, HELLO, b"x", AT_MOST),
+    "200 in plaintext": (200, b"GET /livez HTTP/1.1\r\nHost: kproxy\r\n", b"x", AT_MOST),
 }
 
 
-@pytest.mark.parametrize(("count", "sent", "drip"), ATTACKS.values(), ids=ATTACKS)
+@pytest.mark.parametrize(("count", "sent", "drip", "most"), ATTACKS.values(), ids=ATTACKS)
 def test_probes_are_answered(
-    proxy: Proxy, healthy: Healthy, count: int, sent: bytes, drip: bytes, bounds: Bounds
+    proxy: Proxy, healthy: Healthy, count: int, sent: bytes, drip: bytes, most: float, bounds: Bounds
 ) -> None:
     """As long as the attack goes on, each time, on a new connection; whatever is ended is there again at once."""
     with Attackers(proxy.admin_port, count, sent, drip):
         took = [answered(proxy, probe) for probe in PROBES * ROUNDS]
-        bounds.below(median(took), AT_MOST, "seconds until a probe was answered")
+        bounds.below(median(took), most, "seconds until a probe was answered")
     bounds.below(healthy.slowest, AT_MOST, "seconds of a healthy client")
     until(lambda: answered(proxy, "/livez") < AT_MOST, "it is as before")
     print(f"median {median(took):.3f} s, slowest {max(took):.3f} s; beside it {healthy.slowest:.3f} s")

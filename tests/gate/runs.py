@@ -19,7 +19,7 @@ def side_by_side(phase: Sequence[Stage], build: Path) -> list[Result]:
 
 
 def _run(stage: Stage, ports: str, build: Path) -> Result:
-    print(f"== {stage.name}", flush=True)
+    print(f"== {stage.name}\n", end="", flush=True)  # one write: stages side by side begin at once
     result = stage.run(build, ports=ports)
     if result.collapsed:
         print(f"== {stage.name}: {result.summary}: once more, since what all share could not be had", flush=True)

@@ -159,7 +159,7 @@ def events(directory: Path) -> Shown:
     return [json.loads(line) for file in files for line in gzip.decompress(file.read_bytes()).splitlines()]
 
 
-@pytest.fixture(scope="module", params=["files", "topics", "both"])
+@pytest.fixture(scope="module", params=["files", pytest.param("topics", marks=pytest.mark.long), "both"])
 def output(
     request: pytest.FixtureRequest, written: Written, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:

@@ -66,5 +66,7 @@ def closing(kproxy: Kproxy) -> Iterator[None]:
 def test_interrupted(kproxy: Kproxy) -> None:
     """By a person at the terminal."""
     kproxy.inject("Heartbeat", close=True)
+    # As at a terminal: what a shell has begun in the background ignores it, and so does all that it begins.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.killpg(os.getpgrp(), signal.SIGINT)
     signal.pause()
