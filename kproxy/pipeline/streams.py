@@ -55,7 +55,9 @@ def wait(query: StreamingQuery, report: Callable[[dict[str, int]], None]) -> Non
 
 
 _MENDED: Final[Mapping[str, str]] = {
-    r"CONCURRENT_STREAM_LOG_UPDATE|DELTA_CONCURRENT_TRANSACTION": "another job writes this output; end one of the two",
+    # Spark's log of the files that were read has a sentence and no name for it.
+    r"CONCURRENT_STREAM_LOG_UPDATE|Multiple streaming jobs detected|DELTA_CONCURRENT_TRANSACTION": "another job writes "
+    "this output; end one of the two",
     r"KAFKA_DATA_LOSS|data may have been lost": "records of a topic were gone before they were read ({cause}); "
     "--accept-loss goes on without them, and tells in quarantine how many",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -210,6 +211,22 @@ def test_two_jobs_on_one_output(output: Path) -> None:
         streams.alone(streams.place(output.as_uri())),
     ):
         pass
+
+
+@pytest.mark.parametrize("log", ["sources/0", "offsets", "commits"])
+def test_an_entry_of_another_job(spark: SparkSession, tmp_path: Path, output: Path, log: str) -> None:
+    """Whichever of the checkpoint's logs has it: the job ends with the line that says what to do."""
+    directory, entries = tmp_path / "in", output / "_checkpoint" / log
+    file(directory, [push(1, 0)])
+    query = job.Job(Output(spark, str(output)), [FilesInput(str(directory))]).start("1 seconds")
+    try:
+        until((output / "_checkpoint" / "commits" / "0").exists, "the first batch", 60)
+        shutil.copy(entries / "0", entries / "1")
+        file(directory, [push(1, 1)])
+        with pytest.raises(PipelineError, match=f"^the job ended: {_TOLD}$"):
+            streams.wait(query, lambda done: None)
+    finally:
+        query.stop()
 
 
 @pytest.mark.timeout(600)
