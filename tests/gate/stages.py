@@ -16,13 +16,24 @@ SPARKS_OWN: Final = ("port ", "thread ")
 SOCKETS: Final = tuple(f"tests/unit/{room}/" for room in ("admin", "app", "cluster", "local_kafka", "upstream"))
 # The gate's own unit tests, a minute, reach nothing of kproxy.
 OF_THE_GATE: Final = "tests/unit/gate"
-# Two shards of the unit tests, of equal time.
-LONGEST: Final = ("tests/unit/app", "tests/unit/cluster", "tests/unit/upstream")
-REST: Final = ("tests/unit", *(f"--ignore={room}" for room in (*LONGEST, OF_THE_GATE)))
+# Four shards of the unit tests, of about equal time: they mostly wait, so that four fill two processors.
+APP: Final = ("tests/unit/app",)
+CLUSTER: Final = ("tests/unit/cluster", "tests/unit/upstream")
+RELAY: Final = ("tests/unit/relay", "tests/unit/admin", "tests/unit/observe")
+REST: Final = ("tests/unit", *(f"--ignore={room}" for room in (*APP, *CLUSTER, *RELAY, OF_THE_GATE)))
 QUICK: Final = ("tests/property", "tests/bench", "tests/fuzz", "tests/soak/test_verdict.py", "tests/interruptions")
 # What asks for authentication or TLS: a newcomer's `make test` leaves it out.
 SECURE: Final = ("tests/clients/sasl", "tests/clients/tls")
-REACHED: Final = ("build/gate/reached-unit-1.json", "build/gate/reached-unit-2.json")
+UNIT: Final = tuple(
+    Stage(f"unit-{name}", pytest=tests, again=SOCKETS, coverage=True, least=least)
+    for name, tests, least in (
+        ("app", APP, 125),
+        ("cluster", CLUSTER, 660),
+        ("relay", RELAY, 2_285),
+        ("rest", REST, 4_560),
+    )
+)
+REACHED: Final = tuple(f"build/gate/reached-{stage.name}.json" for stage in UNIT)
 # The relay's tests on compiled modules: what is not optimized is compiled in half the time, and is as right.
 COMPILED: Final = ("make", "test-compiled", "PYTEST=-q -p tests.gate.reports --gate-reports {reports}")
 
@@ -30,15 +41,14 @@ Phase = tuple[Stage, ...]
 PHASES: Final[tuple[Phase, ...]] = (
     (Stage("check", command=("make", "check")),),
     (
-        Stage("unit-1", pytest=LONGEST, again=SOCKETS, coverage=True, least=785),
-        Stage("unit-2", pytest=REST, again=SOCKETS, coverage=True, least=6_860),
+        *UNIT,
         Stage("compiled", command=COMPILED, environment={"MYPYC_OPT_LEVEL": "0"}, least=2_500),
-        # Four on two processors: the unit tests mostly wait, Spark never does.
+        # Six on two processors: the unit tests mostly wait, Spark never does.
         Stage("quick", pytest=(*QUICK, OF_THE_GATE), again=QUICK, least=1_725),
     ),
     (
         Stage("coverage", command=(sys.executable, "-m", "tests.support.pure_coverage", *REACHED)),
-        Stage("pipeline", pytest=("tests/pipeline", *CORE), python=SPARK, least=208, leaves=SPARKS_OWN),
+        Stage("pipeline", pytest=("tests/pipeline", *CORE), python=SPARK, least=209, leaves=SPARKS_OWN),
     ),
     (
         Stage(

@@ -202,7 +202,7 @@ def test_flaky_tests_are_written_down(tmp_path: Path) -> None:
 def test_stages_by_name() -> None:
     """A family has all of its shards; a name that is none is refused."""
     names = {stage.name for phase in stages.chosen({"unit", "real"}) for stage in phase}
-    assert names == {"unit-1", "unit-2", "coverage", "real"}
+    assert names == {"unit-app", "unit-cluster", "unit-relay", "unit-rest", "coverage", "real"}
     assert stages.chosen({"all"}) == list(stages.PHASES)
     with pytest.raises(ValueError, match="no stage reel: all, or of check, compiled, demo"):
         stages.chosen({"reel"})
