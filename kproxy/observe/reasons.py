@@ -53,7 +53,6 @@ class Reason(StrEnum):
     UNSUPPORTED_VERSION = "unsupported_version"
     REFUSED_API = "refused_api"
     CORRELATION_MISMATCH = "correlation_mismatch"
-    CORRELATION_REUSED = "correlation_reused"
     UNMAPPED_NODE = "unmapped_node"
     NO_FREE_PORT = "no_free_port"
     CLIENT_LIMIT = "client_limit"
@@ -135,7 +134,6 @@ EXPLAINED: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.UNSUPPORTED_VERSION: "the request's version is outside of what broker and kproxy both know",
         Reason.REFUSED_API: "the request's api key is not open to clients: it is for brokers, or switched off",
         Reason.CORRELATION_MISMATCH: "a response's correlation id is not the one of the oldest request in flight",
-        Reason.CORRELATION_REUSED: "the client used a correlation id that it still had in flight",
         Reason.UNMAPPED_NODE: "a broker named a node for which the configuration has no port: see nodes.ranges",
         Reason.NO_FREE_PORT: "a node has no advertised port: the range is used up; widen it",
         Reason.CLIENT_LIMIT: "the limit of client connections is reached: limits.max_connections, or open files",

@@ -47,11 +47,10 @@ class Expected:
 class InFlight:
     """A queue that is linked through its entries: it mostly holds one, and mypyc makes each link a plain field."""
 
-    __slots__ = ("_ids", "count", "first", "last")
+    __slots__ = ("count", "first", "last")
 
     def __init__(self) -> None:
         self.count = 0
-        self._ids: set[int] | None = None  # of all entries, since the first `has`; None when nobody asked
         self.first: Expected | None = None
         """The one to be answered next."""
         self.last: Expected | None = None
@@ -75,21 +74,6 @@ class InFlight:
             self.last.behind = expected
         self.last = expected
         self.count += 1
-        if self._ids is not None:
-            self._ids.add(expected.correlation_id)
-
-    def has(self, correlation_id: int) -> bool:
-        """Return whether an entry has this id. The first call since the queue was empty looks at all entries."""
-        if self._ids is None:
-            self._ids = {expected.correlation_id for expected in self}
-        return correlation_id in self._ids
-
-    def rename(self, expected: Expected, correlation_id: int) -> None:
-        """Give an entry of the queue another id."""
-        if self._ids is not None:
-            self._ids.discard(expected.correlation_id)
-            self._ids.add(correlation_id)
-        expected.correlation_id = correlation_id
 
     def pop(self) -> Expected:
         """Remove the first and return it; there must be one."""
@@ -98,15 +82,7 @@ class InFlight:
         self.first = expected.behind
         expected.behind = None  # long queues would be freed by recursion
         self.count -= 1
-        if self._ids is not None:
-            self._forget(expected.correlation_id)
         return expected
-
-    def _forget(self, correlation_id: int) -> None:
-        assert self._ids is not None
-        self._ids.discard(correlation_id)
-        if self.first is None:
-            self._ids = None
 
     def clear(self) -> None:
         """Remove all."""

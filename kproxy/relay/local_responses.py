@@ -62,8 +62,7 @@ class LocalResponses:
     def ask(self, expected: Expected, dialogue: BrokerDialogue) -> None:
         """Send a dialogue's question; the broker's next response to `expected` answers it."""
         expected.answer = dialogue
-        (correlation_id,) = _CORRELATION_ID.unpack_from(dialogue.request)
-        self._in_flight.rename(expected, correlation_id)
+        (expected.correlation_id,) = _CORRELATION_ID.unpack_from(dialogue.request)
         self._broker.send(dialogue.request)
 
     def park(self, expected: Expected, parked: Deferred) -> None:

@@ -35,7 +35,6 @@ PROTOCOL_ERRORS: Final = frozenset(
         Reason.UNSUPPORTED_VERSION,
         Reason.REFUSED_API,
         Reason.CORRELATION_MISMATCH,
-        Reason.CORRELATION_REUSED,
     }
 )
 _EXPECTED: Final = frozenset(

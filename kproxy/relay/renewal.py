@@ -10,7 +10,6 @@ the first question to the last answer. What the client has asked before is answe
 from __future__ import annotations
 
 import time
-from itertools import count
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import trio
@@ -37,6 +36,8 @@ Answer = TypeVar("Answer", bound=WireMessage)
 _KEY: Final = ApiKey.SASL_HANDSHAKE
 _ROUTE: Final = Route(APIS[_KEY], 1, PASS_UNCHANGED, ApiCounters(_KEY, 1))
 """Of each of kproxy's questions. None is counted: the client has not asked them."""
+_NUMBER: Final = 1
+"""The correlation id of each. One of the client's may have it, too: the broker answers in order."""
 _SOONEST: Final = 1.1
 """Seconds between two logins: a broker takes one a second on a connection."""
 # Not Final, for tests change it.
@@ -119,11 +120,10 @@ class Renewal:
 
     def _ask(self, message: Request) -> None:
         connection = self._connection
-        number = next(number for number in count(1) if not connection.in_flight.has(number))
         self._response, self._answered = None, trio.Event()
-        dialogue = BrokerDialogue(self._steps(question(message, number)), self)
+        dialogue = BrokerDialogue(self._steps(question(message, _NUMBER)), self)
         dialogue.step(None)
-        self._question = Expected(number, _ROUTE, time.monotonic())
+        self._question = Expected(_NUMBER, _ROUTE, time.monotonic())
         self._asked = True
         connection.in_flight.append(self._question)
         try:

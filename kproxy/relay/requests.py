@@ -54,7 +54,6 @@ class RequestFlow(Flow):
         "_asked_last",
         "_chosen",
         "_fresh",
-        "_highest",
         "_id",
         "_in_flight",
         "_own",
@@ -89,7 +88,6 @@ class RequestFlow(Flow):
     ) -> None:
         super().__init__(broker, owner)
         self._in_flight = in_flight
-        self._highest = 0  # the highest correlation id since nothing was in flight
         self._fresh: list[Expected] = []  # the requests of what was fed last
         self._rewrite: BodyRewriter | None = None  # of the frame under way
         self._route: Route | None = None  # of a request that is not noted yet, as are the next four
@@ -238,14 +236,13 @@ class RequestFlow(Flow):
         return None
 
     def _found(self, route: Route, correlation_id: int, size: int, now: float, responds: bool) -> None:
-        """Note the request before, remember this one; raises `Fault` where responses would be indistinguishable."""
+        """Note the request before, remember this one.
+
+        Its correlation id may be in flight already (kafka-php sends the API key as the id). Brokers answer in order and
+        do not look at it.
+        """
         if self._route is not None:
             self.note()
-        if responds:
-            if correlation_id <= self._highest and self._in_flight.first is not None:
-                self._check_new(correlation_id, route)
-            else:
-                self._highest = correlation_id
         self._route = route
         self._id = correlation_id
         self._size = size
@@ -271,15 +268,6 @@ class RequestFlow(Flow):
         self._fresh.append(expected)  # with acks=0 too: the last of them is the frame that may be under way
         if self._responds:
             self._in_flight.append(expected)
-
-    def _check_new(self, correlation_id: int, route: Route) -> None:
-        """Raise `Fault` if the id is in flight: the client could not tell the two responses apart.
-
-        Clients count upwards, so hardly any id is checked here.
-        """
-        if self._in_flight.has(correlation_id):
-            detail = f"correlation id {correlation_id} is still in flight"
-            raise Fault(Reason.CORRELATION_REUSED, detail, route.api_key)
 
     def settle(self, done: float) -> None:
         """Set the time from which the broker is waited for: what was fed last is out at `done`."""
@@ -409,12 +397,7 @@ class RequestFlow(Flow):
         elif isinstance(outcome, Forward) and outcome.unseen:
             route = route.unseen()
         decision = begun(outcome, self) if isinstance(outcome, AskBroker) else outcome
-        try:
-            self._found(route, correlation_id, len(frame), now, responds=True)
-        except Fault:
-            if isinstance(decision, BrokerDialogue | Deferred):
-                decision.abandon()
-            raise
+        self._found(route, correlation_id, len(frame), now, responds=True)
         self.note()
         if isinstance(decision, BrokerDialogue):
             self.asking_broker = True

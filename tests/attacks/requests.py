@@ -118,14 +118,6 @@ def trickling_broker(target: Target) -> Steps:
     flood(connections, asked, target)
 
 
-def reused_ids(target: Target) -> Steps:
-    """Connections that send 5,000 requests with one correlation id, one after the other."""
-    asked = SMALLEST * 5_000
-    yield
-    for _ in target.lasting():
-        converse(target.connect(), asked, 5_000, 0.5)
-
-
 def huge_api_versions(size: int = _HUGE) -> bytes:
     """ApiVersions v3 with 1.9 million tagged fields."""
     tags = bytearray()
@@ -188,7 +180,6 @@ ATTACKS: Final = (
     Attack("api-versions-flood", None, "20 connections ask for ApiVersions without end", api_versions_flood),
     Attack("unacknowledged", None, "16 connections produce with acks=0 without end", unacknowledged),
     Attack("trickling-broker", None, "the broker answers byte by byte", trickling_broker),
-    Attack("reused-ids", None, "5,000 requests with one correlation id", reused_ids),
     Attack("huge-api-versions", None, "ApiVersions of 2 million tagged fields", partial(huge, huge_api_versions)),
     Attack("huge-coordinator", None, "FindCoordinator for 8 million keys", partial(huge, huge_find_coordinator)),
     Attack("huge-join", None, "JoinGroup of 2.8 million protocols", partial(huge, huge_join_group)),

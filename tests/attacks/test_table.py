@@ -72,7 +72,6 @@ ROWS: Final = {
     "metadata-flood": Row(4, "connections take turns, however many requests are there"),
     "unacknowledged": Row(3, "requests without a response take turns, too"),
     "trickling-broker": Row(2, "a broker's tiny segments do not hold others up"),
-    "reused-ids": Row(2, "an id in use ends the connection at once"),
     "huge-join": Row(2, "what passes unread costs nothing"),
     "connect-storm": Row(3, "accepting takes turns with relaying"),
     "first-request-storm": Row(3, "so does dialling brokers"),

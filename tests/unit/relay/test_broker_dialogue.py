@@ -163,17 +163,12 @@ def test_what_was_held_behind_a_dialogue_may_be_wrong() -> None:
 
 
 def test_an_id_twice_in_flight() -> None:
-    """The dialogue has begun, and is closed; the broker has not received its question."""
-    relay = Own().play([("client", frames.heartbeat(5)[0] + dialogue(5, 1))], whole)
-    assert (relay.reason, relay.room.over) == (Reason.CORRELATION_REUSED, [5])
-    assert bytes(relay.broker.data) == frames.heartbeat(5)[0]
-
-
-def test_an_id_twice_in_flight_of_an_answer_that_is_to_come() -> None:
-    """If the broker need not be asked, the room that parked the answer is notified that it is not wanted."""
-    relay = Own().play([("client", ONE[0] + dialogue(1, ENDS_PARKED))], whole)
-    assert (relay.reason, relay.room.over, relay.room.abandoned) == (Reason.CORRELATION_REUSED, [1], [1])
-    assert sent(relay) == b""
+    """The dialogue begins behind the request before it, and gets its own answer."""
+    ping, pong = frames.heartbeat(5)
+    relay = Own().play([("client", ping + dialogue(5, 1)), ("broker", pong), *steps(5, 1)], whole)
+    assert (relay.reason, relay.room.over) == (None, [5])
+    assert sent(relay) == pong + asked_broker(5, 1)
+    assert len(relay.in_flight) == 0
 
 
 def test_the_end_of_a_connection() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from kproxy.observe.counters import ClusterCounters
 from kproxy.protocol.api_table import ApiTable
 from kproxy.relay.in_flight import Expected, InFlight
@@ -37,22 +34,6 @@ def test_a_long_queue_is_freed_link_by_link() -> None:
     queue.clear()
     assert (len(queue), queue.first, queue.last) == (0, None, None)
     assert all(entry.behind is None for entry in entries)
-
-
-@given(st.lists(st.tuples(st.sampled_from(["append", "append", "pop", "has", "rename"]), st.integers(0, 9))))
-def test_ids_that_are_in_the_queue(moves: list[tuple[str, int]]) -> None:
-    """As a search through all entries would find them, whatever came and went; ids that wait twice aside."""
-    queue = InFlight()
-    for move, number in moves:
-        ids = [expected.correlation_id for expected in queue]
-        if move == "has":
-            assert queue.has(number) == (number in ids)
-        elif move == "pop" and queue.first is not None:
-            queue.pop()
-        elif move == "rename" and queue.last is not None and ids and number not in ids:
-            queue.rename(queue.last, number)
-        elif move == "append" and number not in ids:
-            queue.append(_expected(number))
 
 
 def test_times_begin_when_the_request_was_received() -> None:

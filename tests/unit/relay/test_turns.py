@@ -10,7 +10,7 @@ from kproxy.relay.flow import TURN
 from kproxy.wire.primitives import INT32
 from tests.support.batches import batch
 from tests.unit.relay import frames
-from tests.unit.relay.flows import KIB, Relay, by, play
+from tests.unit.relay.flows import KIB, Relay, play
 from tests.unit.relay.sockets import eventually, request, response, stage
 
 PIPELINED = 9300
@@ -83,17 +83,6 @@ def test_a_request_of_many_batches_that_are_rewritten() -> None:
     relay.resolved()
     assert bytes(relay.broker.data) == produce(ids.renumbered(7))
     assert relay.turns >= 2
-
-
-def test_a_correlation_id_twice_in_flight_behind_many() -> None:
-    """It is refused when ids go down, too, and whether or not it was looked for before."""
-    asked = [request(number) for number in range(500, 0, -1)]
-    relay = Relay().play([("client", b"".join(asked))], by(KIB))
-    relay.feed("broker", response(500))
-    relay.feed("client", request(500))
-    assert relay.reason is None
-    relay.feed("client", request(250))
-    assert relay.reason is Reason.CORRELATION_REUSED
 
 
 async def test_another_connection_goes_between_the_turns() -> None:

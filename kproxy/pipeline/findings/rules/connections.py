@@ -113,7 +113,6 @@ _HINTS: Final = (
     ("unknown_api", "it is newer than kproxy, or does not speak Kafka"),
     ("unsupported_version", "it is too old, or too new, for the brokers"),
     ("refused_api", "it asks for what is only for brokers, or switched off"),
-    ("correlation_reused", "its library numbers requests wrongly: upgrade it"),
 )
 _REFUSED: Final = Rule(
     name="connections-cut-off",
