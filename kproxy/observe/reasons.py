@@ -89,7 +89,8 @@ EXPLAINED: Final[Mapping[Reason, str]] = MappingProxyType(
     {
         Reason.CLIENT_CLOSED: "the client closed the connection, nothing was lost",
         Reason.CLIENT_RESET: "the client's socket failed or was reset: look at the client or the network before kproxy",
-        Reason.BROKER_CLOSED: "the broker closed the connection, between two frames",
+        Reason.BROKER_CLOSED: "the broker closed the connection, between two frames, or it refused a client of "
+        "SaslHandshake v0",
         Reason.BROKER_RESET: "the broker's socket failed or was reset: look at the broker or the network behind kproxy",
         Reason.CONNECT_FAILED: "the broker refused the connection or has no route: check that it runs and listens",
         Reason.CONNECT_TIMEOUT: "the broker did not accept the connection in time: check firewall and load",

@@ -12,6 +12,7 @@ from typing import Final, Protocol, TypeVar, cast
 from kproxy.observe.counters import ClusterCounters
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.fault import Fault
+from kproxy.protocol.sasl_tokens import Unframed
 from kproxy.wire.arriving import ArrivingWalk
 
 S = TypeVar("S")
@@ -109,6 +110,7 @@ class Context:
         "session_ends",
         "software",
         "software_label",
+        "unframed",
         "walk",
     )
 
@@ -153,6 +155,8 @@ class Context:
         self.software: tuple[str, str] | None = None
         """Name and version of the client's software, as it reports them (KIP-511)."""
         self.software_label: tuple[str, str] | None = None
+        self.unframed: Unframed | None = None
+        """Set while the client's bytes are SASL tokens without Kafka's header (SaslHandshake v0)."""
         self.walk: ArrivingWalk | None = None
         """The walk over the frame that a handler is called for, if that frame came in pieces; see `walked`."""
         self._states: dict[object, object] | None = None

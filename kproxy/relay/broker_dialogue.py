@@ -28,12 +28,14 @@ class Waiting(Protocol):
 class BrokerDialogue:
     """Runs the `steps` of an `AskBroker` for one request in flight."""
 
-    __slots__ = ("_steps", "request", "requests")
+    __slots__ = ("_steps", "own", "request", "requests")
 
-    def __init__(self, steps: Steps, requests: Waiting) -> None:
+    def __init__(self, steps: Steps, requests: Waiting, *, own: bool = False) -> None:
         self._steps = steps
         self.requests = requests
         """The flow that waits for the dialogue's end."""
+        self.own = own
+        """True where kproxy asks on its own, and no request of the client's is counted or answered."""
         self.request = b""
         """The frame of the question that the broker gets next."""
 

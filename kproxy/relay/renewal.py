@@ -121,7 +121,7 @@ class Renewal:
     def _ask(self, message: Request) -> None:
         connection = self._connection
         self._response, self._answered = None, trio.Event()
-        dialogue = BrokerDialogue(self._steps(question(message, _NUMBER)), self)
+        dialogue = BrokerDialogue(self._steps(question(message, _NUMBER)), self, own=True)
         dialogue.step(None)
         self._question = Expected(_NUMBER, _ROUTE, time.monotonic())
         self._asked = True

@@ -15,12 +15,14 @@ from kproxy.protocol.body_rewriter import BodyRewriter
 from kproxy.protocol.context import MAX_NAME, Context
 from kproxy.protocol.fault import Fault
 from kproxy.protocol.outcomes import Answer, AskBroker, Deferred, Forward, Hold, Incremental, Outcome
+from kproxy.protocol.sasl_tokens import AUTHENTICATE_V0, authenticate
 from kproxy.relay.broker_dialogue import BrokerDialogue, begun
 from kproxy.relay.flow import SHIFT, SMALL, TURN, UNTIL_RESUMED, Flow, Outlet, Owner
 from kproxy.relay.in_flight import Expected, InFlight
 from kproxy.relay.local_responses import LocalResponses
 from kproxy.relay.sniff import no_request
 from kproxy.wire.header import client_id_in
+from kproxy.wire.primitives import INT32
 from kproxy.wire.primitives import frame as framed
 from kproxy.wire.skim import ACKS_BITS, MOST_ACKS, acks
 
@@ -184,7 +186,9 @@ class RequestFlow(Flow):
         self.passing -= count
 
     def _scan(self, buf: Chunk, pos: int, now: float) -> Chunk | None:
-        """Look at the frames from `pos` on; return what of them is still to be sent."""
+        """Look at what comes from `pos` on; return what of it is still to be sent."""
+        if self.context.unframed is not None:
+            return self._scan_token(buf, pos, now)
         start, end, need = pos, len(buf), 0
         if self.passing or self._rewrite is not None:
             buf, pos, need = self._pass_on(buf, pos)
@@ -231,9 +235,9 @@ class RequestFlow(Flow):
             pos = end if beyond > 0 else frame_end
         if need:
             self._hold(buf, start, pos, need)
-        elif pos > start:
-            return buf[start:pos] if start else buf
-        return None
+            return None
+        rest = buf[start:pos] if start else buf
+        return rest if pos > start else None
 
     def _found(self, route: Route, correlation_id: int, size: int, now: float, responds: bool) -> None:
         """Note the request before, remember this one.
@@ -339,7 +343,7 @@ class RequestFlow(Flow):
             self._rest()
             return True
         self._keep_choice(route)
-        question = BrokerDialogue(steps, self)
+        question = BrokerDialogue(steps, self, own=True)
         question.step(None)
         self.note()
         expected = Expected(0, route, now)
@@ -411,6 +415,26 @@ class RequestFlow(Flow):
             self._owner.unsteady()
         self._own.decided(decision)
         self.handling = False
+
+    def _scan_token(self, buf: Chunk, pos: int, now: float) -> Chunk | None:
+        """Take the SASL token at `pos`, a length and its bytes; what is behind it waits for the broker's answer."""
+        self._route_last, self._asked_last = self._table.route(AUTHENTICATE_V0), -1
+        need = self._token_bytes(buf, pos) if self._turn > 0 else self._rest()
+        if len(buf) - pos < need:
+            self._hold(buf, pos, pos, need)
+            return None
+        request = authenticate(self.context.client_id, buf[pos + INT32.size : pos + need])
+        self._whole(self._route_last, memoryview(request), 0, now)
+        return self._scan(buf, pos + need, now) if self._takes_more(buf, pos + need) else None
+
+    def _token_bytes(self, buf: Chunk, pos: int) -> int:
+        """Return how many bytes must be there: those of the length, or of the whole token."""
+        if len(buf) - pos < INT32.size:
+            return INT32.size
+        (size,) = INT32.unpack_from(buf, pos)
+        if size < 0:
+            raise Fault(Reason.INVALID_FRAME_SIZE, f"a SASL token of {size} bytes", self.last_api)
+        return self._to_hold(self._route_last, size)
 
     def _handled(self, handler: RequestHandler, frame: memoryview) -> Outcome | None:
         """Return what becomes of a whole request.

@@ -75,7 +75,7 @@ class Renewed(Play):
 
     def _ask(self) -> None:
         number = 1  # as the client's first request may have, and kproxy's question before
-        dialogue = BrokerDialogue(self._steps(frames.raw_request(_KEY, 1, number, b"of kproxy")), self)
+        dialogue = BrokerDialogue(self._steps(frames.raw_request(_KEY, 1, number, b"of kproxy")), self, own=True)
         dialogue.step(None)
         expected = Expected(number, _ROUTE, self.relay.now)
         self.relay.in_flight.append(expected)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kproxy.relay.apis.sasl import MECHANISMS, Exchanges, Mechanism
+from kproxy.wire.primitives import frame as framed
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Relay, by
 
@@ -21,6 +22,7 @@ _BYTES = st.one_of(
 _NAMES = st.text(min_size=1, max_size=40).filter(lambda name: "\0" not in name and name.isprintable())
 _MECHANISMS = st.sampled_from([*MECHANISMS, "GSSAPI", "?"])
 _STEPS = st.integers(1, 200)
+PING, PONG = frames.heartbeat(7)
 
 
 @given(st.sampled_from(list(MECHANISMS.values())), _BYTES)
@@ -80,3 +82,23 @@ def test_any_bytes_pass(
     passed = (bytes(relay.broker.data), bytes(relay.client.data))
     assert (relay.reason, *passed) == (None, b"".join(requests), b"".join(responses))
     assert relay.context.principal is None or relay.context.principal.startswith("User:")
+
+
+@given(st.lists(st.tuples(_BYTES, st.binary(min_size=1, max_size=80)), max_size=4), _BYTES, st.booleans(), _STEPS)
+def test_any_token_passes_without_a_header(
+    exchange: list[tuple[bytes, bytes]], last: bytes, at_once: bool, step: int
+) -> None:
+    """Behind SaslHandshake v0, until the broker's is empty; whether or not the client waits, and however it is cut."""
+    tokens = [*exchange, (last, b"")]
+    said = [frames.request(17, 0, 5, {"Mechanism": "GSSAPI"}), *(framed(token) for token, _ in tokens), PING]
+    heard = [frames.response(17, 0, 5, {"Mechanisms": ["GSSAPI"]})]
+    heard += [frames.response(36, 0, 0, {"AuthBytes": token}) for _, token in tokens]
+    relay = Relay()
+    if at_once:
+        relay.play([("client", b"".join(said))], by(step))
+    for token, answer in zip(said, [*heard, PONG], strict=True):
+        relay.play([("client", b"" if at_once else token), ("broker", answer)], by(step))
+    asked = [frames.request(36, 0, 0, {"AuthBytes": token}) for token, _ in tokens]
+    to_broker = b"".join([frames.request(17, 1, 5, {"Mechanism": "GSSAPI"}), *asked, PING])
+    to_client = heard[0] + b"".join(framed(token) for _, token in exchange) + PONG  # a broker ends in silence
+    assert (relay.reason, bytes(relay.broker.data), bytes(relay.client.data)) == (None, to_broker, to_client)

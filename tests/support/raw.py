@@ -121,8 +121,8 @@ class RawClient:
 
     def receive(self) -> tuple[int, bytes]:
         """Return the next response: its correlation id and the bytes after it."""
-        size = struct.unpack(">i", self._exactly(4))[0]
-        payload = self._exactly(size)
+        size = struct.unpack(">i", self.exactly(4))[0]
+        payload = self.exactly(size)
         return struct.unpack_from(">i", payload)[0], payload[4:]
 
     def ask(self, frame: bytes) -> bytes:
@@ -155,7 +155,8 @@ class RawClient:
     ) -> None:
         self.close()
 
-    def _exactly(self, size: int) -> bytes:
+    def exactly(self, size: int) -> bytes:
+        """Return so many bytes of what comes, whatever they are; EOFError where the peer closes before."""
         received = bytearray()
         while len(received) < size:
             part = self.socket.recv(min(size - len(received), 1 << 20))

@@ -81,7 +81,8 @@ _LOWEST_OF_BROKER: Final = frozenset({ApiKey.PRODUCE, ApiKey.SASL_HANDSHAKE})
 """librdkafka derives more from the lowest version than what it may send, and sends higher ones.
 
 From Produce's the record format: brokers name 0 and serve 3 (KAFKA-18659). From SaslHandshake's, before 2.11, whether
-the broker authenticates at all: without 0 it does not try, though it sends 1.
+the broker authenticates at all: without 0 it does not try, though it sends 1. Clients that authenticate to kproxy are
+not let in by 0 a second time.
 """
 
 

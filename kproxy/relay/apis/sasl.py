@@ -1,7 +1,8 @@
 # This module is pure (no I/O, no clock).
 """Learns a connection's principal: the name in the client's SASL exchange, once the broker has accepted it.
 
-Runs for each SaslHandshake (17) request, and for each SaslAuthenticate (36) request and its response.
+Runs for each SaslHandshake (17) request, and for each SaslAuthenticate (36) request and its response. The tokens behind
+SaslHandshake v0 are such requests, too (`sasl_tokens`).
 
 Secrets: passwords, proofs and tokens are neither kept nor shown. Only the name in a message is read. It is believed
 only when the broker has accepted the exchange that it began. A client cannot forge that answer: each response is
@@ -17,12 +18,15 @@ import json
 import re
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
+from struct import Struct
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from kproxy.errors import MalformedMessageError
 from kproxy.protocol.api_table import ApiPolicy, Chunk, OnRequest, OnResponse, Respond, Route
 from kproxy.protocol.context import Context
+from kproxy.protocol.outcomes import AskBroker
+from kproxy.relay.apis import sasl_tokens
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.sasl_authenticate_request import SaslAuthenticateRequest
@@ -34,6 +38,7 @@ MAX_NAME: Final = 255
 """The most bytes of a name: what OpenID Connect allows a subject. A longer one is ignored: anyone may send anything."""
 _MAX_MESSAGE: Final = 64 << 10
 """The most bytes of a message that is read; tokens are far smaller."""
+_VERSION: Final = Struct(">2xh")
 _NUL: Final = b"\0"
 _PLAIN_PARTS: Final = 3
 _TOKEN_PARTS: Final = 3
@@ -202,9 +207,15 @@ _TYPE: Final = "User"
 """The type of every principal that Kafka's default builder makes."""
 
 
-def begin(context: Context, frame: memoryview) -> None:
+def begin(context: Context, frame: memoryview) -> AskBroker | None:
     """Note the mechanism; the broker's later answers show whether it knows it."""
-    context.state(Exchanges).begin(_mechanism(frame))
+    mechanism = _mechanism(frame)
+    context.state(Exchanges).begin(mechanism)
+    (version,) = _VERSION.unpack_from(frame)
+    if version > 0:
+        return None
+    known = None if mechanism is None else MECHANISMS.get(mechanism)
+    return sasl_tokens.shake(context, frame, mechanism, _empty if known is None else known.accepted)
 
 
 def _mechanism(frame: memoryview) -> str | None:
@@ -215,9 +226,10 @@ def _mechanism(frame: memoryview) -> str | None:
         return None
 
 
-def say(context: Context, frame: memoryview) -> None:
+def say(context: Context, frame: memoryview) -> AskBroker | None:
     """Note the name that the client claims, until the broker has answered."""
     context.state(Exchanges).say(_message(frame))
+    return None if context.unframed is None else sasl_tokens.take(context, frame)
 
 
 def _message(frame: memoryview) -> bytes | None:
@@ -257,7 +269,7 @@ def _answer(frame: memoryview, version: int) -> SaslAuthenticateResponse | None:
 
 POLICIES: Final[Mapping[int, ApiPolicy]] = MappingProxyType(
     {
-        ApiKey.SASL_HANDSHAKE: ApiPolicy(on_request=OnRequest.WHOLE, request=begin, refuse_below=1),
+        ApiKey.SASL_HANDSHAKE: ApiPolicy(on_request=OnRequest.WHOLE, request=begin),
         ApiKey.SASL_AUTHENTICATE: ApiPolicy(
             on_request=OnRequest.WHOLE,
             request=say,

@@ -1,10 +1,9 @@
-"""SaslHandshake: v1 passes and names the mechanism; v0 is refused."""
+"""SaslHandshake: v1 passes and names the mechanism. Of v0 see test_sasl_tokens."""
 
 from __future__ import annotations
 
 import pytest
 
-from kproxy.observe.reasons import Reason
 from tests.unit.relay import frames
 from tests.unit.relay.flows import play
 
@@ -29,10 +28,3 @@ def test_a_malformed_one_is_the_brokers_to_refuse(rest: bytes) -> None:
     for key, version, number in ((17, 1, 4), (17, 1, 5), (36, 2, 6)):
         relay.feed("broker", frames.response(key, version, number))
     assert (relay.reason, relay.context.principal) == (None, None)
-
-
-def test_v0_is_refused_before_the_broker_sees_it() -> None:
-    """The detail names what is served."""
-    relay = play([("client", frames.request(17, 0, 5, {"Mechanism": "PLAIN"}))])
-    assert (relay.reason, bytes(relay.broker.data)) == (Reason.UNSUPPORTED_VERSION, b"")
-    assert "1..1" in relay.detail

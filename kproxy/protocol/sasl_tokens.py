@@ -1,0 +1,36 @@
+# This module is pure (no I/O, no clock).
+"""SASL tokens without Kafka's header: what follows SaslHandshake v0, which clients from before Kafka 1.0 send.
+
+A token is its length and its bytes, in both directions. A broker knows it by the state of the connection. So does the
+request flow (`Context.unframed`), and hands it on as the SaslAuthenticate request that later clients send.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from kproxy.wire.generated.api_keys import ApiKey
+from kproxy.wire.header import RequestHeader, encode_request_header
+from kproxy.wire.primitives import Buffer
+from kproxy.wire.primitives import frame as framed
+
+AUTHENTICATE_V0: Final = ApiKey.SASL_AUTHENTICATE << 16
+"""Api key and version in one, of the request that a token goes on as. Every broker that has the API knows v0."""
+
+Accepted = Callable[[bytes], bool]
+"""Takes a token of the broker; returns whether it accepts the client."""
+
+
+class Unframed(NamedTuple):
+    """What is known of an exchange whose tokens come without Kafka's header. The client's requests come behind it."""
+
+    accepted: Accepted
+    tells_the_end: bool
+    """False where a broker sends no last token, not even an empty one."""
+
+
+def authenticate(client_id: str | None, token: Buffer) -> bytes:
+    """Return a SaslAuthenticate request v0 with this token, without its size."""
+    header = RequestHeader(ApiKey.SASL_AUTHENTICATE, 0, 0, client_id)
+    return encode_request_header(header) + framed(token)

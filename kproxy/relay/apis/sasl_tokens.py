@@ -1,0 +1,76 @@
+# This module is pure (no I/O, no clock).
+"""SaslHandshake v0 and the tokens behind it: the broker is asked as later clients ask it (KIP-152).
+
+The client's handshake goes to the broker as v1, so that the broker takes SaslAuthenticate requests afterwards. Its
+answer is the same in both versions. Each token becomes such a request (`kproxy.protocol.sasl_tokens`), and the token
+in the broker's answer goes to the client without Kafka's header.
+
+Both are dialogues: what the client sends behind one is held until the broker has answered, for only the answer says
+whether a token or a request comes next.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kproxy.observe.reasons import Reason
+from kproxy.protocol.context import Context
+from kproxy.protocol.fault import Fault
+from kproxy.protocol.outcomes import AskBroker, Steps
+from kproxy.protocol.sasl_tokens import Accepted, Unframed
+from kproxy.wire.generated.api_keys import ApiKey
+from kproxy.wire.generated.error_codes import ErrorCode
+from kproxy.wire.generated.sasl_authenticate_response import SaslAuthenticateResponse
+from kproxy.wire.generated.sasl_handshake_response import SaslHandshakeResponse
+from kproxy.wire.header import decode_response_header
+from kproxy.wire.primitives import INT16
+from kproxy.wire.primitives import frame as framed
+
+_KEY: Final = ApiKey.SASL_HANDSHAKE
+_V1: Final = INT16.pack(_KEY) + INT16.pack(1)
+_HEAD_BYTES: Final = len(_V1)
+_SILENT_AT_THE_END: Final = "GSSAPI"
+"""Behind its last token, a broker says nothing, and so its client reads nothing; SaslAuthenticate says it by no bytes.
+
+PLAIN and OAUTHBEARER end by an empty token that is sent.
+"""
+
+
+def shake(context: Context, frame: memoryview, mechanism: str | None, accepted: Accepted) -> AskBroker:
+    """Ask the broker for the mechanism of a SaslHandshake v0, None where it cannot be read; tokens come next.
+
+    `accepted` is true of the broker's token that accepts the client. An empty one ends any exchange.
+    """
+    unframed = Unframed(accepted, tells_the_end=mechanism != _SILENT_AT_THE_END)
+    return AskBroker(_shaken(context, framed(_V1, frame[_HEAD_BYTES:]), unframed))
+
+
+def _shaken(context: Context, asked: bytes, unframed: Unframed) -> Steps:
+    answer = yield asked
+    _, body = decode_response_header(answer, 0, len(answer), _KEY, 1)
+    code = SaslHandshakeResponse.decode(memoryview(answer)[body:], 1, exact=False).error_code
+    if code != ErrorCode.ILLEGAL_SASL_STATE:  # which a broker says that does not authenticate, and goes on
+        context.unframed = unframed  # where the mechanism is refused, too: a token is to be neither read nor logged
+    return framed(answer)
+
+
+def take(context: Context, frame: memoryview) -> AskBroker:
+    """Send a token to the broker, as the SaslAuthenticate request `frame`; its answer is the client's next token.
+
+    A broker that refuses a token behind SaslHandshake v0 says nothing, and closes. So the connection ends.
+    """
+    return AskBroker(_taken(context, framed(frame)))
+
+
+def _taken(context: Context, asked: bytes) -> Steps:
+    answer = yield asked
+    _, body = decode_response_header(answer, 0, len(answer), ApiKey.SASL_AUTHENTICATE, 0)
+    said = SaslAuthenticateResponse.decode(memoryview(answer)[body:], 0, exact=False)
+    if said.error_code != ErrorCode.NONE:
+        raise Fault(Reason.BROKER_CLOSED, f"it refuses the client's SASL token with error {said.error_code}")
+    unframed = context.unframed
+    assert unframed is not None, "no token is taken before the answer to the one before"
+    token = said.auth_bytes
+    if not token or unframed.accepted(token):
+        context.unframed = None
+    return framed(token) if token or unframed.tells_the_end else b""
