@@ -26,6 +26,7 @@ from kproxy.coordinator.messages import (
     Sync,
     Synced,
 )
+from kproxy.coordinator.newer_members import NewerMembers
 from kproxy.coordinator.rebalance import Rebalance, expel
 from kproxy.coordinator.records import GroupRecord
 from kproxy.coordinator.settings import NEW_MEMBER_TIMEOUT, GroupSettings
@@ -56,6 +57,8 @@ class Coordinator:
         self.in_doubt: Callable[[], bool] = lambda: False
         """Whether another Kafka cluster may have taken its place since."""
         self.usage = Usage()
+        self.newer = NewerMembers()
+        """Who is a member at a broker, by the ids of hosted groups."""
         self._rebalance = rebalance
         self._timers = rebalance.timers
         self._settings_of = settings_of
@@ -72,6 +75,8 @@ class Coordinator:
         group = self.groups.get(said.group_id)
         settings = self._settings_of(said.group_id) if group is None else group.settings
         error = self._malformed(said, settings)
+        if not error and self.is_newer(said.group_id, now):
+            error = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
         error = error or (self._no_group(said) if group is None else self._no_place(group, said, now))
         if error:
             return error
@@ -80,6 +85,15 @@ class Coordinator:
         if said.member_id == UNKNOWN_MEMBER:
             return self._join_new(group, said, answer, now)
         return self._join_known(group, said, answer, now)
+
+    def has_members(self, group_id: str) -> bool:
+        """Return whether a group has members here."""
+        group = self.groups.get(group_id)
+        return group is not None and group.state is not GroupState.EMPTY
+
+    def is_newer(self, group_id: str, now: float) -> bool:
+        """Return whether a group has only members of KIP-848, share or Streams groups, which are at its broker."""
+        return not self.has_members(group_id) and self.newer.any_of(group_id, now)
 
     def _malformed(self, said: Join, settings: GroupSettings) -> int:
         """Return the error for a request that no group could take."""
@@ -281,37 +295,36 @@ class Coordinator:
         return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if waits else ErrorCode.NONE
 
     def may_commit(self, group_id: str, member_id: str, instance_id: str | None, generation: int, now: float) -> int:
-        """Return the error for an OffsetCommit request, 0 where it may go on to the broker; 69 below v9 is 22.
+        """Return the error for an OffsetCommit request, 0 where it may go on to the broker without its member.
 
         Consumers without a group, and administrators, have generation -1 and no member id: they may commit for a group
-        without members.
+        without members. GROUP_ID_NOT_FOUND says that nobody has been a member here: the broker may have the member.
         """
         if error := self._refuses_commits:
             return error
         group = self.groups.get(group_id)
-        if generation < 0 and (group is None or group.state is GroupState.EMPTY):
-            return ErrorCode.NONE
-        if group is None:
+        if group is None or group.is_new:
             return ErrorCode.GROUP_ID_NOT_FOUND
+        if generation < 0 and group.state is GroupState.EMPTY:
+            return ErrorCode.NONE
         return self._alive(ApiKey.OFFSET_COMMIT, group_id, member_id, instance_id, generation, now)
 
     def may_commit_in_transaction(
         self, group_id: str, member_id: str, instance_id: str | None, generation: int, now: float
     ) -> int:
-        """Return the error for a TxnOffsetCommit request, 0 where it may go on; naming no member is allowed."""
+        """Return the same for a TxnOffsetCommit request. It may name no member, and then it is not fenced."""
         if error := self._refuses_commits:
             return error
         group = self.groups.get(group_id)
-        if group is not None and group.refreshing:
+        if group is None or group.is_new:
+            return ErrorCode.GROUP_ID_NOT_FOUND
+        if group.refreshing:
             return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
         if not (generation < 0 and member_id == UNKNOWN_MEMBER and instance_id is None):
-            if group is None:
-                return ErrorCode.ILLEGAL_GENERATION
             error = self._fence(group, member_id, instance_id, generation)
             if error:
                 return error
-        if group is not None:
-            group.transacted_at = now
+        group.transacted_at = now
         return ErrorCode.NONE
 
     def _alive(
@@ -397,6 +410,18 @@ class Coordinator:
             for member in tuple(group.members.values()):
                 expel(group, member)
             self._forget(group, now)
+
+    def give_way(self, group_id: str, now: float) -> None:
+        """Abandon a group, if it is there, at the next turn of the timers.
+
+        Not at once, since a broker's answer says that it is time: that may come while members are answered, whose
+        connections then go on with what waited behind.
+        """
+        self._timers.set(Timer(partial(self._give_way, group_id)), now)
+
+    def _give_way(self, group_id: str, now: float) -> None:
+        if group_id in self.groups:
+            self.abandon([group_id], now)
 
     def send_away(self, error: int, now: float) -> None:
         """Answer all requests that wait with an error: their clients have to look for the coordinator again.

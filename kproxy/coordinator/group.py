@@ -87,6 +87,11 @@ class Group:
         self.confirming = False
         """The leader has joined again after a restart: its assignments say whether anything has changed."""
 
+    @property
+    def is_new(self) -> bool:
+        """True while nobody has been a member; ids may have been given out."""
+        return self.state is GroupState.EMPTY and not self.generation
+
     def add(self, member: Member, protocol_type: str) -> None:
         """Add a member; the first one decides the protocol type, and leads."""
         if not self.members:

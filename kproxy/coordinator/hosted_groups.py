@@ -28,7 +28,7 @@ from kproxy.coordinator.timers import Timers
 from kproxy.observe.events import GroupTransition
 from kproxy.observe.faults import boundary
 from kproxy.observe.group_counters import GroupCounters
-from kproxy.observe.troubles import Troubles, Where
+from kproxy.observe.troubles import LogLimit, Troubles, Where
 from kproxy.state.restore import restored
 from kproxy.state.store import MemoryStore
 from kproxy.wire.generated.error_codes import ErrorCode
@@ -63,6 +63,7 @@ class HostedGroups:
         self.counters = GroupCounters()
         self._record = record
         self._troubles = troubles
+        self._clashes = LogLimit()
         self._timers = Timers()
         self._woken = trio.Event()
         self._due = _NEVER
@@ -95,6 +96,18 @@ class HostedGroups:
         """Give the time to a block that calls the coordinator, then see to the timers that it has set."""
         yield trio.current_time()
         self._acted()
+
+    def clash(self, group_id: str, refused: str) -> None:
+        """Report that a client was refused, since the group has members of another protocol."""
+        left_out = self._clashes.due(refused, trio.current_time())
+        if left_out is not None:
+            log.warning(
+                "a group has members of another protocol: a client that wants to be one, too, was refused; stop the "
+                "members of one kind, or give one kind another group id (docs/groups.md)",
+                group=group_id,
+                refused=refused,
+                left_out=left_out,
+            )
 
     def contained(self) -> AbstractContextManager[None, bool]:
         """End a block at a fault in it, which is reported: one member's answer is no concern of the others."""

@@ -20,5 +20,8 @@ class Hosting(Protocol):
     def acting(self) -> AbstractContextManager[float]:
         """Give the time to a block that calls the coordinator, then see to the timers that it has set."""
 
+    def clash(self, group_id: str, refused: str) -> None:
+        """Report that a client was refused, since the group has members of another protocol."""
+
     def contained(self) -> AbstractContextManager[None, bool]:
         """End a block at a fault in it, which is reported: one member's answer is no concern of the others."""

@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from kproxy.coordinator.apis import bounds, commits, delete_groups, describe_groups, list_groups, members, offset_delete
+from kproxy.coordinator.apis import (
+    bounds,
+    commits,
+    delete_groups,
+    describe_groups,
+    list_groups,
+    members,
+    newer_groups,
+    offset_delete,
+)
 from kproxy.coordinator.apis.admin_request import MOST_GROUPS, concerned, naming, policy
 from kproxy.coordinator.apis.group_request import of_members
 from kproxy.protocol.api_table import ApiPolicy, OnRequest, RequestHandler
@@ -36,7 +45,8 @@ def policies(groups: Hosting) -> Mapping[int, ApiPolicy]:
         key: ApiPolicy(on_request=OnRequest.WHOLE, request=handler, request_limit=_HELD)
         for key, handler in handlers.items()
     }
-    return {**held, **_of_administrators(groups)}
+    of_newer = dict.fromkeys(map(int, newer_groups.APIS_OF_NEWER), newer_groups.policy(groups))
+    return {**held, **of_newer, **_of_administrators(groups)}
 
 
 def _of_administrators(groups: Hosting) -> Mapping[int, ApiPolicy]:

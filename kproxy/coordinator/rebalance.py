@@ -261,6 +261,7 @@ class Rebalance:
     def bury(self, group: Group, now: float) -> None:
         """Forget a group that was removed."""
         self._move(group, GroupState.DEAD, Cause.REMOVED, now)
+        group.assigning = None  # assignments may be on their way to the store: their end is no concern any more
         if group.generation:
             self.journal.write(group.id, None, _ignored, now)
 

@@ -38,13 +38,14 @@ TEXTS: Final[Mapping[ErrorCode, Text]] = MappingProxyType(
             "committed offsets.",
             client="A consumer joins its group again; a commit that gets it has failed. Java 4.1's producer takes it "
             "for abortable in TxnOffsetCommit.",
-            kproxy="For hosted groups: to members of an earlier generation, after a failover to another Kafka cluster, "
-            "and for commits below v9 to a group that is not there.",
+            kproxy="For hosted groups: to members of an earlier generation, and after a failover to another Kafka "
+            "cluster.",
         ),
         ErrorCode.INCONSISTENT_GROUP_PROTOCOL: Text(
             "The member has no way of assigning partitions in common with the rest of its group.",
             "Give all members of the group an assignor in common, and do not mix consumers with other members.",
-            kproxy="For hosted groups, as Kafka's coordinator.",
+            kproxy="For hosted groups, as Kafka's coordinator; and where the group has live members of another kind: "
+            "to a member of the classic protocol, and to one of a KIP-848, share or Streams group.",
         ),
         ErrorCode.INVALID_GROUP_ID: Text(
             "The group has an id that is empty or not allowed.",

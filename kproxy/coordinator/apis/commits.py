@@ -3,6 +3,9 @@
 
 The broker knows no members of a hosted group. It takes a commit that names none, as those of consumers without a group:
 generation -1, no member id, no instance id. These three fields are replaced in the request, which then goes on.
+
+A member of a group that is not here may be one at the broker, of a KIP-848 group for instance: it is fenced there, and
+its commit passes as it is.
 """
 
 from __future__ import annotations
@@ -32,9 +35,9 @@ if TYPE_CHECKING:
 _FLEXIBLE: Final = APIS[ApiKey.OFFSET_COMMIT].flexible_from
 _OFFSET_COMMIT_INSTANCE: Final = 7
 """The first version of OffsetCommit with an instance id."""
+_PASSES: Final = (ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND)
 _TXN_MEMBER: Final = 3
 """The first version of TxnOffsetCommit with a member."""
-_KNOWS_GROUP_NOT_FOUND: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class _Head:
 
 
 def commit(groups: Hosting, context: Context, frame: memoryview) -> Answer | Forward | None:
-    """Deal with an OffsetCommit request; None for a group that is not hosted."""
+    """Deal with an OffsetCommit request; None where it is the broker's."""
     del context
     header, body = decode_request_header(frame, 0, len(frame))
     flexible, named = header.api_version >= _FLEXIBLE, header.api_version >= _OFFSET_COMMIT_INSTANCE
@@ -62,13 +65,11 @@ def commit(groups: Hosting, context: Context, frame: memoryview) -> Answer | For
         return None
     with groups.acting() as now:
         error = groups.coordinator.may_commit(head.group_id, head.member_id, head.instance_id, head.generation, now)
-    if error == ErrorCode.GROUP_ID_NOT_FOUND and header.api_version < _KNOWS_GROUP_NOT_FOUND:
-        error = ErrorCode.ILLEGAL_GENERATION
     return _decided(header, frame, body, head, error)
 
 
 def commit_in_transaction(groups: Hosting, context: Context, frame: memoryview) -> Answer | Forward | None:
-    """Deal with a TxnOffsetCommit request; None for a group that is not hosted."""
+    """Deal with a TxnOffsetCommit request; None where it is the broker's."""
     del context
     header, body = decode_request_header(frame, 0, len(frame))
     if header.api_version < _TXN_MEMBER:
@@ -93,7 +94,7 @@ def _commit_of_nobody(groups: Hosting, header: RequestHeader, frame: memoryview,
         return None
     with groups.acting() as now:
         error = groups.coordinator.may_commit_in_transaction(group_id, UNKNOWN_MEMBER, None, NO_GENERATION, now)
-    return _refused(header, frame[body:], error) if error else None
+    return _refused(header, frame[body:], error) if error not in _PASSES else None
 
 
 def _group_of_transaction(reader: Reader) -> str:
@@ -115,7 +116,9 @@ def _read(frame: memoryview, body: int, group: Callable[[Reader], str], flexible
     return _Head(group_id, generation, member_id, instance_id, begin, end, flexible, named)
 
 
-def _decided(header: RequestHeader, frame: memoryview, body: int, head: _Head, error: int) -> Answer | Forward:
+def _decided(header: RequestHeader, frame: memoryview, body: int, head: _Head, error: int) -> Answer | Forward | None:
+    if error == ErrorCode.GROUP_ID_NOT_FOUND:
+        return None
     if error:
         return _refused(header, frame[body:], error)
     writer = Writer()

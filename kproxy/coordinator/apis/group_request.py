@@ -113,7 +113,7 @@ def of_members(groups: Hosting, decode: Decode[M], act: Act[M]) -> Callable[[Con
 
         if context.state(Permissions).has(group_id, context.principal):
             return answered()
-        return AskBroker(_permitted(context, header, group_id, answered))
+        return AskBroker(if_permitted(context, header, group_id, answered))
 
     return handle
 
@@ -131,10 +131,13 @@ def _asking(deferred: Deferred, questions: Questions) -> Steps:
     return deferred
 
 
-def _permitted(
-    context: Context, header: RequestHeader, group_id: str, answered: Callable[[], Deferred | AskBroker]
+def if_permitted(
+    context: Context, header: RequestHeader, group_id: str, answered: Callable[[], bytes | Deferred | AskBroker]
 ) -> Steps:
-    """Ask the broker by a heartbeat of nobody: it names the group as read, and changes nothing."""
+    """Answer as `answered` does where the broker says that the principal may be a member, else with its error.
+
+    It is asked by a heartbeat of nobody, which names the group as read, and changes nothing.
+    """
     question = HeartbeatRequest(group_id=group_id, generation_id=0, member_id=_NOBODY)
     answer = yield request_frame(header, (ApiKey.HEARTBEAT, 0, question))
     _, body = decode_response_header(answer, 0, len(answer), ApiKey.HEARTBEAT, 0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from kproxy.coordinator.apis.newer_groups import CLASSIC
 from kproxy.coordinator.apis.offset_refresh import refreshing
 from kproxy.coordinator.consumer_protocol import assigned
 from kproxy.coordinator.messages import Join, Joined, Leaving, Sync, Synced
@@ -61,6 +62,8 @@ def join(groups: Hosting, context: Context, header: RequestHeader, request: Join
         skips_assignment=version >= _SKIPS_ASSIGNMENT,
     )
     with groups.acting() as now:
+        if not groups.coordinator.refuses and groups.coordinator.is_newer(said.group_id, now):
+            groups.clash(said.group_id, CLASSIC)
         groups.coordinator.join(said, lambda joined: reply(_joined(joined, version)), now)
 
 

@@ -40,7 +40,7 @@ STATES = [None, GroupState.EMPTY, GroupState.PREPARING, GroupState.COMPLETING, G
 
 @pytest.mark.parametrize(
     ("state", "member", "nobody"),
-    list(zip(STATES, [NOT_FOUND, UNKNOWN, 0, AGAIN, 0], [0, 0, UNKNOWN, UNKNOWN, UNKNOWN], strict=True)),
+    list(zip(STATES, [NOT_FOUND, UNKNOWN, 0, AGAIN, 0], [NOT_FOUND, 0, UNKNOWN, UNKNOWN, UNKNOWN], strict=True)),
 )
 def test_a_commit_in_each_state(state: GroupState | None, member: int, nobody: int) -> None:
     """Of a member of the present generation, and of nobody, as consumers without a group and administrators send it."""
@@ -59,14 +59,24 @@ def test_a_commit_of_nobody_with_a_generation_or_of_a_member_without_one(state: 
 
 @pytest.mark.parametrize("state", STATES)
 def test_a_commit_in_a_transaction_of_nobody(state: GroupState | None) -> None:
-    """It is always allowed: older producers name no member."""
+    """It is always allowed: older producers name no member. Where no group is here it is the broker's."""
     world, _ = in_state(state)
-    assert world.coordinator.may_commit_in_transaction("g", "", None, -1, world.now) == 0
+    expected = NOT_FOUND if state is None else 0
+    assert world.coordinator.may_commit_in_transaction("g", "", None, -1, world.now) == expected
 
 
-@pytest.mark.parametrize(("state", "error"), list(zip(STATES, [ILLEGAL, UNKNOWN, 0, 0, 0], strict=True)))
+def test_a_commit_while_nobody_has_been_a_member() -> None:
+    """An id that was given out makes no group: the committer may be a member at the broker."""
+    world = World()
+    (client,) = world.clients("one")
+    assert client.ask().error == ErrorCode.MEMBER_ID_REQUIRED
+    assert world.commit("theirs", 7) == NOT_FOUND
+    assert world.coordinator.may_commit_in_transaction("g", "theirs", None, 7, world.now) == NOT_FOUND
+
+
+@pytest.mark.parametrize(("state", "error"), list(zip(STATES, [NOT_FOUND, UNKNOWN, 0, 0, 0], strict=True)))
 def test_a_commit_in_a_transaction_of_a_member(state: GroupState | None, error: int) -> None:
-    """It is fenced by member and generation, not by the group's state; a group that is not there has no generation."""
+    """It is fenced by member and generation, not by the group's state; an unknown group is the broker's."""
     world, one = in_state(state)
     may = world.coordinator.may_commit_in_transaction
     assert may("g", one.member_id, "i", one.generation, world.now) == error

@@ -18,6 +18,7 @@ ANSWERING = ("authentication", "coordinator", "producers", "protocol", "quotas",
 NOT_ANSWERED = {
     ErrorCode.NONE,
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,  # what `kproxy groups lag` shows of a partition that a broker lacks
+    ErrorCode.FENCED_MEMBER_EPOCH,  # what a broker answers to a member of a KIP-848 group
     ErrorCode.ILLEGAL_SASL_STATE,  # what a broker without SASL answers to a handshake
 }
 

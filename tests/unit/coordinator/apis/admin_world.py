@@ -87,6 +87,9 @@ class Groups:
     def acting(self) -> Iterator[float]:
         yield self.now
 
+    def clash(self, group_id: str, refused: str) -> None:
+        """As `Hosting`."""
+
     def contained(self) -> AbstractContextManager[None, bool]:
         return boundary(Troubles(), Where.GROUPS)
 

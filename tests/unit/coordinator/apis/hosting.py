@@ -44,6 +44,8 @@ class Hosting(World):
         super().__init__()
         self._rules = GroupRules([GroupRule(match="hosted-.*")], "clusters.a")
         self.troubles = Troubles()
+        self.clashes: list[tuple[str, str]] = []
+        """What was reported: the group, and who was refused."""
         self.handlers = policies(cast("HostedGroups", self))
 
     def hosts(self, group_id: str) -> bool:
@@ -52,6 +54,9 @@ class Hosting(World):
     @contextmanager
     def acting(self) -> Iterator[float]:
         yield self.now
+
+    def clash(self, group_id: str, refused: str) -> None:
+        self.clashes.append((group_id, refused))
 
     def contained(self) -> AbstractContextManager[None, bool]:
         return boundary(self.troubles, Where.GROUPS)
