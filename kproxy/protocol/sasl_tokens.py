@@ -1,5 +1,7 @@
 # This module is pure (no I/O, no clock).
-"""SASL tokens without Kafka's header: what follows SaslHandshake v0, which clients from before Kafka 1.0 send.
+"""SASL tokens without Kafka's header: what follows SaslHandshake v0, as clients of before Kafka 1.0 send it.
+
+Some libraries went on with it for long: kafka-python until 2.0.2, of 2020.
 
 A token is its length and its bytes, in both directions. A broker knows it by the state of the connection. So does the
 request flow (`Context.unframed`), and hands it on as the SaslAuthenticate request that later clients send.

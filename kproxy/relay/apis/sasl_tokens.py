@@ -30,9 +30,9 @@ _KEY: Final = ApiKey.SASL_HANDSHAKE
 _V1: Final = INT16.pack(_KEY) + INT16.pack(1)
 _HEAD_BYTES: Final = len(_V1)
 _SILENT_AT_THE_END: Final = "GSSAPI"
-"""Behind its last token, a broker says nothing, and so its client reads nothing; SaslAuthenticate says it by no bytes.
+"""The mechanism whose last token a broker leaves out behind SaslHandshake v0, so that its client does not read one.
 
-PLAIN and OAUTHBEARER end by an empty token that is sent.
+In the answer to SaslAuthenticate that token is empty. With PLAIN and OAUTHBEARER a broker sends the empty token.
 """
 
 
