@@ -31,7 +31,11 @@ def target(arguments: list[str]) -> tuple[str, str, int, str]:
 def ask(scheme: str, host: str, port: int, path: str) -> str:
     """The status line that the admin port answers."""
     with socket.create_connection((host, port), TIMEOUT) as plain, secured(plain, scheme) as connection:
-        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+        try:
+            connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+        except OSError:
+            connection.recv(1)  # raises what the server had said before it closed, such as "certificate required"
+            raise
         received = connection.recv(1024)
     return received.split(b"\r\n", 1)[0].decode("latin-1") + (WANTS_TLS if b" https://" in received else "")
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import http.server
+import runpy
+import select
+import socket
 import subprocess
 import sys
 import threading
@@ -16,6 +19,7 @@ from tests.support import tools
 from tests.support.admin_serving import Serving, secured
 from tests.support.authority import Authority
 
+DEADLINE_MS = 30_000
 HEALTHCHECK = tools.ROOT / "deploy" / "image" / "healthcheck.py"
 
 
@@ -87,6 +91,27 @@ def test_healthcheck_of_an_admin_port_with_tls(tmp_path: Path, demands: bool) ->
         assert (done.returncode, done.stderr) == (1, f"https://{where}/nowhere: HTTP/1.1 404 Not Found\n")
         if demands:
             assert "certificate required" in _check(where).stderr
+
+
+def test_healthcheck_tells_why_the_port_has_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where that is before it asks: in TLS 1.3 the server looks at the certificate when the client is done."""
+    check = runpy.run_path(str(HEALTHCHECK))
+    ask, secure = check["ask"], check["secured"]
+
+    def closed(plain: socket.socket, scheme: str) -> socket.socket:
+        connection: socket.socket = secure(plain, scheme)
+        end = select.poll()
+        end.register(connection, select.POLLRDHUP)
+        assert end.poll(DEADLINE_MS)
+        return connection
+
+    monkeypatch.setitem(ask.__globals__, "secured", closed)
+    authority = Authority(tmp_path)
+    with Serving(secured(authority, authority.signed("kproxy"), demands=True)) as serving:
+        assert check["main"]([f"https://127.0.0.1:{serving.port}"]) == 1
+    assert "certificate required" in capsys.readouterr().err
 
 
 def test_healthcheck_refuses_silence() -> None:
