@@ -52,7 +52,7 @@ def main(names: frozenset[str]) -> int:
     BUILD.mkdir(parents=True, exist_ok=True)
     for old in BUILD.glob("*.jsonl"):
         old.unlink()  # the report is of this run
-    if missing := prepare.prepare({"real", "secure", *(stage.name for phase in phases for stage in phase)}):
+    if missing := prepare.prepare({"real", "faults", "secure", *(stage.name for phase in phases for stage in phase)}):
         print(f"cannot run: {missing}")
         return 2
     began = time.monotonic()

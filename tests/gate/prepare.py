@@ -13,7 +13,7 @@ from tests.gate.stage import ROOT
 from tests.support import golang, npm, tools, venvs
 
 Fetch = Callable[[], object]
-_KAFKA: Final = ("real", "secure", "groups", "pipeline", "demo")
+_KAFKA: Final = ("real", "faults", "secure", "groups", "pipeline", "demo")
 OLD_LIBRDKAFKA: Final = ("2.0.2", "2.10.0")
 """tests/clients/sasl/test_old_librdkafka.py."""
 _MINUTES: Final = 1200.0
@@ -35,7 +35,7 @@ def _needed(stages: frozenset[str]) -> Iterator[tuple[str, Fetch]]:
     if stages & set(_KAFKA):
         for release in (jars.KAFKA_4_3, jars.KAFKA_4_4, jars.KAFKA_3_9, jars.TOOLS_3_9):
             yield release.name, partial(jars.classpath, release)
-    if stages & {"real", "secure", "groups"}:
+    if stages & {"real", "faults", "secure", "groups"}:
         yield "the clients in Go", golang.franz_go
         yield "kafkajs", npm.kafkajs
     if "secure" in stages:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from tests.gate.stage import Stage
+from tests.gate.stage import ROOT, Stage
 
 CORE: Final = ("-m", "not long")
 SPARK: Final = "build/pipeline/bin/python"
@@ -22,8 +22,9 @@ CLUSTER: Final = ("tests/unit/cluster", "tests/unit/upstream")
 RELAY: Final = ("tests/unit/relay", "tests/unit/admin", "tests/unit/observe")
 REST: Final = ("tests/unit", *(f"--ignore={room}" for room in (*APP, *CLUSTER, *RELAY, OF_THE_GATE)))
 QUICK: Final = ("tests/property", "tests/bench", "tests/fuzz", "tests/soak/test_verdict.py", "tests/interruptions")
-# What asks for authentication or TLS: a newcomer's `make test` leaves it out.
+# What asks for authentication or TLS, and what goes wrong or away: a newcomer's `make test` leaves both out.
 SECURE: Final = ("tests/clients/sasl", "tests/clients/tls")
+FAILOVER: Final = tuple(str(found.relative_to(ROOT)) for found in sorted(ROOT.glob("tests/clients/test_failover*.py")))
 UNIT: Final = tuple(
     Stage(f"unit-{name}", pytest=tests, again=SOCKETS, coverage=True, least=least)
     for name, tests, least in (
@@ -53,10 +54,11 @@ PHASES: Final[tuple[Phase, ...]] = (
     (
         Stage(
             "real",
-            pytest=("tests/clients", "tests/faults", *(f"--ignore={room}" for room in SECURE), *CORE),
-            least=895,
+            pytest=("tests/clients", *(f"--ignore={room}" for room in (*SECURE, *FAILOVER)), *CORE),
+            least=800,
         ),
     ),
+    (Stage("faults", pytest=("tests/faults", *FAILOVER, *CORE), least=100),),
     (Stage("secure", pytest=(*SECURE, *CORE), least=139),),
     (Stage("groups", pytest=("tests/groups", *CORE), least=60),),
     (Stage("deploy", pytest=("tests/deploy", *CORE), least=220),),
