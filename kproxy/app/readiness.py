@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from kproxy.admin.inventory import time_shown
 from kproxy.admin.models import Cause, Readiness, State
 from kproxy.admin.security import SETTING
+from kproxy.upstream.names import unanswered
 
 if TYPE_CHECKING:
     from kproxy.admin.security import AdminSecurity
@@ -76,6 +77,7 @@ def readiness(process: Serving) -> Readiness:
         return Readiness(State.STARTING, (*starting, *_own_troubles(process)))
     causes = (*_own_troubles(process), *(cause for cluster in process.clusters for cause in _troubles(cluster)))
     warnings = tuple(_near(None, _of_admin(process)))
+    warnings += tuple(_old_addresses())
     warnings += tuple(warning for one in process.clusters for warning in _warnings(one))
     return Readiness(State.DEGRADED if causes else State.READY, causes, warnings)
 
@@ -122,10 +124,31 @@ def _warnings(cluster: Cluster) -> Iterable[Cause]:
         yield from (Cause(cluster.settings.name, None, warning) for warning in cluster.agreement.warnings())
     if cluster.faults is not None:
         yield Cause(cluster.settings.name, None, cluster.faults.warning)
+    yield from _silent_servers(cluster)
     for upstream in cluster.upstreams.standbys:
         if upstream.standing.last is not None:
             for objection in cluster.standbys.objections(upstream):
                 yield Cause(cluster.settings.name, None, f"the standby {upstream.name}: {objection.why}")
+
+
+def _old_addresses() -> Iterable[Cause]:
+    """Yield one warning where brokers are dialled at addresses that no name server has confirmed."""
+    if names := sorted(unanswered()):
+        (name, seconds), *others = names
+        more = f" and {len(others)} more" if others else ""
+        why = f"no name server answers for {name}{more}: kproxy goes on where it led {seconds:.0f} s ago"
+        yield Cause(None, None, why)
+
+
+def _silent_servers(cluster: Cluster) -> Iterable[Cause]:
+    """Yield a warning for each bootstrap server that does not answer, unless a cause names it: a node, or all."""
+    watcher, counted = cluster.upstreams.watcher, cluster.counters.nodes
+    if watcher.reachable and watcher.snapshot is not None:
+        known = [counted[node_id] for node_id in watcher.snapshot.nodes if node_id in counted]
+        unreachable = {node.address for node in known if node.reachable is False}
+        for (host, port), why in cluster.upstreams.active.servers.silent.items():
+            if f"{host}:{port}" not in unreachable:
+                yield Cause(cluster.settings.name, None, f"the bootstrap server {host}:{port} does not answer: {why}")
 
 
 def _ended(name: str | None, validities: Mapping[str, Validity]) -> Iterable[Cause]:

@@ -213,5 +213,11 @@ class ClusterDestination:
     def dialled(self, node_id: int | None, address: tuple[str, int], failure: Reason | None, error: str) -> None:
         """Count the outcome of a dial; after a failure the watcher polls soon, unless that was kproxy's own."""
         self._nodes.dialled(node_id, address, failure, error)
+        if failure is not Reason.OUT_OF_DESCRIPTORS:
+            self._upstreams.active.servers.dialled(address, None if failure is None else error)
         if failure not in (None, Reason.OUT_OF_DESCRIPTORS):
             self._upstreams.watcher.hint()
+
+    def overtaken(self, address: tuple[str, int], why: str) -> None:
+        """Lead the next clients elsewhere first: another server has answered sooner. The watcher asks this one too."""
+        self._upstreams.active.servers.dialled(address, why)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kproxy.config import VirtualCluster
     from kproxy.topology.reachability import Reachability
     from kproxy.topology.snapshot import Change, Snapshot
+    from kproxy.upstream.servers import BootstrapServers
 
 log = structlog.get_logger("kproxy.cluster")
 
@@ -49,7 +50,6 @@ class Nodes:
         self.listeners = listeners
         self._counters = counters
         self._coming: _Coming | None = None
-        self._turn = 0
 
     def bind(self, settings: VirtualCluster, key: str) -> None:
         """Bind the listeners of nodes that the configuration names; raises `ConfigError` for a setting below `key`."""
@@ -135,8 +135,8 @@ class Nodes:
         except NoPortError as error:
             raise Fault(error.reason, str(error)) from error
 
-    def upstreams(self, node_id: int | None, bootstrap: Sequence[Address]) -> Sequence[Address]:
-        """Return addresses to dial: the node's own; or the bootstrap servers, each first in turn, then the known nodes.
+    def upstreams(self, node_id: int | None, bootstrap: BootstrapServers) -> Sequence[Address]:
+        """Return addresses to dial: the node's own; or the bootstrap servers in turn and the known nodes.
 
         A retired listener leads to its own node as long as the topology has it: clients keep their connection, and
         would take another node for this one.
@@ -144,10 +144,14 @@ class Nodes:
         if node_id is not None and not self._is_gone(node_id):
             address = self.addresses.upstream(node_id)
             return [] if address is None else [address]
-        self._turn = (self._turn + 1) % len(bootstrap)
-        servers = [*bootstrap[self._turn :], *bootstrap[: self._turn]]
-        known = (node.upstream for node in self.addresses.nodes.values())
-        return [*servers, *(address for address in known if address is not None and address not in servers)]
+        return bootstrap.in_turn(list(self._reached()))
+
+    def _reached(self) -> Iterator[tuple[Address, bool | None]]:
+        """Yield the present nodes' addresses, and whether they can be reached; another may have that of one gone."""
+        for node_id, node in self.addresses.nodes.items():
+            if node.upstream is not None and node.gone_since is None:
+                counters = self._counters.nodes.get(node_id)
+                yield node.upstream, None if counters is None else counters.reachable
 
     def _is_gone(self, node_id: int) -> bool:
         retired = any(listener.node_id == node_id for listener in self.addresses.retired)

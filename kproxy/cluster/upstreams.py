@@ -18,10 +18,12 @@ from kproxy.observe.faults import supervised
 from kproxy.observe.troubles import Troubles, Where
 from kproxy.topology.standing import Look, Standing
 from kproxy.topology.watcher import Watcher
+from kproxy.upstream.attempts import Address
 from kproxy.upstream.authentication import Asked, authenticate
 from kproxy.upstream.client import UpstreamClient
 from kproxy.upstream.dial import Dial, open_tcp
 from kproxy.upstream.hellos import Hellos
+from kproxy.upstream.servers import BootstrapServers
 from kproxy.upstream.tokens import TokenCache
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ def client_of(
     identity: Callable[[], Identity | None] = lambda: None,
     tokens: TokenCache | None = None,
     hellos: Hellos | None = None,
+    dialled: Callable[[Address, str | None], None] = lambda address, error: None,
 ) -> UpstreamClient:
     """Return a client of the cluster at these bootstrap servers, with the timeouts that the settings have by then."""
     return UpstreamClient(
@@ -59,11 +62,12 @@ def client_of(
         identity=identity,
         tokens=tokens,
         hellos=hellos,
+        dialled=dialled,
     )
 
 
 class Upstream:
-    """One upstream cluster: `servers` are its bootstrap servers.
+    """One upstream cluster.
 
     `watcher` has seen nothing until `start` or `stand_by`.
     """
@@ -86,7 +90,7 @@ class Upstream:
         self._troubles = troubles or Troubles()
         self.settings = settings
         self.name = settings.name
-        self.servers = [(server.host, server.port) for server in settings.bootstrap_servers]
+        self.servers = BootstrapServers([(server.host, server.port) for server in settings.bootstrap_servers])
         self.tls = tls
         """For connections to its brokers from now on; None for plaintext."""
         self._config = config
@@ -165,7 +169,7 @@ class Upstream:
 
     def _looked(self, look: Look) -> None:
         if look.seen is not None:
-            self.hellos.keep({*self.servers, *(node.address for node in look.seen.nodes.values())})
+            self.hellos.keep({*self.servers.addresses, *(node.address for node in look.seen.nodes.values())})
         self._on_look(self, look)
 
     def stop(self) -> None:
@@ -217,13 +221,14 @@ class Upstream:
     def new_client(self) -> UpstreamClient:
         """Return a client of this cluster, with the identity that kproxy has at the time of each connection."""
         return client_of(
-            self.servers,
+            self.servers.addresses,
             lambda: self._config,
             self._troubles,
             self.dial,
             lambda: self.settings.identity,
             self.tokens,
             self.hellos,
+            self.servers.dialled,
         )
 
     async def dial(self, host: str, port: int) -> trio.abc.Stream:

@@ -9,7 +9,7 @@ import socket
 import ssl
 import time
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import trio
 
@@ -21,6 +21,7 @@ from kproxy.relay.broker_login import BrokerLogin
 from kproxy.relay.dial_slots import DialSlots
 from kproxy.relay.socket_options import keep_alive
 from kproxy.upstream.dial import open_tcp, reason, shortage_of
+from kproxy.upstream.race import NobodyError, first_of
 from kproxy.upstream.tls import shake_hands
 
 if TYPE_CHECKING:
@@ -28,6 +29,16 @@ if TYPE_CHECKING:
     from kproxy.observe.troubles import Troubles
     from kproxy.relay.arrival import Arrival
     from kproxy.relay.destination import Destination
+
+
+Address = tuple[str, int]
+OVERLAP: Final = 1.0
+"""Seconds after which another bootstrap server is dialled beside the one that has not answered.
+
+Where that one wins, the next clients are not led to the silent one first. A distant broker with TLS takes half of it.
+"""
+GROWTH: Final = 1.5
+"""How that time grows from one to the next: brokers that are slow since they have just started get no storm."""
 
 
 class BrokerDial:
@@ -51,22 +62,51 @@ class BrokerDial:
         return broker, address
 
     async def _dial(self, destination: Destination, node_id: int | None, seconds: float) -> tuple[socket.socket, str]:
-        """Connect to the first address that answers; raises `Fault` with the last one's reason."""
-        fault = Fault(Reason.CONNECT_FAILED, f"node {node_id} has no known address")
-        for host, port in destination.upstreams(node_id):
-            failure, error = Reason.CONNECT_TIMEOUT, f"no answer in {seconds:g} s"
-            with trio.move_on_after(seconds):
-                try:
-                    async with self._slots.slot((host, port)):
-                        broker = await _connected(host, port, node_id, destination)
-                except OSError as refused:
-                    failure, error = self._failure(refused, f"{host}:{port}"), reason(refused)
-                else:
-                    destination.dialled(node_id, (host, port), None, "")
-                    return broker, f"{host}:{port}"
-            destination.dialled(node_id, (host, port), failure, error)
-            fault = Fault(failure, f"{host}:{port}: {error}")
-        raise fault
+        """Connect to the first address that answers; raises `Fault` with the reason of the last one to fail."""
+        addresses = destination.upstreams(node_id)
+        if not addresses:
+            raise Fault(Reason.CONNECT_FAILED, f"node {node_id} has no known address")
+        waiting: dict[Address, float] = {}
+
+        async def attempt(address: Address) -> tuple[socket.socket, Address]:
+            return await self._attempt(destination, node_id, address, seconds, waiting), address
+
+        try:
+            broker, (host, port) = await first_of(
+                addresses, attempt, OVERLAP, growth=GROWTH, failure=Fault, discard=_discard
+            )
+        except NobodyError as nobody:
+            raise nobody.errors[-1] from None
+        for address, since in waiting.items():
+            if trio.current_time() - since >= OVERLAP / 2:  # not one that was begun just now, in place of another
+                destination.overtaken(address, f"no answer in {OVERLAP:g} s")
+        destination.dialled(node_id, (host, port), None, "")
+        return broker, f"{host}:{port}"
+
+    async def _attempt(
+        self,
+        destination: Destination,
+        node_id: int | None,
+        address: Address,
+        seconds: float,
+        waiting: dict[Address, float],
+    ) -> socket.socket:
+        """Connect to an address; raises `Fault`. `waiting` has since when it is dialled, until that has an outcome."""
+        host, port = address
+        failure, error = Reason.CONNECT_TIMEOUT, f"no answer in {seconds:g} s"
+        with trio.move_on_after(seconds):
+            try:
+                async with self._slots.slot(address):
+                    waiting[address] = trio.current_time()
+                    broker = await _connected(host, port, node_id, destination)
+            except OSError as refused:
+                failure, error = self._failure(refused, f"{host}:{port}"), reason(refused)
+            else:
+                del waiting[address]
+                return broker
+        waiting.pop(address, None)
+        destination.dialled(node_id, address, failure, error)
+        raise Fault(failure, f"{host}:{port}: {error}")
 
     def _failure(self, error: OSError, where: str) -> Reason:
         if shortage := shortage_of(error):
@@ -135,6 +175,10 @@ def _check_not_oneself(broker: socket.socket, name: str, node_id: int | None, de
         raise OSError(
             "this is kproxy's own port; bootstrap_servers, and the brokers' advertised.listeners, must name the brokers"
         )
+
+
+def _discard(won: tuple[socket.socket, Address]) -> None:
+    won[0].close()
 
 
 def _plain(stream: trio.abc.Stream) -> socket.socket:

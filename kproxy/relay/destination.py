@@ -73,3 +73,6 @@ class Destination(VirtualCluster, Protocol):
 
     def dialled(self, node_id: int | None, address: tuple[str, int], failure: Reason | None, error: str) -> None:
         """Take note of how dialling an address went; `failure` is None when it was reached."""
+
+    def overtaken(self, address: tuple[str, int], why: str) -> None:
+        """Take note that an address did not answer before another one did, that was dialled later."""

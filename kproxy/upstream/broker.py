@@ -12,6 +12,7 @@ import trio
 
 from kproxy.errors import UpstreamError
 from kproxy.upstream.attempts import Address, Candidate, full_jitter
+from kproxy.upstream.names import doubt
 from kproxy.upstream.session import Session
 
 Open = Callable[[Address, float], Awaitable[Session]]
@@ -72,6 +73,7 @@ class Broker:
         The name is resolved anew for it. When `ask` or the dial fails, the present session stays. Raises UpstreamError.
         """
         self._last_used = self._renewed_at = trio.current_time()
+        doubt(self.address[0])
         async with self._opening:
             self._end_replaced()
             session = await self._dial(limit)

@@ -60,6 +60,7 @@ class UpstreamClient:
         tokens: TokenCache | None = None,
         timeouts: Callable[[], tuple[float, float]] | None = None,
         hellos: Hellos | None = None,
+        dialled: Callable[[Address, str | None], None] = lambda address, error: None,
     ) -> None:
         """`troubles` are the process'; by default they are the client's own.
 
@@ -67,7 +68,8 @@ class UpstreamClient:
 
         `identity` is asked for each new connection: with what kproxy authenticates there, None for not at all.
         `tokens` are those of all clients that have the identity; by default the client's own. `hellos` takes what
-        brokers answer to ApiVersions.
+        brokers answer to ApiVersions. `dialled` is called after each attempt to open a connection, with what the broker
+        did wrong, None where it answered; not where kproxy itself could not dial or authenticate.
         """
         self._identity = identity
         self._tokens = tokens or TokenCache()
@@ -80,6 +82,7 @@ class UpstreamClient:
         self._rand = rand
         self._nodes: dict[int, Address] = {}
         self._hellos = Hellos() if hellos is None else hellos
+        self._dialled = dialled
         self._nursery: trio.Nursery | None = None
         # Shuffled, so that many proxies that start together do not all ask the first server of the list.
         shuffled = sorted(dict.fromkeys(bootstrap), key=lambda _: rand())
@@ -199,17 +202,23 @@ class UpstreamClient:
     async def _open(self, address: Address, limit: float) -> Session:
         if self._nursery is None:
             raise UpstreamError("the upstream client does not run: start UpstreamClient.run before the first request")
-        session = await open_session(
-            address,
-            self._dial,
-            self._nursery,
-            connect_timeout=limit,
-            client_id=self._client_id,
-            max_response=self._max_response,
-            troubles=self._troubles,
-            identity=self._identity(),
-            tokens=self._tokens,
-        )
+        try:
+            session = await open_session(
+                address,
+                self._dial,
+                self._nursery,
+                connect_timeout=limit,
+                client_id=self._client_id,
+                max_response=self._max_response,
+                troubles=self._troubles,
+                identity=self._identity(),
+                tokens=self._tokens,
+            )
+        except UpstreamError as error:
+            if not isinstance(error, ShortageError | IdentityError):
+                self._dialled(address, str(error))
+            raise
+        self._dialled(address, None)
         self._hellos.note(address, session.hello)
         return session
 

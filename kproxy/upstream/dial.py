@@ -9,16 +9,17 @@ from __future__ import annotations
 import os
 import socket
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import trio
 
 from kproxy.observe.faults import shortage_in
-from kproxy.upstream.names import addresses
+from kproxy.upstream.names import PATIENCE, Address, addresses, descriptors_lacking, doubt
+from kproxy.upstream.race import NobodyError, first_of
 
-_RESOLVER_DESCRIPTORS: Final = 4
-"""A file and a socket for each of two name servers."""
+_HAPPY_EYEBALLS: Final = 0.25
+"""Seconds after which a name's next address is tried beside the one before (RFC 8305)."""
 
 Dial = Callable[[str, int], Awaitable[trio.abc.Stream]]
 
@@ -26,16 +27,31 @@ Dial = Callable[[str, int], Awaitable[trio.abc.Stream]]
 async def open_tcp(host: str, port: int) -> trio.abc.Stream:
     """Open a plaintext stream, to any address of `host`. Raises OSError; the caller sets the deadline."""
     found = await addresses(host, port)
-    if len(found) == 1:
-        stream = await _connect(*found[0])
-    else:  # a race between them (happy eyeballs): for a single one it would be a third of what a client costs
-        stream = await trio.open_tcp_stream(host, port)
+    began = trio.current_time()
+    try:
+        stream = await first_of(_alternating(found), _connect, _HAPPY_EYEBALLS, failure=OSError, discard=_drop)
+    except NobodyError as nobody:
+        doubt(host)
+        if len(nobody.errors) == 1:
+            raise nobody.errors[0] from None
+        raise OSError(f"all attempts to connect to {host}:{port} failed") from ExceptionGroup("", nobody.errors)
+    except BaseException:  # cancelled; a race of addresses makes a group of it
+        if trio.current_time() - began >= PATIENCE:  # nothing there says that the broker has moved, but nothing answers
+            doubt(host)
+        raise
     # A broker that vanished silently is noticed even while no request is sent to it.
     stream.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     return stream
 
 
-async def _connect(family: int, kind: int, protocol: int, _: str, address: tuple[object, ...]) -> trio.SocketStream:
+def _alternating(found: Sequence[Address]) -> Sequence[Address]:
+    """Put an address of the other family second: where one family leads nowhere, all addresses of it do."""
+    other = next((each for each in found if each[0] != found[0][0]), None)
+    return found if other is None else [found[0], other, *(each for each in found[1:] if each is not other)]
+
+
+async def _connect(to: Address) -> trio.SocketStream:
+    family, kind, protocol, _, address = to
     sock = trio.socket.socket(family, kind, protocol)
     try:
         await sock.connect(address)
@@ -45,33 +61,18 @@ async def _connect(family: int, kind: int, protocol: int, _: str, address: tuple
     return trio.SocketStream(sock)
 
 
+def _drop(stream: trio.SocketStream) -> None:
+    stream.socket.close()
+
+
 def shortage_of(error: OSError) -> int | None:
-    """Return the errno by which the system refused kproxy itself what a dial needs; None if it says something else.
-
-    Without descriptors no name has an address: the resolver opens files and sockets, and does not say that it could
-    not.
-    """
-    if isinstance(error, socket.gaierror):
-        return _refused()
-    return shortage_in(error)
-
-
-def _refused() -> int | None:
-    """Return the errno with which the system refuses as many descriptors as the resolver needs; None if it does not."""
-    held: list[int] = []
-    try:
-        while len(held) < _RESOLVER_DESCRIPTORS:
-            held.append(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
-    except OSError as error:
-        return shortage_in(error)
-    finally:
-        for descriptor in held:
-            os.close(descriptor)
-    return None
+    """Return the errno by which the system refused kproxy itself what a dial needs; None if it says something else."""
+    lacking = descriptors_lacking() if isinstance(error, socket.gaierror) else error
+    return None if lacking is None else shortage_in(lacking)
 
 
 def reason(error: OSError) -> str:
-    """Return why a dial failed, in one line: Trio hides the addresses' own errors in the cause."""
+    """Return why a dial failed, in one line: the addresses' own errors are in the cause."""
     cause = error.__cause__
     errors = cause.exceptions if isinstance(cause, ExceptionGroup) else [error]
     return ", ".join(dict.fromkeys(_text(each) for each in errors))
@@ -79,7 +80,7 @@ def reason(error: OSError) -> str:
 
 def _text(error: Exception) -> str:
     if isinstance(error, socket.gaierror):
-        return "the name has no address"
+        return "no name server answers" if error.errno == socket.EAI_AGAIN else "the name has no address"
     if isinstance(error, ssl.SSLError):
         return str(error.args[-1])
     if isinstance(error, OSError) and error.errno is not None:

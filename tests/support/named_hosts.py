@@ -13,6 +13,10 @@ import pytest
 _SOURCE: Final = Path(__file__).with_suffix(".c")
 
 
+SILENCE: Final = "silence"
+"""While a file of this name is in the directory, names below silent.example.com have no answer."""
+
+
 @contextmanager
 def named_hosts(directory: Path) -> Iterator[None]:
     """Have programs that start inside resolve the names by the C library: those in C, Python, Java, node; not in Go."""
@@ -20,4 +24,5 @@ def named_hosts(directory: Path) -> Iterator[None]:
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, _SOURCE, "-ldl"], check=True, timeout=60)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LD_PRELOAD", str(library))
+        patch.setenv("NAMED_HOSTS_SILENT", str(directory / SILENCE))
         yield

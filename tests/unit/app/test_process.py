@@ -7,8 +7,10 @@ import signal
 import pytest
 import trio
 
+from kproxy.app import readiness
 from kproxy.app.process import CUT_SHORT, DRAINED
 from kproxy.cluster import agreement
+from kproxy.local_kafka.ports import free_port
 from kproxy.observe.reasons import Reason
 from tests.support.bounds import Bounds
 from tests.unit.app.living import (
@@ -52,6 +54,35 @@ async def test_starting_ready_degraded_draining() -> None:
             await waiting.nodes(2)
             await alive.over.wait()
             assert alive.code == DRAINED
+
+
+async def test_a_bootstrap_server_that_does_not_answer() -> None:
+    """It is a warning while another one answers, and one of the causes when none does."""
+    dead = f"{HOST}:{free_port()}"
+    async with brokers((1,)) as (broker,):
+        config = settings(broker)
+        described = config.clusters[0].model_dump() | {"bootstrap_servers": f"{dead},{HOST}:{broker.port}"}
+        async with living(settings(clusters=[described])) as alive:
+            await alive.until_state("ready")
+            while "warnings" not in (said := await alive.get("/readyz")):  # noqa: ASYNC110 (asked over HTTP)
+                await trio.sleep(0.05)
+            assert said["state"] == "ready"
+            ((warning,), reason) = ([each["reason"] for each in said["warnings"]], f"the bootstrap server {dead} ")
+            assert warning.startswith(reason + "does not answer: ")
+            broker.script[METADATA] = silent
+            broker.script[API_VERSIONS] = silent
+            await broker.drop()
+            said = await alive.until_state("degraded")
+            assert "warnings" not in said
+
+
+async def test_names_that_no_name_server_answers_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One warning for all of them."""
+    monkeypatch.setattr(readiness, "unanswered", lambda: iter([("b.example", 7.0), ("a.example", 61.4)]))
+    async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
+        (warning,) = (await alive.until_state("ready"))["warnings"]
+        why = "no name server answers for a.example and 1 more: kproxy goes on where it led 61 s ago"
+        assert warning == {"cluster": None, "node": None, "reason": why}
 
 
 async def _in_flight(alive: Living, broker: ScriptedBroker, answers: trio.Event) -> Client:

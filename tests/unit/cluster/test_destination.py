@@ -23,6 +23,19 @@ async def test_every_bootstrap_server_has_its_turn() -> None:
         assert cluster.destination.upstreams(99) == []
 
 
+async def test_what_does_not_answer_comes_last() -> None:
+    """Bootstrap servers and nodes, as dials have found them; kproxy's own shortage tells nothing."""
+    async with started(servers="a:1,b:2,c:3", first_port=0) as cluster:
+        cluster.destination.learn(None, [(7, "n7", 9092), (8, "n8", 9092)])
+        cluster.destination.dialled(None, ("b", 2), Reason.CONNECT_TIMEOUT, "no answer in 1 s")
+        cluster.destination.dialled(None, ("c", 3), Reason.OUT_OF_DESCRIPTORS, "too many open files")
+        cluster.destination.dialled(7, ("n7", 9092), Reason.CONNECT_FAILED, "connection refused")
+        assert [host for host, _ in cluster.destination.upstreams(None)] == ["c", "a", "n8", "b", "n7"]
+        assert cluster.upstreams.active.servers.silent == {("b", 2): "no answer in 1 s"}
+        cluster.destination.dialled(None, ("b", 2), None, "")
+        assert [host for host, _ in cluster.destination.upstreams(None)] == ["c", "a", "b", "n8", "n7"]
+
+
 async def test_dials_are_counted_by_node() -> None:
     """A failure makes the watcher poll the backend at once."""
     async with started(first_port=0) as cluster:

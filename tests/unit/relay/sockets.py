@@ -86,6 +86,7 @@ class Backend:
         self.refused: list[tuple[Reason, str]] = []
         self.asked: list[int | None] = []
         self.own_ports: set[int] = set()
+        self.slow: list[tuple[tuple[str, int], str]] = []
         self.dials: list[tuple[int | None, tuple[str, int], Reason | None, str]] = []
 
     def audit(self, context: Context, mechanism: str, refused: str | None) -> None:
@@ -163,6 +164,10 @@ class Backend:
 
     def dialled(self, node_id: int | None, address: tuple[str, int], failure: Reason | None, error: str) -> None:
         self.dials.append((node_id, address, failure, error))
+
+    def overtaken(self, address: tuple[str, int], why: str) -> None:
+        """As `kproxy.relay.destination.Destination` says."""
+        self.slow.append((address, why))
 
     @property
     def ended(self) -> dict[str, int]:

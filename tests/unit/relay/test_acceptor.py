@@ -17,6 +17,7 @@ import trio
 from kproxy.config import Limits, Timeouts
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.network import Networks
+from kproxy.relay import broker_dial
 from kproxy.relay.acceptor import Acceptor
 from kproxy.relay.entrance import Entrance
 from kproxy.relay.pump import Pump
@@ -251,6 +252,28 @@ async def test_bootstrap_servers_are_tried_in_turn() -> None:
         assert opened.backend.dials[0][2] in (Reason.RESOLVE_FAILED, Reason.CONNECT_TIMEOUT)
 
 
+async def test_a_silent_bootstrap_server_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another one is dialled beside it, and wins; the silent one has not failed, but it is no longer the first."""
+    monkeypatch.setattr(broker_dial, "OVERLAP", 0.4)
+    async with black_hole() as silent, open_acceptor(connect=60) as opened:
+        opened.backend.servers = (silent, opened.broker.address)
+        client = opened.come()
+        await client.send(request(1))
+        broker = await opened.broker.accept()
+        assert await broker.receive(len(request(1))) == request(1)
+        assert opened.backend.slow == [(silent, "no answer in 0.4 s")]
+        assert opened.backend.dials == [(None, opened.broker.address, None, "")]
+
+
+async def test_a_server_that_is_named_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two nodes may have one address for a while, and both dials of it end."""
+    monkeypatch.setattr(broker_dial, "OVERLAP", 0.05)
+    async with black_hole() as silent, open_acceptor(connect=0.3) as opened:
+        opened.backend.servers = (silent, silent)
+        await opened.come().send(request(1))
+        await opened.ended(Reason.CONNECT_TIMEOUT)
+
+
 async def test_a_name_without_an_address() -> None:
     """It has another reason than a host that refuses."""
     async with open_acceptor(servers=[("no-such-host.invalid", 9092)]) as opened:
@@ -450,6 +473,7 @@ NO_DESCRIPTOR_FOR_THE_BROKER = """
 import os, resource, socket
 import trio
 from kproxy.config import Limits, Timeouts
+from kproxy.relay import broker_dial
 from kproxy.relay.acceptor import Acceptor
 from kproxy.relay.pump import Pump
 from tests.unit.relay.sockets import Backend, at_work, pair, request

@@ -451,9 +451,43 @@ async def test_a_shortage_of_descriptors_is_no_fault_of_the_broker(broker: Scrip
         for asked in (client, by_name):
             with pytest.raises(ShortageError, match="out of descriptors"):
                 await asked.metadata()
-    with pytest.raises(UpstreamError, match="no address") as caught:
+    with pytest.raises(UpstreamError, match=r"no-such-host.invalid:1: cannot connect") as caught:
         await by_name.metadata()
     assert not isinstance(caught.value, ShortageError)
+
+
+async def test_each_fresh_answer_has_its_lookup(
+    broker: ScriptedBroker, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A poll that confirms what another has met must not rely on the same answer of a name server."""
+    look_up, asked = socket.getaddrinfo, []
+
+    def counted(host: str, port: int | None, **options: Any) -> Any:
+        if host != "kafka.test":
+            return look_up(host, port, **options)
+        if options.get("flags"):
+            raise socket.gaierror(socket.EAI_NONAME, "no address")
+        asked.append(host)
+        return look_up("127.0.0.1", port, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", counted)
+    client = await start(("kafka.test", broker.port))
+    for _ in range(3):
+        await client.metadata(fresh=True)
+    assert len(asked) == 3
+
+
+async def test_what_is_told_of_each_dial(broker: ScriptedBroker, start: Start) -> None:
+    """Whether the broker answered; a shortage of kproxy's own says nothing about it."""
+    told: list[tuple[tuple[str, int], bool]] = []
+    dead = unused_address()
+    client = await start(dead, broker.address, dialled=lambda address, error: told.append((address, error is None)))
+    with no_descriptors(), pytest.raises(ShortageError):
+        await client.metadata()
+    assert told == []
+    for _ in range(2):
+        await client.metadata(fresh=True)
+    assert set(told) == {(dead, False), (broker.address, True)}
 
 
 async def test_a_fault_ends_its_connection_only(broker: ScriptedBroker, start: Start, monkeypatch: Any) -> None:
