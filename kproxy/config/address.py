@@ -24,6 +24,8 @@ _MAX_HOST: Final = 253
 # DNS has no underscores, but Docker Compose and Windows give out such names.
 _LABEL: Final = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
 _DIGITS: Final = re.compile(r"[0-9]{1,5}")
+# What others write between servers: no host has it.
+_SEPARATORS: Final = re.compile(r"[;|\s]+")
 _PATTERN: Final = r"^\s*(\[[0-9A-Za-z:.%]+\]|[^\s:/,\[\]]+):[0-9]{1,5}\s*$"
 _EXAMPLE: Final = "write host:port, for instance broker-1:9092 or [::1]:9092"
 
@@ -70,6 +72,9 @@ def split_host_port(text: str) -> tuple[str, int]:
     text = text.strip()
     if "://" in text:
         raise ValueError(f"{text!r} has a scheme; {_EXAMPLE}")
+    several = _SEPARATORS.split(text)
+    if len(several) > 1 and all(":" in each for each in several):
+        raise ValueError(f"{text!r} is not one address; separate several by commas: {','.join(several)}")
     host, colon, port = text.rpartition(":")
     if not colon:
         raise ValueError(f"{text!r} lacks a host or a port; {_EXAMPLE}")
@@ -84,7 +89,31 @@ def split_host_port(text: str) -> tuple[str, int]:
     return check_host(host), int(port)
 
 
-Host = Annotated[str, AfterValidator(check_host)]
+def _check_alone(text: str) -> str:
+    """As `check_host`, for a setting that takes no port; ValueError says what is more than the host, and what it is."""
+    _, scheme, rest = text.rpartition("://")
+    if scheme:
+        raise ValueError(f"{text!r} has a scheme; write the host alone{_suggested(rest)}")
+    if is_ip_literal(text):
+        return text
+    host, colon, port = text.rpartition(":")
+    if colon and _DIGITS.fullmatch(port) and (":" not in host or host.endswith("]")):
+        raise ValueError(f"{text!r} has a port; write the host alone{_suggested(text)}")
+    if text.startswith("[") and text.endswith("]"):
+        raise ValueError(f"{text!r} has brackets; write an IPv6 address without them{_suggested(text)}")
+    return check_host(text)
+
+
+def _suggested(text: str) -> str:
+    """Return words that tell the host in `host`, `host:port`, `[v6]` or `[v6]:port`, where it is one."""
+    host = text.rpartition(":")[0] if _DIGITS.fullmatch(text.rpartition(":")[2]) else text
+    try:
+        return f": {check_host(host.strip('[]'))}"
+    except ValueError:
+        return ""
+
+
+Host = Annotated[str, AfterValidator(_check_alone)]
 
 
 class HostPort(Settings):

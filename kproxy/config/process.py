@@ -5,7 +5,7 @@ They are validated whenever a configuration is loaded: when kproxy starts, and a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, GetJsonSchemaHandler, model_validator
 
@@ -250,13 +250,17 @@ class State(Settings):
     )
 
 
+# As other programs have their levels, in variables that a chart gives to all of them.
+_IN_CAPITALS: Final = BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value)
+
+
 class Log(Settings):
     """Log lines on standard error."""
 
-    level: Literal["debug", "info", "warning", "error", "critical"] = Field(
-        default="info", description="The least severe level that is logged."
+    level: Annotated[Literal["debug", "info", "warning", "error", "critical"], _IN_CAPITALS] = Field(
+        default="info", description="The least severe level that is logged; capitals are taken, too."
     )
-    format: Literal["json", "console", "auto"] = Field(
+    format: Annotated[Literal["json", "console", "auto"], _IN_CAPITALS] = Field(
         default="auto",
         description="json: one object a line; console: for eyes; auto: console on a terminal, otherwise json.",
     )

@@ -105,7 +105,10 @@ def test_bare_commands_print_help(capsys: pytest.CaptureFixture[str], arguments:
         (["serve", "--listen", "a:1"], "--bootstrap-servers: is required, unless there are upstreams (or KPROXY_BOOT"),
         (["serve", *SERVERS, "--listen", "9092"], "--listen: '9092' lacks a host or a port; write host:port"),
         (["serve", *SERVERS, "--admin", "a:x"], "--admin: 'x' is not a port (0 to 65535)"),
-        (["serve", *SERVERS, "--advertised-host", "[::]"], "--advertised-host: '[::]' is not an IPv6 address"),
+        (
+            ["serve", *SERVERS, "--advertised-host", "[::]"],
+            "--advertised-host: '[::]' has brackets; write an IPv6 address without them: ::",
+        ),
         (["serve", *SERVERS, "--listen", ""], "--listen: '' lacks a host or a port"),
         (["serve", "--config", "/no/such.yaml"], "/no/such.yaml: cannot be read: No such file or directory"),
         (["config", "check"], "Missing argument 'FILE'. (see kproxy config check --help)"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from kproxy.config import HostPort
-from kproxy.config.address import is_wildcard, split_host_port
+from kproxy.config.address import Host, is_wildcard, split_host_port
 from tests.unit.config.problems import problems_of
 
 
@@ -53,6 +53,8 @@ def test_white_space_around_is_not_part_of_it() -> None:
         ("[10.0.0.1]:9092", "in brackets is not an IPv6 address"),
         ("PLAINTEXT://a:9092", "has a scheme"),
         ("a b:1", "neither a host name nor an IP address"),
+        ("a:1;b:2", "'a:1;b:2' is not one address; separate several by commas: a:1,b:2"),
+        ("a:1 [::1]:2", "separate several by commas: a:1,[::1]:2"),
         ("a..b:1", "neither a host name nor an IP address"),
         ("-a:1", "neither a host name nor an IP address"),
         (f"{'a' * 64}:1", "neither a host name nor an IP address"),
@@ -122,3 +124,30 @@ def test_any_text_is_an_address_or_a_value_error(text: str) -> None:
     except ValueError:
         return
     assert HostPort.parse(str(address)) == address
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("kafka.example.com:9092", "has a port; write the host alone: kafka.example.com"),
+        ("[::1]:9092", "has a port; write the host alone: ::1"),
+        ("https://kafka.example.com", "has a scheme; write the host alone: kafka.example.com"),
+        ("SASL_SSL://kafka:9092", "has a scheme; write the host alone: kafka"),
+        ("https://kafka/path", "has a scheme; write the host alone"),
+        ("[::1]", "has brackets; write an IPv6 address without them: ::1"),
+        ("[kafka]", "has brackets; write an IPv6 address without them: kafka"),
+        ("kafka:x", "is not an IPv6 address"),
+    ],
+)
+def test_a_host_alone(text: str, why: str) -> None:
+    """Where no port belongs, as in `advertised_host`, what is too much is named, and what is to stay."""
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(Host).validate_python(text)
+    (problem,) = caught.value.errors()
+    assert f"{text!r} {why}" in problem["msg"]
+
+
+@pytest.mark.parametrize("host", ["kafka", "10.0.0.1", "::1", "fe80::1%eth0", "2001:db8::9092"])
+def test_hosts_alone(host: str) -> None:
+    """Names and addresses, also where the end looks like a port."""
+    assert TypeAdapter(Host).validate_python(host) == host

@@ -82,3 +82,9 @@ def test_bad_values(model: type[BaseModel], data: Any, problem: str) -> None:
 def test_drain_may_be_immediate() -> None:
     """A deadline of 0 means: close at once."""
     assert Drain.model_validate({"deadline": 0}).deadline == 0
+
+
+def test_capitals_of_other_programs() -> None:
+    """One variable may give all programs of a chart their level."""
+    log = Log.model_validate({"level": "DEBUG", "format": "Json"})
+    assert (log.level, log.format) == ("debug", "json")
