@@ -51,10 +51,12 @@ class AdminTls:
     def _context(self) -> ssl.SSLContext:
         import ssl
 
+        from kproxy.upstream.trust import client_context
+
         if self.key is not None and self.certificate is None:
             raise CliError(f"--key needs a --certificate ({KEY_VARIABLE}, {CERTIFICATE_VARIABLE})", USAGE)
         try:
-            context = ssl.create_default_context(cafile=self.ca)
+            context = client_context(self.ca)
         except OSError as error:
             raise _unusable(f"{self.ca}", error, f"--ca or {CA_VARIABLE}") from error
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # kproxy's own certificate may be what is trusted

@@ -21,6 +21,7 @@ from kproxy.config.tls import UpstreamTls
 from kproxy.config.url import Url
 from kproxy.upstream.dial import Dial, open_tcp, reason
 from kproxy.upstream.tls import BrokerContext
+from kproxy.upstream.trust import client_context
 
 _CHUNK: Final = 16 * 1024
 _OK: Final = 200
@@ -79,7 +80,7 @@ class HttpClient:
         self,
         url: Url,
         *,
-        tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
+        tls: Callable[[], ssl.SSLContext] = client_context,
         dial: Dial | None = None,
         timeout: float = TIMEOUT,
         max_answer: int = MAX_ANSWER,

@@ -18,6 +18,7 @@ from kproxy.telemetry.receivers import plugins
 from kproxy.telemetry.receivers.interface import Receiver
 from kproxy.telemetry.receivers.prometheus import Prometheus
 from kproxy.upstream.dial import reason
+from kproxy.upstream.trust import client_context
 
 if TYPE_CHECKING:
     from kproxy.config import Config
@@ -105,7 +106,7 @@ def _otlp(receiver: settings.Otlp, labels: Mapping[str, str]) -> Receiver:
 def _tls(tls: settings.Tls) -> ssl.SSLContext:
     """Read the files: each connection does so anew, so that renewed ones count. Raises OSError and ValueError."""
     try:
-        context = ssl.create_default_context(cafile=tls.ca)
+        context = client_context(tls.ca)
     except OSError as error:
         raise OSError(f"{tls.ca or 'the authorities of the system'}: {reason(error)}") from error
     if tls.certificate:

@@ -27,6 +27,7 @@ from kproxy.telemetry.receivers.otlp_responses import complaint, retry_after, ve
 from kproxy.telemetry.receivers.resource import Labelling
 from kproxy.upstream.attempts import full_jitter
 from kproxy.upstream.http import HttpClient, HttpError
+from kproxy.upstream.trust import client_context
 
 if TYPE_CHECKING:
     from kproxy.telemetry.payload import Push
@@ -68,7 +69,7 @@ class Otlp(Queued[_Labelled]):
         *,
         headers: Mapping[str, str] = MappingProxyType({}),
         compression: ContentEncoding = ContentEncoding.GZIP,
-        tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
+        tls: Callable[[], ssl.SSLContext] = client_context,
         constant: Mapping[str, str] = MappingProxyType({}),
         timeout: float = 10.0,
         retry_for: float = 300.0,
