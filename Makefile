@@ -49,7 +49,7 @@ generate: $(STAMP)  ## write what is made from other files: kproxy/wire/generate
 	$(BIN)/python -m kproxy.pipeline.reference
 	$(BIN)/python -m kproxy.pipeline.findings.reference
 
-# check unit quick compiled real faults secure groups pipeline deploy demo, or all: what .ci/run runs.
+# check unit quick compiled real faults old secure groups pipeline deploy demo, or all: what .ci/run runs.
 STAGES ?= check unit real
 test: $(STAMP)  ## the gate's STAGES="check unit real" (tests/gate); STAGES=all is what must pass before a change lands
 	$(BIN)/python -m tests.gate $(STAGES)

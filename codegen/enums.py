@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+from codegen.extraction import Schemas
 from codegen.names import constant
-from codegen.schema import Schemas
 from codegen.source import HEADER, Source
 from kproxy.errors.kip_1050 import of_code
 from kproxy.markers import PURE, first_line
@@ -68,5 +68,5 @@ def _head(schemas: Schemas, docstring: str) -> Source:
     source = Source()
     source(first_line(PURE))
     source(f'"""{docstring}"""')
-    source(HEADER.format(version=schemas.kafka_version))
+    source(HEADER.format(version=schemas.kafka_versions))
     return source

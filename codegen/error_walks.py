@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from codegen.schema import Field, Message, Schemas, Struct
+from codegen.extraction import Schemas
+from codegen.schema import Field, Message, Struct
 from codegen.skims import error_offset, functions
 from codegen.source import Source, compiled_module
 from codegen.walks import Walk
@@ -28,7 +29,7 @@ _NONE: Final = "0"
 
 def error_walks(schemas: Schemas) -> str:
     """Return the module's text."""
-    source = compiled_module(_DOC, schemas.kafka_version, _IMPORTS)
+    source = compiled_module(_DOC, schemas.kafka_versions, _IMPORTS)
     table: dict[tuple[int, int], str] = {}
     served = {request.api_key for request in schemas.of_kind("request") if "broker" in request.listeners}
     for response in schemas.of_kind("response"):

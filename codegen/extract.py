@@ -1,4 +1,6 @@
-"""Extracts messages and error codes of the kafka-clients jar into `schemas.json`: names, types, versions; no prose.
+"""Extracts messages and error codes of the kafka-clients jars into `schemas.json`: names, types, versions; no prose.
+
+Of the older jar only the messages are taken that have versions below those of the newest.
 
 `python -m codegen --extract` runs it.
 """
@@ -13,8 +15,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from codegen.jar import SHA256, VERSION, kafka_clients, kafka_clients_classpath
-from codegen.schema import SCHEMAS
+from codegen.extraction import SCHEMAS
+from codegen.jar import NEWEST, OLDER, ClientsJar
+from codegen.schema import parse_message
 from kproxy.local_kafka import java
 
 _ERROR_CODES: Final = Path(__file__).with_name("ErrorCodes.java")
@@ -46,11 +49,37 @@ _DATA: Final = ("ConsumerProtocolSubscription", "ConsumerProtocolAssignment")  #
 
 
 def extract(target: Path = SCHEMAS) -> None:
-    """Write `target` from the pinned jar, fetching the jar when it is not in the cache."""
-    messages = _lines(slim(raw) for raw in read_jar(kafka_clients()) if _wanted(raw))
-    errors = _lines(parse_errors(_error_codes()))
-    head = f'{{"kafka_clients":"{VERSION}","sha256":"{SHA256}","errors":[\n'
-    target.write_text(f'{head}{errors}\n],"messages":[\n{messages}\n]}}\n', encoding="utf-8")
+    """Write `target` from the pinned jars, fetching those that are not in the cache."""
+    newest = _messages(NEWEST)
+    older = removed(newest, _messages(OLDER))
+    target.write_text(
+        f'{{{_pin(NEWEST)},"errors":[\n{_lines(parse_errors(_error_codes()))}\n],"messages":[\n{_lines(newest)}\n],'
+        f'"older":{{{_pin(OLDER)},"messages":[\n{_lines(older)}\n]}}}}\n',
+        encoding="utf-8",
+    )
+
+
+def _messages(jar: ClientsJar) -> list[dict[str, Any]]:
+    return [slim(raw) for raw in read_jar(jar.path()) if _wanted(raw)]
+
+
+def _pin(jar: ClientsJar) -> str:
+    return f'"kafka_clients":"{jar.version}","sha256":"{jar.sha256}"'
+
+
+def removed(newest: Iterable[dict[str, Any]], older: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the older messages with versions below those of the newest.
+
+    An API that the newest release has no version of is not among them: those were between brokers of ZooKeeper's time.
+    Nor is one that was not stable yet, which only the request says. ValueError for an API that clients could send.
+    """
+    lowest = {message.name: message.valid.low for raw in newest if (message := parse_message(raw)).valid}
+    parsed = [(raw, parse_message(raw)) for raw in older]
+    there = {parse_message(raw).api_key for raw in newest}
+    if gone := [one.name for _, one in parsed if "broker" in one.listeners and one.api_key not in there]:
+        raise ValueError(f"the newest release has no version of {', '.join(gone)}, which clients may send")
+    stable = {one.api_key for _, one in parsed if one.kind == "request" and one.versions}
+    return [raw for raw, one in parsed if one.api_key in stable and one.valid.low < lowest.get(one.name, 0)]
 
 
 def _lines(entries: Iterable[Any]) -> str:
@@ -63,7 +92,7 @@ def _wanted(raw: dict[str, Any]) -> bool:
 
 def _error_codes() -> str:
     """Return the output of ErrorCodes.java: no data file of the jar has the codes."""
-    command = java.command(kafka_clients_classpath(), str(_ERROR_CODES))
+    command = java.command(NEWEST.classpath(), str(_ERROR_CODES))
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
 
 

@@ -11,9 +11,9 @@ from typing import Final
 from codegen.codecs import codec
 from codegen.enums import api_keys, error_codes
 from codegen.error_walks import error_walks
+from codegen.extraction import load
 from codegen.messages import codec_names
 from codegen.names import snake
-from codegen.schema import load
 from codegen.skims import skims
 from codegen.table import api_table
 from kproxy.markers import PURE, first_line
@@ -25,7 +25,7 @@ GENERATED: Final = Path(__file__).parent.parent / "kproxy" / "wire" / "generated
 def texts() -> dict[str, str]:
     """Return the content of each file by its name."""
     schemas = load()
-    files = {f"{snake(name)}.py": codec(schemas.messages[name], schemas.kafka_version) for name in codec_names()}
+    files = {f"{snake(name)}.py": codec(schemas.messages[name], schemas.kafka_versions) for name in codec_names()}
     files["__init__.py"] = f'{first_line(PURE)}\n"""{_DOC}"""\n'
     files["api_keys.py"] = api_keys(schemas)
     files["api_table.py"] = api_table(schemas)

@@ -1,16 +1,13 @@
 """Kafka's message schemas as Python objects: messages, structs, fields and their version ranges.
 
-`generate` loads them once, from schemas.json. All generators read them.
+`codegen.extraction` makes them of schemas.json. All generators read them.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
-SCHEMAS: Final = Path(__file__).with_name("schemas.json")
 OPEN: Final = 0x7FFF  # the upper end of "3+"
 
 FIXED_WIDTH: Final = {
@@ -117,6 +114,8 @@ class Message:
     listeners: tuple[str, ...]
     struct: Struct
     structs: tuple[Struct, ...] = field(default=())
+    newest_from: int = 0
+    """The lowest version that the newest release knows."""
 
     @property
     def name(self) -> str:
@@ -128,51 +127,21 @@ class Message:
         return Versions(self.valid.low, self.valid.high - 1) if self.unstable else self.valid
 
 
-@dataclass(frozen=True)
-class Error:
-    """An error code; `retriable` is true when Java clients may retry."""
-
-    code: int
-    name: str
-    retriable: bool
-
-
-@dataclass(frozen=True)
-class Schemas:
-    """All messages of one kafka-clients jar by name, and its error codes."""
-
-    kafka_version: str
-    jar_sha256: str
-    messages: dict[str, Message]
-    errors: tuple[Error, ...]
-
-    def of_kind(self, kind: str) -> list[Message]:
-        """Return the messages of a kind that have any version, ordered by api key."""
-        found = [m for m in self.messages.values() if m.kind == kind and m.valid]
-        return sorted(found, key=lambda m: m.api_key or 0)
-
-
-def load(path: Path = SCHEMAS) -> Schemas:
-    """Return the committed extraction; ValueError when the file is not one."""
-    raw = json.loads(path.read_text(encoding="utf-8"))
-    messages = {entry["name"]: parse_message(entry) for entry in raw["messages"]}
-    errors = tuple(Error(*entry) for entry in raw["errors"])
-    return Schemas(raw["kafka_clients"], raw["sha256"], messages, errors)
-
-
 def parse_message(raw: dict[str, Any]) -> Message:
     """Return a message from its JSON; ValueError for a type that is neither primitive nor defined."""
     parser = _Parser({common["name"]: common for common in raw.get("commonStructs", ())})
     struct = parser.struct(raw["name"], raw.get("fields", []))
+    valid = Versions.parse(raw["validVersions"])
     return Message(
         kind=raw["type"],
         api_key=raw.get("apiKey"),
-        valid=Versions.parse(raw["validVersions"]),
+        valid=valid,
         flexible=Versions.parse(raw.get("flexibleVersions")),
         unstable=raw.get("latestVersionUnstable", False),
         listeners=tuple(raw.get("listeners", ())),
         struct=struct,
         structs=tuple(parser.done.values()),
+        newest_from=valid.low,
     )
 
 

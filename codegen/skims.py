@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from codegen.addresses import GLANCED, STREAMED, STREAMED_REQUESTS, carries, is_host, left_alone
+from codegen.extraction import Schemas
 from codegen.names import snake
-from codegen.schema import Field, Message, Schemas
+from codegen.schema import Field, Message
 from codegen.source import Source, compiled_module
 from codegen.streams import request_stream, stream
 from codegen.walks import Walk
 
 _DOC: Final = (
-    '"""Walks over responses that carry addresses, offsets of error codes, and the plans of streamed responses."""'
+    '"""Walks over responses that carry addresses, what is at fixed places, and the plans of streamed messages."""'
 )
 _IMPORTS: Final = (
     "from __future__ import annotations",
@@ -34,7 +35,7 @@ _OF_BYTES: Final = SIGNATURE.replace("Buffer", "bytes")
 
 def skims(schemas: Schemas) -> str:
     """Return the module's text."""
-    source = compiled_module(_DOC, schemas.kafka_version, _IMPORTS)
+    source = compiled_module(_DOC, schemas.kafka_versions, _IMPORTS)
     table: dict[tuple[int, int], str] = {}
     of_bytes: dict[tuple[int, int], str] = {}
     layouts: dict[tuple[int, int], str] = {}
@@ -55,6 +56,7 @@ def skims(schemas: Schemas) -> str:
     source.table("STREAMS: dict[tuple[int, int], StreamLayout]", layouts)
     source.table("REQUEST_STREAMS: dict[tuple[int, int], tuple[Step, ...]]", requests)
     _errors(source, schemas)
+    _throttles(source, schemas)
     return source.text()
 
 
@@ -135,6 +137,22 @@ def _errors(source: Source, schemas: Schemas) -> None:
         if ranges := _error_offsets(response):
             source(f"    {response.api_key}: {ranges},")
     source("}")
+
+
+def _throttles(source: Source, schemas: Schemas) -> None:
+    source()
+    source("# api key -> the first version whose response begins with throttle_time_ms")
+    source("THROTTLE_FIRST: dict[int, int] = {")
+    for response in schemas.of_kind("response"):
+        told = [version for version in response.valid if response.struct.plain(version)[:1] == throttle_of(response)]
+        if told:
+            source(f"    {response.api_key}: {told[0]},")
+    source("}")
+
+
+def throttle_of(response: Message) -> list[Field]:
+    """Return the response's field that tells the throttle time, where it has one."""
+    return [field for field in response.struct.fields if field.name == "ThrottleTimeMs"]
 
 
 def _error_offsets(message: Message) -> tuple[tuple[int, int, int], ...]:

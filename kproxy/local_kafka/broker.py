@@ -66,10 +66,10 @@ class Broker:
         return self._process.pid
 
     def write_properties(self, voters: str, settings: Mapping[str, object]) -> None:
-        """Write the node's `server.properties`; the cluster's `settings` override the node's own."""
+        """Write the node's `server.properties`; the cluster's `settings` replace the node's own, None takes one out."""
         self.directory.mkdir(parents=True)
         lines = {**self._own_settings(), "controller.quorum.voters": voters, **settings}
-        self._properties.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
+        self._properties.write_text("".join(f"{key}={value}\n" for key, value in lines.items() if value is not None))
 
     def start(self, classpath: str, heap_mb: int, options: tuple[str, ...], cluster_id: str) -> None:
         """Start the JVM, after formatting a new log directory; call this from the main thread."""

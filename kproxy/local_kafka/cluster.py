@@ -48,7 +48,7 @@ class Cluster:
 
     Args:
         node_ids: any ids that Kafka accepts, 0 to 2147483646.
-        settings: lines of `server.properties` for all brokers.
+        settings: lines of `server.properties` for all brokers; None takes one out that they have of their own.
         front: give each broker one more listener, at `front_port`, which advertises `front_advertised_port`:
             for a proxy that cannot rewrite addresses.
         options: the JVM's options; `java.QUICK` starts fast, `()` runs fast.

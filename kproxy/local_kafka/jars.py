@@ -185,6 +185,9 @@ KAFKA_4_3: Final = Release("kafka-4.3.1", of_kafka("4.3.1", "kafka_2.13", "kafka
 KAFKA_4_4: Final = Release("kafka-4.4.0", of_kafka("4.4.0", "kafka_2.13", without=("kafka-tools-api",)))
 # The last release line with brokers that serve Metadata v12 at most: without REBOOTSTRAP_REQUIRED (KIP-1102).
 KAFKA_3_9: Final = Release("kafka-3.9.2", of_kafka("3.9.2", "kafka_2.13"))
+# The first line that runs without ZooKeeper. Brokers before 3.9 do not start where `advertised.listeners` has those of
+# controllers: take that line out of their settings.
+KAFKA_2_8: Final = Release("kafka-2.8.2", of_kafka("2.8.2", "kafka_2.13"))
 TOOLS_3_9: Final = Release("tools-3.9.2", of_kafka("3.9.2", "kafka-tools"))
 
 

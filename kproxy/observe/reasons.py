@@ -132,7 +132,7 @@ EXPLAINED: Final[Mapping[Reason, str]] = MappingProxyType(
         "load balancer send one, or take it out of the networks",
         Reason.UNEXPECTED_PROXY_HEADER: "a PROXY header came from an address that is not in proxy_protocol.networks",
         Reason.UNKNOWN_API: "the request's api key is unknown to kproxy",
-        Reason.UNSUPPORTED_VERSION: "the request's version is outside of what broker and kproxy both know",
+        Reason.UNSUPPORTED_VERSION: "kproxy does not know this version of the request, or does not serve it here",
         Reason.REFUSED_API: "the request's api key is not open to clients: it is for brokers, or switched off",
         Reason.CORRELATION_MISMATCH: "a response's correlation id is not the one of the oldest request in flight",
         Reason.UNMAPPED_NODE: "a broker named a node for which the configuration has no port: see nodes.ranges",

@@ -26,7 +26,7 @@ from kproxy.wire.arriving import ArrivingWalk
 from kproxy.wire.error_walk import error_walk
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.primitives import MAX_INT32
-from kproxy.wire.skim import error_offset, response_glance
+from kproxy.wire.skim import begins_with_throttle_time, error_offset, response_glance
 
 Chunk = bytes | memoryview
 
@@ -133,7 +133,7 @@ class ApiPolicy:
     request_meter: Meter | None = None
     """Counts each request."""
     response_meter: Meter | None = None
-    """Counts each response of the broker; only for an API whose responses begin with `throttle_time_ms`."""
+    """Counts each response of the broker; the client is told where the response begins with `throttle_time_ms`."""
     detour: ChooseDetour | None = None
     """Chooses single requests that take another way. All others pass as if it were not there."""
 
@@ -153,6 +153,7 @@ class Route:
         "_unseen",
         "api_key",
         "before",
+        "body_at",
         "counters",
         "detour",
         "error_at",
@@ -164,11 +165,12 @@ class Route:
         "on_request",
         "on_response",
         "policy",
+        "removed",
         "request_meter",
         "respond",
         "response_meter",
         "rewriter",
-        "throttle_at",
+        "tells_throttle",
         "version",
         "walked",
     )
@@ -178,6 +180,8 @@ class Route:
         self._unseen: Route | None = None
         self.api_key = spec.key
         self.version = version
+        self.removed = f"{spec.name} v{version}" if version < spec.newest_from else ""
+        """The request's name, if Kafka 4 has removed the version (KIP-896): its brokers close the connection."""
         self.policy = policy
         self.counters = counters
         self.on_request = OnRequest.PASS if 0 <= version < policy.request_from else policy.on_request
@@ -196,8 +200,10 @@ class Route:
         offset = error_offset(spec.key, version) if known else None
         # A flexible header has tagged fields after the correlation id. Every broker sends them as one zero byte.
         header = 8 + (response_header_version(spec.key, version) if known else 0)
-        self.throttle_at = header
-        """Where `throttle_time_ms` is in a response that is metered, counted from the frame's size."""
+        self.body_at = header
+        """Where a response's body begins, with `throttle_time_ms` if it has that, counted from the frame's size."""
+        self.tells_throttle = begins_with_throttle_time(spec.key, version)
+        """False for Fetch v0, from before brokers throttled: its client is not read for as long, and not told."""
         self.error_at = None if offset is None else header + offset
         """Where a response's top-level code is, counted from the frame's size; None where its offset is not fixed."""
         self.errors = error_walk(spec.key, version) if known else None
@@ -209,7 +215,7 @@ class Route:
 
         Its client, which cannot read a part of it, loses no time.
         """
-        throttled = 0 if self.response_meter is None else self.throttle_at + 4
+        throttled = self.body_at + 4 if self.response_meter is not None and self.tells_throttle else 0
         self.head_bytes = max(8 if self.error_at is None else self.error_at + 2, throttled)
         """How many bytes of a response must be there for its error code and its throttle time to be seen."""
 

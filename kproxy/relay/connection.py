@@ -324,6 +324,8 @@ class Connection(EndpointOwner):
         if source.is_client:
             self.life.take(Event.CLIENT_ENDED, Reason.CLIENT_CLOSED)
         else:
+            if self.life.reason is None:
+                self.requests.last_detail = self._unknown_to_broker()
             self.life.take(Event.BROKER_ENDED, Reason.BROKER_CLOSED)
             self._abandon()
         source.pause()
@@ -497,6 +499,8 @@ class Connection(EndpointOwner):
 
     def close(self, reason: Reason, detail: str = "") -> None:
         """Close both sides now; the pump counts and logs the reason."""
+        if reason is Reason.BROKER_RESET and (unknown := self._unknown_to_broker()):
+            detail = f"{detail}; {unknown}" if detail else unknown
         if self.life.take(_CLOSE, reason):
             try:
                 self.requests.note()
@@ -505,6 +509,16 @@ class Connection(EndpointOwner):
             self.pump.holds(self, 0, 0)
             self.pump.closed(self.id, reason, detail)
             self._abandon()
+
+    def _unknown_to_broker(self) -> str:
+        """Return why the broker may have ended the connection, if the request that it was to answer is that old.
+
+        Brokers that have answered its like do know it.
+        """
+        due = self.in_flight.first
+        if due is None or not due.route.removed or due.route.counters.responses:
+            return ""
+        return f"{due.route.removed} was in flight, which brokers do not know from Kafka 4 on (KIP-896)"
 
     def _abandon(self) -> None:
         """Drop everything in flight; what was working out an answer is notified (`abandon`)."""

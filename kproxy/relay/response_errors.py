@@ -30,7 +30,7 @@ def count(context: Context, route: Route, buf: Chunk, pos: int, frame: int, now:
         return _walk(context, route, buf, pos, frame, now)
     if route.error_at is None or frame < route.head_bytes:
         return 0
-    if route.throttle_at == _HEAD or not buf[pos + _HEAD]:
+    if route.body_at == _HEAD or not buf[pos + _HEAD]:
         (code,) = _INT16.unpack_from(buf, pos + route.error_at)
         if code:
             _note(context, route, code, now)

@@ -190,8 +190,10 @@ class ResponseFlow(Flow):
         if not milliseconds:
             return
         self._owner.throttle(milliseconds / 1000)
-        at = pos + route.throttle_at
-        if frame < route.throttle_at + 4 or buf[pos + HEAD_BYTES : at] not in (b"", b"\0"):
+        if not route.tells_throttle:
+            return
+        at = pos + route.body_at
+        if frame < route.body_at + 4 or buf[pos + HEAD_BYTES : at] not in (b"", b"\0"):
             return  # no broker sends tagged fields in this header; the field would be elsewhere
         (told,) = _INT32.unpack_from(buf, at)
         if milliseconds > told:

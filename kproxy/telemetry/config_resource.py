@@ -94,9 +94,18 @@ def make(subscriptions: Subscriptions, change: Change) -> None:
 
 
 def describe(
-    subscriptions: Subscriptions, name: str, keys: Iterable[str] | None, *, synonyms: bool, documentation: bool
+    subscriptions: Subscriptions,
+    name: str,
+    keys: Iterable[str] | None,
+    *,
+    synonyms: bool,
+    documentation: bool,
+    sources: bool = True,
 ) -> DescribeConfigsResult:
-    """Return the resource with the configs `keys`, or with all; configs that are not set have their default."""
+    """Return the resource with the configs `keys`, or with all; configs that are not set have their default.
+
+    Without `sources`, as in v0, each says only whether it has its default.
+    """
     if not name:
         raise SubscriptionError(ErrorCode.INVALID_REQUEST, "a client metrics subscription needs a name")
     present = subscriptions.get(name)
@@ -108,6 +117,7 @@ def describe(
             name=key,
             value=values[key],
             read_only=subscriptions.is_fixed(name),
+            is_default=not sources and key not in given,
             config_source=_SOURCE_CLIENT_METRICS if key in given else _SOURCE_DEFAULT,
             synonyms=_synonyms(key, values[key]) if synonyms and key in given else [],
             config_type=_TYPES[key],

@@ -82,14 +82,18 @@ def next_hello(answer: ApiVersionsResponse, version: int) -> int | None:
 
 
 def pick(message: Request, broker: Mapping[int, Offered]) -> int:
-    """Return the newest version of a request that both sides know. Raises NotOfferedError when there is none."""
+    """Return the newest version of a request that both sides know. Raises NotOfferedError when there is none.
+
+    Versions that Kafka 4 has removed are relayed for clients; kproxy itself reads no answer in them.
+    """
     name, theirs = APIS[message.api_key].name, broker.get(message.api_key)
+    lowest = max(message.min_version, APIS[message.api_key].newest_from)
     if theirs is None:
         raise NotOfferedError(f"the broker does not serve {name}; kproxy needs a Kafka version that has it")
     version = min(message.max_version, theirs.max_version)
-    if version < max(message.min_version, theirs.min_version):
+    if version < max(lowest, theirs.min_version):
         raise NotOfferedError(
             f"the broker serves {name} v{theirs.min_version} to v{theirs.max_version}, kproxy "
-            f"v{message.min_version} to v{message.max_version}; use versions of Kafka and kproxy that overlap"
+            f"v{lowest} to v{message.max_version}; use versions of Kafka and kproxy that overlap"
         )
     return version

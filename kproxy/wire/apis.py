@@ -25,6 +25,8 @@ class ApiSpec(NamedTuple):
     flexible_from: int
     broker: bool
     """True when brokers serve it to clients; False for an API that only controllers use among themselves."""
+    newest_from: int = 0
+    """The lowest version of the newest release. Those below, which Kafka 4 has removed (KIP-896), are from 3.9."""
 
 
 APIS: Final[Mapping[int, ApiSpec]] = MappingProxyType({row[0]: ApiSpec(*row) for row in TABLE})

@@ -3,8 +3,8 @@
 
 Runs for each response to a request that names resources with such configs, as its bytes arrive.
 
-Version notes: v1 adds synonyms (KIP-226), each with a value of its own; v3 adds types and documentation (KIP-569); v4
-is flexible.
+Version notes: v0 says whether a value is the default where later ones have its source; v1 adds synonyms (KIP-226), each
+with a value of its own; v3 adds types and documentation (KIP-569); v4 is flexible.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from kproxy.wire.arriving import ArrivingWalk, behind_string, count_at, number_a
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.primitives import INT16, Buffer, uvarint
 
+_FIRST_SYNONYMS: Final = 1
 _FIRST_TYPE: Final = 3
 _FIRST_FLEXIBLE: Final = 4
 _CORRELATION_ID: Final = 4
@@ -135,7 +136,9 @@ class ConfigValues(ArrivingWalk):
     def _begin_config(self, data: bytes, pos: int) -> int:
         name, value_at = text_at(data, pos, self._flexible)
         value, behind = self._value(data, value_at, name)
-        self._synonyms, pos = count_at(data, behind + _SOURCE_AND_FLAGS, self._flexible)
+        self._synonyms, pos = 0, behind + _SOURCE_AND_FLAGS
+        if self._version >= _FIRST_SYNONYMS:
+            self._synonyms, pos = count_at(data, pos, self._flexible)
         self._config = name
         self._note(name, value, value_at, behind)
         self._next_synonym()

@@ -24,7 +24,7 @@ from kproxy.wire.address import (
 )
 from kproxy.wire.apis import APIS, response_header_version
 from kproxy.wire.generated.api_keys import ApiKey
-from kproxy.wire.generated.skims import ERROR_OFFSETS, IN_BYTES, SKIMS
+from kproxy.wire.generated.skims import ERROR_OFFSETS, IN_BYTES, SKIMS, THROTTLE_FIRST
 from kproxy.wire.primitives import MAX_STRING, Buffer, read_uvarint
 from kproxy.wire.stream import RecordsWalk, ResponseStream, request_stream, response_stream
 from kproxy.wire.walk import BytesWalk, WalkFunction, no_length, not_at_end, skip_tags
@@ -45,6 +45,7 @@ __all__ = [
     "Skim",
     "Skimmed",
     "acks",
+    "begins_with_throttle_time",
     "error_offset",
     "is_transactional",
     "replace_addresses",
@@ -59,6 +60,8 @@ _REQUEST_HEADER: Final = struct.Struct(">2xh4xh")
 _INT16: Final = struct.Struct(">h")
 _UNKNOWN_END: Final = 1 << 62
 _PRODUCE_FLEXIBLE: Final = APIS[ApiKey.PRODUCE].flexible_from
+_PRODUCE_TRANSACTIONAL: Final = 3
+"""The first version of Produce with a transactional id, and the first that Kafka 4 knows."""
 _USUAL: Final = 14
 """The least number of bytes up to the end of `acks`."""
 _MOST_USUAL: Final = _USUAL + 0xFF
@@ -154,6 +157,12 @@ def error_offset(api_key: int, version: int) -> int | None:
     return None
 
 
+def begins_with_throttle_time(api_key: int, version: int) -> bool:
+    """Return True when the body of a response begins with `throttle_time_ms`."""
+    first = THROTTLE_FIRST.get(api_key)
+    return first is not None and version >= first
+
+
 def acks(buf: Buffer, pos: int, end: int) -> int | None:
     """Return `acks` of a Produce request with its header at `pos`; None when more bytes are needed.
 
@@ -195,6 +204,8 @@ def _transaction(view: memoryview) -> tuple[bool, int]:
     """Return whether there is a transactional id, and the position behind it."""
     version, length = _REQUEST_HEADER.unpack_from(view)
     pos = _REQUEST_HEADER.size + _text(length)
+    if version < _PRODUCE_TRANSACTIONAL:
+        return False, pos
     if version < APIS[ApiKey.PRODUCE].flexible_from:
         (length,) = _INT16.unpack_from(view, pos)
         pos += _INT16.size + _text(length)

@@ -17,7 +17,7 @@ from tests.support.proxy import KPROXY, Proxy
 from tests.support.side import Side
 from tests.support.violation import check_once, check_read, check_whole
 from tests.support.wait import until
-from tests.support.wire_oracle import WireOracle, wire_oracle
+from tests.support.wire_oracle import WireOracles, wire_oracles
 from tests.unit.faults.exchanges import exchanges
 from tests.unit.faults.test_answers import response_to
 
@@ -245,13 +245,13 @@ def test_marked(faulty: Faulty) -> None:
 
 
 @pytest.fixture(scope="module")
-def oracle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WireOracle]:
-    """Yield one Java process for all tests."""
-    with wire_oracle(tmp_path_factory.mktemp("wire-oracle")) as process:
-        yield process
+def oracle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WireOracles]:
+    """Yield the same Java processes for all tests."""
+    with wire_oracles(tmp_path_factory.mktemp("wire-oracle")) as processes:
+        yield processes
 
 
-def test_kafka_clients_reads_every_answer(oracle: WireOracle) -> None:
+def test_kafka_clients_reads_every_answer(oracle: WireOracles) -> None:
     """kafka-clients itself reads each answer of each API in each version, and would have written the same bytes."""
     for one in exchanges():
         name, body = response_to(one)

@@ -1,4 +1,7 @@
-"""The wire layer checked against kafka-clients: every message with a codec, every response with addresses."""
+"""The wire layer checked against kafka-clients: every message with a codec, every response with addresses.
+
+Versions that Kafka 4 has removed are checked against the last release that had them.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +15,23 @@ from codegen.schema import Message
 from kproxy.wire.skim import error_offset, replace_addresses, response_skim, response_stream
 from tests.property import wire_contents as contents
 from tests.property.wire_messages import CASES, SCHEMAS, case_id, class_of, instances, to_json
-from tests.support.wire_oracle import WireOracle, wire_oracle
+from tests.support.wire_oracle import WireOracles, wire_oracles
 
 # Without shrinking: thousands of further questions to the Java process would take minutes.
 EXAMPLES = settings(max_examples=8, derandomize=True, database=None, deadline=None, phases=[Phase.generate])
 
 
 @pytest.fixture(scope="module")
-def oracle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WireOracle]:
-    """Yield one Java process for all tests."""
-    with wire_oracle(tmp_path_factory.mktemp("wire-oracle")) as process:
-        yield process
+def oracle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WireOracles]:
+    """Yield the same Java processes for all tests."""
+    with wire_oracles(tmp_path_factory.mktemp("wire-oracle")) as processes:
+        yield processes
 
 
 @pytest.mark.parametrize(("message", "version"), CASES, ids=case_id)
 @given(data=st.data())
 @EXAMPLES
-def test_codec(oracle: WireOracle, message: Message, version: int, data: st.DataObject) -> None:
+def test_codec(oracle: WireOracles, message: Message, version: int, data: st.DataObject) -> None:
     """Bytes and content are the same on both sides, unknown tagged fields included."""
     value = data.draw(instances(message, version))
     encoded = value.encode(version)
@@ -39,15 +42,19 @@ def test_codec(oracle: WireOracle, message: Message, version: int, data: st.Data
 
 
 @pytest.mark.parametrize("message", SCHEMAS.of_kind("request") + SCHEMAS.of_kind("response"), ids=case_id)
-def test_versions(oracle: WireOracle, message: Message) -> None:
+def test_versions(oracle: WireOracles, message: Message) -> None:
     """kafka-clients knows neither more nor fewer versions of any message than the schemas."""
-    assert oracle.versions(message.name) == (message.valid.low, message.valid.high)
+    assert oracle.newest.versions(message.name) == (message.newest_from, message.valid.high)
+    if message.valid.low < message.newest_from:
+        lowest, highest = oracle.older.versions(message.name)
+        assert lowest == message.valid.low
+        assert highest >= message.newest_from - 1
 
 
 @pytest.mark.parametrize(("key", "version"), contents.CARRIERS)
 @given(data=st.data())
 @EXAMPLES
-def test_skim(oracle: WireOracle, key: int, version: int, data: st.DataObject) -> None:
+def test_skim(oracle: WireOracles, key: int, version: int, data: st.DataObject) -> None:
     """A skim finds the addresses in what kafka-clients wrote, and kafka-clients reads what was put in their place."""
     name = contents.RESPONSES[key].name
     content = data.draw(contents.contents(key, version, tags=False))
@@ -67,7 +74,7 @@ def test_skim(oracle: WireOracle, key: int, version: int, data: st.DataObject) -
 @pytest.mark.parametrize(("key", "version"), contents.STREAMED)
 @given(data=st.data(), host=st.sampled_from(["k", "10.0.0.2", "broker-1.kafka.svc.cluster.loca", "p" * 200]))
 @settings(EXAMPLES, max_examples=60)
-def test_neutralised(oracle: WireOracle, key: int, version: int, data: st.DataObject, host: str) -> None:
+def test_neutralised(oracle: WireOracles, key: int, version: int, data: st.DataObject, host: str) -> None:
     """kafka-clients reads a response whose tail was neutralised: the same in all but its endpoints."""
     name = contents.RESPONSES[key].name
     content = data.draw(contents.contents(key, version))
@@ -88,7 +95,7 @@ def test_neutralised(oracle: WireOracle, key: int, version: int, data: st.DataOb
 @pytest.mark.parametrize("key", sorted(contents.RESPONSES))
 @given(data=st.data())
 @EXAMPLES
-def test_error_offset(oracle: WireOracle, key: int, data: st.DataObject) -> None:
+def test_error_offset(oracle: WireOracles, key: int, data: st.DataObject) -> None:
     """kafka-clients writes the top-level error code where the table says, in every API."""
     message = contents.RESPONSES[key]
     version = data.draw(st.sampled_from(list(message.valid)))

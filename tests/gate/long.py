@@ -17,6 +17,21 @@ LONG: Final = (
     "tests/clients/sasl/test_tokens.py",  # 53
     "tests/clients/sasl/test_byte_rates.py",  # 28
     "tests/clients/sasl/test_group_departures.py",  # 22
+    # Of each old library the gate has one version, relayed and hosted.
+    "tests/clients/old/test_old_clients.py::test_it_does_so_directly",
+    "tests/clients/old/test_oldest_brokers.py::test_an_old_client[java-2.8.2",
+    "tests/clients/old/test_oldest_brokers.py::test_an_old_client[confluent-kafka",
+    "tests/clients/old/test_old_clients.py::test_it_writes_reads_and_commits[kafka-python-1.4.7",
+    "tests/clients/old/test_old_clients.py::test_it_writes_reads_and_commits[kafka-python-2.0.2-at-0.8.2",
+    "tests/clients/old/test_old_clients.py::test_it_writes_reads_and_commits[kafka-python-2.0.2-at-0.10.1",
+    "tests/clients/old/test_old_clients.py::test_it_writes_reads_and_commits[kafka-python-2.0.2-at-0.11",
+    "tests/clients/old/test_old_clients.py::test_it_writes_reads_and_commits[pykafka-2.8.0-at-0.10.2",
+    "tests/clients/old/test_old_clients.py::test_it_writes_reads_and_commits[java-1.1.1",
+    "tests/clients/old/test_old_clients.py::test_it_writes_reads_and_commits[java-2.",
+    "tests/clients/old/test_old_clients.py::test_it_writes_reads_and_commits[confluent-kafka-2.0.2-at-0.10.0",
+    "tests/clients/old/test_old_clients.py::test_it_writes_reads_and_commits[sarama-1.61.1-at-0.8.2.0",
+    "tests/clients/old/test_old_clients.py::test_it_writes_reads_and_commits[sarama-1.61.1-at-0.9.0.1",
+    "tests/clients/old/test_old_clients.py::test_it_writes_reads_and_commits[sarama-1.61.1-at-1.0.0",
     # One node of 4.4 and three of 4.3: of Kafka's tools and most clients, the gate has one.
     "tests/clients/test_java_tools.py::test_topics_and_configs[newest]",
     "tests/clients/test_java_tools.py::test_perf_and_consumer_groups[newest]",

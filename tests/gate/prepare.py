@@ -10,10 +10,10 @@ from typing import Final
 from kproxy.errors import KproxyError
 from kproxy.local_kafka import jars
 from tests.gate.stage import ROOT
-from tests.support import golang, npm, tools, venvs
+from tests.support import golang, npm, old_clients, tools, venvs
 
 Fetch = Callable[[], object]
-_KAFKA: Final = ("real", "faults", "secure", "groups", "pipeline", "demo")
+_KAFKA: Final = ("real", "faults", "old", "secure", "groups", "pipeline", "demo")
 OLD_LIBRDKAFKA: Final = ("2.0.2", "2.10.0")
 """tests/clients/sasl/test_old_librdkafka.py."""
 _MINUTES: Final = 1200.0
@@ -35,9 +35,16 @@ def _needed(stages: frozenset[str]) -> Iterator[tuple[str, Fetch]]:
     if stages & set(_KAFKA):
         for release in (jars.KAFKA_4_3, jars.KAFKA_4_4, jars.KAFKA_3_9, jars.TOOLS_3_9):
             yield release.name, partial(jars.classpath, release)
-    if stages & {"real", "faults", "secure", "groups"}:
+    if stages & {"real", "faults", "old", "secure", "groups"}:
         yield "the clients in Go", golang.franz_go
         yield "kafkajs", npm.kafkajs
+    if "old" in stages:
+        yield jars.KAFKA_2_8.name, partial(jars.classpath, jars.KAFKA_2_8)
+        for library, version in sorted({(client.library, client.release) for client in old_clients.PYTHON}):
+            yield f"{library} {version}", partial(venvs.python_with, library, version)
+        for client in old_clients.JAVA:
+            yield str(client), partial(old_clients.java_classpath, client.release)
+        yield f"kafka-node {npm.KAFKA_NODE}", npm.kafka_node
     if "secure" in stages:
         for version in OLD_LIBRDKAFKA:
             yield f"confluent-kafka {version}", partial(venvs.python_with, "confluent-kafka", version)

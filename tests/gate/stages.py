@@ -22,8 +22,10 @@ CLUSTER: Final = ("tests/unit/cluster", "tests/unit/upstream")
 RELAY: Final = ("tests/unit/relay", "tests/unit/admin", "tests/unit/observe")
 REST: Final = ("tests/unit", *(f"--ignore={room}" for room in (*APP, *CLUSTER, *RELAY, OF_THE_GATE)))
 QUICK: Final = ("tests/property", "tests/bench", "tests/fuzz", "tests/soak/test_verdict.py", "tests/interruptions")
-# What asks for authentication or TLS, and what goes wrong or away: a newcomer's `make test` leaves both out.
+# What asks for authentication or TLS, what goes wrong or away, and clients of ten years ago: a newcomer's `make test`
+# leaves them out.
 SECURE: Final = ("tests/clients/sasl", "tests/clients/tls")
+OLD: Final = ("tests/clients/old",)
 FAILOVER: Final = tuple(str(found.relative_to(ROOT)) for found in sorted(ROOT.glob("tests/clients/test_failover*.py")))
 UNIT: Final = tuple(
     Stage(f"unit-{name}", pytest=tests, again=SOCKETS, coverage=True, least=least)
@@ -54,11 +56,12 @@ PHASES: Final[tuple[Phase, ...]] = (
     (
         Stage(
             "real",
-            pytest=("tests/clients", *(f"--ignore={room}" for room in (*SECURE, *FAILOVER)), *CORE),
+            pytest=("tests/clients", *(f"--ignore={room}" for room in (*SECURE, *OLD, *FAILOVER)), *CORE),
             least=800,
         ),
     ),
     (Stage("faults", pytest=("tests/faults", *FAILOVER, *CORE), least=100),),
+    (Stage("old", pytest=(*OLD, *CORE), least=45),),
     (Stage("secure", pytest=(*SECURE, *CORE), least=139),),
     (Stage("groups", pytest=("tests/groups", *CORE), least=60),),
     (Stage("deploy", pytest=("tests/deploy", *CORE), least=220),),

@@ -54,9 +54,15 @@ def planted(draw: st.DrawFn, version: int) -> contents.Content:
         for config in result["Configs"]:
             if draw(st.booleans()):
                 config["Name"], config["Value"] = draw(st.sampled_from(NAMES)), draw(_VALUES)
-                for synonym in config["Synonyms"]:
+                for synonym in synonyms_of(config):
                     synonym["Value"] = draw(_VALUES)
     return content
+
+
+def synonyms_of(config: contents.Content) -> list[contents.Content]:
+    """They are there from v1 on."""
+    found: list[contents.Content] = config.get("Synonyms", [])
+    return found
 
 
 def without_addresses(content: Any) -> Any:
@@ -67,7 +73,7 @@ def without_addresses(content: Any) -> Any:
             "Configs": [
                 config
                 if config["Name"] not in NAMES
-                else {**config, "Value": None, "Synonyms": [{**one, "Value": None} for one in config["Synonyms"]]}
+                else {**config, "Value": None, "Synonyms": [{**one, "Value": None} for one in synonyms_of(config)]}
                 for config in result["Configs"]
             ],
         }
@@ -120,7 +126,7 @@ def test_any_value_can_be_replaced(data: st.DataObject, version: int) -> None:
     walk.finish(len(frame))
     changed = b"".join(replaced(frame, version, [(found, _upper(found)) for found in walk.found]))
     for result in content["Results"]:
-        for holder in (one for config in result["Configs"] for one in (config, *config["Synonyms"])):
+        for holder in (one for config in result["Configs"] for one in (config, *synonyms_of(config))):
             if holder["Value"]:
                 holder["Value"] = (holder["Value"].encode().upper() * 100).decode()
     assert frames.understood(KEY, version, changed) == frames.understood(

@@ -37,8 +37,12 @@ KNOWN = [
 
 
 def test_kio_knows_nearly_all() -> None:
-    """The comparison does not shrink unnoticed; what kio lacks is checked with kafka-clients itself."""
-    left_out = {(message.name, version) for message, version in CASES} - {(m.name, version) for m, version in KNOWN}
+    """The comparison does not shrink unnoticed; what kio lacks is checked with kafka-clients itself.
+
+    Nor does it know the versions that Kafka 4 has removed.
+    """
+    newest = {(message.name, version) for message, version in CASES if version >= message.newest_from}
+    left_out = newest - {(message.name, version) for message, version in KNOWN}
     assert left_out == {
         ("ApiVersionsRequest", 5),
         ("ApiVersionsResponse", 5),

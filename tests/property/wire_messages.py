@@ -10,9 +10,10 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
+from codegen.extraction import load
 from codegen.messages import codec_names
 from codegen.names import snake, words
-from codegen.schema import Field, Message, Struct, load
+from codegen.schema import Field, Message, Struct
 from kproxy.wire.message import WireMessage, WireStruct
 from kproxy.wire.primitives import Tags
 

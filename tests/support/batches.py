@@ -9,6 +9,7 @@ from typing import NamedTuple
 with warnings.catch_warnings():  # kafka-python's own imports warn
     warnings.simplefilter("ignore", DeprecationWarning)
     from kafka.record.default_records import DefaultRecordBatchBuilder
+    from kafka.record.legacy_records import LegacyRecordBatchBuilder
     from kafka.record.memory_records import MemoryRecords
 
 GZIP = 1
@@ -46,6 +47,14 @@ def batch(
     )
     for offset, value in enumerate(values):
         builder.append(offset, timestamp, None, value, [])
+    return bytes(builder.build())
+
+
+def message_set(magic: int, values: Sequence[bytes], compression: int = 0) -> bytes:
+    """Return a message set as Kafka before 0.11 has it; compressed, it is one message with the others in it."""
+    builder = LegacyRecordBatchBuilder(magic=magic, compression_type=compression, batch_size=1 << 30)
+    for offset, value in enumerate(values):
+        builder.append(offset, 1_700_000_000_000, None, value)
     return bytes(builder.build())
 
 

@@ -12,6 +12,7 @@ from kproxy.local_kafka import jars
 from kproxy.local_kafka.processes import locked
 
 KAFKAJS = "2.2.4"
+KAFKA_NODE = "5.0.0"
 PLAYWRIGHT = "1.65.1"
 AXE = "4.14.1"
 MISSING = (
@@ -23,6 +24,11 @@ MISSING = (
 def kafkajs() -> Path:
     """Return the directory of the kafkajs package. Fails with what to do where node is missing."""
     return installed(f"kafkajs@{KAFKAJS}") / "kafkajs"
+
+
+def kafka_node() -> Path:
+    """Return the directory of the kafka-node package, whose last release is of 2019."""
+    return installed(f"kafka-node@{KAFKA_NODE}") / "kafka-node"
 
 
 def browser_tools() -> Path:
@@ -45,7 +51,7 @@ def installed(*packages: str) -> Path:
 def _install(npm: str, home: Path, packages: tuple[str, ...]) -> None:
     scratch = Path(tempfile.mkdtemp(prefix=".npm-", dir=home.parent))
     try:
-        command = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(scratch), *packages]
+        command = [npm, "install", "--no-audit", "--no-fund", "--omit=optional", "--prefix", str(scratch), *packages]
         subprocess.run(command, check=True, capture_output=True, timeout=300)
         scratch.rename(home)
     except BaseException:

@@ -1,4 +1,4 @@
-"""kafka-clients itself as the reference for messages: one long-lived Java process, asked line by line."""
+"""kafka-clients itself as the reference for messages: a long-lived Java process a release, asked line by line."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from codegen.jar import KAFKA_CLIENTS
+from codegen.extraction import load
+from codegen.jar import NEWEST, OLDER, ClientsJar
 from kproxy.local_kafka import java
 from kproxy.local_kafka.jars import Artifact, Release, classpath
 
 _JSON = Artifact("com.fasterxml.jackson.core", "jackson-databind", "2.19.2")  # kafka-clients leaves this to its user
-_RELEASE = Release(f"wire-oracle-{KAFKA_CLIENTS.version}", (KAFKA_CLIENTS, _JSON))
+SCHEMAS = load()
 _SOURCE = Path(__file__).parent.parent / "clients" / "oracle" / "WireOracle.java"
 
 
@@ -57,10 +58,36 @@ class WireOracle:
         return rest
 
 
+class WireOracles(NamedTuple):
+    """Both releases that the schemas are from: each is asked about the versions that are its own."""
+
+    newest: WireOracle
+    older: WireOracle
+
+    def check(self, name: str, version: int, encoded: bytes) -> Opinion:
+        """Parse a body."""
+        return self._of(name, version).check(name, version, encoded)
+
+    def build(self, name: str, version: int, content: dict[str, Any]) -> bytes:
+        """Return a body with this content."""
+        return self._of(name, version).build(name, version, content)
+
+    def _of(self, name: str, version: int) -> WireOracle:
+        return self.older if version < SCHEMAS.messages[name].newest_from else self.newest
+
+
 @contextmanager
-def wire_oracle(scratch: Path) -> Iterator[WireOracle]:
-    """The process, compiled in `scratch` first; it ends with the block."""
-    path = classpath(_RELEASE, say=print)
+def wire_oracles(scratch: Path) -> Iterator[WireOracles]:
+    """Both processes."""
+    with wire_oracle(scratch / "newest") as newest, wire_oracle(scratch / "older", OLDER) as older:
+        yield WireOracles(newest, older)
+
+
+@contextmanager
+def wire_oracle(scratch: Path, jar: ClientsJar = NEWEST) -> Iterator[WireOracle]:
+    """The process of one release, compiled in `scratch` first; it ends with the block."""
+    scratch.mkdir(exist_ok=True)
+    path = classpath(Release(f"wire-oracle-{jar.version}", (jar.artifact, _JSON)), say=print)
     command = [java.find_java(), "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"]
     if compiler := shutil.which("javac"):
         done = subprocess.run(

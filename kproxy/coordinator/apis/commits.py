@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from kproxy.coordinator.hosting import Hosting
 
 _FLEXIBLE: Final = APIS[ApiKey.OFFSET_COMMIT].flexible_from
+_OFFSET_COMMIT_MEMBER: Final = 1
+"""The first version of OffsetCommit with a member."""
 _OFFSET_COMMIT_INSTANCE: Final = 7
 """The first version of OffsetCommit with an instance id."""
 _PASSES: Final = (ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND)
@@ -59,6 +61,8 @@ def commit(groups: Hosting, context: Context, frame: memoryview) -> Answer | For
     """Deal with an OffsetCommit request; None where it is the broker's."""
     del context
     header, body = decode_request_header(frame, 0, len(frame))
+    if header.api_version < _OFFSET_COMMIT_MEMBER:
+        return None  # v0 is from before groups: brokers keep its offsets in ZooKeeper, or refuse it
     flexible, named = header.api_version >= _FLEXIBLE, header.api_version >= _OFFSET_COMMIT_INSTANCE
     head = _read(frame, body, lambda reader: reader.string(flexible), flexible, named)
     if not groups.hosts(head.group_id):

@@ -84,7 +84,10 @@ def _committed(found: OffsetFetchResponse) -> list[OffsetCommitRequestTopic]:
             topic.name,
             partitions=[
                 OffsetCommitRequestPartition(
-                    one.partition_index, one.committed_offset, one.committed_leader_epoch, one.metadata
+                    one.partition_index,
+                    one.committed_offset,
+                    one.committed_leader_epoch,
+                    committed_metadata=one.metadata,
                 )
                 for one in topic.partitions
                 if not one.error_code and one.committed_offset >= 0

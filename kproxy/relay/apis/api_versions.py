@@ -77,12 +77,10 @@ def intersect(route: Route) -> Respond:
     return respond
 
 
-_LOWEST_OF_BROKER: Final = frozenset({ApiKey.PRODUCE, ApiKey.SASL_HANDSHAKE})
-"""librdkafka derives more from the lowest version than what it may send, and sends higher ones.
+_LOWEST_OF_BROKER: Final = frozenset({ApiKey.SASL_HANDSHAKE})
+"""librdkafka before 2.11 derives from the lowest version of SaslHandshake whether the broker authenticates at all.
 
-From Produce's the record format: brokers name 0 and serve 3 (KAFKA-18659). From SaslHandshake's, before 2.11, whether
-the broker authenticates at all: without 0 it does not try, though it sends 1. Clients that authenticate to kproxy are
-not let in by 0 a second time.
+Without 0 it does not try, though it sends 1. Clients that authenticate to kproxy are not let in by 0 a second time.
 """
 
 

@@ -3,7 +3,8 @@
 
 The relay calls `converse` for a request that names subscriptions (config resource type 16, CLIENT_METRICS).
 
-Version notes: v3 adds types and documentation; v4 is flexible.
+Version notes: v0 says whether a value is the default, later ones where it is from; v3 adds types and documentation; v4
+is flexible.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ MOST_OTHERS: Final = 8
 """The most topics and the like that are described in one request with subscriptions: kproxy decodes their configs, and
 more would take longer than 5 ms. A broker alone has 400 configs.
 """
+_FIRST_SOURCES: Final = 1
 _APART: Final = Refusal(
     ErrorCode.INVALID_REQUEST,
     f"kproxy describes client metrics together with {MOST_OTHERS} other resources at most, and with no broker: "
@@ -53,7 +55,9 @@ def converse(
             version, replace(request, resources=rest), ApiKey.DESCRIBE_CONFIGS, DescribeConfigsResponse
         )
     described = {
-        key_of(resource): _failed(resource, refusal) if refusal else _own(telemetry.subscriptions, request, resource)
+        key_of(resource): _failed(resource, refusal)
+        if refusal
+        else _own(telemetry.subscriptions, request, version, resource)
         for resource in own
     } | {key_of(resource): _failed(resource, _APART) for resource in apart}
     results = merged(request.resources, described, theirs.results if theirs else None, _failed)
@@ -62,13 +66,14 @@ def converse(
 
 
 def _own(
-    subscriptions: Subscriptions, request: DescribeConfigsRequest, resource: DescribeConfigsResource
+    subscriptions: Subscriptions, request: DescribeConfigsRequest, version: int, resource: DescribeConfigsResource
 ) -> DescribeConfigsResult:
     try:
         return describe(
             subscriptions,
             resource.resource_name,
             resource.configuration_keys,
+            sources=version >= _FIRST_SOURCES,
             synonyms=request.include_synonyms,
             documentation=request.include_documentation,
         )

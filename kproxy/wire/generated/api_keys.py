@@ -1,6 +1,6 @@
 # This module is pure (no I/O, no clock).
 """Kafka's API keys by name."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from enum import IntEnum
 

@@ -1,5 +1,5 @@
 """ApiVersionsRequest, versions 0 to 5."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""CreateTopicsRequest, versions 2 to 7."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+"""CreateTopicsRequest, versions 0 to 7."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class CreatableTopic(WireStruct):
 @dataclass(slots=True)
 class CreateTopicsRequest(WireMessage):
     api_key: ClassVar[int] = 19
-    min_version: ClassVar[int] = 2
+    min_version: ClassVar[int] = 0
     max_version: ClassVar[int] = 7
 
     topics: list[CreatableTopic] = field(default_factory=list)
@@ -115,7 +115,8 @@ class CreateTopicsRequest(WireMessage):
         self = cls()
         self.topics = reader.structs(CreatableTopic, version, flexible)
         self.timeout_ms = reader.int32()
-        self.validate_only = reader.boolean()
+        if version >= 1:
+            self.validate_only = reader.boolean()
         if flexible:
             self.unknown_tags = reader.tagged_fields()
         return self
@@ -124,7 +125,10 @@ class CreateTopicsRequest(WireMessage):
         flexible = version >= 5
         writer.structs(self.topics, version, flexible)
         writer.int32(self.timeout_ms)
-        writer.boolean(self.validate_only)
+        if version >= 1:
+            writer.boolean(self.validate_only)
+        elif self.validate_only != False:
+            raise absent("CreateTopicsRequest.validate_only", version)
         if flexible:
             writer.tagged_fields(self.unknown_tags)
         elif self.unknown_tags:

@@ -1,5 +1,5 @@
-"""CreateTopicsResponse, versions 2 to 7."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+"""CreateTopicsResponse, versions 0 to 7."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ class CreatableTopicResult(WireStruct):
         if version >= 7:
             self.topic_id = reader.uuid()
         self.error_code = reader.int16()
-        self.error_message = reader.nullable_string(flexible)
+        if version >= 1:
+            self.error_message = reader.nullable_string(flexible)
         if version >= 5:
             self.num_partitions = reader.int32()
         if version >= 5:
@@ -87,7 +88,8 @@ class CreatableTopicResult(WireStruct):
         if version >= 7:
             writer.uuid(self.topic_id)
         writer.int16(self.error_code)
-        writer.nullable_string(self.error_message, flexible)
+        if version >= 1:
+            writer.nullable_string(self.error_message, flexible)
         if version >= 5:
             writer.int32(self.num_partitions)
         if version >= 5:
@@ -108,7 +110,7 @@ class CreatableTopicResult(WireStruct):
 @dataclass(slots=True)
 class CreateTopicsResponse(WireMessage):
     api_key: ClassVar[int] = 19
-    min_version: ClassVar[int] = 2
+    min_version: ClassVar[int] = 0
     max_version: ClassVar[int] = 7
 
     throttle_time_ms: int = 0
@@ -119,7 +121,8 @@ class CreateTopicsResponse(WireMessage):
     def read(cls, reader: Reader, version: int) -> Self:
         flexible = version >= 5
         self = cls()
-        self.throttle_time_ms = reader.int32()
+        if version >= 2:
+            self.throttle_time_ms = reader.int32()
         self.topics = reader.structs(CreatableTopicResult, version, flexible)
         if flexible:
             self.unknown_tags = reader.tagged_fields()
@@ -127,7 +130,8 @@ class CreateTopicsResponse(WireMessage):
 
     def write(self, writer: Writer, version: int) -> None:
         flexible = version >= 5
-        writer.int32(self.throttle_time_ms)
+        if version >= 2:
+            writer.int32(self.throttle_time_ms)
         writer.structs(self.topics, version, flexible)
         if flexible:
             writer.tagged_fields(self.unknown_tags)

@@ -1,5 +1,5 @@
-"""DeleteTopicsRequest, versions 1 to 6."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+"""DeleteTopicsRequest, versions 0 to 6."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class DeleteTopicState(WireStruct):
 @dataclass(slots=True)
 class DeleteTopicsRequest(WireMessage):
     api_key: ClassVar[int] = 20
-    min_version: ClassVar[int] = 1
+    min_version: ClassVar[int] = 0
     max_version: ClassVar[int] = 6
 
     topics: list[DeleteTopicState] = field(default_factory=list)

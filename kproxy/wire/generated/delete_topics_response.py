@@ -1,5 +1,5 @@
-"""DeleteTopicsResponse, versions 1 to 6."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+"""DeleteTopicsResponse, versions 0 to 6."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class DeletableTopicResult(WireStruct):
 @dataclass(slots=True)
 class DeleteTopicsResponse(WireMessage):
     api_key: ClassVar[int] = 20
-    min_version: ClassVar[int] = 1
+    min_version: ClassVar[int] = 0
     max_version: ClassVar[int] = 6
 
     throttle_time_ms: int = 0
@@ -62,7 +62,8 @@ class DeleteTopicsResponse(WireMessage):
     def read(cls, reader: Reader, version: int) -> Self:
         flexible = version >= 4
         self = cls()
-        self.throttle_time_ms = reader.int32()
+        if version >= 1:
+            self.throttle_time_ms = reader.int32()
         self.responses = reader.structs(DeletableTopicResult, version, flexible)
         if flexible:
             self.unknown_tags = reader.tagged_fields()
@@ -70,7 +71,8 @@ class DeleteTopicsResponse(WireMessage):
 
     def write(self, writer: Writer, version: int) -> None:
         flexible = version >= 4
-        writer.int32(self.throttle_time_ms)
+        if version >= 1:
+            writer.int32(self.throttle_time_ms)
         writer.structs(self.responses, version, flexible)
         if flexible:
             writer.tagged_fields(self.unknown_tags)

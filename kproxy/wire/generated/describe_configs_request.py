@@ -1,5 +1,5 @@
-"""DescribeConfigsRequest, versions 1 to 4."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+"""DescribeConfigsRequest, versions 0 to 4."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class DescribeConfigsResource(WireStruct):
 @dataclass(slots=True)
 class DescribeConfigsRequest(WireMessage):
     api_key: ClassVar[int] = 32
-    min_version: ClassVar[int] = 1
+    min_version: ClassVar[int] = 0
     max_version: ClassVar[int] = 4
 
     resources: list[DescribeConfigsResource] = field(default_factory=list)
@@ -56,7 +56,8 @@ class DescribeConfigsRequest(WireMessage):
         flexible = version >= 4
         self = cls()
         self.resources = reader.structs(DescribeConfigsResource, version, flexible)
-        self.include_synonyms = reader.boolean()
+        if version >= 1:
+            self.include_synonyms = reader.boolean()
         if version >= 3:
             self.include_documentation = reader.boolean()
         if flexible:
@@ -66,7 +67,10 @@ class DescribeConfigsRequest(WireMessage):
     def write(self, writer: Writer, version: int) -> None:
         flexible = version >= 4
         writer.structs(self.resources, version, flexible)
-        writer.boolean(self.include_synonyms)
+        if version >= 1:
+            writer.boolean(self.include_synonyms)
+        elif self.include_synonyms != False:
+            raise absent("DescribeConfigsRequest.include_synonyms", version)
         if version >= 3:
             writer.boolean(self.include_documentation)
         elif self.include_documentation != False:

@@ -1,5 +1,5 @@
-"""DescribeConfigsResponse, versions 1 to 4."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+"""DescribeConfigsResponse, versions 0 to 4."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ class DescribeConfigsResourceResult(WireStruct):
     name: str = ""
     value: str | None = ""
     read_only: bool = False
+    is_default: bool = False
     config_source: int = -1
     is_sensitive: bool = False
     synonyms: list[DescribeConfigsSynonym] = field(default_factory=list)
@@ -59,9 +60,13 @@ class DescribeConfigsResourceResult(WireStruct):
         self.name = reader.string(flexible)
         self.value = reader.nullable_string(flexible)
         self.read_only = reader.boolean()
-        self.config_source = reader.int8()
+        if version <= 0:
+            self.is_default = reader.boolean()
+        if version >= 1:
+            self.config_source = reader.int8()
         self.is_sensitive = reader.boolean()
-        self.synonyms = reader.structs(DescribeConfigsSynonym, version, flexible)
+        if version >= 1:
+            self.synonyms = reader.structs(DescribeConfigsSynonym, version, flexible)
         if version >= 3:
             self.config_type = reader.int8()
         if version >= 3:
@@ -75,9 +80,15 @@ class DescribeConfigsResourceResult(WireStruct):
         writer.string(self.name, flexible)
         writer.nullable_string(self.value, flexible)
         writer.boolean(self.read_only)
-        writer.int8(self.config_source)
+        if version <= 0:
+            writer.boolean(self.is_default)
+        elif self.is_default != False:
+            raise absent("DescribeConfigsResourceResult.is_default", version)
+        if version >= 1:
+            writer.int8(self.config_source)
         writer.boolean(self.is_sensitive)
-        writer.structs(self.synonyms, version, flexible)
+        if version >= 1:
+            writer.structs(self.synonyms, version, flexible)
         if version >= 3:
             writer.int8(self.config_type)
         if version >= 3:
@@ -126,7 +137,7 @@ class DescribeConfigsResult(WireStruct):
 @dataclass(slots=True)
 class DescribeConfigsResponse(WireMessage):
     api_key: ClassVar[int] = 32
-    min_version: ClassVar[int] = 1
+    min_version: ClassVar[int] = 0
     max_version: ClassVar[int] = 4
 
     throttle_time_ms: int = 0

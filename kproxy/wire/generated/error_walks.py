@@ -1,6 +1,6 @@
 # This module is compiled (by mypyc).
 """Walks over responses that note all error codes, and where the names are that they are about."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 
@@ -8,7 +8,41 @@ from kproxy.wire.primitives import Buffer, int16_at, int32_at
 from kproxy.wire.walk import ErrorFunction, Found, no_length, not_at_end, skip_tags, uvarint_at
 
 
-def produce_response_v3(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
+def produce_response_v0(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
+    n0 = int32_at(buf, pos)[0]
+    pos += 4
+    if n0 < -1:
+        raise no_length(n0)
+    if n0 > 0:
+        if n0 > end - pos:
+            raise no_length(n0)
+        for _ in range(n0):
+            if pos > end:
+                raise not_at_end()
+            topic1 = pos
+            n = int16_at(buf, pos)[0]
+            pos += 2
+            if n < -1:
+                raise no_length(n)
+            if n > 0:
+                pos += n
+            n1 = int32_at(buf, pos)[0]
+            pos += 4
+            if n1 < -1:
+                raise no_length(n1)
+            if n1 > 0:
+                if n1 > end - pos:
+                    raise no_length(n1)
+                for _ in range(n1):
+                    if pos > end:
+                        raise not_at_end()
+                    if buf[pos + 4] or buf[pos + 5]:
+                        errors.append((int16_at(buf, pos + 4)[0], topic1, 0))
+                    pos += 14
+    return pos
+
+
+def produce_response_v2(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
     n0 = int32_at(buf, pos)[0]
     pos += 4
     if n0 < -1:
@@ -255,6 +289,84 @@ def produce_response_v13(buf: Buffer, pos: int, end: int, errors: list[Found]) -
                 pos = skip_tags(buf, pos, end)
             else:
                 pos += 1
+    return pos
+
+
+def fetch_response_v0(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
+    n0 = int32_at(buf, pos)[0]
+    pos += 4
+    if n0 < -1:
+        raise no_length(n0)
+    if n0 > 0:
+        if n0 > end - pos:
+            raise no_length(n0)
+        for _ in range(n0):
+            if pos > end:
+                raise not_at_end()
+            topic1 = pos
+            n = int16_at(buf, pos)[0]
+            pos += 2
+            if n < -1:
+                raise no_length(n)
+            if n > 0:
+                pos += n
+            n1 = int32_at(buf, pos)[0]
+            pos += 4
+            if n1 < -1:
+                raise no_length(n1)
+            if n1 > 0:
+                if n1 > end - pos:
+                    raise no_length(n1)
+                for _ in range(n1):
+                    if pos > end:
+                        raise not_at_end()
+                    if buf[pos + 4] or buf[pos + 5]:
+                        errors.append((int16_at(buf, pos + 4)[0], topic1, 0))
+                    n = int32_at(buf, pos + 14)[0]
+                    pos += 18
+                    if n < -1:
+                        raise no_length(n)
+                    if n > 0:
+                        pos += n
+    return pos
+
+
+def fetch_response_v1(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
+    n0 = int32_at(buf, pos + 4)[0]
+    pos += 8
+    if n0 < -1:
+        raise no_length(n0)
+    if n0 > 0:
+        if n0 > end - pos:
+            raise no_length(n0)
+        for _ in range(n0):
+            if pos > end:
+                raise not_at_end()
+            topic1 = pos
+            n = int16_at(buf, pos)[0]
+            pos += 2
+            if n < -1:
+                raise no_length(n)
+            if n > 0:
+                pos += n
+            n1 = int32_at(buf, pos)[0]
+            pos += 4
+            if n1 < -1:
+                raise no_length(n1)
+            if n1 > 0:
+                if n1 > end - pos:
+                    raise no_length(n1)
+                for _ in range(n1):
+                    if pos > end:
+                        raise not_at_end()
+                    if buf[pos + 4] or buf[pos + 5]:
+                        errors.append((int16_at(buf, pos + 4)[0], topic1, 0))
+                    n = int32_at(buf, pos + 14)[0]
+                    pos += 18
+                    if n < -1:
+                        raise no_length(n)
+                    if n > 0:
+                        pos += n
     return pos
 
 
@@ -578,6 +690,47 @@ def fetch_response_v13(buf: Buffer, pos: int, end: int, errors: list[Found]) -> 
                 pos = skip_tags(buf, pos, end)
             else:
                 pos += 1
+    return pos
+
+
+def list_offsets_response_v0(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
+    n0 = int32_at(buf, pos)[0]
+    pos += 4
+    if n0 < -1:
+        raise no_length(n0)
+    if n0 > 0:
+        if n0 > end - pos:
+            raise no_length(n0)
+        for _ in range(n0):
+            if pos > end:
+                raise not_at_end()
+            topic1 = pos
+            n = int16_at(buf, pos)[0]
+            pos += 2
+            if n < -1:
+                raise no_length(n)
+            if n > 0:
+                pos += n
+            n1 = int32_at(buf, pos)[0]
+            pos += 4
+            if n1 < -1:
+                raise no_length(n1)
+            if n1 > 0:
+                if n1 > end - pos:
+                    raise no_length(n1)
+                for _ in range(n1):
+                    if pos > end:
+                        raise not_at_end()
+                    if buf[pos + 4] or buf[pos + 5]:
+                        errors.append((int16_at(buf, pos + 4)[0], topic1, 0))
+                    n2 = int32_at(buf, pos + 6)[0]
+                    pos += 10
+                    if n2 < -1:
+                        raise no_length(n2)
+                    if n2 > 0:
+                        if n2 > end - pos:
+                            raise no_length(n2)
+                        pos += (n2) * 8
     return pos
 
 
@@ -1595,7 +1748,7 @@ def metadata_response_v13(buf: Buffer, pos: int, end: int, errors: list[Found]) 
     return pos
 
 
-def offset_commit_response_v2(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
+def offset_commit_response_v0(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
     n0 = int32_at(buf, pos)[0]
     pos += 4
     if n0 < -1:
@@ -1738,7 +1891,7 @@ def offset_commit_response_v10(buf: Buffer, pos: int, end: int, errors: list[Fou
     return pos
 
 
-def offset_fetch_response_v1(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
+def offset_fetch_response_v0(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
     n0 = int32_at(buf, pos)[0]
     pos += 4
     if n0 < -1:
@@ -2727,6 +2880,59 @@ def describe_groups_response_v6(buf: Buffer, pos: int, end: int, errors: list[Fo
     return pos
 
 
+def create_topics_response_v0(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
+    n0 = int32_at(buf, pos)[0]
+    pos += 4
+    if n0 < -1:
+        raise no_length(n0)
+    if n0 > 0:
+        if n0 > end - pos:
+            raise no_length(n0)
+        for _ in range(n0):
+            if pos > end:
+                raise not_at_end()
+            topic1 = pos
+            n = int16_at(buf, pos)[0]
+            pos += 2
+            if n < -1:
+                raise no_length(n)
+            if n > 0:
+                pos += n
+            if buf[pos] or buf[pos + 1]:
+                errors.append((int16_at(buf, pos)[0], topic1, 0))
+            pos += 2
+    return pos
+
+
+def create_topics_response_v1(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
+    n0 = int32_at(buf, pos)[0]
+    pos += 4
+    if n0 < -1:
+        raise no_length(n0)
+    if n0 > 0:
+        if n0 > end - pos:
+            raise no_length(n0)
+        for _ in range(n0):
+            if pos > end:
+                raise not_at_end()
+            topic1 = pos
+            n = int16_at(buf, pos)[0]
+            pos += 2
+            if n < -1:
+                raise no_length(n)
+            if n > 0:
+                pos += n
+            if buf[pos] or buf[pos + 1]:
+                errors.append((int16_at(buf, pos)[0], topic1, 0))
+            n = int16_at(buf, pos + 2)[0]
+            pos += 4
+            if n < -1:
+                raise no_length(n)
+            if n > 0:
+                pos += n
+    return pos
+
+
 def create_topics_response_v2(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
     n0 = int32_at(buf, pos + 4)[0]
     pos += 8
@@ -2897,6 +3103,30 @@ def create_topics_response_v7(buf: Buffer, pos: int, end: int, errors: list[Foun
                         raise no_length(size)
                 else:
                     pos = limit
+    return pos
+
+
+def delete_topics_response_v0(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
+    n0 = int32_at(buf, pos)[0]
+    pos += 4
+    if n0 < -1:
+        raise no_length(n0)
+    if n0 > 0:
+        if n0 > end - pos:
+            raise no_length(n0)
+        for _ in range(n0):
+            if pos > end:
+                raise not_at_end()
+            topic1 = pos
+            n = int16_at(buf, pos)[0]
+            pos += 2
+            if n < -1:
+                raise no_length(n)
+            if n > 0:
+                pos += n
+            if buf[pos] or buf[pos + 1]:
+                errors.append((int16_at(buf, pos)[0], topic1, 0))
+            pos += 2
     return pos
 
 
@@ -3089,6 +3319,74 @@ def delete_records_response_v2(buf: Buffer, pos: int, end: int, errors: list[Fou
                 pos = skip_tags(buf, pos, end)
             else:
                 pos += 1
+    return pos
+
+
+def offset_for_leader_epoch_response_v0(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
+    n0 = int32_at(buf, pos)[0]
+    pos += 4
+    if n0 < -1:
+        raise no_length(n0)
+    if n0 > 0:
+        if n0 > end - pos:
+            raise no_length(n0)
+        for _ in range(n0):
+            if pos > end:
+                raise not_at_end()
+            topic1 = pos
+            n = int16_at(buf, pos)[0]
+            pos += 2
+            if n < -1:
+                raise no_length(n)
+            if n > 0:
+                pos += n
+            n1 = int32_at(buf, pos)[0]
+            pos += 4
+            if n1 < -1:
+                raise no_length(n1)
+            if n1 > 0:
+                if n1 > end - pos:
+                    raise no_length(n1)
+                for _ in range(n1):
+                    if pos > end:
+                        raise not_at_end()
+                    if buf[pos] or buf[pos + 1]:
+                        errors.append((int16_at(buf, pos)[0], topic1, 0))
+                    pos += 14
+    return pos
+
+
+def offset_for_leader_epoch_response_v1(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
+    n0 = int32_at(buf, pos)[0]
+    pos += 4
+    if n0 < -1:
+        raise no_length(n0)
+    if n0 > 0:
+        if n0 > end - pos:
+            raise no_length(n0)
+        for _ in range(n0):
+            if pos > end:
+                raise not_at_end()
+            topic1 = pos
+            n = int16_at(buf, pos)[0]
+            pos += 2
+            if n < -1:
+                raise no_length(n)
+            if n > 0:
+                pos += n
+            n1 = int32_at(buf, pos)[0]
+            pos += 4
+            if n1 < -1:
+                raise no_length(n1)
+            if n1 > 0:
+                if n1 > end - pos:
+                    raise no_length(n1)
+                for _ in range(n1):
+                    if pos > end:
+                        raise not_at_end()
+                    if buf[pos] or buf[pos + 1]:
+                        errors.append((int16_at(buf, pos)[0], topic1, 0))
+                    pos += 18
     return pos
 
 
@@ -3305,6 +3603,50 @@ def add_partitions_to_txn_response_v4(buf: Buffer, pos: int, end: int, errors: l
     return pos
 
 
+def write_txn_markers_response_v0(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
+    n0 = int32_at(buf, pos)[0]
+    pos += 4
+    if n0 < -1:
+        raise no_length(n0)
+    if n0 > 0:
+        if n0 > end - pos:
+            raise no_length(n0)
+        for _ in range(n0):
+            if pos > end:
+                raise not_at_end()
+            n1 = int32_at(buf, pos + 8)[0]
+            pos += 12
+            if n1 < -1:
+                raise no_length(n1)
+            if n1 > 0:
+                if n1 > end - pos:
+                    raise no_length(n1)
+                for _ in range(n1):
+                    if pos > end:
+                        raise not_at_end()
+                    topic2 = pos
+                    n = int16_at(buf, pos)[0]
+                    pos += 2
+                    if n < -1:
+                        raise no_length(n)
+                    if n > 0:
+                        pos += n
+                    n2 = int32_at(buf, pos)[0]
+                    pos += 4
+                    if n2 < -1:
+                        raise no_length(n2)
+                    if n2 > 0:
+                        if n2 > end - pos:
+                            raise no_length(n2)
+                        for _ in range(n2):
+                            if pos > end:
+                                raise not_at_end()
+                            if buf[pos + 4] or buf[pos + 5]:
+                                errors.append((int16_at(buf, pos + 4)[0], topic2, 0))
+                            pos += 6
+    return pos
+
+
 def write_txn_markers_response_v1(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
     n0 = buf[pos]
     pos += 1
@@ -3469,7 +3811,7 @@ def txn_offset_commit_response_v6(buf: Buffer, pos: int, end: int, errors: list[
     return pos
 
 
-def create_acls_response_v1(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
+def create_acls_response_v0(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
     n0 = int32_at(buf, pos + 4)[0]
     pos += 8
     if n0 < -1:
@@ -3514,6 +3856,65 @@ def create_acls_response_v2(buf: Buffer, pos: int, end: int, errors: list[Found]
                 pos = skip_tags(buf, pos, end)
             else:
                 pos += 1
+    return pos
+
+
+def delete_acls_response_v0(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
+    n0 = int32_at(buf, pos + 4)[0]
+    pos += 8
+    if n0 < -1:
+        raise no_length(n0)
+    if n0 > 0:
+        if n0 > end - pos:
+            raise no_length(n0)
+        for _ in range(n0):
+            if pos > end:
+                raise not_at_end()
+            if buf[pos] or buf[pos + 1]:
+                errors.append((int16_at(buf, pos)[0], 0, 0))
+            n = int16_at(buf, pos + 2)[0]
+            pos += 4
+            if n < -1:
+                raise no_length(n)
+            if n > 0:
+                pos += n
+            n1 = int32_at(buf, pos)[0]
+            pos += 4
+            if n1 < -1:
+                raise no_length(n1)
+            if n1 > 0:
+                if n1 > end - pos:
+                    raise no_length(n1)
+                for _ in range(n1):
+                    if pos > end:
+                        raise not_at_end()
+                    if buf[pos] or buf[pos + 1]:
+                        errors.append((int16_at(buf, pos)[0], 0, 0))
+                    n = int16_at(buf, pos + 2)[0]
+                    pos += 4
+                    if n < -1:
+                        raise no_length(n)
+                    if n > 0:
+                        pos += n
+                    n = int16_at(buf, pos + 1)[0]
+                    pos += 3
+                    if n < -1:
+                        raise no_length(n)
+                    if n > 0:
+                        pos += n
+                    n = int16_at(buf, pos)[0]
+                    pos += 2
+                    if n < -1:
+                        raise no_length(n)
+                    if n > 0:
+                        pos += n
+                    n = int16_at(buf, pos)[0]
+                    pos += 2
+                    if n < -1:
+                        raise no_length(n)
+                    if n > 0:
+                        pos += n
+                    pos += 2
     return pos
 
 
@@ -3639,6 +4040,57 @@ def delete_acls_response_v2(buf: Buffer, pos: int, end: int, errors: list[Found]
                 pos = skip_tags(buf, pos, end)
             else:
                 pos += 1
+    return pos
+
+
+def describe_configs_response_v0(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
+    n0 = int32_at(buf, pos + 4)[0]
+    pos += 8
+    if n0 < -1:
+        raise no_length(n0)
+    if n0 > 0:
+        if n0 > end - pos:
+            raise no_length(n0)
+        for _ in range(n0):
+            if pos > end:
+                raise not_at_end()
+            if buf[pos] or buf[pos + 1]:
+                errors.append((int16_at(buf, pos)[0], 0, 0))
+            n = int16_at(buf, pos + 2)[0]
+            pos += 4
+            if n < -1:
+                raise no_length(n)
+            if n > 0:
+                pos += n
+            n = int16_at(buf, pos + 1)[0]
+            pos += 3
+            if n < -1:
+                raise no_length(n)
+            if n > 0:
+                pos += n
+            n1 = int32_at(buf, pos)[0]
+            pos += 4
+            if n1 < -1:
+                raise no_length(n1)
+            if n1 > 0:
+                if n1 > end - pos:
+                    raise no_length(n1)
+                for _ in range(n1):
+                    if pos > end:
+                        raise not_at_end()
+                    n = int16_at(buf, pos)[0]
+                    pos += 2
+                    if n < -1:
+                        raise no_length(n)
+                    if n > 0:
+                        pos += n
+                    n = int16_at(buf, pos)[0]
+                    pos += 2
+                    if n < -1:
+                        raise no_length(n)
+                    if n > 0:
+                        pos += n
+                    pos += 3
     return pos
 
 
@@ -3944,7 +4396,7 @@ def alter_configs_response_v2(buf: Buffer, pos: int, end: int, errors: list[Foun
     return pos
 
 
-def alter_replica_log_dirs_response_v1(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
+def alter_replica_log_dirs_response_v0(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
     n0 = int32_at(buf, pos + 4)[0]
     pos += 8
     if n0 < -1:
@@ -4019,7 +4471,7 @@ def alter_replica_log_dirs_response_v2(buf: Buffer, pos: int, end: int, errors: 
     return pos
 
 
-def describe_log_dirs_response_v1(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
+def describe_log_dirs_response_v0(buf: Buffer, pos: int, end: int, errors: list[Found]) -> int:
     n0 = int32_at(buf, pos + 4)[0]
     pos += 8
     if n0 < -1:
@@ -7858,8 +8310,11 @@ def delete_share_group_offsets_response_v0(buf: Buffer, pos: int, end: int, erro
     return pos
 
 ERROR_WALKS: dict[tuple[int, int], ErrorFunction] = {
-    (0, 3): produce_response_v3,
-    (0, 4): produce_response_v3,
+    (0, 0): produce_response_v0,
+    (0, 1): produce_response_v0,
+    (0, 2): produce_response_v2,
+    (0, 3): produce_response_v2,
+    (0, 4): produce_response_v2,
     (0, 5): produce_response_v5,
     (0, 6): produce_response_v5,
     (0, 7): produce_response_v5,
@@ -7869,6 +8324,10 @@ ERROR_WALKS: dict[tuple[int, int], ErrorFunction] = {
     (0, 11): produce_response_v9,
     (0, 12): produce_response_v9,
     (0, 13): produce_response_v13,
+    (1, 0): fetch_response_v0,
+    (1, 1): fetch_response_v1,
+    (1, 2): fetch_response_v1,
+    (1, 3): fetch_response_v1,
     (1, 4): fetch_response_v4,
     (1, 5): fetch_response_v5,
     (1, 6): fetch_response_v5,
@@ -7884,6 +8343,7 @@ ERROR_WALKS: dict[tuple[int, int], ErrorFunction] = {
     (1, 16): fetch_response_v13,
     (1, 17): fetch_response_v13,
     (1, 18): fetch_response_v13,
+    (2, 0): list_offsets_response_v0,
     (2, 1): list_offsets_response_v1,
     (2, 2): list_offsets_response_v2,
     (2, 3): list_offsets_response_v2,
@@ -7909,7 +8369,9 @@ ERROR_WALKS: dict[tuple[int, int], ErrorFunction] = {
     (3, 11): metadata_response_v10,
     (3, 12): metadata_response_v10,
     (3, 13): metadata_response_v13,
-    (8, 2): offset_commit_response_v2,
+    (8, 0): offset_commit_response_v0,
+    (8, 1): offset_commit_response_v0,
+    (8, 2): offset_commit_response_v0,
     (8, 3): offset_commit_response_v3,
     (8, 4): offset_commit_response_v3,
     (8, 5): offset_commit_response_v3,
@@ -7918,7 +8380,8 @@ ERROR_WALKS: dict[tuple[int, int], ErrorFunction] = {
     (8, 8): offset_commit_response_v8,
     (8, 9): offset_commit_response_v8,
     (8, 10): offset_commit_response_v10,
-    (9, 1): offset_fetch_response_v1,
+    (9, 0): offset_fetch_response_v0,
+    (9, 1): offset_fetch_response_v0,
     (9, 2): offset_fetch_response_v2,
     (9, 3): offset_fetch_response_v3,
     (9, 4): offset_fetch_response_v3,
@@ -7941,12 +8404,15 @@ ERROR_WALKS: dict[tuple[int, int], ErrorFunction] = {
     (15, 4): describe_groups_response_v4,
     (15, 5): describe_groups_response_v5,
     (15, 6): describe_groups_response_v6,
+    (19, 0): create_topics_response_v0,
+    (19, 1): create_topics_response_v1,
     (19, 2): create_topics_response_v2,
     (19, 3): create_topics_response_v2,
     (19, 4): create_topics_response_v2,
     (19, 5): create_topics_response_v5,
     (19, 6): create_topics_response_v5,
     (19, 7): create_topics_response_v7,
+    (20, 0): delete_topics_response_v0,
     (20, 1): delete_topics_response_v1,
     (20, 2): delete_topics_response_v1,
     (20, 3): delete_topics_response_v1,
@@ -7956,6 +8422,8 @@ ERROR_WALKS: dict[tuple[int, int], ErrorFunction] = {
     (21, 0): delete_records_response_v0,
     (21, 1): delete_records_response_v0,
     (21, 2): delete_records_response_v2,
+    (23, 0): offset_for_leader_epoch_response_v0,
+    (23, 1): offset_for_leader_epoch_response_v1,
     (23, 2): offset_for_leader_epoch_response_v2,
     (23, 3): offset_for_leader_epoch_response_v2,
     (23, 4): offset_for_leader_epoch_response_v4,
@@ -7965,6 +8433,7 @@ ERROR_WALKS: dict[tuple[int, int], ErrorFunction] = {
     (24, 3): add_partitions_to_txn_response_v3,
     (24, 4): add_partitions_to_txn_response_v4,
     (24, 5): add_partitions_to_txn_response_v4,
+    (27, 0): write_txn_markers_response_v0,
     (27, 1): write_txn_markers_response_v1,
     (27, 2): write_txn_markers_response_v1,
     (28, 0): txn_offset_commit_response_v0,
@@ -7974,12 +8443,15 @@ ERROR_WALKS: dict[tuple[int, int], ErrorFunction] = {
     (28, 4): txn_offset_commit_response_v3,
     (28, 5): txn_offset_commit_response_v3,
     (28, 6): txn_offset_commit_response_v6,
-    (30, 1): create_acls_response_v1,
+    (30, 0): create_acls_response_v0,
+    (30, 1): create_acls_response_v0,
     (30, 2): create_acls_response_v2,
     (30, 3): create_acls_response_v2,
+    (31, 0): delete_acls_response_v0,
     (31, 1): delete_acls_response_v1,
     (31, 2): delete_acls_response_v2,
     (31, 3): delete_acls_response_v2,
+    (32, 0): describe_configs_response_v0,
     (32, 1): describe_configs_response_v1,
     (32, 2): describe_configs_response_v1,
     (32, 3): describe_configs_response_v3,
@@ -7987,9 +8459,11 @@ ERROR_WALKS: dict[tuple[int, int], ErrorFunction] = {
     (33, 0): alter_configs_response_v0,
     (33, 1): alter_configs_response_v0,
     (33, 2): alter_configs_response_v2,
-    (34, 1): alter_replica_log_dirs_response_v1,
+    (34, 0): alter_replica_log_dirs_response_v0,
+    (34, 1): alter_replica_log_dirs_response_v0,
     (34, 2): alter_replica_log_dirs_response_v2,
-    (35, 1): describe_log_dirs_response_v1,
+    (35, 0): describe_log_dirs_response_v0,
+    (35, 1): describe_log_dirs_response_v0,
     (35, 2): describe_log_dirs_response_v2,
     (35, 3): describe_log_dirs_response_v3,
     (35, 4): describe_log_dirs_response_v4,

@@ -1,5 +1,5 @@
-"""FetchRequest, versions 4 to 18."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+"""FetchRequest, versions 0 to 18."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class ForgottenTopic(WireStruct):
 @dataclass(slots=True)
 class FetchRequest(WireMessage):
     api_key: ClassVar[int] = 1
-    min_version: ClassVar[int] = 4
+    min_version: ClassVar[int] = 0
     max_version: ClassVar[int] = 18
 
     cluster_id: str | None = None
@@ -194,8 +194,10 @@ class FetchRequest(WireMessage):
             self.replica_id = reader.int32()
         self.max_wait_ms = reader.int32()
         self.min_bytes = reader.int32()
-        self.max_bytes = reader.int32()
-        self.isolation_level = reader.int8()
+        if version >= 3:
+            self.max_bytes = reader.int32()
+        if version >= 4:
+            self.isolation_level = reader.int8()
         if version >= 7:
             self.session_id = reader.int32()
         if version >= 7:
@@ -228,8 +230,10 @@ class FetchRequest(WireMessage):
             raise absent("FetchRequest.replica_id", version)
         writer.int32(self.max_wait_ms)
         writer.int32(self.min_bytes)
-        writer.int32(self.max_bytes)
-        writer.int8(self.isolation_level)
+        if version >= 3:
+            writer.int32(self.max_bytes)
+        if version >= 4:
+            writer.int8(self.isolation_level)
         if version >= 7:
             writer.int32(self.session_id)
         if version >= 7:

@@ -1,5 +1,5 @@
-"""FetchResponse, versions 4 to 18."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+"""FetchResponse, versions 0 to 18."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 
@@ -120,10 +120,12 @@ class PartitionData(WireStruct):
         self.partition_index = reader.int32()
         self.error_code = reader.int16()
         self.high_watermark = reader.int64()
-        self.last_stable_offset = reader.int64()
+        if version >= 4:
+            self.last_stable_offset = reader.int64()
         if version >= 5:
             self.log_start_offset = reader.int64()
-        self.aborted_transactions = reader.nullable_structs(AbortedTransaction, version, flexible)
+        if version >= 4:
+            self.aborted_transactions = reader.nullable_structs(AbortedTransaction, version, flexible)
         if version >= 11:
             self.preferred_read_replica = reader.int32()
         self.records = reader.nullable_blob(flexible)
@@ -149,10 +151,12 @@ class PartitionData(WireStruct):
         writer.int32(self.partition_index)
         writer.int16(self.error_code)
         writer.int64(self.high_watermark)
-        writer.int64(self.last_stable_offset)
+        if version >= 4:
+            writer.int64(self.last_stable_offset)
         if version >= 5:
             writer.int64(self.log_start_offset)
-        writer.nullable_structs(self.aborted_transactions, version, flexible)
+        if version >= 4:
+            writer.nullable_structs(self.aborted_transactions, version, flexible)
         if version >= 11:
             writer.int32(self.preferred_read_replica)
         elif self.preferred_read_replica != -1:
@@ -245,7 +249,7 @@ class NodeEndpoint(WireStruct):
 @dataclass(slots=True)
 class FetchResponse(WireMessage):
     api_key: ClassVar[int] = 1
-    min_version: ClassVar[int] = 4
+    min_version: ClassVar[int] = 0
     max_version: ClassVar[int] = 18
 
     throttle_time_ms: int = 0
@@ -259,7 +263,8 @@ class FetchResponse(WireMessage):
     def read(cls, reader: Reader, version: int) -> Self:
         flexible = version >= 12
         self = cls()
-        self.throttle_time_ms = reader.int32()
+        if version >= 1:
+            self.throttle_time_ms = reader.int32()
         if version >= 7:
             self.error_code = reader.int16()
         if version >= 7:
@@ -280,7 +285,8 @@ class FetchResponse(WireMessage):
 
     def write(self, writer: Writer, version: int) -> None:
         flexible = version >= 12
-        writer.int32(self.throttle_time_ms)
+        if version >= 1:
+            writer.int32(self.throttle_time_ms)
         if version >= 7:
             writer.int16(self.error_code)
         if version >= 7:

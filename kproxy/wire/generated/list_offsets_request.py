@@ -1,5 +1,5 @@
-"""ListOffsetsRequest, versions 1 to 11."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+"""ListOffsetsRequest, versions 0 to 11."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ class ListOffsetsPartition(WireStruct):
     partition_index: int = 0
     current_leader_epoch: int = -1
     timestamp: int = 0
+    max_num_offsets: int = 1
     unknown_tags: Tags = ()
 
     @classmethod
@@ -26,6 +27,8 @@ class ListOffsetsPartition(WireStruct):
         if version >= 4:
             self.current_leader_epoch = reader.int32()
         self.timestamp = reader.int64()
+        if version <= 0:
+            self.max_num_offsets = reader.int32()
         if flexible:
             self.unknown_tags = reader.tagged_fields()
         return self
@@ -36,6 +39,10 @@ class ListOffsetsPartition(WireStruct):
         if version >= 4:
             writer.int32(self.current_leader_epoch)
         writer.int64(self.timestamp)
+        if version <= 0:
+            writer.int32(self.max_num_offsets)
+        elif self.max_num_offsets != 1:
+            raise absent("ListOffsetsPartition.max_num_offsets", version)
         if flexible:
             writer.tagged_fields(self.unknown_tags)
         elif self.unknown_tags:
@@ -71,7 +78,7 @@ class ListOffsetsTopic(WireStruct):
 @dataclass(slots=True)
 class ListOffsetsRequest(WireMessage):
     api_key: ClassVar[int] = 2
-    min_version: ClassVar[int] = 1
+    min_version: ClassVar[int] = 0
     max_version: ClassVar[int] = 11
 
     replica_id: int = 0

@@ -1,5 +1,5 @@
-"""ListOffsetsResponse, versions 1 to 11."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+"""ListOffsetsResponse, versions 0 to 11."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from kproxy.wire.writer import Writer
 class ListOffsetsPartitionResponse(WireStruct):
     partition_index: int = 0
     error_code: int = 0
+    old_style_offsets: list[int] = field(default_factory=list)
     timestamp: int = -1
     offset: int = -1
     leader_epoch: int = -1
@@ -26,8 +27,12 @@ class ListOffsetsPartitionResponse(WireStruct):
         self = cls()
         self.partition_index = reader.int32()
         self.error_code = reader.int16()
-        self.timestamp = reader.int64()
-        self.offset = reader.int64()
+        if version <= 0:
+            self.old_style_offsets = reader.array(reader.int64, flexible)
+        if version >= 1:
+            self.timestamp = reader.int64()
+        if version >= 1:
+            self.offset = reader.int64()
         if version >= 4:
             self.leader_epoch = reader.int32()
         if flexible:
@@ -38,8 +43,18 @@ class ListOffsetsPartitionResponse(WireStruct):
         flexible = version >= 6
         writer.int32(self.partition_index)
         writer.int16(self.error_code)
-        writer.int64(self.timestamp)
-        writer.int64(self.offset)
+        if version <= 0:
+            writer.array(self.old_style_offsets, writer.int64, flexible)
+        elif self.old_style_offsets != []:
+            raise absent("ListOffsetsPartitionResponse.old_style_offsets", version)
+        if version >= 1:
+            writer.int64(self.timestamp)
+        elif self.timestamp != -1:
+            raise absent("ListOffsetsPartitionResponse.timestamp", version)
+        if version >= 1:
+            writer.int64(self.offset)
+        elif self.offset != -1:
+            raise absent("ListOffsetsPartitionResponse.offset", version)
         if version >= 4:
             writer.int32(self.leader_epoch)
         elif self.leader_epoch != -1:
@@ -79,7 +94,7 @@ class ListOffsetsTopicResponse(WireStruct):
 @dataclass(slots=True)
 class ListOffsetsResponse(WireMessage):
     api_key: ClassVar[int] = 2
-    min_version: ClassVar[int] = 1
+    min_version: ClassVar[int] = 0
     max_version: ClassVar[int] = 11
 
     throttle_time_ms: int = 0

@@ -1,5 +1,5 @@
-"""OffsetCommitRequest, versions 2 to 10."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+"""OffsetCommitRequest, versions 0 to 10."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ class OffsetCommitRequestPartition(WireStruct):
     partition_index: int = 0
     committed_offset: int = 0
     committed_leader_epoch: int = -1
+    commit_timestamp: int = -1
     committed_metadata: str | None = ""
     unknown_tags: Tags = ()
 
@@ -28,6 +29,8 @@ class OffsetCommitRequestPartition(WireStruct):
         self.committed_offset = reader.int64()
         if version >= 6:
             self.committed_leader_epoch = reader.int32()
+        if version == 1:
+            self.commit_timestamp = reader.int64()
         self.committed_metadata = reader.nullable_string(flexible)
         if flexible:
             self.unknown_tags = reader.tagged_fields()
@@ -39,6 +42,10 @@ class OffsetCommitRequestPartition(WireStruct):
         writer.int64(self.committed_offset)
         if version >= 6:
             writer.int32(self.committed_leader_epoch)
+        if version == 1:
+            writer.int64(self.commit_timestamp)
+        elif self.commit_timestamp != -1:
+            raise absent("OffsetCommitRequestPartition.commit_timestamp", version)
         writer.nullable_string(self.committed_metadata, flexible)
         if flexible:
             writer.tagged_fields(self.unknown_tags)
@@ -82,7 +89,7 @@ class OffsetCommitRequestTopic(WireStruct):
 @dataclass(slots=True)
 class OffsetCommitRequest(WireMessage):
     api_key: ClassVar[int] = 8
-    min_version: ClassVar[int] = 2
+    min_version: ClassVar[int] = 0
     max_version: ClassVar[int] = 10
 
     group_id: str = ""
@@ -98,11 +105,13 @@ class OffsetCommitRequest(WireMessage):
         flexible = version >= 8
         self = cls()
         self.group_id = reader.string(flexible)
-        self.generation_id_or_member_epoch = reader.int32()
-        self.member_id = reader.string(flexible)
+        if version >= 1:
+            self.generation_id_or_member_epoch = reader.int32()
+        if version >= 1:
+            self.member_id = reader.string(flexible)
         if version >= 7:
             self.group_instance_id = reader.nullable_string(flexible)
-        if version <= 4:
+        if 2 <= version <= 4:
             self.retention_time_ms = reader.int64()
         self.topics = reader.structs(OffsetCommitRequestTopic, version, flexible)
         if flexible:
@@ -112,13 +121,15 @@ class OffsetCommitRequest(WireMessage):
     def write(self, writer: Writer, version: int) -> None:
         flexible = version >= 8
         writer.string(self.group_id, flexible)
-        writer.int32(self.generation_id_or_member_epoch)
-        writer.string(self.member_id, flexible)
+        if version >= 1:
+            writer.int32(self.generation_id_or_member_epoch)
+        if version >= 1:
+            writer.string(self.member_id, flexible)
         if version >= 7:
             writer.nullable_string(self.group_instance_id, flexible)
         elif self.group_instance_id is not None:
             raise absent("OffsetCommitRequest.group_instance_id", version)
-        if version <= 4:
+        if 2 <= version <= 4:
             writer.int64(self.retention_time_ms)
         writer.structs(self.topics, version, flexible)
         if flexible:

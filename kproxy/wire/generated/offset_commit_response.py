@@ -1,5 +1,5 @@
-"""OffsetCommitResponse, versions 2 to 10."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+"""OffsetCommitResponse, versions 0 to 10."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class OffsetCommitResponseTopic(WireStruct):
 @dataclass(slots=True)
 class OffsetCommitResponse(WireMessage):
     api_key: ClassVar[int] = 8
-    min_version: ClassVar[int] = 2
+    min_version: ClassVar[int] = 0
     max_version: ClassVar[int] = 10
 
     throttle_time_ms: int = 0

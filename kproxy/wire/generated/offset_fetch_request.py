@@ -1,5 +1,5 @@
-"""OffsetFetchRequest, versions 1 to 10."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+"""OffsetFetchRequest, versions 0 to 10."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class OffsetFetchRequestGroup(WireStruct):
 @dataclass(slots=True)
 class OffsetFetchRequest(WireMessage):
     api_key: ClassVar[int] = 9
-    min_version: ClassVar[int] = 1
+    min_version: ClassVar[int] = 0
     max_version: ClassVar[int] = 10
 
     group_id: str = ""

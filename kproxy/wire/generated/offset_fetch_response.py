@@ -1,5 +1,5 @@
-"""OffsetFetchResponse, versions 1 to 10."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+"""OffsetFetchResponse, versions 0 to 10."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class OffsetFetchResponseGroup(WireStruct):
 @dataclass(slots=True)
 class OffsetFetchResponse(WireMessage):
     api_key: ClassVar[int] = 9
-    min_version: ClassVar[int] = 1
+    min_version: ClassVar[int] = 0
     max_version: ClassVar[int] = 10
 
     throttle_time_ms: int = 0

@@ -1,5 +1,5 @@
-"""ProduceRequest, versions 3 to 13."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+"""ProduceRequest, versions 0 to 13."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class TopicProduceData(WireStruct):
 @dataclass(slots=True)
 class ProduceRequest(WireMessage):
     api_key: ClassVar[int] = 0
-    min_version: ClassVar[int] = 3
+    min_version: ClassVar[int] = 0
     max_version: ClassVar[int] = 13
 
     transactional_id: str | None = None
@@ -87,7 +87,8 @@ class ProduceRequest(WireMessage):
     def read(cls, reader: Reader, version: int) -> Self:
         flexible = version >= 9
         self = cls()
-        self.transactional_id = reader.nullable_string(flexible)
+        if version >= 3:
+            self.transactional_id = reader.nullable_string(flexible)
         self.acks = reader.int16()
         self.timeout_ms = reader.int32()
         self.topic_data = reader.structs(TopicProduceData, version, flexible)
@@ -97,7 +98,10 @@ class ProduceRequest(WireMessage):
 
     def write(self, writer: Writer, version: int) -> None:
         flexible = version >= 9
-        writer.nullable_string(self.transactional_id, flexible)
+        if version >= 3:
+            writer.nullable_string(self.transactional_id, flexible)
+        elif self.transactional_id is not None:
+            raise absent("ProduceRequest.transactional_id", version)
         writer.int16(self.acks)
         writer.int32(self.timeout_ms)
         writer.structs(self.topic_data, version, flexible)

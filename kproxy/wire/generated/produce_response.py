@@ -1,5 +1,5 @@
-"""ProduceResponse, versions 3 to 13."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+"""ProduceResponse, versions 0 to 13."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 
@@ -77,7 +77,8 @@ class PartitionProduceResponse(WireStruct):
         self.index = reader.int32()
         self.error_code = reader.int16()
         self.base_offset = reader.int64()
-        self.log_append_time_ms = reader.int64()
+        if version >= 2:
+            self.log_append_time_ms = reader.int64()
         if version >= 5:
             self.log_start_offset = reader.int64()
         if version >= 8:
@@ -102,7 +103,8 @@ class PartitionProduceResponse(WireStruct):
         writer.int32(self.index)
         writer.int16(self.error_code)
         writer.int64(self.base_offset)
-        writer.int64(self.log_append_time_ms)
+        if version >= 2:
+            writer.int64(self.log_append_time_ms)
         if version >= 5:
             writer.int64(self.log_start_offset)
         if version >= 8:
@@ -184,7 +186,7 @@ class NodeEndpoint(WireStruct):
 @dataclass(slots=True)
 class ProduceResponse(WireMessage):
     api_key: ClassVar[int] = 0
-    min_version: ClassVar[int] = 3
+    min_version: ClassVar[int] = 0
     max_version: ClassVar[int] = 13
 
     responses: list[TopicProduceResponse] = field(default_factory=list)
@@ -197,7 +199,8 @@ class ProduceResponse(WireMessage):
         flexible = version >= 9
         self = cls()
         self.responses = reader.structs(TopicProduceResponse, version, flexible)
-        self.throttle_time_ms = reader.int32()
+        if version >= 1:
+            self.throttle_time_ms = reader.int32()
         if flexible:
             unknown = []
             for tag, data in reader.tagged_fields():
@@ -214,7 +217,8 @@ class ProduceResponse(WireMessage):
     def write(self, writer: Writer, version: int) -> None:
         flexible = version >= 9
         writer.structs(self.responses, version, flexible)
-        writer.int32(self.throttle_time_ms)
+        if version >= 1:
+            writer.int32(self.throttle_time_ms)
         if flexible:
             tags = list(self.unknown_tags)
             if self.node_endpoints != [] and version >= 10:

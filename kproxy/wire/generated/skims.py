@@ -1,6 +1,6 @@
 # This module is compiled (by mypyc).
-"""Walks over responses that carry addresses, offsets of error codes, and the plans of streamed responses."""
-# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0; not to be edited.
+"""Walks over responses that carry addresses, what is at fixed places, and the plans of streamed messages."""
+# Made by `python -m codegen` from the message schemas of kafka-clients 4.4.0 and 3.9.2; not to be edited.
 
 from __future__ import annotations
 
@@ -2392,6 +2392,49 @@ def update_raft_voter_response_v0(buf: Buffer, pos: int, end: int, addresses: li
     return pos
 
 
+def produce_request_v0_step_1(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    n = int32_at(buf, pos + 6)[0]
+    pos += 10
+    if n < -1:
+        raise no_length(n)
+    return pos, n, 0
+
+
+def produce_request_v0_step_2(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    n = int16_at(buf, pos)[0]
+    pos += 2
+    if n < -1:
+        raise no_length(n)
+    if n > 0:
+        pos += n
+    n = int32_at(buf, pos)[0]
+    pos += 4
+    if n < -1:
+        raise no_length(n)
+    if n > 0:
+        return pos, n, 0
+    return pos, 0, 1
+
+
+def produce_request_v0_step_3(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    n = int32_at(buf, pos + 4)[0]
+    pos += 8
+    if n < -1:
+        raise no_length(n)
+    return pos, n, 0
+
+
+def produce_request_v0_step_4(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    return pos, 0, 1
+
+
+def produce_request_v0_step_5(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
+    return pos, 0, 1
+
+
+produce_request_v0_layout = (Step(produce_request_v0_step_1, ARRAY, (Step(produce_request_v0_step_2, ARRAY, (Step(produce_request_v0_step_3, BLOB, ()), Step(produce_request_v0_step_4, RUN, ()),)), Step(produce_request_v0_step_5, RUN, ()),)),)
+
+
 def produce_request_v3_step_1(buf: Buffer, pos: int, end: int, errors: list[int]) -> tuple[int, int, int]:
     n = int16_at(buf, pos)[0]
     pos += 2
@@ -2625,6 +2668,9 @@ STREAMS: dict[tuple[int, int], StreamLayout] = {
 }
 
 REQUEST_STREAMS: dict[tuple[int, int], tuple[Step, ...]] = {
+    (0, 0): produce_request_v0_layout,
+    (0, 1): produce_request_v0_layout,
+    (0, 2): produce_request_v0_layout,
     (0, 3): produce_request_v3_layout,
     (0, 4): produce_request_v3_layout,
     (0, 5): produce_request_v3_layout,
@@ -2653,13 +2699,13 @@ ERROR_OFFSETS: dict[int, tuple[tuple[int, int, int], ...]] = {
     24: ((4, 5, 4),),
     25: ((0, 4, 4),),
     26: ((0, 5, 4),),
-    29: ((1, 3, 4),),
+    29: ((0, 3, 4),),
     35: ((3, 5, 4),),
     36: ((0, 2, 0),),
-    38: ((1, 3, 0),),
-    39: ((1, 2, 0),),
-    40: ((1, 2, 0),),
-    41: ((1, 3, 0),),
+    38: ((0, 3, 0),),
+    39: ((0, 2, 0),),
+    40: ((0, 2, 0),),
+    41: ((0, 3, 0),),
     43: ((1, 2, 4),),
     45: ((0, 0, 4), (1, 1, 5)),
     46: ((0, 0, 4),),
@@ -2670,7 +2716,7 @@ ERROR_OFFSETS: dict[int, tuple[tuple[int, int, int], ...]] = {
     53: ((0, 1, 0),),
     54: ((0, 1, 0),),
     55: ((0, 2, 0),),
-    56: ((2, 3, 4),),
+    56: ((0, 3, 4),),
     57: ((0, 2, 4),),
     59: ((0, 1, 4),),
     60: ((0, 2, 4),),
@@ -2696,4 +2742,79 @@ ERROR_OFFSETS: dict[int, tuple[tuple[int, int, int], ...]] = {
     92: ((0, 0, 4),),
     93: ((0, 0, 4),),
     94: ((0, 0, 4),),
+}
+
+# api key -> the first version whose response begins with throttle_time_ms
+THROTTLE_FIRST: dict[int, int] = {
+    1: 1,
+    2: 2,
+    3: 3,
+    8: 3,
+    9: 3,
+    10: 1,
+    11: 2,
+    12: 1,
+    13: 1,
+    14: 1,
+    15: 1,
+    16: 1,
+    19: 2,
+    20: 1,
+    21: 0,
+    22: 0,
+    23: 2,
+    24: 0,
+    25: 0,
+    26: 0,
+    28: 0,
+    29: 0,
+    30: 0,
+    31: 0,
+    32: 0,
+    33: 0,
+    34: 0,
+    35: 0,
+    37: 0,
+    42: 0,
+    43: 0,
+    44: 0,
+    45: 0,
+    46: 0,
+    48: 0,
+    49: 0,
+    50: 0,
+    51: 0,
+    56: 0,
+    57: 0,
+    59: 0,
+    60: 0,
+    61: 0,
+    62: 0,
+    63: 0,
+    64: 0,
+    65: 0,
+    66: 0,
+    67: 0,
+    68: 0,
+    69: 0,
+    70: 0,
+    71: 0,
+    72: 0,
+    73: 0,
+    74: 0,
+    75: 0,
+    76: 1,
+    77: 1,
+    78: 1,
+    79: 1,
+    80: 0,
+    81: 0,
+    82: 0,
+    88: 0,
+    89: 0,
+    90: 0,
+    91: 0,
+    92: 0,
+    93: 0,
+    94: 0,
 }

@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import org.apache.kafka.common.protocol.ByteBufferAccessor;
 import org.apache.kafka.common.protocol.Message;
-import org.apache.kafka.common.protocol.MessageUtil;
+import org.apache.kafka.common.protocol.ObjectSerializationCache;
 import org.apache.kafka.common.protocol.Readable;
 
 public class WireOracle {
@@ -76,9 +76,9 @@ public class WireOracle {
     }
 
     private static String hex(Message message, short version) {
-        ByteBuffer out = MessageUtil.toByteBufferAccessor(message, version).buffer();
-        byte[] bytes = new byte[out.remaining()];
-        out.get(bytes);
+        ObjectSerializationCache cache = new ObjectSerializationCache();
+        byte[] bytes = new byte[message.size(cache, version)];
+        message.write(new ByteBufferAccessor(ByteBuffer.wrap(bytes)), cache, version);
         return HexFormat.of().formatHex(bytes);
     }
 }

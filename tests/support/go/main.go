@@ -1,4 +1,4 @@
-// franz-go, and for rounds Sarama too, as a user runs it: one scenario a process. What the scenarios do is the same as in tests/support/clients.
+// franz-go, and Sarama in some scenarios, as a user runs it: one scenario a process. What the scenarios do is the same as in tests/support/clients.
 package main
 
 import (
@@ -30,6 +30,8 @@ func main() {
 		franzInRounds(spoken[rounds]())
 	case "rounds-sarama":
 		saramaInRounds(spoken[rounds]())
+	case "old-sarama":
+		oldSarama(spoken[old]())
 	default:
 		fail(fmt.Errorf("no scenario %q", scenario))
 	}

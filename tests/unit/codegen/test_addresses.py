@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from codegen.addresses import LEFT_ALONE, is_host, left_alone, looks_like_address, paths
-from codegen.schema import Field, Message, Versions, load
+from codegen.extraction import load
+from codegen.schema import Field, Message, Versions
 from codegen.skims import carries_addresses
 from kproxy.relay.apis import POLICIES
 from kproxy.wire.generated.skims import IN_BYTES, SKIMS

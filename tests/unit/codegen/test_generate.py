@@ -12,7 +12,8 @@ import pytest
 
 from codegen import generate
 from codegen.codecs import codec
-from codegen.schema import Message, Schemas, Versions, load, parse_message
+from codegen.extraction import Schemas, load
+from codegen.schema import Message, Versions, parse_message
 from codegen.skims import skims
 from codegen.source import condition
 from codegen.table import api_table
@@ -96,7 +97,7 @@ NAMES = {"name": "Names", "type": "[]string", "versions": "0+"}
 def test_walks_find_an_address_behind(field: dict[str, Any], version: int, written: bytes) -> None:
     """Structs and arrays of strings, there or null, are passed over in both encodings."""
     made: dict[str, Any] = {}
-    exec(skims(Schemas("0", "0", {"MetadataResponse": message(field, NODE, HOST, PORT)}, ())), made)
+    exec(skims(Schemas((), {"MetadataResponse": message(field, NODE, HOST, PORT)}, ())), made)
     address = b"\0\0\0\5\2h\0\0\0\7\0" if version else b"\0\0\0\5\0\1h\0\0\0\7"
     found: list[Any] = []
     made["SKIMS"][3, version](written + address, 0, len(written + address), found, [])

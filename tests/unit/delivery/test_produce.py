@@ -7,6 +7,8 @@ from uuid import UUID
 from kio.serial import entity_reader
 
 from kproxy.delivery.batches import Said, produce, said
+from kproxy.wire.apis import APIS
+from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.produce_request import ProduceRequest
 from kproxy.wire.generated.produce_response import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
 from kproxy.wire.records import Record, encode_batch
@@ -14,7 +16,8 @@ from tests.support.every import every
 
 TOPIC_ID = UUID(int=7)
 BATCHES = {0: encode_batch([Record(b"k", b"v", 1)]), 5: encode_batch([Record(None, b"", 2)])}
-VERSIONS = range(ProduceRequest.min_version, ProduceRequest.max_version + 1)
+VERSIONS = range(APIS[ApiKey.PRODUCE].newest_from, ProduceRequest.max_version + 1)
+"""kproxy itself writes in no version below."""
 
 
 @every("version", [version for version in VERSIONS if version <= 12])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from codegen.schema import load
+from codegen.extraction import load
 from kproxy.observe.reasons import Reason
 from kproxy.producers.policies import (
     FIRST_BETWEEN_BROKERS,

@@ -11,7 +11,7 @@ from kproxy.observe.reasons import Reason
 from kproxy.producers.producer_ids import ProducerIds
 from kproxy.wire.generated.produce_request import ProduceRequest
 from kproxy.wire.header import decode_request_header
-from tests.support.batches import GZIP, Numbered, batch, read
+from tests.support.batches import GZIP, Numbered, batch, message_set, read
 from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import KIB, Relay, Script, play
@@ -21,6 +21,7 @@ MOVED = ProducerIds("west").issued(7, "west")
 PRESENT = IDS.issued(9, "west")
 KNOWN = IDS.renumbered(MOVED)
 VERSIONS = frames.versions(0, 3)
+"""Those in which brokers take batches with ids."""
 ONE, TWO = (frames.heartbeat(number)[0] for number in (1, 2))
 
 
@@ -95,6 +96,15 @@ def test_many_batches(version: int) -> None:
 def test_what_stays_as_it_is(kept: bytes) -> None:
     """A batch without an id, or with one of this stay, and what is no batch, which is for the broker to refuse."""
     assert rewritten(9, [kept]) == [kept]
+
+
+@pytest.mark.parametrize("version", range(4))
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("compression", [0, GZIP])
+def test_message_sets_of_the_first_formats(version: int, magic: int, compression: int) -> None:
+    """They have no producer ids: several messages, or one that has the others in it, stay as they are."""
+    sets = [message_set(magic, [b"v" * 60] * count, compression) for count in (1, 3)]
+    assert rewritten(version, sets, [b"", sets[1]]) == [*sets, b"", sets[1]]
 
 
 def test_behind_batches_without_an_id() -> None:

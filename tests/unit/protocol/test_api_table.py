@@ -24,7 +24,7 @@ from kproxy.wire.apis import APIS, ApiSpec, response_header_version
 from tests.unit.relay.flows import Cluster
 
 SPECS = {
-    1: ApiSpec(1, "Open", 2, 5, 4, True),
+    1: ApiSpec(1, "Open", 2, 5, 4, True, newest_from=4),
     2: ApiSpec(2, "Closed", 0, 1, 0, False),
     3: ApiSpec(3, "Limited", 0, 3, 9, True),
     8: ApiSpec(8, "Any", 1, 2, 9, True),
@@ -61,6 +61,7 @@ def test_a_known_version_has_one_route(version: int) -> None:
     route = found.route(word(1, version))
     assert (route.api_key, route.version, route.policy) == (1, version, PASS_UNCHANGED)
     assert (route.on_request, route.on_response) == (OnRequest.PASS, OnResponse.PASS)
+    assert route.removed == (f"Open v{version}" if version < 4 else "")
     assert found.route(word(1, version)) is route
     assert found.routes == {word(1, version): route}
     assert found.counters.apis == {(1, version): route.counters}

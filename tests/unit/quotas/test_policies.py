@@ -50,7 +50,7 @@ def produce(version: int, correlation_id: int = 1) -> bytes:
     return frames.request(ApiKey.PRODUCE, version, correlation_id, {"Acks": 1})
 
 
-@every("version", frames.versions(ApiKey.PRODUCE))
+@every("version", frames.versions(ApiKey.PRODUCE, 1))
 def test_a_produce_response_tells_it(version: int) -> None:
     """The broker's response stays as it is otherwise; the next one, within the rate, tells nothing."""
     asked = produce(version)
@@ -82,7 +82,7 @@ def test_the_next_produce_response_tells_nothing() -> None:
     assert found.client.data[before:] == second
 
 
-@every("version", frames.versions(ApiKey.FETCH))
+@every("version", frames.versions(ApiKey.FETCH, 1))
 def test_a_fetch_response_tells_it(version: int) -> None:
     """Whole or in parts, with or without addresses at its end; what the broker tells may be longer."""
     for told, expected in ((5, 10_000), (20_000, 20_000)):
@@ -97,6 +97,16 @@ def test_a_fetch_response_tells_it(version: int) -> None:
             assert found.throttled == [10.0]
             assert found.client.data[:body] == answer[:body]
             assert found.client.data[body + 4 :] == answer[body + 4 :]
+
+
+@pytest.mark.parametrize("key", [ApiKey.PRODUCE, ApiKey.FETCH])
+def test_the_first_clients_are_throttled_and_not_told(key: int) -> None:
+    """In v0 there is no room for it: the client is not read for as long, and its response is the broker's."""
+    asked = produce(0) if key == ApiKey.PRODUCE else frames.request(key, 0, 1)
+    answer = frames.produced(0, 1) if key == ApiKey.PRODUCE else frames.fetched(0, 1, [(0, b"r" * 90)])
+    for cut in (whole, *CUTS):
+        found = relay().play([("client", asked), ("broker", answer)], cut)
+        assert (bytes(found.client.data), found.throttled) == (answer, [10.0])
 
 
 @pytest.mark.parametrize("version", frames.versions(ApiKey.SHARE_FETCH))

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 import trio
 import trio.lowlevel
+from structlog.testing import capture_logs
 
 from kproxy.config import Limits
 from kproxy.observe.reasons import Reason
@@ -24,6 +25,7 @@ from tests.unit.relay import frames
 from tests.unit.relay.sockets import (
     KIB,
     MIB,
+    PASSING,
     Peer,
     Relayed,
     Stage,
@@ -520,6 +522,32 @@ async def test_a_client_that_resets(state: Callable[[Relayed], Awaitable[None]])
         await relayed.ended(Reason.CLIENT_RESET)
         await eventually(running.quiet, "a quiet epoll")
         await beside.exchange(1)
+
+
+@pytest.mark.parametrize("reset", [False, True])
+@pytest.mark.parametrize(
+    ("version", "answered", "told"),
+    [(3, False, "Fetch v3 was in flight"), (3, True, ""), (PASSING, False, "")],
+    ids=["unknown", "known", "of today"],
+)
+async def test_a_broker_that_ends_at_an_old_request(reset: bool, version: int, answered: bool, told: str) -> None:
+    """Kafka 4 closes at versions that it has removed: the log names such a request, unless brokers have answered it."""
+    async with stage() as running:
+        with capture_logs() as log:
+            relayed = running.relay()
+            if answered:
+                await relayed.client.send(request(7, version=version))
+                await relayed.broker.receive(len(request(7)))
+                await relayed.broker.send(response(7))
+                assert await relayed.client.receive(len(response(7))) == response(7)
+            asked = request(1, b"asked", version=version)
+            await relayed.client.send(asked)
+            assert await relayed.broker.receive(len(asked)) == asked
+            await (relayed.broker.reset() if reset else relayed.broker.close())
+            await relayed.ended(Reason.BROKER_RESET if reset else Reason.BROKER_CLOSED)
+        (ended,) = (line for line in log if line["event"] == "connection ended")
+        assert told in ended.get("detail", "")
+        assert ("in flight" in ended.get("detail", "")) is bool(told)
 
 
 async def test_a_request_that_cannot_be_sent_is_counted() -> None:

@@ -167,6 +167,16 @@ def test_statement_set_values_have_source_7_and_defaults_5() -> None:
     assert all(one.documentation for one in full.configs)
 
 
+def test_the_first_version_says_what_is_a_default() -> None:
+    """DescribeConfigs v0 has no sources."""
+    found = describe(kept(), "s", None, synonyms=False, documentation=False, sources=False)
+    assert [(one.name, one.is_default) for one in found.configs] == [
+        ("metrics", False),
+        ("interval.ms", False),
+        ("match", True),
+    ]
+
+
 def test_only_the_keys_that_are_asked_for() -> None:
     """Unknown keys are left out, as at a broker."""
     found = describe(kept(), "s", ["match", "unheard.of"], synonyms=False, documentation=False)

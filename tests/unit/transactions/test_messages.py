@@ -92,7 +92,7 @@ def test_a_cut_request(key: int) -> None:
         asked(whole[: 12 + len(NAME)], key, 0)
 
 
-@every("version", frames.versions(ApiKey.PRODUCE))
+@every("version", frames.versions(ApiKey.PRODUCE, 3))
 @pytest.mark.parametrize(("name", "client_id"), [(NAME, "c1"), (NAME * 1000, "c1"), (NAME, "c" * 3000), ("", None)])
 def test_produce(version: int, name: str, client_id: str | None) -> None:
     """The id, and the epoch of the first batch, behind names of any length."""

@@ -8,10 +8,13 @@ import pytest
 
 import kproxy
 from kproxy.errors import MalformedMessageError, RefusedError, UpstreamError
-from kproxy.upstream.handshake import HELLO, NotOfferedError, Offered, decode_answer, next_hello, offered, pick
+from kproxy.upstream.handshake import HELLO, NotOfferedError, Offered, Request, decode_answer, next_hello, offered, pick
 from kproxy.wire.error_codes import error_name
 from kproxy.wire.generated.api_versions_response import ApiVersion, ApiVersionsResponse
+from kproxy.wire.generated.fetch_request import FetchRequest
+from kproxy.wire.generated.list_offsets_request import ListOffsetsRequest
 from kproxy.wire.generated.metadata_request import MetadataRequest
+from kproxy.wire.generated.produce_request import ProduceRequest
 
 NEWEST = HELLO.max_version
 
@@ -98,6 +101,20 @@ def test_nothing_in_common_is_an_error_that_no_retry_helps(ranges: dict[int, Off
     """An API that is absent, too new, or has an empty range: the error names it."""
     with pytest.raises(NotOfferedError, match="Metadata"):
         pick(MetadataRequest(), ranges)
+
+
+@pytest.mark.parametrize(
+    ("message", "high", "says"),
+    [
+        (ProduceRequest(), 2, "kproxy v3 to"),
+        (FetchRequest(), 3, "kproxy v4 to"),
+        (ListOffsetsRequest(), 0, "kproxy v1"),
+    ],
+)
+def test_what_kafka_4_has_removed_is_for_clients_only(message: Request, high: int, says: str) -> None:
+    """kproxy's own records and questions are not of the first formats."""
+    with pytest.raises(NotOfferedError, match=says):
+        pick(message, {message.api_key: Offered(0, high)})
 
 
 def test_a_broker_too_old_for_kproxy() -> None:

@@ -25,6 +25,7 @@ from kproxy.wire.skim import (
     Address,
     Skimmed,
     acks,
+    begins_with_throttle_time,
     error_offset,
     is_transactional,
     response_glance,
@@ -134,7 +135,14 @@ def test_error_offset() -> None:
     assert error_offset(999, 0) is None
 
 
-@pytest.mark.parametrize("version", [3, 8, 9, 13])
+def test_begins_with_throttle_time() -> None:
+    """From the version on that has the field; APIs whose response has it elsewhere, or not at all, never do."""
+    assert [begins_with_throttle_time(1, version) for version in (0, 1, 18)] == [False, True, True]
+    assert not begins_with_throttle_time(0, 13)
+    assert not begins_with_throttle_time(999, 0)
+
+
+@pytest.mark.parametrize("version", [0, 2, 3, 8, 9, 13])
 @every("wanted", [0, 1, -1])
 @every("transactional_id", [None, "", "tx"])
 @every("client_id", [None, "me", "c" * 300])
@@ -143,10 +151,12 @@ def test_acks(version: int, wanted: int, transactional_id: str | None, client_id
     """`acks` is found in every version and shape; with any byte missing, the result asks for more."""
     tags = ((4, b"xy"),) if version >= 9 and tagged else ()
     header = encode_request_header(RequestHeader(0, version, 7, client_id, tags))
+    if version < 3:
+        transactional_id = None
     raw = (transactional_id or "").encode()
     length = 0 if transactional_id is None else len(raw) + 1
     text = (bytes([length]) if version >= 9 else struct.pack(">h", length - 1)) + raw
-    request = header + text + struct.pack(">hi", wanted, 30_000)
+    request = header + (text if version >= 3 else b"") + struct.pack(">hi", wanted, 30_000)
     for buf in (b"." + request + b".", memoryview(b"." + request + b".")):
         found = acks(buf, 1, 1 + len(request))
         assert found == wanted + (0 if transactional_id is None else IN_TRANSACTION)

@@ -111,7 +111,7 @@ _HINTS: Final = (
     ("unread_response", "it does not read its responses: look at a process that stands still, or out of memory"),
     ("idle_timeout", "it connects and sends nothing: look at its security.protocol, or at a health check"),
     ("unknown_api", "it is newer than kproxy, or does not speak Kafka"),
-    ("unsupported_version", "it is too old, or too new, for the brokers"),
+    ("unsupported_version", "it is newer than kproxy, or takes a way to log in that is not served"),
     ("refused_api", "it asks for what is only for brokers, or switched off"),
 )
 _REFUSED: Final = Rule(

@@ -38,7 +38,7 @@ from tests.support.every import every
 from tests.unit.coordinator.apis.hosting import GROUP, OTHER, Connection, Hosting, Response, head
 from tests.unit.coordinator.world import Client
 
-COMMITS, IN_TRANSACTIONS = range(2, 11), range(3, 7)
+COMMITS, IN_TRANSACTIONS = range(1, 11), range(3, 7)
 OFFSET, TXN = ApiKey.OFFSET_COMMIT, ApiKey.TXN_OFFSET_COMMIT
 UNKNOWN, ILLEGAL, REBALANCE, NOT_FOUND, FENCED = 25, 22, 27, 69, 82
 TOPIC = UUID(int=0x1234)
@@ -49,13 +49,13 @@ TAGS = b"\x01\x63\x03abc"
 def commit(version: int, group_id: str = GROUP) -> OffsetCommitRequest:
     """A commit of nobody with all that the version has."""
     partitions = [
-        OffsetCommitRequestPartition(3, 2**40, 5 if version >= 6 else -1, "why"),
+        OffsetCommitRequestPartition(3, 2**40, 5 if version >= 6 else -1, committed_metadata="why"),
         OffsetCommitRequestPartition(4, 1, committed_metadata=None),
     ]
     topic = OffsetCommitRequestTopic("orders", partitions=partitions)
     if version >= 10:
         topic = OffsetCommitRequestTopic(topic_id=TOPIC, partitions=partitions)
-    retention = 86_400_000 if version <= 4 else -1
+    retention = 86_400_000 if 2 <= version <= 4 else -1
     return OffsetCommitRequest(group_id, retention_time_ms=retention, topics=[topic, topic])
 
 
@@ -199,6 +199,12 @@ def test_old_transactions_name_no_member(version: int) -> None:
         assert connection.outcome(TXN, version, in_transaction(version, OTHER).encode(version)) is None
     with pytest.raises(MalformedMessageError):
         connection.outcome(TXN, version, b"")
+
+
+def test_the_first_version_names_no_member() -> None:
+    """It passes unread: such offsets are in ZooKeeper, beside the group's."""
+    world, _ = hosting()
+    assert Connection(world).outcome(OFFSET, 0, commit(0).encode(0)) is None
 
 
 @every(("key", "version"), EVERY)

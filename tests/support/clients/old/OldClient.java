@@ -1,0 +1,84 @@
+// Java's client as its users have it who have not rebuilt for years: a producer, and members of a group.
+// It compiles with every release from 0.10.1 to 3.9. Takes servers, topic, which is the group, too, and a count; prints
+// what each of two consumers of the group has read, as JSON.
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Properties;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+
+public class OldClient {
+    private static final int SECONDS = 60;
+    private final String servers;
+    private final String topic;
+
+    private OldClient(String servers, String topic) {
+        this.servers = servers;
+        this.topic = topic;
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        OldClient client = new OldClient(arguments[0], arguments[1]);
+        int count = Integer.parseInt(arguments[2]);
+        client.write(0, count);
+        List<Integer> first = client.read(count);
+        client.write(count, 1);
+        System.out.println("[" + first + ", " + client.read(1) + "]");
+    }
+
+    private Properties settings() {
+        Properties settings = new Properties();
+        settings.put("bootstrap.servers", servers);
+        return settings;
+    }
+
+    private void write(int first, int count) throws Exception {
+        Properties settings = settings();
+        settings.put("acks", "all");
+        String serializer = StringSerializer.class.getName();
+        settings.put("key.serializer", serializer);
+        settings.put("value.serializer", serializer);
+        try (KafkaProducer<String, String> producer = new KafkaProducer<>(settings)) {
+            List<Future<RecordMetadata>> sent = new ArrayList<>();
+            for (int number = first; number < first + count; number++) {
+                String text = String.valueOf(number);
+                sent.add(producer.send(new ProducerRecord<>(topic, text, text)));
+            }
+            for (Future<RecordMetadata> one : sent) {
+                one.get(SECONDS, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    private List<Integer> read(int count) {
+        Properties settings = settings();
+        settings.put("group.id", topic);
+        settings.put("auto.offset.reset", "earliest");
+        settings.put("enable.auto.commit", "false");
+        String deserializer = StringDeserializer.class.getName();
+        settings.put("key.deserializer", deserializer);
+        settings.put("value.deserializer", deserializer);
+        List<Integer> found = new ArrayList<>();
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+        try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(settings)) {
+            consumer.subscribe(Collections.singletonList(topic));
+            while (found.size() < count && System.nanoTime() < deadline) {
+                for (ConsumerRecord<String, String> one : consumer.poll(200)) {
+                    found.add(Integer.valueOf(one.value()));
+                }
+            }
+            consumer.commitSync();
+        }
+        Collections.sort(found);
+        return found;
+    }
+}

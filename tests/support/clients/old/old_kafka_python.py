@@ -1,0 +1,59 @@
+"""kafka-python up to 2.0.2 with a pinned `api_version`: it writes and reads what brokers of that version knew.
+
+Takes JSON: servers, topic, group, count, version. Prints JSON: what each of two consumers of the group has read.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+
+SETTINGS = json.loads(sys.argv[1])
+VERSION = tuple(SETTINGS["version"])
+TOPIC = SETTINGS["topic"]
+MILLISECONDS = 60_000
+WITH_MEMBERS = (0, 9)
+
+
+def consumer() -> KafkaConsumer:
+    """A member of the group; before 0.9 there are no members, and each names its partitions."""
+    found = KafkaConsumer(
+        bootstrap_servers=SETTINGS["servers"],
+        api_version=VERSION,
+        group_id=SETTINGS["group"],
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+        consumer_timeout_ms=MILLISECONDS,
+    )
+    if VERSION >= WITH_MEMBERS:
+        found.subscribe([TOPIC])
+    else:
+        found.assign([TopicPartition(TOPIC, number) for number in sorted(found.partitions_for_topic(TOPIC))])
+    return found
+
+
+def write(numbers: range) -> None:
+    """Write numbers, each acknowledged by all replicas: compressed, a message has the others in it."""
+    common = {"bootstrap_servers": SETTINGS["servers"], "api_version": VERSION}
+    producer = KafkaProducer(acks="all", compression_type="gzip", linger_ms=5, **common)
+    sent = [producer.send(TOPIC, str(number).encode(), str(number).encode()) for number in numbers]
+    for future in sent:
+        future.get(MILLISECONDS / 1000)
+    producer.close()
+
+
+def read(count: int) -> list[int]:
+    """Read this many records, and commit them."""
+    member = consumer()
+    found = [int(record.value) for _, record in zip(range(count), member, strict=False)]
+    member.commit()
+    member.close()
+    return sorted(found)
+
+
+write(range(SETTINGS["count"]))
+first = read(SETTINGS["count"])
+write(range(SETTINGS["count"], SETTINGS["count"] + 1))
+print(json.dumps([first, read(1)]))

@@ -1,0 +1,82 @@
+"""Clients that speak what brokers knew before they could be asked for their versions: each a process of its own.
+
+Each writes `COUNT` numbers, reads and commits them as a group, writes one more, and reads as the group again. It prints
+what the two readings gave.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from kproxy.local_kafka import java
+from kproxy.local_kafka.jars import Artifact, Release, classpath
+from tests.support import golang, npm, venvs
+
+COUNT: Final = 50
+READ: Final = [list(range(COUNT)), [COUNT]]
+"""What each prints where nothing is lost, doubled or forgotten."""
+_SCRIPTS: Final = Path(__file__).with_name("clients") / "old"
+
+
+class OldClient(NamedTuple):
+    """A library in one release, and the version of the brokers that it is told it has."""
+
+    library: str
+    release: str
+    version: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        told = ".".join(map(str, self.version))
+        return f"{self.library}-{self.release}" + (f"-at-{told}" if told else "")
+
+    def command(self, servers: str, topic: str) -> Sequence[str]:
+        """Return its command; the group is named as the topic."""
+        said = {"servers": servers, "topic": topic, "group": topic, "count": COUNT, "version": self.version}
+        if self.library == "sarama":
+            return [str(golang.franz_go()), "old-sarama", json.dumps(said)]
+        if self.library == "java":
+            return java.command(
+                java_classpath(self.release), str(_SCRIPTS / "OldClient.java"), servers, topic, str(COUNT)
+            )
+        if self.library == "kafka-node":
+            node = shutil.which("node")
+            assert node, "no node on PATH"
+            return [node, str(_SCRIPTS / "old_kafka_node.js"), str(npm.kafka_node()), json.dumps(said)]
+        script = _SCRIPTS / f"old_{self.library.replace('-', '_')}.py"
+        return [venvs.python_with(self.library, self.release), str(script), json.dumps(said)]
+
+
+def following(servers: str, topic: str) -> Sequence[str]:
+    """Return the command of a producer and a consumer that live until they are killed."""
+    python = venvs.python_with("kafka-python", "2.0.2")
+    script = _SCRIPTS / "following_kafka_python.py"
+    return [python, str(script), json.dumps({"servers": servers, "topic": topic})]
+
+
+def java_classpath(release: str) -> str:
+    """Return the class path of a release of kafka-clients."""
+    clients = Artifact("org.apache.kafka", "kafka-clients", release)
+    return classpath(Release(f"kafka-clients-{release}", (clients,)))
+
+
+PYTHON: Final = (
+    OldClient("kafka-python", "1.4.7", (0, 9)),
+    OldClient("kafka-python", "2.0.2", (0, 8, 2)),
+    OldClient("kafka-python", "2.0.2", (0, 9)),
+    OldClient("kafka-python", "2.0.2", (0, 10, 1)),
+    OldClient("kafka-python", "2.0.2", (0, 11)),
+    OldClient("pykafka", "2.8.0", (0, 9, 0)),
+    OldClient("pykafka", "2.8.0", (0, 10, 2)),
+    OldClient("confluent-kafka", "2.0.2", (0, 9, 0, 1)),
+    OldClient("confluent-kafka", "2.0.2", (0, 10, 0)),
+)
+SARAMA: Final = tuple(
+    OldClient("sarama", golang.sarama_version(), told)
+    for told in ((0, 8, 2, 0), (0, 9, 0, 1), (0, 10, 2, 0), (1, 0, 0))
+)
+JAVA: Final = tuple(OldClient("java", release) for release in ("0.10.2.2", "1.1.1", "2.1.1", "2.8.2"))
+KAFKA_NODE: Final = OldClient("kafka-node", npm.KAFKA_NODE)
