@@ -95,14 +95,21 @@ async def test_another_address_waits_for_none() -> None:
 
 async def test_addresses_take_turns() -> None:
     """A third one comes behind one check of each of the two; the clients of a /64 of IPv6 have one turn."""
+    later = threading.Event()
+
+    def stand_longer() -> Step:
+        assert later.wait(30)
+        return RIGHT
+
     async with clients() as made:
-        await made.come("2001:db8::1", *["2001:db8::2"] * 20, step=made.stand)
-        await made.come(*[OTHER] * 20, step=made.stand)
+        await made.come("2001:db8::1", OTHER, step=made.stand)
+        await made.come(*["2001:db8::2", OTHER] * 20, step=stand_longer)
         await made.come(THIRD)
         await made.begun("2001:db8::1", OTHER)
         made.go_on.set()
-    assert THIRD in made.checked[:5]
-    assert len(made.checked) == 42
+        await made.begun("2001:db8::1", OTHER, "2001:db8::2", OTHER, THIRD)
+        later.set()
+    assert len(made.checked) == 43
 
 
 async def test_an_address_rests_behind_a_wrong_password(mock_clock: trio.testing.MockClock) -> None:
