@@ -33,6 +33,8 @@ class Stage:
     python: str = sys.executable
     again: tuple[str, ...] = ("tests/",)
     """Where the names of tests begin that have a second chance, alone."""
+    once: tuple[str, ...] = ()
+    """Where the names begin of those among them that have none all the same."""
     least: int = 0
     """So many tests run, or the stage has failed: a file that is lost, or a filter that leaves out too much, shows."""
     skips: tuple[str, ...] = ()
@@ -112,7 +114,9 @@ class Stage:
         result.broken = self._broken(result, code, told[-1] if told else {}, skipped)
         if not result.broken:
             result.may_run_again = [
-                nodeid for nodeid, why in result.failed.items() if nodeid.startswith(self.again) and not why.violation
+                nodeid
+                for nodeid, why in result.failed.items()
+                if nodeid.startswith(self.again) and not nodeid.startswith(self.once) and not why.violation
             ]
 
     def _broken(self, result: Result, code: int | None, last: Mapping[str, Any], skipped: Sequence[str]) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Final
 
+from kproxy.markers import PURE, marked
 from tests.gate.stage import ROOT, Stage
 
 CORE: Final = ("-m", "not long")
@@ -13,7 +15,30 @@ SPARK: Final = "build/pipeline/bin/python"
 # Where its streams have called Python, Spark listens until its process ends; asked to stop that, it may wait for ever.
 SPARKS_OWN: Final = ("port ", "thread ")
 # Rooms whose unit tests open sockets and wait; in any other a test that fails once is proof of a fault.
-SOCKETS: Final = tuple(f"tests/unit/{room}/" for room in ("admin", "app", "cluster", "local_kafka", "upstream"))
+SOCKETS: Final = tuple(
+    f"tests/unit/{room}/"
+    for room in (
+        "admin",
+        "agreement",
+        "app",
+        "authentication",
+        "cli",
+        "cluster",
+        "delivery",
+        "faults",
+        "local_kafka",
+        "rebootstrap",
+        "relay",
+        "routing",
+        "telemetry",
+        "topology",
+        "upstream",
+    )
+)
+# In these rooms, too: a pure module has no socket, and does the same each time.
+PURE_TESTS: Final = tuple(
+    f"tests/unit/{path.with_name(f'test_{path.name}').relative_to('kproxy')}" for path in map(Path, marked(PURE))
+)
 # The gate's own unit tests, a minute, reach nothing of kproxy.
 OF_THE_GATE: Final = "tests/unit/gate"
 # Four shards of the unit tests, of about equal time: they mostly wait, so that four fill two processors.
@@ -28,7 +53,7 @@ SECURE: Final = ("tests/clients/sasl", "tests/clients/tls")
 OLD: Final = ("tests/clients/old",)
 FAILOVER: Final = tuple(str(found.relative_to(ROOT)) for found in sorted(ROOT.glob("tests/clients/test_failover*.py")))
 UNIT: Final = tuple(
-    Stage(f"unit-{name}", pytest=tests, again=SOCKETS, coverage=True, least=least)
+    Stage(f"unit-{name}", pytest=tests, again=SOCKETS, once=PURE_TESTS, coverage=True, least=least)
     for name, tests, least in (
         ("app", APP, 125),
         ("cluster", CLUSTER, 660),

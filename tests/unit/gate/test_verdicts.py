@@ -85,6 +85,7 @@ def run(
     *names: str,
     limit: float = 120,
     again: tuple[str, ...] = ("",),
+    once: tuple[str, ...] = (),
     least: int = 0,
     skips: tuple[str, ...] = ("",),
 ) -> Result:
@@ -92,7 +93,7 @@ def run(
     rootdir = ("-c", str(made.with_name("pytest.ini")), "--rootdir", str(made.parent))
     chosen = tuple(f"{made}::{name}" for name in names)
     named = (*rootdir, *chosen)
-    return Stage("made", pytest=named, limit=limit, again=again, least=least, skips=skips).run(made.parent)
+    return Stage("made", pytest=named, limit=limit, again=again, once=once, least=least, skips=skips).run(made.parent)
 
 
 def test_failures_are_named_and_may_run_again(made: Path) -> None:
@@ -110,6 +111,8 @@ def test_no_second_chance(made: Path) -> None:
     """Where a stage gives none."""
     result = run(made, "test_fails", again=("tests/unit/app/",))
     assert (len(result.failed), result.may_run_again) == (1, [])
+    (nodeid,) = result.failed
+    assert run(made, "test_fails", once=(nodeid,)).may_run_again == []
 
 
 def test_what_passes_twice_alone_is_flaky(made: Path) -> None:
