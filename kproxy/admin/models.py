@@ -485,3 +485,5 @@ class CommandResult:
     """How many connections were notified or closed."""
     unmapped: Sequence[UnmappedView] = ()
     """Nodes of the active upstream without a port: empty unless a switch was forced."""
+    unkept: str | None = None
+    """Why a restart of kproxy would begin at the upstream of before; None if not, or where no state is kept."""

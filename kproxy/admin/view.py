@@ -97,7 +97,7 @@ class View(Protocol):
         `force` switches even when the upstream does not answer or some of its nodes have no port. Raises
         `NotFoundError` for an unknown upstream; `ConflictError` when the upstream is already active, is the only one,
         does not answer or has a node without a port; `RetryLaterError` when the epoch rose less than
-        `topology.epoch_floor` ago.
+        `topology.epoch_floor` ago. Returns once the state store has the switch, or does not take it.
         """
         ...
 

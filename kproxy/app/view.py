@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 import trio
@@ -59,6 +60,9 @@ if TYPE_CHECKING:
     from kproxy.protocol.connections import ConnectionInfo
     from kproxy.routing.places import Place
     from kproxy.telemetry.client_telemetry import ClientTelemetry
+
+_KEEP_SECONDS: Final = 5.0
+"""For the disk, until a failover is answered: clients are switched already."""
 
 
 class ProcessView:
@@ -152,7 +156,9 @@ class ProcessView:
 
     async def failover(self, cluster: str, to: str | None, force: bool) -> CommandResult:
         found = self._running(cluster)
-        return _result(found, await found.failover_controller.failover(to, force=force))
+        done = _result(found, await found.failover_controller.failover(to, force=force))
+        # Whoever is answered may end kproxy; the next switch need not wait for the disk, nor do clients.
+        return replace(done, unkept=await found.kept.settle(_KEEP_SECONDS))
 
     async def rehearse(self, cluster: str, to: str | None) -> Rehearsal:
         found = self._running(cluster)

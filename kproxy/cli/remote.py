@@ -177,6 +177,8 @@ def _print_result(done: dict[str, Any]) -> int:
     )
     for node in done.get("unmapped", ()):  # rebootstrap answers without them
         click.echo(f"Warning: node {node['node_id']} has no port: {node['reason']}")
+    if why := done.get("unkept"):
+        click.echo(f"Warning: a restart of kproxy would begin at the upstream of before: {why}")
     return 0
 
 

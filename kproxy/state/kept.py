@@ -21,6 +21,7 @@ _AGAIN: Final = 5.0
 """Seconds until what the store did not take is tried again; sooner when another value comes."""
 _PATIENCE: Final = 10.0
 """Seconds after which a store that does not answer is a problem."""
+_NO_ANSWER: Final = "the disk does not answer"
 
 log = structlog.get_logger("kproxy.state")
 
@@ -31,6 +32,8 @@ class _Value:
     since: float
     """On Trio's clock."""
     tried: trio.Event = field(default_factory=trio.Event)
+    error: StateError | None = None
+    """Why the store did not take it when it was tried last."""
 
 
 class Kept:
@@ -56,13 +59,20 @@ class Kept:
         if self._error is not None:
             return str(self._error)
         oldest = min((one.since for one in self._waiting.values()), default=math.inf)
-        return "the disk does not answer" if trio.current_time() - oldest > _PATIENCE else None
+        return _NO_ANSWER if trio.current_time() - oldest > _PATIENCE else None
 
-    async def settle(self, seconds: float) -> None:
-        """Return when the store has taken what waits, or has failed to, or after so long."""
-        with trio.move_on_after(seconds):
-            for one in tuple(self._waiting.values()):
+    async def settle(self, seconds: float) -> str | None:
+        """Wait until the store has taken what waits now, or has failed to, at most so long.
+
+        Returns why a restart at this moment would begin with what was before; None if all is kept.
+        """
+        waiting = tuple(self._waiting.values())
+        with trio.move_on_after(seconds) as patience:
+            for one in waiting:
                 await one.tried.wait()
+        if patience.cancelled_caught:
+            return _NO_ANSWER
+        return next((str(one.error) for one in waiting if one.error is not None), None)
 
     async def run(self) -> None:
         """Write until cancelled."""
@@ -84,8 +94,10 @@ class Kept:
         try:
             await self._store.put(*place, one.value)
         except StateError as error:
+            one.error = error
             errors.append(error)
         else:
+            one.error = None
             if self._waiting[place] is one:
                 del self._waiting[place]
         one.tried.set()

@@ -223,6 +223,7 @@ class MemoryView:
     """The names of the virtual clusters whose views were asked for."""
     refusal: CommandError | None = None
     unmapped: tuple[UnmappedView, ...] = ()
+    unkept: str | None = None
     findings: tuple[FailoverFinding, ...] = ()
     moved: list[ClientView] | None = None
     """Who is connected behind a failover, if not those from before."""
@@ -285,7 +286,7 @@ class MemoryView:
 
     async def failover(self, cluster: str, to: str | None, force: bool) -> CommandResult:
         self.connected = self.connected if self.moved is None else self.moved
-        return replace(self._carry_out("failover", cluster, to, force), unmapped=self.unmapped)
+        return replace(self._carry_out("failover", cluster, to, force), unmapped=self.unmapped, unkept=self.unkept)
 
     async def rehearse(self, cluster: str, to: str | None) -> Rehearsal:
         self.commands.append(("rehearse", cluster, to))

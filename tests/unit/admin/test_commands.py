@@ -53,7 +53,7 @@ async def test_failover(view: MemoryView, port: int, body: str, command: tuple[s
     """To the one that is named, else to the next; never forced unless asked."""
     reply = await post(port, FAILOVER, body, JSON)
     assert reply.status == 200
-    said = {"cluster": "main", "upstream": "west", "epoch": 2, "connections": 17, "unmapped": []}
+    said = {"cluster": "main", "upstream": "west", "epoch": 2, "connections": 17, "unmapped": [], "unkept": None}
     assert reply.json() == said
     assert view.commands == [("failover", "main", *command)]
 

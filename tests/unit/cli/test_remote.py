@@ -242,6 +242,14 @@ async def test_a_forced_failover_warns_of_nodes_without_a_port(view: MemoryView,
     assert out.splitlines()[1:] == ["Warning: node 7 has no port: node 7 is in none of nodes.ranges"]
 
 
+async def test_a_failover_warns_that_a_restart_would_undo_it(view: MemoryView, ask: Asking) -> None:
+    """Where the disk has not taken it."""
+    view.unkept = "state.db: the disk is full"
+    code, out, _ = await ask("failover", "main")
+    why = "a restart of kproxy would begin at the upstream of before: state.db: the disk is full"
+    assert (code, out.splitlines()[1:]) == (0, [f"Warning: {why}"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -249,7 +257,7 @@ async def test_a_forced_failover_warns_of_nodes_without_a_port(view: MemoryView,
         (["reload"], {"process": [], "clusters": {}, "added": [], "removed": []}),
         (
             ["failover", "main"],
-            {"cluster": "main", "upstream": "west", "epoch": 2, "connections": 17, "unmapped": []},
+            {"cluster": "main", "upstream": "west", "epoch": 2, "connections": 17, "unmapped": [], "unkept": None},
         ),
     ],
 )

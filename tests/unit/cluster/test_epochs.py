@@ -253,15 +253,23 @@ async def test_what_the_old_cluster_never_answers_is_not_waited_for() -> None:
             assert await client.receive_all() == b""
 
 
-async def test_a_restart_stays_with_the_active_upstream(tmp_path: Path) -> None:
+async def test_a_restart_stays_with_the_active_upstream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where state is kept. Automatic failover and a manual one go on from there."""
+    put = SqliteStore.put
+
+    async def slow(self: SqliteStore, table: str, key: str, value: bytes) -> None:
+        await trio.sleep(0.1)
+        await put(self, table, key, value)
+
+    monkeypatch.setattr(SqliteStore, "put", slow)
     state = {"state": {"path": str(tmp_path / "state.db")}}
     async with brokers((1,), (2,)) as (a, b):
         a.answer.cluster_id, b.answer.cluster_id = "A", "B"
         async with living(described(a, b, **state)) as alive:
             await alive.until_state("ready")
-            assert (await Two(alive, a, b).post("failover"))[1]["upstream"] == "b"
-        async with living(described(a, b, **state)) as alive:
+            status, reply = await Two(alive, a, b).post("failover")
+            assert (status, reply["upstream"], reply["unkept"]) == (200, "b", None)
+        async with living(described(a, b, **state)) as alive:  # the first one was not asked to end, as by SIGKILL
             await alive.until_state("ready")
             process = Two(alive, a, b)
             assert (process.cluster.upstreams.active.name, process.cluster.upstreams.cluster_id) == ("b", "B")
@@ -287,7 +295,7 @@ async def test_a_restart_without_the_upstream_of_before(tmp_path: Path) -> None:
 
 
 async def test_a_state_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A failover comes all the same; readiness says that a restart would not know of it, until it is written."""
+    """A failover comes all the same; its answer and readiness say that a restart would not know of it."""
     put, full = SqliteStore.put, True
 
     async def refused(self: SqliteStore, table: str, key: str, value: bytes) -> None:
@@ -301,7 +309,8 @@ async def test_a_state_that_cannot_be_written(tmp_path: Path, monkeypatch: pytes
     async with brokers((1,), (2,)) as (a, b):
         async with living(described(a, b, **state)) as alive:
             await alive.until_state("degraded")  # what clients are at is kept from the start
-            assert (await Two(alive, a, b).post("failover", {"to": "b"}))[0] == 200
+            status, reply = await Two(alive, a, b).post("failover", {"to": "b"})
+            assert (status, reply["unkept"]) == (200, "state.db: the disk is full; free some space")
             why = "a restart would begin at the state before the last change: state.db: the disk is full"
             (reason,) = (await alive.get("/readyz"))["reasons"]
             assert reason["reason"].startswith(why)

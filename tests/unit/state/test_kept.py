@@ -113,9 +113,12 @@ async def test_an_end_that_waits(autojump_clock: MockClock) -> None:
         kept.put("a", "k", b"1")
         kept.put("b", "k", b"2")
         before = trio.current_time()
-        await kept.settle(5)
+        assert await kept.settle(5) == "state.db: the disk is full"
         assert (disk.written, trio.current_time()) == ([("b", b"2")], before)
         disk.hangs = True
         kept.put("c", "k", b"3")
-        await kept.settle(5)
+        assert await kept.settle(5) == "the disk does not answer"
         assert trio.current_time() == before + 5
+        disk.hangs, disk.full = False, set()
+        await trio.sleep(120)
+        assert await kept.settle(5) is None
