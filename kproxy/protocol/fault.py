@@ -19,3 +19,10 @@ class Fault(KproxyError):
         self.reason = reason
         self.detail = detail
         self.api_key = api_key
+
+
+class RequestFault(Fault):
+    """A request is at fault, or bytes that are to be one. The requests before it are relayed and answered first.
+
+    Brokers take one request after the other: a client has their answers before the connection ends.
+    """

@@ -6,6 +6,7 @@ The acceptor has the pump make one once the broker is connected. The pump calls 
 
 from __future__ import annotations
 
+import errno
 import socket
 import time
 from typing import TYPE_CHECKING, Final
@@ -15,7 +16,7 @@ from kproxy.observe.troubles import Where
 from kproxy.protocol.api_table import ApiTable, Chunk
 from kproxy.protocol.connections import ConnectionInfo
 from kproxy.protocol.context import OUTDATED, Context
-from kproxy.protocol.fault import Fault
+from kproxy.protocol.fault import Fault, RequestFault
 from kproxy.relay.endpoint import GONE, OUT, Endpoint, EndpointOwner
 from kproxy.relay.flow import SMALL
 from kproxy.relay.host import Host, Renewing
@@ -45,6 +46,7 @@ GLANCE_BYTES: Final = 4 << 10
 """The size of a read, into bytes of its own, where a frame is probably short or its body will be spliced."""
 _DRAINED_BYTES: Final = 128 << 10
 """Where records of TLS are small, so many bytes are read of what a client has sent when a drain begins."""
+_IN_MID_FRAME: Final = "the connection ended in mid-frame"
 _SPLICES: Final = 4
 """The most splices of one connection in a row, so that one large body does not keep the others waiting."""
 
@@ -152,7 +154,9 @@ class Connection(EndpointOwner):
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
-            raise source.broken(error) from error
+            source.lose(error)
+            self._ended(source)
+            return
         count = len(buf)
         if not count:
             self._ended(source)
@@ -160,7 +164,11 @@ class Connection(EndpointOwner):
         self.progress = now
         if source.is_client:
             self.received += count
-        rest = flow.feed(buf, now)
+        try:
+            rest = flow.feed(buf, now)
+        except RequestFault as fault:
+            self._refuse(fault)
+            rest = None
         if rest is not None:
             sink.send(rest)
         done = self.pump.done = _clock()
@@ -213,10 +221,16 @@ class Connection(EndpointOwner):
             self._note_held()
 
     def hung_up(self, endpoint: Endpoint) -> None:
-        """Handle a reset of a socket that is not read now. What a broker sent before it can still be read later."""
+        """Handle a reset of a socket that is not read now. What a peer sent before it can still be read later."""
         if endpoint.is_client or endpoint.blocked:
-            raise Fault(Reason.CLIENT_RESET if endpoint.is_client else Reason.BROKER_RESET, "reset while paused")
+            endpoint.lose(ConnectionResetError(errno.ECONNRESET, "reset while paused"))
         endpoint.mute()
+        if endpoint.is_client:
+            self._balance()
+
+    def client_gone(self) -> None:
+        """As `EndpointOwner`."""
+        self._both_plain = self._steady = False
 
     def unsteady(self) -> None:
         """As `Owner`."""
@@ -261,11 +275,14 @@ class Connection(EndpointOwner):
 
     def go_on(self, now: float) -> None:
         """Take what the flows held back for this turn; raises as `readable`."""
-        if self._responses_may_go_on:
-            self.responses.go_on(now)
-            self.responses.settle(_clock())
-        if self._requests_may_go_on:
-            self.requests.go_on(now)
+        try:
+            if self._responses_may_go_on:
+                self.responses.go_on(now)
+                self.responses.settle(_clock())
+            if self._requests_may_go_on:
+                self.requests.go_on(now)
+        except RequestFault as fault:
+            self._refuse(fault)
         self._balance()
 
     def failed(self, error: Exception) -> None:
@@ -301,7 +318,10 @@ class Connection(EndpointOwner):
     def _catch_up(self) -> None:
         """Send the parked answers that are there and due, and the responses that waited behind them."""
         before, now = self.answered, _clock()
-        self.responses.go_on(now)
+        try:
+            self.responses.go_on(now)
+        except RequestFault as fault:  # what was held behind a dialogue is looked at when that is over
+            self._refuse(fault)
         if self.answered > before:
             self.progress = now
         self.responses.settle(_clock())
@@ -313,22 +333,37 @@ class Connection(EndpointOwner):
         if self.answered > before:
             self.progress = _clock()
 
+    def _refuse(self, fault: RequestFault) -> None:
+        """Take no more requests, and end the connection once those before the one at fault are answered."""
+        self.requests.cut()
+        self.requests.settle(_clock())
+        self.responses.settle(_clock())
+        self.requests.handling = False
+        self.end_for(fault.reason, fault.detail)
+
     def _ended(self, source: Endpoint) -> None:
-        flow = self.requests if source.is_client else self.responses
-        if flow.under_way:
-            reason = Reason.TRUNCATED_REQUEST if source.is_client else Reason.TRUNCATED_RESPONSE
-            raise Fault(reason, "the connection ended in mid-frame")
-        if not source.is_client and self.renewal is not None and self.renewal.broker_ended():
-            source.pause()
-            return
-        if source.is_client:
-            self.life.take(Event.CLIENT_ENDED, Reason.CLIENT_CLOSED)
-        else:
-            if self.life.reason is None:
-                self.requests.last_detail = self._unknown_to_broker()
-            self.life.take(Event.BROKER_ENDED, Reason.BROKER_CLOSED)
-            self._abandon()
         source.pause()
+        if source.is_client:
+            self._client_ended()
+        elif self.responses.under_way:
+            raise Fault(Reason.TRUNCATED_RESPONSE, _IN_MID_FRAME)
+        elif self.renewal is None or not self.renewal.broker_ended():
+            self._broker_ended()
+
+    def _client_ended(self) -> None:
+        """Have the broker get what the client has sent, be it by a FIN or a reset, between two requests or in one."""
+        reason = Reason.CLIENT_CLOSED
+        if self.requests.under_way:
+            reason, self.requests.last_detail = Reason.TRUNCATED_REQUEST, _IN_MID_FRAME
+            self.requests.cut()
+        self.life.take(Event.CLIENT_ENDED, reason)
+        self._balance()
+
+    def _broker_ended(self) -> None:
+        if self.life.reason is None:
+            self.requests.last_detail = self._unknown_to_broker()
+        self.life.take(Event.BROKER_ENDED, Reason.BROKER_CLOSED)
+        self._abandon()
         self._balance()
 
     @property
@@ -351,6 +386,14 @@ class Connection(EndpointOwner):
         return self.in_mid_request or (self.responses.under_way and self.broker.reading and not self.client.blocked)
 
     @property
+    def why_it_ends(self) -> tuple[Reason, str]:
+        """The reason, and a detail for the log; whatever was to end the connection, a client's reset comes first."""
+        if self.client.gone:
+            return Reason.CLIENT_RESET, self.client.gone
+        assert self.life.reason is not None
+        return self.life.reason, self.requests.last_detail
+
+    @property
     def ending(self) -> bool:
         """True when the client is no longer read, and the connection closes once everything owed is out."""
         return self.life.state >= _ANSWERING
@@ -365,11 +408,13 @@ class Connection(EndpointOwner):
         if self.renewal is not None:
             self.renewal.look()
         ending = self.ending
+        if ending and client.gone:
+            self.own.abandon_parked()
+            self._catch_up()
         if ending and self.in_flight and self.context.stale and not self.responses.under_way:
             self._answer_in_flight()
         if ending and not self.in_flight and not client.blocked and not broker.blocked:
-            assert self.life.reason is not None
-            self.close(self.life.reason, self.requests.last_detail)
+            self.close(*self.why_it_ends)
             return
         holding, waiting = self._holding, self.responses.waiting
         takes_requests = self._takes_requests

@@ -6,8 +6,11 @@ Each connection has the pump make two when it begins: the client's and the broke
 
 from __future__ import annotations
 
+import fcntl
 import select
 import socket
+import sys
+import termios
 from abc import ABCMeta, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -16,7 +19,7 @@ from typing import Final
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import Chunk
 from kproxy.protocol.fault import Fault
-from kproxy.relay.splice import Pipe, PipePool
+from kproxy.relay.splice import NoPipeError, Pipe, PipePool
 
 IN: Final = select.EPOLLIN | select.EPOLLRDHUP
 """Something to read, which may be the end; `ENDED` tells the two apart before a read."""
@@ -46,6 +49,10 @@ class EndpointOwner(metaclass=ABCMeta):
     def close(self, reason: Reason, detail: str = "") -> None:
         """Close both sides now."""
 
+    @abstractmethod
+    def client_gone(self) -> None:
+        """Note that the client's endpoint discards what is sent to it from now on."""
+
 
 class Endpoint:
     """A socket in the pump. What its peer does not take yet waits here, or in a pipe if it was spliced."""
@@ -63,6 +70,7 @@ class Endpoint:
         "connection",
         "costly",
         "fd",
+        "gone",
         "is_client",
         "pending_bytes",
         "plain",
@@ -88,6 +96,8 @@ class Endpoint:
         """True while bytes wait to be sent."""
         self.reading = True
         """True while what the peer sends is read."""
+        self.gone = ""
+        """What a client's reset was noticed by: it gets nothing more, and what it sent before can still be read."""
         self.brief = True
         """True when the peer's last frames were short, or one is to be spliced: then little is read at a time."""
         self.costly = False
@@ -109,7 +119,7 @@ class Endpoint:
         return self.sock.recv_into(buffer)
 
     def send(self, chunk: Chunk) -> None:
-        """Send what the peer takes now and keep a copy of the rest; raises `Fault` when the peer is gone."""
+        """Send what the peer takes now and keep a copy of the rest; raises `Fault` when a broker is gone."""
         sent = 0
         if not self.blocked:
             try:
@@ -117,7 +127,8 @@ class Endpoint:
             except (BlockingIOError, InterruptedError):
                 pass
             except OSError as error:
-                raise self.broken(error) from error
+                self.lose(error)
+                return
             self.sent += sent
             if sent == len(chunk):
                 return
@@ -126,7 +137,7 @@ class Endpoint:
     def send_frame(self, size: bytes, chunks: Sequence[Chunk]) -> None:
         """Send a frame that is made of chunks, its size first; raises as `send`."""
         total = len(size) + sum(map(len, chunks))
-        if total <= JOIN_BELOW or self.blocked or len(chunks) >= MAX_VECTOR:
+        if total <= JOIN_BELOW or self.blocked or self.gone or len(chunks) >= MAX_VECTOR:
             self.send(b"".join((size, *chunks)))
             return
         try:
@@ -134,7 +145,8 @@ class Endpoint:
         except (BlockingIOError, InterruptedError):
             sent = 0
         except OSError as error:
-            raise self.broken(error) from error
+            self.lose(error)
+            return
         self.sent += sent
         if sent < total:
             self._keep(b"".join((size, *chunks))[sent:])
@@ -153,8 +165,10 @@ class Endpoint:
     def splice_from(self, source: Endpoint, count: int) -> int | None:
         """Move up to `count` bytes from the other socket inside the kernel; returns how many, 0 at its end.
 
-        None when it has nothing now. Raises `NoPipeError` when there is no descriptor for a pipe.
+        None when it has nothing now. Raises `NoPipeError` when there is no descriptor for a pipe, or this peer is gone.
         """
+        if self.gone:
+            raise NoPipeError(self.gone)
         pipe = self._pipes.take()
         try:
             moved = pipe.fill(source.fd, count)
@@ -163,7 +177,8 @@ class Endpoint:
             return None
         except OSError as error:
             self._pipes.give_back(pipe)
-            raise source.broken(error) from error
+            source.lose(error)
+            return 0
         self._pipe = pipe
         if not self._drain_pipe():
             self._block()
@@ -176,7 +191,8 @@ class Endpoint:
         try:
             self.sent += pipe.drain(self.fd)
         except OSError as error:
-            raise self.broken(error) from error
+            self.lose(error)
+            return True
         if pipe.level:
             return False
         self._pipes.give_back(pipe)
@@ -194,7 +210,8 @@ class Endpoint:
             except (BlockingIOError, InterruptedError):
                 return False
             except OSError as error:
-                raise self.broken(error) from error
+                self.lose(error)
+                break
             self.sent += sent
             self.pending_bytes -= sent
             if sent < len(chunk):
@@ -205,6 +222,39 @@ class Endpoint:
         self.blocked = False
         self.want(self._interest & ~OUT)
         return True
+
+    def lose(self, error: OSError) -> None:
+        """Discard what is sent to a client from now on: it has reset the connection. Raises `Fault` where a broker has.
+
+        The kernel keeps what a peer sent before its reset, and a client of acks=0 relies on what it has sent.
+        """
+        fault = self.broken(error)
+        if not self.is_client:
+            raise fault from error
+        if not self.gone:
+            self.gone = fault.detail
+            self._send = self._discard
+            self._drop_pending()
+            self.want(self._interest & ~OUT)
+            self.connection.client_gone()
+
+    def _discard(self, chunk: Chunk) -> int:
+        self.sent -= len(chunk)  # the caller adds it
+        return len(chunk)
+
+    def _drop_pending(self) -> None:
+        self._pending = None
+        self.pending_bytes = 0
+        self.blocked = False
+        if self._pipe is not None:
+            self._pipes.give_back(self._pipe)
+            self._pipe = None
+
+    @property
+    def delivered(self) -> bool:
+        """True when the peer's kernel has everything that was sent: to close the socket takes nothing of it back."""
+        queued = fcntl.ioctl(self.fd, termios.TIOCOUTQ, bytes(4))
+        return not self.blocked and int.from_bytes(queued, sys.byteorder) == 0
 
     def want(self, interest: int) -> None:
         """Wait for these events, and always for a reset."""
@@ -244,9 +294,5 @@ class Endpoint:
     def release(self) -> socket.socket:
         """Leave the pump; the socket stays open and belongs to the caller."""
         self.mute()
-        self._pending = None
-        self.pending_bytes = 0
-        if self._pipe is not None:
-            self._pipes.give_back(self._pipe)
-            self._pipe = None
+        self._drop_pending()
         return self.sock

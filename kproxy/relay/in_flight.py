@@ -84,6 +84,21 @@ class InFlight:
         self.count -= 1
         return expected
 
+    def drop_last(self, expected: Expected) -> None:
+        """Remove the one that was added last, if it is this one: nobody will answer it."""
+        if self.last is not expected or not self.count:
+            return
+        before: Expected | None = None
+        for before in self:
+            if before.behind is expected:
+                break
+        if self.first is expected:
+            self.first = self.last = None
+        else:
+            assert before is not None
+            before.behind, self.last = None, before
+        self.count -= 1
+
     def clear(self) -> None:
         """Remove all."""
         while self.first is not None:

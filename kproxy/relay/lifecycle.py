@@ -39,9 +39,9 @@ class Event(IntEnum):
     BETWEEN_REQUESTS = 1
     """No request is under way."""
     LAST_REQUEST = 2
-    """A policy declared a request the connection's last."""
+    """A policy declared a request the connection's last, or the one behind it is at fault."""
     CLIENT_ENDED = 3
-    """The client closed its sending side. Its responses still go to it; brokers drop them on an early FIN."""
+    """All that the client sent is read, to its FIN or reset. Brokers are not told yet: on a FIN they drop answers."""
     BROKER_ENDED = 4
     """The broker closed its sending side."""
     CLOSE = 5

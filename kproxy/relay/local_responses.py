@@ -91,6 +91,14 @@ class LocalResponses:
             self.waiting_bytes += len(answer)
         self.send_due()
 
+    def abandon_parked(self) -> None:
+        """Give up the answers that come later: the client has gone. What the broker owes is waited for and noted."""
+        for expected in self._in_flight:
+            answer = expected.answer
+            if isinstance(answer, Deferred) and not isinstance(answer, Incremental) and answer.frame is None:
+                expected.abandon()
+                expected.answer = b""
+
     def send_due(self) -> None:
         """Send the answers that are there and have their turn."""
         in_flight = self._in_flight

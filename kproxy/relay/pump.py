@@ -62,7 +62,11 @@ _clock: Final = time.monotonic
 # Not Final, as the four below are not: tests change them, and a compiled module would inline their values.
 _SWEEP_SECONDS: float = 1.0
 HALF_CLOSED_SECONDS: float = 60.0
-"""How long a client that has closed its sending side waits for the responses it is owed."""
+"""How long a client that has closed its sending side waits for the responses it is owed, and one that has reset for the
+broker to take what it sent: without progress.
+"""
+GONE_SECONDS: float = 2.0
+"""How long responses are waited for that nobody reads, where the broker has all that its client sent before a reset."""
 _RENEWED_WITHIN: Final = 2
 """Sweeps before the moment in which a connection's login is due again, so that a sweep that comes late sees it."""
 _SWEPT: int = 500
@@ -382,7 +386,7 @@ class Pump(Host):
         """Close a connection that has waited too long for a peer; return whether it had. Never raises."""
         try:
             self._check_session(connection)
-            overdue = self._overdue(connection)
+            overdue = None if connection.closed else self._overdue(connection)
         except Exception as error:  # one connection's failure is never another's
             note(self.troubles, Where.SWEEP, error, connection=connection.id)
             overdue = Reason.INTERNAL_ERROR, repr(error)
@@ -410,9 +414,18 @@ class Pump(Host):
     def _overdue(self, connection: Connection) -> Overdue | None:
         now = _clock()
         overdue = self._deadlines.overdue(connection, now)
-        if overdue is None and connection.ending and now - connection.progress > HALF_CLOSED_SECONDS:
-            return _reason(connection), "the broker did not answer what was in flight"
-        return overdue
+        gone, quiet = bool(connection.client.gone), now - connection.progress
+        if overdue is not None or not (connection.ending or gone):
+            return overdue
+        if gone and (quiet > HALF_CLOSED_SECONDS or self._is_of_no_use(connection, quiet)):
+            return connection.why_it_ends
+        if quiet > HALF_CLOSED_SECONDS:
+            return connection.why_it_ends[0], "the broker did not answer what was in flight"
+        return None
+
+    def _is_of_no_use(self, connection: Connection, quiet: float) -> bool:
+        """Return True where the broker has all that a client sent before its reset: nobody reads what it answers."""
+        return quiet > GONE_SECONDS and connection.ending and connection.broker.delivered
 
     def drain(self) -> None:
         """Have every connection answer what it received, take no more, and close."""
@@ -437,10 +450,3 @@ class Pump(Host):
             self.lingering.close()
         self._pipes.close()
         self._epoll.close()
-
-
-def _reason(connection: Connection) -> Reason:
-    """Return the reason for which a connection is ending."""
-    reason = connection.life.reason
-    assert reason is not None
-    return reason

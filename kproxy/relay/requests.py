@@ -9,12 +9,13 @@ from __future__ import annotations
 from struct import Struct
 from typing import Final
 
+from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
-from kproxy.protocol.api_table import ApiTable, ChooseDetour, Chunk, OnRequest, RequestHandler, Route
+from kproxy.protocol.api_table import ApiTable, ChooseDetour, Chunk, OnRequest, Route
 from kproxy.protocol.body_rewriter import BodyRewriter
 from kproxy.protocol.context import MAX_NAME, Context
-from kproxy.protocol.fault import Fault
-from kproxy.protocol.outcomes import Answer, AskBroker, Deferred, Forward, Hold, Incremental, Outcome
+from kproxy.protocol.fault import Fault, RequestFault
+from kproxy.protocol.outcomes import Answer, AskBroker, Deferred, Forward, Hold, Incremental
 from kproxy.protocol.sasl_tokens import AUTHENTICATE_V0, authenticate
 from kproxy.relay.broker_dialogue import BrokerDialogue, begun
 from kproxy.relay.flow import SHIFT, SMALL, TURN, UNTIL_RESUMED, Flow, Outlet, Owner
@@ -33,7 +34,6 @@ HEAD_BYTES: Final = _HEAD.size
 _MIN_SIZE: Final = HEAD_BYTES - 4
 _MAX_HEAD: Final = 128 << 10
 """More bytes than any Produce request has before its acks: two names of 32,767 at most, and tagged fields."""
-_SENT_AWAY: Final = frozenset((Reason.REBOOTSTRAP, Reason.RETIRED_NODE))
 FIRST_HELD: Final = 64 << 10
 """The most bytes that are held of a request before any has been answered, of a client of which nothing is known.
 
@@ -167,6 +167,20 @@ class RequestFlow(Flow):
                 return None
         return self._scan(buf, pos, now) if self.last is None else None
 
+    def _hold(self, buf: Chunk, start: int, pos: int, need: int) -> None:
+        """As `Flow`. A request that is found malformed before it is all there is at fault as any."""
+        try:
+            super()._hold(buf, start, pos, need)
+        except MalformedMessageError as error:
+            raise RequestFault(Reason.MALFORMED_REQUEST, str(error)) from error
+
+    def _complete(self, buf: Chunk, now: float) -> int:
+        """As `Flow`, and `_hold`."""
+        try:
+            return super()._complete(buf, now)
+        except MalformedMessageError as error:
+            raise RequestFault(Reason.MALFORMED_REQUEST, str(error)) from error
+
     def _introduced(self, held: bytearray, buf: Chunk) -> bool:
         """Read the client id from the first request's header; hold the bytes and return False until it is all there."""
         first = memoryview(held + buf) if held else buf
@@ -181,63 +195,84 @@ class RequestFlow(Flow):
         self._need = len(held)
         return True
 
+    def cut(self) -> None:
+        """Forget the frame under way, whose end does not come, or does not count. No broker answers a part of one."""
+        self._held = None
+        if self.passing or self._rewrite is not None:
+            self.note()
+            self._in_flight.drop_last(self._fresh[-1])
+        self.passing, self._rewrite = 0, None
+
     def moved(self, count: int) -> None:
         """Note that `count` of the `passing` bytes went to the broker by another way (splice)."""
         self.passing -= count
 
-    def _scan(self, buf: Chunk, pos: int, now: float) -> Chunk | None:
+    # One function, since each call in it costs every request as much as several lines.
+    def _scan(self, buf: Chunk, pos: int, now: float) -> Chunk | None:  # noqa: PLR0912, PLR0915
         """Look at what comes from `pos` on; return what of it is still to be sent."""
         if self.context.unframed is not None:
             return self._scan_token(buf, pos, now)
         start, end, need = pos, len(buf), 0
-        if self.passing or self._rewrite is not None:
-            buf, pos, need = self._pass_on(buf, pos)
-        while pos < end and not need:
-            if end - pos < HEAD_BYTES or self._turn <= 0:
-                need = HEAD_BYTES if self._turn > 0 else self._rest()
-                break
-            self._turn -= 1
-            head: tuple[int, int, int] = _unpack_head(buf, pos)
-            size, key_and_version, correlation_id = head
-            if not _MIN_SIZE <= size <= self.limit:
-                raise no_request(bytes(buf[pos : pos + HEAD_BYTES]), size, self.limit)
-            route = self._route_last if key_and_version == self._asked_last else self._route_of(key_and_version)
-            frame_end = pos + 4 + size
-            responds = True
-            if route.on_request is _ACKS:
-                wanted = acks(buf, pos + 4, frame_end if frame_end < end else end)
-                if wanted is None:
-                    need = _more_to_acks(end - pos, size + 4)
-                    self._keep_choice(route)
-                    break
-                route = route if wanted <= MOST_ACKS else route.in_transaction or route
-                responds = wanted & ACKS_BITS != 0
-            elif route.on_request is _WHOLE and frame_end > end:
-                need = self._to_hold(route, size)
-                self._arriving = route.walk_request()
-                self._keep_choice(route)
-                break
-            if route.before is not None and self._asks(route, buf, start, pos, now):
-                start, need = pos, UNTIL_RESUMED
-                break
-            if route.on_request is _WHOLE:
-                self._to_hold(route, size)
-                self._send(buf, start, pos)
-                self._whole(route, memoryview(buf)[pos + 4 : frame_end], correlation_id, now)
-                pos = start = frame_end if self._takes_more(buf, frame_end) else end
-                continue
-            self._found(route, correlation_id, size, now, responds)
-            if route.rewriter is not None and self._rewrites(route, buf, pos + 4, size):
+        try:
+            if self.passing or self._rewrite is not None:
                 buf, pos, need = self._pass_on(buf, pos)
-                continue
-            beyond = frame_end - end
-            self.passing = beyond if beyond > 0 else 0
-            pos = end if beyond > 0 else frame_end
+            while pos < end and not need:
+                if end - pos < HEAD_BYTES or self._turn <= 0:
+                    need = HEAD_BYTES if self._turn > 0 else self._rest()
+                    break
+                self._turn -= 1
+                head: tuple[int, int, int] = _unpack_head(buf, pos)
+                size, key_and_version, correlation_id = head
+                if not _MIN_SIZE <= size <= self.limit:
+                    raise no_request(bytes(buf[pos : pos + HEAD_BYTES]), size, self.limit)
+                route = self._route_last if key_and_version == self._asked_last else self._route_of(key_and_version)
+                frame_end = pos + 4 + size
+                responds = True
+                if route.on_request is _ACKS:
+                    wanted = acks(buf, pos + 4, frame_end if frame_end < end else end)
+                    if wanted is None:
+                        need = _more_to_acks(end - pos, size + 4)
+                        self._keep_choice(route)
+                        break
+                    route = route if wanted <= MOST_ACKS else route.in_transaction or route
+                    responds = wanted & ACKS_BITS != 0
+                elif route.on_request is _WHOLE and frame_end > end:
+                    need = self._collect(route, size)
+                    break
+                if route.before is not None and self._asks(route, buf, start, pos, now):
+                    start, need = pos, UNTIL_RESUMED
+                    break
+                if route.on_request is _WHOLE:
+                    self._to_hold(route, size)
+                    self._send(buf, start, pos)
+                    start = pos
+                    self._whole(route, memoryview(buf)[pos + 4 : frame_end], correlation_id, now)
+                    pos = start = frame_end if self._takes_more(buf, frame_end) else end
+                    continue
+                rewrites = route.rewriter is not None and self._rewrites(route, buf, pos + 4, size)
+                self._found(route, correlation_id, size, now, responds)
+                if rewrites:
+                    buf, pos, need = self._pass_on(buf, pos)
+                    continue
+                beyond = frame_end - end
+                self.passing = beyond if beyond > 0 else 0
+                pos = end if beyond > 0 else frame_end
+        except (Fault, MalformedMessageError) as error:
+            raise self._at_fault(error, buf, start, pos) from error
         if need:
             self._hold(buf, start, pos, need)
             return None
         rest = buf[start:pos] if start else buf
         return rest if pos > start else None
+
+    def _at_fault(self, error: Fault | MalformedMessageError, buf: Chunk, start: int, pos: int) -> Fault:
+        """Send what came before the request at `pos`, which is at fault; return what ends the connection behind it."""
+        if not isinstance(error, Fault):
+            error = Fault(Reason.MALFORMED_REQUEST, str(error))
+        elif error.reason is Reason.BROKER_RESET:
+            raise error
+        self._send(buf, start, pos)
+        return RequestFault(error.reason, error.detail, error.api_key)
 
     def _found(self, route: Route, correlation_id: int, size: int, now: float, responds: bool) -> None:
         """Note the request before, remember this one.
@@ -335,16 +370,17 @@ class RequestFlow(Flow):
         steps = route.before(self.context, buf, pos + 4, len(buf))
         if steps is None:
             return False
-        self._send(buf, start, pos)
         if isinstance(steps, Hold):
+            self._send(buf, start, pos)
             if self._asked_last < 0:  # no second detour
                 self._chosen = self._table.route(route.api_key << 16 | route.version)
             self._owner.throttle(steps.seconds)
             self._rest()
             return True
-        self._keep_choice(route)
         question = BrokerDialogue(steps, self, own=True)
         question.step(None)
+        self._send(buf, start, pos)
+        self._keep_choice(route)
         self.note()
         expected = Expected(0, route, now)
         self._in_flight.append(expected)
@@ -388,13 +424,20 @@ class RequestFlow(Flow):
             raise Fault(Reason.FRAME_TOO_LARGE, detail, route.api_key)
         return size + 4
 
+    def _collect(self, route: Route, size: int) -> int:
+        """Return the bytes to hold of a request that is not all there and must be whole; raises as `_to_hold`."""
+        need = self._to_hold(route, size)
+        self._arriving = route.walk_request()
+        self._keep_choice(route)
+        return need
+
     def _whole(self, route: Route, frame: memoryview, correlation_id: int, now: float) -> None:
         handler = route.policy.request
         assert handler is not None
         self._turn -= len(frame) >> SHIFT
         self.handling = True
         self.context.walk, self._arriving = self._arriving, None
-        outcome = self._handled(handler, frame)
+        outcome = handler(self.context, frame)
         self.context.walk = None
         if outcome is None:
             outcome = Forward(framed(frame))
@@ -435,20 +478,6 @@ class RequestFlow(Flow):
         if size < 0:
             raise Fault(Reason.INVALID_FRAME_SIZE, f"a SASL token of {size} bytes", self.last_api)
         return self._to_hold(self._route_last, size)
-
-    def _handled(self, handler: RequestHandler, frame: memoryview) -> Outcome | None:
-        """Return what becomes of a whole request.
-
-        One that a client of an earlier epoch may not send ends the connection in its turn: a record that was sent
-        before may be written already, and its client would send it again elsewhere.
-        """
-        try:
-            return handler(self.context, frame)
-        except Fault as fault:
-            self.note()  # the request before this one
-            if self._in_flight.first is None or fault.reason not in _SENT_AWAY:
-                raise
-            return Answer(b"", fault.reason, fault.detail)
 
     def _takes_more(self, buf: Chunk, pos: int) -> bool:
         """Return whether to look at what is behind a request now; behind one that is worked on it is held instead."""

@@ -12,6 +12,7 @@ import select
 import socket
 import ssl
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from kproxy.observe.reasons import Reason
@@ -61,19 +62,24 @@ class TlsEndpoint(Endpoint):
                     raise self._late
                 count = self._tls.recv_into(buffer[got:])
             except OSError as error:
-                if got and isinstance(error, ssl.SSLWantReadError | ssl.SSLWantWriteError):
-                    break
-                if got and isinstance(error, ssl.SSLEOFError):
-                    self._late = error  # epoll goes on reporting it
-                    break
-                self._end(error)
-                return 0
+                if not got:
+                    self._end(error)
+                    return 0
+                if not isinstance(error, ssl.SSLWantReadError | ssl.SSLWantWriteError):
+                    self._late = error
+                    self._have_reported()
+                break
             if not count:
-                if got:  # its next read finds it again, but epoll knows of no close_notify that was read
-                    socket.socket.shutdown(self._tls, socket.SHUT_RD)
+                if got:  # its next read finds it again
+                    self._have_reported()
                 break
             got += count
         return got
+
+    def _have_reported(self) -> None:
+        """Have epoll report the end, which is found behind what the next read returns: it knows of nothing in TLS."""
+        with suppress(OSError):  # a reset it reports by itself
+            socket.socket.shutdown(self._tls, socket.SHUT_RD)
 
     def _end(self, error: OSError) -> None:
         """Return where the peer has ended its side by a FIN; raise what a plain socket would, and what TLS says."""

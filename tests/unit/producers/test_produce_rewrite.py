@@ -107,6 +107,18 @@ def test_message_sets_of_the_first_formats(version: int, magic: int, compression
     assert rewritten(version, sets, [b"", sets[1]]) == [*sets, b"", sets[1]]
 
 
+def test_a_request_that_is_cut_while_it_is_walked() -> None:
+    """The client has ended in its middle: nothing of it is waited for."""
+    sent = produce(9, [batch(-1), batch(MOVED), batch(MOVED)])
+    for size in range(len(sent)):
+        played = relay()
+        played.feed("client", ONE)
+        played.feed("client", sent[:size])
+        played.requests.cut()
+        assert not played.requests.under_way
+        assert [expected.correlation_id for expected in played.in_flight] == [1]
+
+
 def test_behind_batches_without_an_id() -> None:
     """A Java producer that takes a new id sends its remaining batches without one, maybe in the same request."""
     found = rewritten(9, [batch(-1), batch(MOVED)], [batch(MOVED)])
@@ -259,3 +271,20 @@ def test_fields_that_do_not_end(missing: int) -> None:
     cut[:4] = (len(cut) - 4).to_bytes(4, "big")
     played = play([("client", bytes(cut))], relay)
     assert played.reason is Reason.MALFORMED_REQUEST
+
+
+@pytest.mark.parametrize("at", ["first", "second"])
+@pytest.mark.parametrize("cut", [0, 20, 60, 150])
+def test_what_came_before_a_request_at_fault(at: str, cut: int) -> None:
+    """It is with the broker and waited for, however the bytes came; the request at fault is not."""
+    sent = bytearray(produce(8, [batch(MOVED), batch(MOVED, sequence=9)]))
+    place = (sent.index if at == "first" else sent.rindex)(batch(MOVED)[:12]) - 4
+    sent[place : place + 4] = (1 << 20).to_bytes(4, "big")
+    played = relay()
+    for piece in (ONE + sent[:cut], sent[cut:]):
+        played.feed("client", bytes(piece))
+    assert played.reason is Reason.MALFORMED_REQUEST
+    played.requests.cut()
+    played.requests.settle(1.0)
+    assert [expected.correlation_id for expected in played.in_flight] == [1]
+    assert played.broker.data.startswith(ONE)

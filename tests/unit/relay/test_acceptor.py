@@ -21,6 +21,7 @@ from kproxy.relay import broker_dial
 from kproxy.relay.acceptor import Acceptor
 from kproxy.relay.entrance import Entrance
 from kproxy.relay.pump import Pump
+from tests.unit.relay import frames
 from tests.unit.relay.sockets import (
     HOST,
     RESET,
@@ -34,6 +35,9 @@ from tests.unit.relay.sockets import (
     response,
     stays,
 )
+
+UNANSWERED = frames.produce(7, 1, acks=0)
+"""A first request that no broker owes an answer."""
 
 
 class Broker:
@@ -293,7 +297,7 @@ async def test_the_limit_of_connections() -> None:
     """Clients not admitted yet count, too; one that goes makes room."""
     async with open_acceptor(limits=Limits(max_connections=2)) as opened:
         first, _second = opened.come(), opened.come()
-        await first.send(request(1))
+        await first.send(UNANSWERED)
         await opened.broker.accept()
         await eventually(lambda: len(opened.pump.connections) == 1 == opened.acceptor.waiting, "one in, one waiting")
         assert await closed(opened.come()) == b""
@@ -312,7 +316,7 @@ async def test_the_limit_of_an_address() -> None:
     """Beyond it a client is closed at once; one that goes makes room, whether it was relayed or not."""
     async with open_acceptor(limits=Limits(max_connections_per_address=2)) as opened:
         first, second = opened.come(), opened.come()
-        await first.send(request(1))
+        await first.send(UNANSWERED)
         await opened.broker.accept()
         await eventually(lambda: len(opened.pump.connections) == 1 == opened.acceptor.waiting, "one in, one waiting")
         assert await closed(opened.come()) == b""
@@ -422,6 +426,18 @@ async def test_drain_closes_silent_clients() -> None:
             assert await closed(opened.come()) == b""
         await opened.ended(*[Reason.DRAINED] * 4)
         assert opened.broker.nobody_came()
+
+
+async def test_a_client_that_resets_while_its_broker_is_dialled() -> None:
+    """What it has sent reaches the broker all the same."""
+    async with black_hole() as silent, open_acceptor(connect=0.4) as opened:
+        opened.backend.servers = (silent, opened.broker.address)
+        client = opened.come()
+        await client.send(UNANSWERED, UNANSWERED)
+        await eventually(lambda: bool(opened.backend.asked), "a dial")
+        await client.reset()
+        assert await (await opened.broker.accept()).receive_all() == 2 * UNANSWERED
+        await opened.ended(Reason.CLIENT_RESET)
 
 
 async def test_drain_admits_a_client_while_its_broker_is_dialled() -> None:
@@ -649,7 +665,7 @@ async def test_the_limit_of_a_virtual_cluster() -> None:
         opened.backend.max_connections = 2
         clients = [opened.come() for _ in range(2)]
         for client in clients:
-            await client.send(request(1))
+            await client.send(UNANSWERED)
         await eventually(lambda: len(opened.pump.connections) == 2, "two are let in")
         assert await closed(opened.come()) == b""
         await opened.ended(Reason.CLUSTER_LIMIT)

@@ -23,6 +23,7 @@ from kproxy.wire.generated.api_versions_response import ApiVersionsResponse
 from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.primitives import frame
 from tests.unit.relay import frames
+from tests.unit.relay.own import asked_broker, dialogue, step_request, step_response, talking
 from tests.unit.relay.sockets import (
     KIB,
     MIB,
@@ -41,6 +42,8 @@ from tests.unit.relay.sockets import (
 
 IN, OUT, ERR, HUP = select.EPOLLIN, select.EPOLLOUT, select.EPOLLERR, select.EPOLLHUP
 SMALL = 32 * KIB
+SMALL_REQUESTS = b"".join(request(number, noise(5 * KIB)) for number in range(600))
+LARGE_REQUEST = request(1, noise(8 * MIB))
 HELD = 600 * KIB
 """The most that the process may hold for one connection: a scratch buffer and some, never what waits behind it."""
 
@@ -285,15 +288,17 @@ def _blocked(running: Stage, size: int) -> tuple[Relayed, Connection]:
 
 def _effects(connection: Connection, mask: int) -> list[str]:
     """What an event of the client's causes."""
-    pending = connection.client.pending_bytes
+    sent = connection.client.sent
     found = []
     try:
         connection.event(connection.client, mask, 1.0)
     except Fault:
+        found.append("broken")
+    if connection.client.gone == "reset while paused":
         found.append("hung up")
     if connection.received:
         found.insert(0, "read")
-    if connection.client.pending_bytes < pending:
+    if connection.client.sent > sent:
         found.insert(0, "written")
     return found
 
@@ -400,6 +405,20 @@ async def test_the_end_in_mid_frame() -> None:
         await eventually(lambda: running.backend.ended.get(Reason.TRUNCATED_REQUEST) == 2, "a truncated body")
 
 
+async def test_a_half_close_in_mid_frame() -> None:
+    """The requests before that one are answered, as at any half-close."""
+    async with stage() as running:
+        relayed = running.relay()
+        cut = request(2, b"rest")[:-1]
+        await relayed.client.send(request(1), cut)
+        relayed.client.half_close()
+        await relayed.broker.receive(len(request(1) + cut))
+        await eventually(lambda: relayed.connection.ending, "the half-close")
+        await relayed.broker.send(response(1))
+        assert await relayed.client.receive_all() == response(1)
+        await relayed.ended(Reason.TRUNCATED_REQUEST)
+
+
 @pytest.mark.parametrize("size", [200 * KIB, 4 * MIB])
 async def test_the_broker_closes_while_the_client_is_slow(size: int) -> None:
     """Everything that a broker sent before it closed arrives, however late the client reads it."""
@@ -438,56 +457,64 @@ async def test_the_broker_resets_while_the_client_is_slow() -> None:
         await relayed.ended(Reason.BROKER_RESET)
 
 
-async def idle(relayed: Relayed) -> None:
-    """An exchange, then nothing."""
+async def idle(relayed: Relayed) -> bytes:
+    """An exchange, then nothing. Each state returns what the broker still owes."""
     await relayed.exchange(1)
+    return b""
 
 
-async def in_flight(relayed: Relayed) -> None:
-    """A request that the broker does not answer."""
+async def in_flight(relayed: Relayed) -> bytes:
+    """A request that the broker has not answered yet."""
     await relayed.client.send(request(1))
     await relayed.broker.receive(len(request(1)))
+    return response(1)
 
 
-async def request_under_way(relayed: Relayed) -> None:
+async def request_under_way(relayed: Relayed) -> bytes:
     """Half of a request."""
     await relayed.client.send(request(1, b"rest")[:-1])
     await relayed.broker.receive(len(request(1, b"rest")) - 1)
+    return b""
 
 
-async def response_under_way(relayed: Relayed) -> None:
+async def response_under_way(relayed: Relayed) -> bytes:
     """All but the last byte of a response that is too large to be held."""
     await in_flight(relayed)
     await relayed.broker.send(response(1, noise(12 * KIB))[:-1])
     await relayed.client.receive(len(response(1, noise(12 * KIB))) - 1)
+    return response(1, noise(12 * KIB))[-1:]
 
 
-async def client_slow(relayed: Relayed) -> None:
+async def client_slow(relayed: Relayed) -> bytes:
     """Small responses wait in the process for the client."""
     many = 600
     await relayed.client.send(*(request(number) for number in range(many)))
     await relayed.broker.receive(many * len(request(1)))
-    await _fill(relayed.broker, b"".join(response(number, noise(5 * KIB)) for number in range(many)))
+    rest = await _fill(relayed.broker, b"".join(response(number, noise(5 * KIB)) for number in range(many)))
     await eventually(lambda: relayed.connection.client.blocked, "a slow client")
+    return rest
 
 
-async def client_slow_pipe(relayed: Relayed) -> None:
+async def client_slow_pipe(relayed: Relayed) -> bytes:
     """A part of a large response waits in a pipe for the client."""
     await in_flight(relayed)
-    await _fill(relayed.broker, response(1, noise(8 * MIB)))
+    rest = await _fill(relayed.broker, response(1, noise(8 * MIB)))
     await eventually(lambda: relayed.connection.client._pipe is not None, "a pipe that holds bytes")
+    return rest
 
 
-async def broker_slow(relayed: Relayed) -> None:
+async def broker_slow(relayed: Relayed) -> bytes:
     """Small requests wait in the process for the broker."""
-    await _fill(relayed.client, b"".join(request(number, noise(5 * KIB)) for number in range(600)))
+    await _fill(relayed.client, SMALL_REQUESTS)
     await eventually(lambda: relayed.connection.broker.blocked, "a slow broker")
+    return b""
 
 
-async def broker_slow_pipe(relayed: Relayed) -> None:
+async def broker_slow_pipe(relayed: Relayed) -> bytes:
     """A part of a large request waits in a pipe for the broker."""
-    await _fill(relayed.client, request(1, noise(8 * MIB)))
+    await _fill(relayed.client, LARGE_REQUEST)
     await eventually(lambda: relayed.connection.broker._pipe is not None, "a pipe that holds bytes")
+    return b""
 
 
 async def half_closed(relayed: Relayed) -> None:
@@ -497,10 +524,12 @@ async def half_closed(relayed: Relayed) -> None:
     await eventually(lambda: relayed.connection.ending, "the half-close")
 
 
-async def _fill(peer: Peer, data: bytes) -> None:
-    """Send until the peer takes no more."""
+async def _fill(peer: Peer, data: bytes) -> bytes:
+    """Send until the peer takes no more; return the rest."""
     with trio.move_on_after(0.3):
-        await peer.send(data)
+        while data:
+            data = data[await peer.stream.socket.send(data) :]
+    return data
 
 
 STATES = (
@@ -515,16 +544,103 @@ STATES = (
 )
 
 
-@pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
-async def test_a_client_that_resets(state: Callable[[Relayed], Awaitable[None]]) -> None:
-    """In every state a client's reset ends its own connection, at once and as a reset; others are not affected."""
+@pytest.mark.parametrize("state", STATES[:-2], ids=lambda state: state.__name__)
+async def test_a_client_that_resets(state: Callable[[Relayed], Awaitable[bytes]]) -> None:
+    """In every state its connection ends once the broker owes it nothing, as a reset; others are not affected."""
     async with stage() as running:
         relayed, beside = running.relay(buffer=SMALL), running.relay()
-        await state(relayed)
+        owed = await state(relayed)
         await relayed.client.reset()
+        await eventually(running.quiet, "a quiet epoll")
+        assert relayed.connection.closed == (not owed)
+        await relayed.broker.send(owed)
         await relayed.ended(Reason.CLIENT_RESET)
         await eventually(running.quiet, "a quiet epoll")
         await beside.exchange(1)
+
+
+@pytest.mark.parametrize("unread", [False, True])
+@pytest.mark.parametrize(("state", "sent"), [(broker_slow, SMALL_REQUESTS), (broker_slow_pipe, LARGE_REQUEST)])
+async def test_what_came_before_a_reset_reaches_a_slow_broker(
+    state: Callable[[Relayed], Awaitable[bytes]], sent: bytes, unread: bool
+) -> None:
+    """All of it, to the last byte that the kernel has; answers that the client has not read are no matter."""
+    async with stage() as running:
+        relayed = running.relay(buffer=SMALL)
+        if unread:
+            await relayed.exchange(0)
+            await relayed.client.send(request(0))
+            await relayed.broker.receive(len(request(0)))
+            await relayed.broker.send(response(0, noise(KIB)))
+            await eventually(lambda: not relayed.connection.in_flight, "an answer that the client does not read")
+        await state(relayed)
+        await (relayed.client.close() if unread else relayed.client.reset())
+        await eventually(lambda: bool(relayed.connection.client.gone), "the reset")
+        await eventually(running.quiet, "a quiet epoll")
+        data = bytearray()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_answer_what_is_owed, relayed)
+            async for part in relayed.broker.stream:
+                data += part
+            nursery.cancel_scope.cancel()
+        await relayed.ended(Reason.CLIENT_RESET)
+        before = len(request(0, b"asked") + request(0)) if unread else 0
+        assert sent.startswith(data)
+        assert len(data) == relayed.connection.received - before
+
+
+async def _answer_what_is_owed(relayed: Relayed) -> None:
+    """Answer what is in flight once all is there that the client had sent."""
+    await eventually(lambda: relayed.connection.ending, "the client's end")
+    for expected in list(relayed.connection.in_flight):
+        await relayed.broker.send(response(expected.correlation_id))
+
+
+async def test_a_reset_that_a_response_meets_first() -> None:
+    """The response goes nowhere; what the client had sent goes to the broker all the same."""
+    async with stage() as running:
+        relayed = running.relay()
+        connection = relayed.connection
+        await in_flight(relayed)
+        later = frames.produce(7, 2, acks=0)
+        relayed.client.sock.send(later)
+        relayed.reset_client()
+        relayed.broker.sock.send(response(1))
+        connection.event(connection.broker, IN, 1.0)
+        assert connection.client.gone
+        assert await relayed.broker.receive_all() == later
+        await relayed.ended(Reason.CLIENT_RESET)
+        assert connection.client.sent == 0
+
+
+async def test_a_reset_in_mid_request() -> None:
+    """The requests before it are answered to the end; the one that was cut has no answer, and is waited for by none."""
+    async with stage() as running:
+        relayed = running.relay()
+        cut = request(2, b"asked")[:-1]
+        await relayed.client.send(request(1), cut)
+        await relayed.broker.receive(len(request(1) + cut))
+        await relayed.client.reset()
+        await eventually(lambda: relayed.connection.ending, "the reset")
+        assert [expected.correlation_id for expected in relayed.connection.in_flight] == [1]
+        await relayed.broker.send(response(1))
+        assert await relayed.broker.receive_all() == b""
+        await relayed.ended(Reason.CLIENT_RESET)
+
+
+async def test_a_reset_of_a_client_that_is_throttled() -> None:
+    """What it sent meanwhile goes to the broker when its time is over."""
+    async with stage() as running:
+        relayed = running.relay()
+        await relayed.exchange(1)
+        relayed.connection.throttle(0.3)
+        later = frames.produce(7, 2, acks=0)
+        await relayed.client.send(later)
+        await relayed.client.reset()
+        await eventually(lambda: bool(relayed.connection.client.gone), "the reset")
+        assert not relayed.connection.closed
+        assert await relayed.broker.receive_all() == later
+        await relayed.ended(Reason.CLIENT_RESET)
 
 
 @pytest.mark.parametrize("reset", [False, True])
@@ -564,7 +680,7 @@ async def test_a_request_that_cannot_be_sent_is_counted() -> None:
 
 
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
-async def test_a_broker_that_resets(state: Callable[[Relayed], Awaitable[None]]) -> None:
+async def test_a_broker_that_resets(state: Callable[[Relayed], Awaitable[bytes]]) -> None:
     """In every state a broker's reset ends the connection as a reset, once the client has what it was sent."""
     async with stage() as running:
         relayed, beside = running.relay(buffer=SMALL), running.relay()
@@ -590,10 +706,60 @@ async def test_resets_after_a_half_close() -> None:
         await half_closed(client_gone)
         await half_closed(broker_gone)
         await client_gone.client.reset()
+        await eventually(lambda: bool(client_gone.connection.client.gone), "the reset")
+        await client_gone.broker.send(response(1))
         await client_gone.ended(Reason.CLIENT_RESET)
         await broker_gone.broker.reset()
         await broker_gone.ended(Reason.CLIENT_RESET, Reason.BROKER_RESET)
         assert running.backend.ended == {Reason.CLIENT_RESET: 1, Reason.BROKER_RESET: 1}
+
+
+TOO_LARGE = Limits(max_request_bytes=MIB)
+BAD: dict[str, tuple[bytes, Reason]] = {
+    "garbage": (b"\xff" * 40, Reason.INVALID_FRAME_SIZE),
+    "too large": (request(9, noise(2 * MIB)), Reason.FRAME_TOO_LARGE),
+    "unknown": (request(9, key=9999), Reason.UNKNOWN_API),
+    "malformed": (request(9, b"\0\0", key=0, version=7), Reason.MALFORMED_REQUEST),
+    "in pieces": (
+        request(9, b"\xff\xff\0\0\0\1\4\xff\xf0" + bytes(40 * KIB), key=32, version=1),
+        Reason.MALFORMED_REQUEST,
+    ),
+}
+"""What ends a connection at once if it comes first."""
+
+
+@pytest.mark.parametrize(("bad", "reason"), BAD.values(), ids=BAD)
+@pytest.mark.parametrize("pieces", [1, 3])
+async def test_requests_before_one_at_fault(bad: bytes, reason: Reason, pieces: int) -> None:
+    """They reach the broker, and their answers the client; then the connection ends for that one."""
+    async with stage(limits=TOO_LARGE) as running:
+        relayed = running.relay()
+        unanswered = frames.produce(7, 2, acks=0)
+        before = request(1) + unanswered + request(3)
+        sent = before + bad[: 20 * KIB]
+        for piece in [sent] if pieces == 1 else [sent[:15], sent[15:40], sent[40:]]:
+            await relayed.client.send(piece)
+            await eventually(running.quiet, "a quiet epoll")
+        assert await relayed.broker.receive(len(before)) == before
+        assert not relayed.connection.closed
+        await relayed.broker.send(response(1), response(3))
+        assert await relayed.client.receive_all() == response(1) + response(3)
+        assert await relayed.broker.receive_all() == b""
+        await relayed.ended(reason)
+
+
+async def test_a_request_at_fault_behind_a_dialogue() -> None:
+    """What a dialogue has held back is looked at when a response has come: the fault is the client's all the same."""
+    async with talking() as (running, _):
+        relayed = running.relay()
+        await relayed.client.send(dialogue(5, 1), request(1), b"\xff" * 40)
+        await relayed.broker.receive(len(step_request(5, 0)))
+        await relayed.broker.send(step_response(5, 0))
+        assert await relayed.broker.receive(len(request(1))) == request(1)
+        await eventually(running.quiet, "a quiet epoll")
+        await relayed.broker.send(response(1))
+        assert await relayed.client.receive_all() == asked_broker(5, 1) + response(1)
+        await relayed.ended(Reason.INVALID_FRAME_SIZE)
 
 
 async def test_drain_answers_what_was_received() -> None:

@@ -14,8 +14,8 @@ from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import Chunk
 from kproxy.protocol.fault import Fault
 from kproxy.relay.endpoint import JOIN_BELOW, MAX_VECTOR, Endpoint
-from kproxy.relay.splice import PipePool
-from tests.unit.relay.sockets import KIB, MIB, RESET, noise, pair
+from kproxy.relay.splice import NoPipeError, PipePool
+from tests.unit.relay.sockets import KIB, MIB, RESET, noise, pair, stage
 
 IN, OUT, ERR, HUP = select.EPOLLIN, select.EPOLLOUT, select.EPOLLERR, select.EPOLLHUP
 
@@ -132,37 +132,74 @@ def test_frames_of_very_many_chunks(bench: Bench) -> None:
     assert everything(far, endpoint) == b"".join((b"size", *chunks))
 
 
-@pytest.mark.parametrize(("is_client", "reason"), [(True, Reason.CLIENT_RESET), (False, Reason.BROKER_RESET)])
-def test_a_peer_that_is_gone(bench: Bench, is_client: bool, reason: Reason) -> None:
-    """Every way of sending raises the fault of its side, with the kernel's message."""
+@pytest.mark.parametrize("is_client", [True, False])
+async def test_a_peer_that_is_gone(bench: Bench, is_client: bool) -> None:
+    """Every way of sending raises a broker's fault, with the kernel's message; a client's connection is told."""
     for way in ("send", "send_frame", "flush", "splice_to", "splice_from", "drain"):
-        endpoint, far = bench.endpoint(is_client=is_client)
-        other, feeding = bench.endpoint(is_client=not is_client, buffer=MIB)
-        if way in ("flush", "drain"):
-            if way == "flush":
-                endpoint.send(noise(MIB))
+        await _meets(bench, way, is_client)
+
+
+async def _meets(bench: Bench, way: str, is_client: bool) -> None:
+    """Have one way of sending, or of splicing from, meet a reset; a client's, twice."""
+    endpoint, far = bench.endpoint(is_client=is_client)
+    other, feeding = bench.endpoint(is_client=not is_client, buffer=MIB)
+    if way in ("flush", "drain"):
+        if way == "flush":
+            endpoint.send(noise(MIB))
+        else:
+            feeding.send(noise(900 * KIB))
+            endpoint.splice_from(other, MIB)
+        assert endpoint.blocked
+    if way == "splice_to":
+        feeding.send(noise(KIB))
+    reset(far)
+    select.select([endpoint.sock], [], [], 5)
+    ways: dict[str, Callable[[], object]] = {
+        "send": lambda: endpoint.send(b"x"),
+        "send_frame": lambda: endpoint.send_frame(b"size", [noise(2 * JOIN_BELOW)]),
+        "flush": endpoint.flush,
+        "drain": endpoint.flush,
+        "splice_to": lambda: endpoint.splice_from(other, MIB),
+        "splice_from": lambda: other.splice_from(endpoint, MIB),
+    }
+    if is_client:
+        sent = endpoint.sent
+        bench.pipes.give_back(bench.pipes.take())  # the stage wants no new descriptors
+        async with stage() as running:
+            endpoint.connection = connection = running.relay().connection
+            ways[way]()
+            assert (connection._both_plain, endpoint.sent) == (False, sent), way
+            if way == "splice_to":
+                with pytest.raises(NoPipeError):
+                    ways[way]()
             else:
-                feeding.send(noise(900 * KIB))
-                endpoint.splice_from(other, MIB)
-            assert endpoint.blocked
-        if way == "splice_to":
-            feeding.send(noise(KIB))
-        reset(far)
-        select.select([endpoint.sock], [], [], 5)
-        ways: dict[str, Callable[[], object]] = {
-            "send": lambda: endpoint.send(b"x"),  # noqa: B023
-            "send_frame": lambda: endpoint.send_frame(b"size", [noise(2 * JOIN_BELOW)]),  # noqa: B023
-            "flush": endpoint.flush,
-            "drain": endpoint.flush,
-            "splice_to": lambda: endpoint.splice_from(other, MIB),  # noqa: B023
-            "splice_from": lambda: other.splice_from(endpoint, MIB),  # noqa: B023
-        }
+                ways[way]()
+        assert endpoint.sent == sent
+        assert (endpoint.blocked, endpoint.pending_bytes, endpoint._pipe) == (False, 0, None)
+        assert bench.events().get(endpoint.fd, 0) & OUT == 0
+        said = endpoint.gone
+    else:
         with pytest.raises(Fault) as caught:
             ways[way]()
-        assert caught.value.reason is reason, way
-        assert caught.value.detail in ("Connection reset by peer", "Broken pipe")
-        endpoint.release()
-        other.release()
+        assert caught.value.reason is Reason.BROKER_RESET, way
+        said = caught.value.detail
+    assert said in ("Connection reset by peer", "Broken pipe")
+    endpoint.release()
+    other.release()
+
+
+def test_what_is_delivered(bench: Bench) -> None:
+    """What the peer's kernel has; what waits in this one's, or in the process, is not."""
+    endpoint, far = bench.endpoint()
+    shown = [(endpoint.blocked, endpoint.delivered)]
+    endpoint.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MIB)
+    for size in (300 * KIB, 8 * MIB):
+        endpoint.send(noise(size))
+        shown.append((endpoint.blocked, endpoint.delivered))
+    assert shown == [(False, True), (False, False), (True, False)]
+    everything(far, endpoint)
+    while not endpoint.delivered:
+        select.select([far], [], [], 0.01)
 
 
 def test_splice_from_a_socket_to_one_that_is_slow(bench: Bench) -> None:

@@ -26,6 +26,25 @@ def test_the_first_that_came_is_the_first_that_goes() -> None:
     assert [expected.correlation_id for expected in queue] == [4, 5]
 
 
+def test_the_last_is_dropped_if_it_is_that_one() -> None:
+    """Whatever is before it; one that has no response is not in the queue."""
+    for before in range(3):
+        queue, cut = InFlight(), _expected(9)
+        for number in range(before):
+            queue.append(_expected(number))
+        queue.drop_last(cut)
+        assert len(queue) == before
+        queue.append(cut)
+        queue.drop_last(cut)
+        queue.drop_last(cut)
+        queue.append(_expected(before))
+        assert [expected.correlation_id for expected in queue] == list(range(before + 1))
+        assert len(queue) == before + 1
+    queue.clear()
+    queue.drop_last(cut)
+    assert (len(queue), queue.first, queue.last) == (0, None, None)
+
+
 def test_a_long_queue_is_freed_link_by_link() -> None:
     """Entries that held each other would be freed by recursion, as deep as the queue is long."""
     queue, entries = InFlight(), [_expected(number) for number in range(100_000)]

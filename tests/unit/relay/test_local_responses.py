@@ -6,6 +6,7 @@ import pytest
 
 from kproxy.observe.counters import Histogram
 from kproxy.protocol.group_errors import AT_THE_TOP
+from kproxy.protocol.outcomes import Incremental
 from kproxy.rebootstrap.actions import Action, Trigger
 from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.primitives import INT32
@@ -14,6 +15,7 @@ from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.exchanges import API_VERSIONS, asked, ids, ids_behind, own
 from tests.unit.relay.flows import Cluster, Relay, Script, play, whole
+from tests.unit.relay.own import Room, asked_broker, dialogue, park, parked_response, step_response, work
 
 
 @pytest.mark.parametrize("version", [6, 99, -1, 32767, -32768])
@@ -162,3 +164,25 @@ def test_what_is_to_be_served_is_waited_for() -> None:
     """The cluster decides."""
     relay = outdated(frames.request(11, 9, 5), decides=Action.SERVE)
     assert (bytes(relay.client.data), len(relay.in_flight)) == (b"", 1)
+
+
+def test_answers_that_come_later_are_given_up_when_the_client_has_gone() -> None:
+    """Their rooms are notified. What the broker owes is waited for; what is there, or under way in steps, is taken."""
+    room = Room()
+    relay = Relay(others=room.policies)
+    ping, pong = frames.heartbeat(1)
+    relay.feed("client", ping + park(5) + park(6, at_once=True) + park(7) + dialogue(8, 1))
+    assert room.abandoned == []
+    relay.own.abandon_parked()
+    relay.own.abandon_parked()
+    assert room.abandoned == [5, 7]
+    room.parked[5].resolve(parked_response(5))
+    relay.feed("broker", pong + step_response(8, 0))
+    assert bytes(relay.client.data) == pong + parked_response(6) + asked_broker(8, 1)
+    assert (len(relay.in_flight), relay.own.waiting_bytes) == (0, 0)
+    relay.feed("client", work(9, 1))
+    relay.own.abandon_parked()
+    stepwise = room.parked[9]
+    assert isinstance(stepwise, Incremental)
+    stepwise.finish()
+    assert relay.client.data.endswith(parked_response(9))

@@ -477,6 +477,41 @@ async def test_a_half_closed_connection_does_not_wait_for_ever(monkeypatch: pyte
         assert await relayed.client.receive_all() == b""
 
 
+@pytest.mark.usefixtures("quick_sweeps")
+async def test_a_broker_that_takes_nothing_does_not_keep_a_client_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it sent waits for the broker as long as answers do at a half-close."""
+    monkeypatch.setattr(pump_module, "HALF_CLOSED_SECONDS", 0.3)
+    async with stage() as running:
+        relayed = running.relay(buffer=32 * KIB)
+        with trio.move_on_after(0.3):
+            await relayed.client.send(request(1, noise(8 * MIB)))
+        await eventually(lambda: relayed.connection.broker.blocked, "a broker that takes nothing")
+        await relayed.client.reset()
+        await eventually(lambda: bool(relayed.connection.client.gone), "the reset")
+        assert not relayed.connection.ending
+        await relayed.ended(Reason.CLIENT_RESET)
+
+
+@pytest.mark.usefixtures("quick_sweeps")
+async def test_an_answer_that_nobody_reads_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the broker has all that the client sent before its reset. A broker whose kernel has not is waited for."""
+    monkeypatch.setattr(pump_module, "GONE_SECONDS", 0.2)
+    async with stage() as running:
+        has_all, lacks = running.relay(), running.relay(buffer=32 * KIB)
+        lacks.connection.broker.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MIB)
+        large = request(1, noise(300 * KIB))
+        for relayed, sent in ((has_all, request(1)), (lacks, large)):
+            await relayed.client.send(sent)
+            await eventually(lambda: relayed.connection.received == len(sent), "all is received")  # noqa: B023
+            await relayed.client.reset()
+            await eventually(lambda: relayed.connection.ending, "the reset")  # noqa: B023
+        await eventually(lambda: has_all.connection.closed, "the end of the one")
+        assert not lacks.connection.broker.blocked
+        await stays(lambda: not lacks.connection.closed, "what the broker has not read is lost", 0.5)
+        assert await lacks.broker.receive_all() == large
+        await lacks.ended(Reason.CLIENT_RESET)
+
+
 async def test_waiting_for_the_last_to_go() -> None:
     """`wait_empty` returns when no connection is left, and at once when there is none."""
     async with stage() as running:

@@ -10,6 +10,7 @@ import pytest
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import ApiPolicy, OnRequest
 from kproxy.protocol.context import Context
+from kproxy.protocol.fault import Fault
 from kproxy.protocol.outcomes import Answer, Forward
 from kproxy.relay.requests import HEAD_BYTES
 from kproxy.wire.apis import APIS, ApiSpec
@@ -448,3 +449,66 @@ def test_outdated_between_two_requests_of_one_api() -> None:
     second = relay.in_flight.last
     assert second is not None
     assert second.route is relay.table.stale.route(12 << 16 | first.route.version)
+
+
+LATER = frames.produce(12, 2, records=bytes(20_000))
+UNSEEN = frames.produce(12, 2, acks=0, records=bytes(20_000))
+
+
+@pytest.mark.parametrize("cut", [0, 3, HEAD_BYTES, 60, len(LATER) - 1])
+@pytest.mark.parametrize("acks", [-1, 0])
+def test_a_request_that_is_cut_is_not_waited_for(cut: int, acks: int) -> None:
+    """The client has ended in its middle. Those before it are waited for: the broker has had all of their bytes."""
+    ping, sent = frames.heartbeat(1)[0], (LATER if acks else UNSEEN)[:cut]
+    for pieces in ((ping + sent,), (ping, sent)):
+        relay = Relay()
+        for piece in pieces:
+            relay.feed("client", piece)
+        assert relay.requests.under_way == bool(cut)
+        relay.requests.cut()
+        assert not relay.requests.under_way
+        assert [expected.correlation_id for expected in relay.in_flight] == [1]
+        assert (ping + sent).startswith(relay.broker.data)
+        assert relay.broker.data.startswith(ping)
+
+
+def test_a_first_request_that_is_cut() -> None:
+    """Also before its client id is there."""
+    for size in range(len(UNSEEN[:60])):
+        relay = Relay()
+        relay.feed("client", UNSEEN[:size])
+        relay.requests.cut()
+        assert (len(relay.in_flight), relay.requests.under_way) == (0, False)
+
+
+@pytest.mark.parametrize("cut", [13, 17, 22, 500])
+def test_a_request_that_is_malformed_before_it_is_all_there(cut: int) -> None:
+    """It is at fault when the bad field has come; what came before it is with the broker, once, and waited for."""
+    ping = frames.heartbeat(1)[0]
+    bad = frames.raw_request(32, 1, 2, NO_CLIENT_ID + b"\0\0\0\1\4\xff\xf0" + bytes(9 * KIB))
+    for pieces in ([ping + bad[:cut], bad[cut:900]], [ping, bad[:cut], bad[cut:900]]):
+        relay = Relay(earlier=1)
+        for piece in pieces:
+            relay.feed("client", piece)
+        assert relay.reason is Reason.MALFORMED_REQUEST
+        assert bytes(relay.broker.data) == ping
+        relay.requests.settle(1.0)
+        assert [expected.correlation_id for expected in relay.in_flight] == [1]
+
+
+def test_a_broker_that_is_gone_is_no_request_at_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The connection ends for that."""
+    relay, gone = Relay(), Fault(Reason.BROKER_RESET, "Broken pipe")
+    monkeypatch.setattr(relay.broker, "send", raises(gone))
+    with pytest.raises(Fault) as caught:
+        relay.requests.feed(memoryview(frames.heartbeat(1)[0] + frames.request(18, 3, 2)), 1.0)
+    assert caught.value is gone
+
+
+def raises(error: Exception) -> Callable[[bytes], None]:
+    """What a socket does that cannot send."""
+
+    def send(_: bytes) -> None:
+        raise error
+
+    return send

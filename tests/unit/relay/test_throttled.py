@@ -106,7 +106,11 @@ async def test_what_was_held_may_be_malformed() -> None:
         await relayed.client.send(there[:-1])
         await relayed.broker.receive(len(there) - 1)
         relayed.connection.throttle(PAUSE)
-        await relayed.client.send(there[-1:], bytes(16))
-        await relayed.ended(Reason.INVALID_FRAME_SIZE)
+        await relayed.client.send(there[-1:], request(3), bytes(16))
+        assert await relayed.broker.receive(1 + len(request(3))) == there[-1:] + request(3)
+        await eventually(lambda: relayed.connection.ending, "the end of its time")
         assert time.monotonic() - begun >= PAUSE
+        await relayed.broker.send(response(2), response(3))
+        assert await relayed.client.receive_all() == response(2) + response(3)
+        await relayed.ended(Reason.INVALID_FRAME_SIZE)
         await other.exchange(1)
