@@ -71,10 +71,12 @@ class Telemetry(ConsistentSettings):
         default=300.0, description="The longest time between two pushes of a client. Seconds, or as 5m."
     )
     max_bytes: FrameBytes = Field(
-        default=2**20, description="The largest push, compressed and decompressed. Bytes, or as 1MiB."
+        default=2**20,
+        description="The largest push, as it comes. Decompressed it may have eight times as much, where it has not "
+        "grown more than 256-fold. Bytes, or as 1MiB.",
     )
     max_points: Count = Field(
-        default=10_000,
+        default=100_000,
         description="Data points of one push, and metrics, scopes and resources; a larger one is refused (118).",
     )
     max_attributes: Count = Field(
@@ -84,9 +86,9 @@ class Telemetry(ConsistentSettings):
         default=1024, description="Buckets, bounds and quantiles of one data point; a push with more is refused (118)."
     )
     max_fields: Count = Field(
-        default=60_000,
-        description="Fields of all messages of one push; a larger one is refused (118). Java writes some 12 for each "
-        "metric. 60,000 take up to 5 ms.",
+        default=1_000_000,
+        description="Fields of all messages of one push; a larger one is refused (118), and one with 60,000 and more "
+        "in the metrics of one resource. Java writes some 12 for each metric, with a resource for each.",
     )
     connection_decode: Share = Field(
         default=0.05,

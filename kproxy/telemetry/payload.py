@@ -7,17 +7,23 @@ receiver leaves out of it, it notes in the push's `losses`, which the client's i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
 
 from kproxy.telemetry.errors import PayloadError
 from kproxy.telemetry.layout import PayloadTemplate
 from kproxy.telemetry.quotas import Pusher
-from kproxy.telemetry.skim import Bounds, skim
+from kproxy.telemetry.skim import Bounds, Skim, skim, slices
 from kproxy.telemetry.subscription import ClientInfo
 from kproxy.wire.generated.error_codes import ErrorCode
 
 if TYPE_CHECKING:
     from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
+
+
+LARGE: Final = 64 << 10
+"""The bytes from which on a payload is worked on in parts, between which others have their turn. Java's clients push
+25 KB when they are asked for everything; a consumer of 1,500 partitions pushes megabytes."""
 
 
 def checked(payload: bytes, bounds: Bounds) -> MetricsData:
@@ -27,6 +33,27 @@ def checked(payload: bytes, bounds: Bounds) -> MetricsData:
     """
     skim(payload, bounds)
     return decode(payload)
+
+
+def checking(payload: bytes, bounds: Bounds) -> Iterator[int]:
+    """Check a payload as `checked` does, part by part. It yields behind each part, with the bytes that it has.
+
+    What is decoded is dropped: of all parts together it would take ten times the memory of the payload.
+    """
+    counts = Skim(payload, bounds)
+    for start, end in slices(payload):
+        counts.take(start, end)
+        decode(payload[start:end])
+        yield end - start
+
+
+def parts(payload: bytes) -> Iterator[bytes]:
+    """Yield the parts of a large payload, and a small one whole. Each is MetricsData; joined they are the payload."""
+    if len(payload) < LARGE:
+        yield payload
+        return
+    for start, end in slices(payload):
+        yield payload[start:end]
 
 
 def decode(payload: bytes) -> MetricsData:
@@ -115,6 +142,14 @@ class Push:
         if self._kept:
             self._metrics = metrics
         return metrics
+
+    def parts(self) -> Iterator[MetricsData]:
+        """Yield the metrics: those of a large push part by part, so that none takes long, or much memory at a time."""
+        if len(self.payload) < LARGE:
+            yield self.metrics
+            return
+        for each in parts(self.payload):
+            yield decode(each)
 
     def release(self) -> None:
         """Drop the decoded metrics. Call it once every receiver was offered the push: queues then hold only bytes."""

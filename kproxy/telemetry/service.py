@@ -15,7 +15,7 @@ from kproxy.telemetry.compression import ACCEPTED, CODECS, decompress
 from kproxy.telemetry.errors import PayloadError, TelemetryError
 from kproxy.telemetry.instances import CAPACITY, Instance, Instances
 from kproxy.telemetry.layout import LastPayload, PayloadTemplate
-from kproxy.telemetry.payload import Push, checked
+from kproxy.telemetry.payload import LARGE, Push, checked, checking
 from kproxy.telemetry.quotas import REASONS, DecodeTime, Pusher, Quotas, admit_instance, admit_principal
 from kproxy.telemetry.skim import Bounds
 from kproxy.telemetry.subscription import RESERVED_IDS, ClientInfo
@@ -32,8 +32,13 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 1 << 20
 DELTAS: Final = True
-_LARGE: Final = 64 << 10
-"""The size from which a payload is decompressed in one step and decoded in another: either may take milliseconds."""
+GROWTH: Final = 8
+"""How many times `max_bytes` a push may have when it is decompressed. Brokers bound the compressed bytes only, and
+Java's metrics shrink to a fortieth: with all of them, a consumer of 1,500 partitions pushes 100 KB that become
+megabytes. 8 MiB are decompressed in 5 ms, in one step."""
+RATIO: Final = 256
+"""How many times its own size a push may grow beyond `max_bytes`. Names in every metric that are as long as Kafka
+allows shrink to a hundredth; what repeats itself far more is made to: a bomb."""
 
 Pushing = Generator[None, None, tuple[PushTelemetryResponse, Push | None]]
 
@@ -58,9 +63,9 @@ class Tally:
 class Telemetry:
     """The subscriptions and instances of a virtual cluster, and the answers to its clients.
 
-    `max_bytes` bounds a push as received, and decompressed unless `max_decompressed_bytes` is given. `clock` counts
-    seconds from any moment; it measures decoding. `new_id` makes ids for clients that have none. A request without a
-    `pusher` is the first of its connection.
+    `max_bytes` bounds a push as received; decompressed it may have as much, and `GROWTH` times as much where it has not
+    grown more than `RATIO`-fold. `clock` counts seconds from any moment; it measures decoding. `new_id` makes ids for
+    clients that have none. A request without a `pusher` is the first of its connection.
     """
 
     def __init__(
@@ -68,7 +73,6 @@ class Telemetry:
         subscriptions: Subscriptions,
         *,
         max_bytes: int = MAX_BYTES,
-        max_decompressed_bytes: int | None = None,
         capacity: int = CAPACITY,
         quotas: Quotas | None = None,
         new_id: Callable[[], UUID] = uuid4,
@@ -80,7 +84,6 @@ class Telemetry:
         self.decode_time = DecodeTime()
         self.tally = Tally()
         self.max_bytes = max_bytes
-        self._max_decompressed_bytes = max_bytes if max_decompressed_bytes is None else max_decompressed_bytes
         self._new_id = new_id
         self._clock = clock
 
@@ -141,7 +144,7 @@ class Telemetry:
     ) -> Pushing:
         """Return the response and the push for receivers; None if the push was refused or is empty.
 
-        It yields once, between decompressing and decoding, if the payload is large.
+        If the payload is large, it yields before each part that it checks.
         """
         self.tally.pushed_bytes += len(request.metrics)
         info = info.bounded()
@@ -169,8 +172,8 @@ class Telemetry:
         try:
             instance.admit_push(request.subscription_id, request.terminating, now)
             payload = self._decompressed(info, request, now, pusher)
-            if len(payload) >= _LARGE:
-                yield
+            if len(payload) >= LARGE:
+                yield from self._checked_in_turns(info, pusher, payload)
             push = self._opened(instance, info, request, now, pusher, payload)
         except TelemetryError as error:
             instance.refused(error)
@@ -189,9 +192,24 @@ class Telemetry:
         self.decode_time.admit(pusher, info.source_address, self.quotas, now)
         began = self._clock()
         try:
-            return decompress(request.compression_type, request.metrics, self._max_decompressed_bytes)
+            return decompress(request.compression_type, request.metrics, self._most_decompressed(len(request.metrics)))
         finally:
             self._spend(pusher, info, self._clock() - began)
+
+    def _most_decompressed(self, received: int) -> int:
+        return max(self.max_bytes, min(GROWTH * self.max_bytes, RATIO * received))
+
+    def _checked_in_turns(self, info: ClientInfo, pusher: Pusher, payload: bytes) -> Generator[None, None, None]:
+        """Check a large payload part by part, each when others had their turn; raise PayloadError 118 or 87."""
+        steps = checking(payload, self.quotas.bounds)
+        left = len(payload)
+        while left > 0:
+            yield
+            began = self._clock()
+            try:
+                left -= next(steps)
+            finally:
+                self._spend(pusher, info, self._clock() - began)
 
     def _opened(
         self,
@@ -252,8 +270,10 @@ class Telemetry:
 def _checked(payload: bytes, last: LastPayload, bounds: Bounds) -> tuple[MetricsData | None, PayloadTemplate | None]:
     """Return metrics and template; no metrics if the payload has the last one's template, and so the same counts.
 
-    Raise PayloadError 87 or 118.
+    A large one is checked already. Raise PayloadError 87 or 118.
     """
+    if len(payload) >= LARGE:
+        return None, last.learn(payload)
     template = last.match(payload)
     if template is not None:
         return None, template

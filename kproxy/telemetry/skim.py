@@ -1,8 +1,8 @@
 # This module is pure (no I/O, no clock) and compiled (by mypyc).
 """Count what is in the payload of a push before protobuf makes objects of it, and stop where a bound is passed.
 
-`payload.checked` calls `skim` for each payload that is decoded. A payload of 1 MiB can hold half a million empty
-attributes: protobuf makes 56 MB of objects of them, and a receiver would read each.
+`payload.checked` and `payload.checking` call it for each payload that is decoded. A payload of 1 MiB can hold half a
+million empty attributes: protobuf makes 56 MB of objects of them, and a receiver would read each.
 
 The walk visits each field of the messages that OTLP's metrics have, and skips all else by its length. A field takes at
 most 110 ns, compiled, and 800 ns in plain Python: a message within a message does. The number of fields is bounded, so
@@ -12,6 +12,7 @@ protobuf refuses as well; it leaves the rest of the verdict to protobuf.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -37,13 +38,17 @@ class Bounds(NamedTuple):
     quantiles are both `buckets`, and each counts as a field.
     """
 
-    points: int = 10_000
+    points: int = 100_000
     attributes: int = 64
     buckets: int = 1_024
-    fields: int = 60_000
+    fields: int = 1_000_000
 
 
 DEFAULT_BOUNDS: Final = Bounds()
+FIELDS_AT_ONCE: Final = 60_000
+"""The most fields of one part. They are counted in one step, of 5 ms."""
+_PART: Final = 32 << 10
+"""Bytes from which on a part ends with the next resource. Java writes 2,000 fields in as many."""
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _WIDTHS: Final[list[int]] = [0, 8, 0, 0, 0, 4]
@@ -51,6 +56,7 @@ _WIDTHS: Final[list[int]] = [0, 8, 0, 0, 0, 4]
 _MORE: Final = 0x80
 _VARINT_BYTES: Final = 10
 _SIZE_BITS: Final = 28
+_RESOURCE_TAG: Final = 0x0A  # field 1 of MetricsData, length-delimited
 _CONTINUED: Final = bytes(range(_MORE, 256))
 MAX_DEPTH: Final = 100
 """The most messages one within the other, as in protobuf. Only lists in lists go deeper than eight."""
@@ -114,6 +120,35 @@ _HOLDS: Final[list[list[int]]] = [
 ]
 
 
+def slices(payload: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where the parts of a payload begin and end. Each is MetricsData of its own, of whole resources.
+
+    Java writes a resource for each metric, so a payload of megabytes has many parts. What cannot be a resource, and all
+    that is behind it, is the last part: whoever reads it sees what is wrong.
+    """
+    start = position = 0
+    while position < len(payload):
+        size, content = _resource_size(payload, position)
+        position = content + size if size >= 0 else len(payload)
+        if position >= min(start + _PART, len(payload)):
+            yield start, min(position, len(payload))
+            start = position
+
+
+def _resource_size(payload: bytes, position: int) -> tuple[int, int]:
+    """Return the size of the ResourceMetrics at `position`, and where its content begins; -1 if there is none."""
+    size = shift = 0
+    tag, position = payload[position], position + 1
+    while tag == _RESOURCE_TAG and position < len(payload) and shift <= _SIZE_BITS:
+        byte = payload[position]
+        position += 1
+        size |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < _MORE:
+            return size, position
+    return -1, position
+
+
 class Skim:
     """The counts of one payload, while they are taken. `messages` is by kind of message."""
 
@@ -132,8 +167,15 @@ class Skim:
 
     def run(self) -> None:
         """Count everything. Raise PayloadError: 118 with the bound that is passed, 87 for bytes without such fields."""
+        for start, end in slices(self._payload):
+            self.take(start, end)
+
+    def take(self, start: int, end: int) -> None:
+        """Count one of the `slices`; raise as `run` does."""
+        attributes, buckets, _ = self._most
+        self._most = attributes, buckets, min(self._bounds.fields, self.fields + FIELDS_AT_ONCE)
         try:
-            self._walk(0, len(self._payload), METRICS_DATA, 0)
+            self._walk(start, end, METRICS_DATA, 0)
         except IndexError:
             raise _malformed("it ends within a field") from None
 
@@ -183,10 +225,16 @@ class Skim:
             if buckets > most_buckets:
                 raise _too_large(Bound.BUCKETS, most_buckets)
             if self.fields > most_fields:
-                raise _too_large(Bound.FIELDS, most_fields)
+                raise self._too_many_fields()
         if position != end:
             raise _malformed("a field ends behind its message")
         self.buckets += buckets
+
+    def _too_many_fields(self) -> PayloadError:
+        if self.fields > self._bounds.fields:
+            return _too_large(Bound.FIELDS, self._bounds.fields)
+        why = f"more than {FIELDS_AT_ONCE} {Bound.FIELDS} in the metrics of one resource"
+        return PayloadError(ErrorCode.TELEMETRY_TOO_LARGE, why, Bound.FIELDS)
 
     def _count(self, message: int) -> None:
         if message < NUMBER_POINT:

@@ -122,9 +122,9 @@ class Accumulator:
     ) -> Iterator[None]:
         """Add up one push in steps of 50 to 100 microseconds.
 
-        A push may have 10,000 points, and a fleet comes back at once. Points that cannot be exported are counted, in
-        `losses` as well; nothing is raised for them. `metrics` was decoded from `payload`. If its `template` is given,
-        `again` takes later pushes with the same template. `pusher` is the client's connection.
+        A push may have 100,000 points, and a fleet comes back at once. Points that cannot be exported are counted, in
+        `losses` as well; nothing is raised for them. `metrics` was decoded from `payload`, or is a part of it. If its
+        `template` is given, `again` takes later pushes with the same template. `pusher` is the client's connection.
         """
         yield from self.expiring(now)
         self._plans.settle(info.client_instance_id)

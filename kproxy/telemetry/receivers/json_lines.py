@@ -8,7 +8,7 @@ is one line all the same.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import _lru_cache_wrapper, lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
@@ -19,7 +19,8 @@ from kproxy.telemetry.receivers.resource import MAX_RESOURCES
 from kproxy.telemetry.subscription import kafka_text
 
 if TYPE_CHECKING:
-    from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, ResourceMetrics
+    from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+    from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 
     from kproxy.telemetry.payload import Push
 
@@ -33,31 +34,35 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), all
 
 
 def lines(push: Push, constant: Mapping[str, str]) -> Iterator[bytes | None]:
-    """Yield the lines, each with its newline; None is a step in between. Raise ValueError for too many resources.
+    """Yield the lines, each with its newline; None is a step in between.
 
-    Every line has the `constant` columns.
+    Every line has the `constant` columns. Raise ValueError for more than `MAX_RESOURCES` different resources.
     """
-    if len(push.metrics.resource_metrics) > MAX_RESOURCES:
-        raise ValueError(f"MetricsData with more than {MAX_RESOURCES} resources")
+    by_resource: dict[str, list[str]] = {}
+    for step, (resource, point) in enumerate(_with_resources(push), 1):
+        points = by_resource.setdefault(resource, [])
+        if len(by_resource) > MAX_RESOURCES:
+            raise ValueError(f"MetricsData with more than {MAX_RESOURCES} resources")
+        if point is not None:
+            points.append(point)
+        if not step % STEP:
+            yield None
     head = _encode(_client(push) | dict(constant))[:-1]
-    for resource, alike in _by_resource(push).items():
-        points: list[str] = []
-        metrics = (metric for one in alike for scope in one.scope_metrics for metric in scope.metrics)
-        for step, point in enumerate(_points(metrics), 1):
-            if point is not None:
-                points.append(point)
-            if not step % STEP:
-                yield None
+    for resource, points in by_resource.items():
         # A client's text may hold half of a surrogate pair, which UTF-8 cannot.
         yield f'{head},"resource":{resource},"metrics":[{",".join(points)}]}}\n'.encode("utf-8", "replace")
 
 
-def _by_resource(push: Push) -> dict[str, list[ResourceMetrics]]:
-    """Return the push's metrics by the attributes of their resource, as JSON."""
-    found: dict[str, list[ResourceMetrics]] = {}
-    for one in push.metrics.resource_metrics:
-        found.setdefault(_encode(dict(attributes_of(one.resource.attributes))), []).append(one)
-    return found
+def _with_resources(push: Push) -> Iterator[tuple[str, str | None]]:
+    """Yield the points, each with the attributes of its resource, as JSON; None for each resource and each metric."""
+    for part in push.parts():
+        for one in part.resource_metrics:
+            resource = _cached(_attributes, *_texts(one.resource.attributes))
+            yield resource, None
+            for scope in one.scope_metrics:
+                for metric in scope.metrics:
+                    for point in _points(metric):
+                        yield resource, point
 
 
 def _client(push: Push) -> dict[str, Any]:
@@ -75,22 +80,26 @@ def _client(push: Push) -> dict[str, Any]:
     }
 
 
-def _points(metrics: Iterator[Metric]) -> Iterator[str | None]:
-    for metric in metrics:
-        yield None
-        form = metric.WhichOneof("data")
-        if form is None:
-            continue
-        data = getattr(metric, form)
-        temporality = _TEMPORALITY.get(getattr(data, "aggregation_temporality", 0))
-        monotonic = data.is_monotonic if form == "sum" else None
-        about = _cached(_about, metric.name, form, metric.unit, temporality, monotonic)
-        value = _VALUES[form]
-        for point in data.data_points:
-            if not point.flags & _NO_VALUE:
-                start, end = point.start_time_unix_nano or "null", point.time_unix_nano or "null"
-                attributes = _cached(_attributes, *(text for pair in attributes_of(point.attributes) for text in pair))
-                yield f'{about},"start_unix_nano":{start},"unix_nano":{end},"attributes":{attributes},{value(point)}}}'
+def _points(metric: Metric) -> Iterator[str | None]:
+    yield None
+    form = metric.WhichOneof("data")
+    if form is None:
+        return
+    data = getattr(metric, form)
+    temporality = _TEMPORALITY.get(getattr(data, "aggregation_temporality", 0))
+    monotonic = data.is_monotonic if form == "sum" else None
+    about = _cached(_about, metric.name, form, metric.unit, temporality, monotonic)
+    value = _VALUES[form]
+    for point in data.data_points:
+        if not point.flags & _NO_VALUE:
+            start, end = point.start_time_unix_nano or "null", point.time_unix_nano or "null"
+            attributes = _cached(_attributes, *_texts(point.attributes))
+            yield f'{about},"start_unix_nano":{start},"unix_nano":{end},"attributes":{attributes},{value(point)}}}'
+
+
+def _texts(attributes: Iterable[KeyValue]) -> Iterator[str]:
+    """Yield names and values in turn."""
+    return (text for pair in attributes_of(attributes) for text in pair)
 
 
 @lru_cache(8192)

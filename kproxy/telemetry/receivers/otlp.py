@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import cramjam
 import structlog
@@ -22,9 +22,10 @@ from kproxy.config.url import Url
 from kproxy.delivery.batches import Verdict
 from kproxy.delivery.queued import Queued
 from kproxy.observe.logs import hidden
+from kproxy.telemetry.payload import LARGE
 from kproxy.telemetry.receivers.interface import MAX_BYTES, MAX_PUSHES, OTLP
 from kproxy.telemetry.receivers.otlp_responses import complaint, retry_after, verdict
-from kproxy.telemetry.receivers.resource import Labelling
+from kproxy.telemetry.receivers.resource import Labelling, labelled_parts
 from kproxy.upstream.attempts import full_jitter
 from kproxy.upstream.http import HttpClient, HttpError
 from kproxy.upstream.trust import client_context
@@ -52,9 +53,16 @@ class ContentEncoding(StrEnum):
     ZSTD = "zstd"
 
 
-class _Labelled(NamedTuple):
-    payload: bytes
-    """A push's payload, with the client's attributes."""
+class _Labelled:
+    """A push's payload with the client's attributes, which are `added` to a large one before it is sent."""
+
+    __slots__ = ("added", "body", "payload")
+
+    def __init__(self, payload: bytes, added: bytes = b"") -> None:
+        self.payload = payload
+        """What the queue counts."""
+        self.added = added
+        self.body = payload
 
 
 class Otlp(Queued[_Labelled]):
@@ -101,7 +109,12 @@ class Otlp(Queued[_Labelled]):
         """When the server takes the next request, as its last Retry-After says."""
 
     def offer(self, push: Push) -> bool:  # type: ignore[override]  # it queues what it makes of them
-        """Label a push and queue the result: a batch is then only concatenated, which delays nobody."""
+        """Label a push and queue the result: a batch is then only concatenated, which delays nobody.
+
+        Labelling a large one takes up to 100 ms; that waits until it is sent, and is done part by part.
+        """
+        if len(push.payload) >= LARGE:
+            return super().offer(_Labelled(push.payload, self._labelling.added(push.info)))
         try:
             payload = self._labelling.labelled(push)
         except ValueError as error:
@@ -126,9 +139,26 @@ class Otlp(Queued[_Labelled]):
         try:
             while True:
                 taken = await self.take(max_items=_BATCH_PUSHES, max_bytes=BATCH_BYTES, linger=self._linger)
-                await self._deliver(client, taken)
+                if labelled := [each for each in taken if await self._label(each)]:
+                    await self._deliver(client, labelled)
         finally:
             await client.aclose()
+
+    async def _label(self, item: _Labelled) -> bool:
+        """Add a large push's labels, part by part; return False for one that cannot have them, and is dropped."""
+        if not item.added:
+            return True
+        labelled = []
+        try:
+            for part in labelled_parts(item.payload, item.added, self._labelling.names):
+                labelled.append(part)
+                await trio.lowlevel.checkpoint()
+        except ValueError as error:
+            self.failed(f"a large push is dropped: {error}")
+            self.dropped("malformed", item)
+            return False
+        item.body, item.added = b"".join(labelled), b""
+        return True
 
     async def _deliver(self, client: HttpClient, labelled: Sequence[_Labelled]) -> None:
         match await self._outcome(client, labelled):
@@ -144,7 +174,7 @@ class Otlp(Queued[_Labelled]):
                 self.dropped("refused", *labelled)
 
     def _body(self, labelled: Sequence[_Labelled]) -> bytes:
-        return self._encode(b"".join([each.payload for each in labelled]))
+        return self._encode(b"".join([each.body for each in labelled]))
 
     async def _outcome(self, client: HttpClient, labelled: Sequence[_Labelled]) -> Verdict:
         """Send one request until its verdict is not AGAIN, or until it may not be tried again; return the verdict."""

@@ -124,9 +124,10 @@ class Prometheus(Queued):
         return self.accumulator.again(push.info, push.template, push.payload, now, push.pusher, push.losses)
 
     def _steps(self, push: Push, now: float) -> Iterator[None]:
-        return self.accumulator.steps(
-            push.info, push.metrics, now, push.payload, push.template, push.pusher, push.losses
-        )
+        for metrics in push.parts():
+            yield from self.accumulator.steps(
+                push.info, metrics, now, push.payload, push.template, push.pusher, push.losses
+            )
 
     def _settled_one(self, client: UUID) -> None:
         self._waiting[client] -= 1

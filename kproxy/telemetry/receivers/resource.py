@@ -1,7 +1,8 @@
 # This module is pure (no I/O, no clock).
 """Add a client's labels to its OTLP resource, as attributes, without decoding its metrics.
 
-The `otlp` receiver calls `Labelling.labelled` for each push that it is offered.
+The `otlp` receiver calls `Labelling.labelled` for each small push that it is offered, and `labelled_parts` for a large
+one before it sends it.
 
 Protobuf merges a submessage that occurs twice in a message, so a second Resource behind the first one adds attributes.
 Payloads one after the other are one payload with the resources of all.
@@ -10,7 +11,7 @@ Payloads one after the other are one payload with the resources of all.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from struct import Struct
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import ref
 
 from kproxy.errors import MalformedMessageError
+from kproxy.telemetry.payload import parts
 from kproxy.telemetry.receivers.labels import CLIENT_LABELS, known
 from kproxy.wire.primitives import read_uvarint, uvarint
 
@@ -56,15 +58,19 @@ class _Span(NamedTuple):
     end: int
 
 
-def cut(payload: bytes) -> Cut | None:
-    """Return where to cut a payload whose resources are all the same; None for any other payload."""
+def cut(payload: bytes, *, again: bool = True) -> Cut | None:
+    """Return where to cut a payload whose resources are all the same; None for any other payload.
+
+    `again`: other payloads will be cut at the same places.
+    """
     spans = _spans(payload)
     if not spans:
         return None
     first, *others = (payload[span.resource : span.scope] for span in spans)
     if any(other != first for other in others):
         return None
-    scopes = _struct("".join([f"{span.scope - span.start}x{span.end - span.scope}s" for span in spans]))
+    places = "".join([f"{span.scope - span.start}x{span.end - span.scope}s" for span in spans])
+    scopes = _struct(places) if again else Struct(places)
     return Cut(first, scopes, len(first) + sum(span.end - span.scope for span in spans))
 
 
@@ -102,8 +108,9 @@ def _span(payload: bytes, start: int) -> _Span | None:
 
 
 MAX_RESOURCES: Final = 4096
-"""The most resources in one push. Java puts each metric into a resource of its own, librdkafka all into one. Labels are
-added to each, and an empty resource is two bytes: as many as a push may hold would be 200 MB."""
+"""The most resources of one push that get labels each. Java puts each metric into a resource of its own, librdkafka
+all into one; equal ones are joined. An empty resource is two bytes: with labels to each, a push of 1 MiB would be
+200 MB."""
 
 MAX_SEARCHED: Final = 8192
 """The most attributes that are searched for the labels' names: 4 ms. No client of Kafka's writes any of these names."""
@@ -163,9 +170,12 @@ class Joined(NamedTuple):
         return b"".join((self.head, *self.scope_metrics.unpack(payload), self.added))
 
 
-def joined(payload: bytes, added: bytes, ours: Names = OF_CLIENTS) -> Joined | None:
-    """Return how to join payloads with this one's template; None where only `with_attributes` can do it."""
-    if ours.may_be_in(payload) or (found := cut(payload)) is None:
+def joined(payload: bytes, added: bytes, ours: Names = OF_CLIENTS, *, again: bool = True) -> Joined | None:
+    """Return how to join payloads with this one's template; None where only `with_attributes` can do it.
+
+    `again`: there will be others.
+    """
+    if ours.may_be_in(payload) or (found := cut(payload, again=again)) is None:
         return None
     return Joined(_head(found.size + len(added)) + found.resource, found.scope_metrics, added)
 
@@ -178,7 +188,8 @@ def with_attributes(payload: bytes, added: bytes, ours: Names = OF_CLIENTS) -> b
     """
     if ours.may_be_in(payload):
         payload = _without(payload, ours.all)
-    if (together := joined(payload, added, ours)) is not None:
+    # Not `again`: the hundred parts of a large push would take the places of the structs that many clients share.
+    if (together := joined(payload, added, ours, again=False)) is not None:
         return together.of(payload)
     out: list[bytes] = []
     position = resources = 0
@@ -189,6 +200,20 @@ def with_attributes(payload: bytes, added: bytes, ours: Names = OF_CLIENTS) -> b
             raise ValueError(f"MetricsData with more than {MAX_RESOURCES} resources")
         out += (_head(position - start + len(added)), payload[start:position], added)
     return b"".join(out)
+
+
+def labelled_parts(payload: bytes, added: bytes, ours: Names = OF_CLIENTS) -> Iterator[bytes]:
+    """Yield what `with_attributes` makes of a payload, part by part; joined it is MetricsData.
+
+    Raise ValueError for other bytes, and where labels would be most of the result.
+    """
+    room = len(payload) + MAX_RESOURCES * len(added)
+    for part in parts(payload):
+        labelled = with_attributes(part, added, ours)
+        room -= len(labelled)
+        if room < 0:
+            raise ValueError(f"MetricsData with more than {MAX_RESOURCES} resources")
+        yield labelled
 
 
 def _head(size: int) -> bytes:
@@ -240,17 +265,21 @@ class Labelling:
     """Adds clients' labels to their payloads; `constant` attributes go with them."""
 
     def __init__(self, constant: Mapping[str, str]) -> None:
-        self._names = Names(constant)
+        self.names = Names(constant)
         self._constant = dict(constant)
         self._clients: OrderedDict[ClientInfo, _Client] = OrderedDict()
 
     def labelled(self, push: Push) -> bytes:
         """Return the payload with the client's labels in each resource; ValueError if it is not MetricsData."""
         client = self._client(push.info)
-        how = None if push.template is None else client.how(push.payload, push.template, self._names)
+        how = None if push.template is None else client.how(push.payload, push.template, self.names)
         if how is not None:
             return how.of(push.payload)
-        return with_attributes(push.payload, client.added, self._names)
+        return with_attributes(push.payload, client.added, self.names)
+
+    def added(self, info: ClientInfo) -> bytes:
+        """Return the bytes that add a client's labels to a resource."""
+        return self._client(info).added
 
     def _client(self, info: ClientInfo) -> _Client:
         """Return what is kept of a client; where nothing may be, what is found of it now."""

@@ -38,7 +38,6 @@ class Options(TypedDict, total=False):
     """Options of a Telemetry besides its subscriptions."""
 
     max_bytes: int
-    max_decompressed_bytes: int
     clock: Callable[[], float]
     quotas: Quotas
 
@@ -52,6 +51,21 @@ def metrics(count: int = 1) -> bytes:
         metric.sum.data_points.add(as_double=number + 0.5, time_unix_nano=int(NOW * 1e9))
     encoded: bytes = data.SerializeToString()
     return encoded
+
+
+def wide(partitions: int, *, topic: str = "orders") -> bytes:
+    """OTLP as Java's consumer makes it of its partitions, with all metrics: each in a resource of its own."""
+    whole = bytearray()
+    for number in range(6 * partitions):
+        data = MetricsData()
+        resource = data.resource_metrics.add()
+        resource.resource.attributes.add(key="group_id").value.string_value = "orders-consumers"
+        metric = resource.scope_metrics.add().metrics.add(name=f"org.apache.kafka.consumer.fetch.{number % 6}")
+        point = metric.gauge.data_points.add(as_double=number + 0.5, time_unix_nano=int(NOW * 1e9))
+        for key, value in (("topic", topic), ("partition", str(number // 6))):
+            point.attributes.add(key=key).value.string_value = value
+        whole += data.SerializeToString()
+    return bytes(whole)
 
 
 def telemetry(fixed: Iterable[Subscription] | None = None, **options: Unpack[Options]) -> Telemetry:
@@ -93,4 +107,4 @@ def pushed(server: Telemetry, now: float = NOW, info: ClientInfo = JAVA, **parts
     return server.push(info, request(server, info, **parts), now)[0].error_code
 
 
-__all__ = ["ZERO_UUID", "get", "metrics", "pushed", "request", "telemetry"]
+__all__ = ["ZERO_UUID", "get", "metrics", "pushed", "request", "telemetry", "wide"]

@@ -16,7 +16,7 @@ from kproxy.telemetry.service import Telemetry
 from kproxy.telemetry.subscription import ClientInfo
 from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.generated.get_telemetry_subscriptions_request import GetTelemetrySubscriptionsRequest
-from tests.unit.telemetry.clients import INTERVAL, JAVA, NOW, ZERO_UUID, metrics, request, telemetry
+from tests.unit.telemetry.clients import INTERVAL, JAVA, NOW, ZERO_UUID, metrics, request, telemetry, wide
 from tests.unit.telemetry.compressed import COMPRESS
 
 NONE, THROTTLED, UNAUTHORIZED = 0, 89, 31
@@ -155,11 +155,11 @@ def test_one_address_does_not_evict_the_instances_of_others() -> None:
     assert len(server.instances) == 1 + CAPACITY // 2
 
 
-@pytest.mark.parametrize(("points", "steps"), [(30, 0), (3000, 1)])
-def test_a_large_push_takes_two_steps(points: int, steps: int) -> None:
-    """Others have their turn between decompressing and decoding it."""
+@pytest.mark.parametrize(("payload", "steps"), [(metrics(30), 0), (metrics(3000), 1), (wide(2000), 51)])
+def test_a_large_push_takes_steps(payload: bytes, steps: int) -> None:
+    """Others have their turn between decompressing it, and counting and decoding each of its parts."""
     server = telemetry()
-    pushing = server.pushing(JAVA, request(server, payload=metrics(points)), NOW)
+    pushing = server.pushing(JAVA, request(server, codec=4, payload=COMPRESS["zstd"][1](payload)), NOW)
     taken = 0
     while True:
         try:

@@ -12,6 +12,7 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 from kproxy.telemetry.errors import PayloadError
 from kproxy.telemetry.skim import (
     DEFAULT_BOUNDS,
+    FIELDS_AT_ONCE,
     KEY_VALUE,
     MAX_DEPTH,
     MESSAGES,
@@ -21,10 +22,11 @@ from kproxy.telemetry.skim import (
     Bounds,
     Skim,
     skim,
+    slices,
 )
 from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.primitives import uvarint
-from tests.unit.telemetry.clients import JAVA, NOW, metrics, request, telemetry
+from tests.unit.telemetry.clients import JAVA, NOW, metrics, request, telemetry, wide
 
 PACKED: Final = {FieldDescriptor.TYPE_DOUBLE: 1, FieldDescriptor.TYPE_FIXED64: 1, FieldDescriptor.TYPE_UINT64: 2}
 TOO_LARGE, MALFORMED = ErrorCode.TELEMETRY_TOO_LARGE, ErrorCode.INVALID_RECORD
@@ -113,9 +115,11 @@ ATTACKS: Final[dict[str, tuple[bytes, str]]] = {
         field(1, field(1, field(1, field(1, b"client_id")) * 24_000 + field(1, b"") * 367_000)),
         "attributes",
     ),
-    "500,000 empty points": (point(b"", 500_000), "points"),
+    "500,000 empty points": (point(b"", 500_000), "fields"),
+    "120,000 empty points": (point(b"", 30_000) * 4, "points"),
     "500,000 empty resources": (field(1, b"") * 500_000, "points"),
-    "500,000 empty metrics": (field(1, field(2, field(2, b"") * 500_000)), "points"),
+    "500,000 empty metrics": (field(1, field(2, field(2, b"") * 500_000)), "fields"),
+    "120,000 empty metrics": (field(1, field(2, field(2, b"") * 30_000)) * 4, "points"),
     "500,000 times nothing": (b"\x78\x00" * 500_000, "fields"),
     "lists in an attribute": (point(field(7, field(2, field(5, field(1, b"") * 500_000)))), "fields"),
     "attributes in an attribute": (point(field(7, field(2, field(6, field(1, b"") * 500_000)))), "attributes"),
@@ -141,7 +145,8 @@ def test_the_walk_ends_where_a_bound_is_passed(attack: str) -> None:
         found.run()
     assert (caught.value.code, caught.value.reason) == (TOO_LARGE, reason)
     visited = sum(found.messages) if reason == "buckets" else found.fields  # packed numbers are counted at once
-    assert visited <= DEFAULT_BOUNDS.fields + DEFAULT_BOUNDS.buckets
+    most = DEFAULT_BOUNDS.points + FIELDS_AT_ONCE if reason == "points" else FIELDS_AT_ONCE
+    assert visited <= most + DEFAULT_BOUNDS.buckets
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
@@ -168,10 +173,41 @@ def test_what_is_within_the_bounds_is_accepted() -> None:
 
 
 def test_real_pushes_have_a_factor_of_ten() -> None:
-    """Java's largest push has 25 KB: ten times as much is far from every bound."""
+    """Java's largest push has 25 KB: ten times as much is far from every bound, also where one resource has all."""
     found = skim(metrics(3_000))
     assert (found.points, len(metrics(3_000)) > 150_000) == (3_000, True)
-    assert found.fields < DEFAULT_BOUNDS.fields / 2
+    assert found.fields < FIELDS_AT_ONCE / 2
+
+
+def test_slices_are_the_whole() -> None:
+    """Of many resources a few hundred each, of one all; each begins with a resource, and the counts add up."""
+    payload = wide(400)
+    places = list(slices(payload))
+    assert [start for start, _ in places] == [0, *[end for _, end in places[:-1]]]
+    assert places[-1][1] == len(payload)
+    assert all((32 << 10) <= end - start < 33 << 10 for start, end in places[:-1])
+    each = [skim(payload[start:end]) for start, end in places]
+    whole = skim(payload)
+    assert (sum(one.points for one in each), sum(one.fields for one in each)) == (whole.points, whole.fields)
+    assert whole.points == 2_400
+    assert list(slices(metrics(3_000))) == [(0, len(metrics(3_000)))]
+    assert list(slices(b"")) == []
+
+
+@pytest.mark.parametrize("end", [b"\x12\x00", b"\x0a", b"\x0a\xff\xff\xff\xff\xff\xff\xff", b"\x0a\x05abc"])
+def test_a_slice_has_what_cannot_be_read(end: bytes) -> None:
+    """From another field on, or a size without an end, all that is left is one slice."""
+    payload = wide(100) + end + wide(200)
+    places = list(slices(payload))
+    assert places[-1][1] == len(payload)
+    assert places[-1][0] <= len(wide(100))
+
+
+def test_one_resource_has_a_bound_of_its_own() -> None:
+    """It is counted in one step, however much the push may have."""
+    resource = field(1, field(2, field(2, field(1, b"m")) * 29_000))
+    assert skim(resource * 3).fields == 3 * 58_002
+    assert refusal(field(1, field(2, field(2, field(1, b"m")) * 31_000))) == (TOO_LARGE, "fields")
 
 
 MAKES_MALFORMED: Final[dict[str, bytes]] = {

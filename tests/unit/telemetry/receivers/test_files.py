@@ -12,7 +12,7 @@ import trio
 from kproxy.telemetry.payload import Push
 from kproxy.telemetry.receivers.files import Files, lines_with
 from kproxy.telemetry.receivers.resource import MAX_RESOURCES
-from tests.unit.telemetry.receivers.pushes import client, gauge, push
+from tests.unit.telemetry.receivers.pushes import client, gauge, metrics, push
 
 
 def rows(directory: Path) -> list[dict[str, Any]]:
@@ -24,7 +24,8 @@ def rows(directory: Path) -> list[dict[str, Any]]:
 async def test_pushes_in_a_file(tmp_path: Path) -> None:
     """A line for each, with the constant columns. Malformed pushes and those of too many resources are dropped."""
     receiver = Files("files", tmp_path, "telemetry", lines_with({"cluster": "main"}), linger=0.05)
-    too_many = Push(client(), 0.0, b"\x0a\x00" * (MAX_RESOURCES + 1))
+    different = [metrics(resource={"host": str(each)}).SerializeToString() for each in range(MAX_RESOURCES + 1)]
+    too_many = Push(client(), 0.0, b"".join(different))
     good = [push(gauge("g", 1.0), info=client(number, client_id=str(number))) for number in range(10)]
     async with trio.open_nursery() as nursery:
         await nursery.start(receiver.run)

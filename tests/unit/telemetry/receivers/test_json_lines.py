@@ -13,6 +13,7 @@ from kproxy.telemetry.payload import Push
 from kproxy.telemetry.receivers.json_lines import STEP, _about, lines
 from kproxy.telemetry.receivers.resource import MAX_RESOURCES
 from kproxy.telemetry.subscription import ClientInfo, kafka_text
+from tests.unit.telemetry.clients import wide
 from tests.unit.telemetry.receivers.pushes import CUMULATIVE, client, gauge, histogram, push, summary, total
 
 
@@ -120,10 +121,20 @@ def test_a_line_for_each_resource_that_differs() -> None:
     lines = parsed(Push(client(), 0.0, data.SerializeToString()))
     assert [line["resource"] for line in lines] == [{"rack": "a"}, {"rack": "b"}]
     assert [len(line["metrics"]) for line in lines] == [MAX_RESOURCES // 2] * 2
-    data.resource_metrics.add()
+    assert parsed(Push(client(), 0.0, b"")) == []
+    for number in range(MAX_RESOURCES - 1):
+        data.resource_metrics.add().resource.attributes.add(key="host").value.int_value = number
     with pytest.raises(ValueError, match="more than 4096 resources"):
         parsed(Push(client(), 0.0, data.SerializeToString()))
-    assert parsed(Push(client(), 0.0, b"")) == []
+
+
+def test_a_wide_push_is_one_line() -> None:
+    """It is read part by part, with turns for others; all its points are there."""
+    steps = list(lines(Push(client(), 0.0, wide(700)), {}))
+    assert steps.count(None) > 4_200 // STEP
+    [line] = [json.loads(step) for step in steps if step is not None]
+    assert line["resource"] == {"group_id": "orders-consumers"}
+    assert [point["value"] for point in line["metrics"]] == [number + 0.5 for number in range(4_200)]
 
 
 def test_text_that_is_no_unicode() -> None:

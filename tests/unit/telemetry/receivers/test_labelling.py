@@ -142,9 +142,9 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The payloads that were searched for what they repeat."""
     found, cut = list[bytes](), resource.cut
 
-    def noted(data: bytes) -> resource.Cut | None:
+    def noted(data: bytes, *, again: bool = True) -> resource.Cut | None:
         found.append(data)
-        return cut(data)
+        return cut(data, again=again)
 
     monkeypatch.setattr(resource, "cut", noted)
     return found

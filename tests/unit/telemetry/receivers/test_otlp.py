@@ -9,14 +9,16 @@ import pytest
 import trio
 import trio.testing
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceResponse
+from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 from structlog.testing import capture_logs
 
 from kproxy.config.url import Url
 from kproxy.telemetry.payload import Push
 from kproxy.telemetry.receivers.labels import known
 from kproxy.telemetry.receivers.otlp import ContentEncoding, Otlp
+from tests.unit.telemetry.clients import wide
 from tests.unit.telemetry.receivers.collector import Collector, Reply, Request
-from tests.unit.telemetry.receivers.pushes import client, gauge, push, total
+from tests.unit.telemetry.receivers.pushes import client, gauge, metrics, push, total
 
 Start = Callable[..., Awaitable[Otlp]]
 
@@ -58,6 +60,11 @@ def ids(collector: Collector) -> list[str]:
         for each in resource.resource.attributes
         if each.key == "client_id"
     ]
+
+
+def every_metric(collector: Collector) -> list[Metric]:
+    """The metrics of the accepted resources."""
+    return [metric for resource in collector.resources for scope in resource.scope_metrics for metric in scope.metrics]
 
 
 @pytest.mark.parametrize("encoding", ContentEncoding)
@@ -204,6 +211,29 @@ async def test_partial_success(collector: Collector, start: Start) -> None:
     assert [(line["event"], line["error"]) for line in lines] == [
         ("delivered, but not all is taken", "2 data points rejected: old")
     ]
+
+
+async def test_a_wide_push_arrives_whole(collector: Collector, start: Start) -> None:
+    """It is labelled part by part when it is sent: labels once for each part, not for each of its 4,200 metrics."""
+    receiver = await start()
+    pushes = [Push(client(), 0.0, wide(700)), push(gauge("g", 1.0))]
+    await delivered(receiver, *pushes)
+    points = [each.gauge.data_points[0].as_double for each in every_metric(collector)]
+    assert sorted(points) == sorted([1.0, *[number + 0.5 for number in range(4_200)]])
+    assert set(ids(collector)) == {"app"}
+    assert len(ids(collector)) == len(collector.resources) < 50
+    assert (receiver.counters.delivered, receiver.counters.dropped) == (2, {})
+    assert receiver.counters.delivered_bytes > len(wide(700))
+
+
+async def test_a_wide_push_of_thousands_of_resources(collector: Collector, start: Start) -> None:
+    """Labels would be most of what is sent: it is dropped, and costs no other push anything."""
+    receiver = await start()
+    resources = [metrics(resource={"host": str(each)}).SerializeToString() for each in range(20_000)]
+    await delivered(receiver, Push(client(), 0.0, b"".join(resources)), push(gauge("g", 1.0)))
+    assert (receiver.counters.delivered, receiver.counters.dropped) == (1, {"malformed": 1})
+    assert "more than 4096 resources" in str(receiver.counters.last_error)
+    assert len(collector.resources) == 1
 
 
 async def test_malformed_pushes_cost_themselves_only(collector: Collector, start: Start) -> None:

@@ -18,6 +18,7 @@ from kproxy.telemetry.payload import Losses, Push
 from kproxy.telemetry.quotas import Pusher
 from kproxy.telemetry.receivers import prometheus
 from kproxy.telemetry.receivers.prometheus import Prometheus, bounded, clients_page
+from tests.unit.telemetry.clients import wide
 from tests.unit.telemetry.receivers.pushes import client, gauge, push, total
 
 
@@ -169,6 +170,27 @@ async def test_a_large_push_does_not_hold_up_the_loop(nursery: trio.Nursery) -> 
     waits = [later - earlier for earlier, later in pairwise(turns)]
     assert len(waits) >= 500
     assert sorted(waits)[-2] < 0.02  # the longest is the decoding, which is one step
+
+
+async def test_a_wide_push_is_added_up_part_by_part(nursery: trio.Nursery) -> None:
+    """All its points, with turns for others. The next one replaces its gauges."""
+    receiver = Prometheus()
+    await nursery.start(receiver.run)
+    turns = 0
+    for _ in range(2):
+        receiver.offer(Push(client(), 0.0, wide(700)))
+        while receiver.counters.queued:
+            await trio.lowlevel.checkpoint()
+            turns += 1
+    assert (receiver.counters.delivered, receiver.accumulator.tally.series) == (2, 4_200)
+    assert turns > 500
+    values = [
+        value
+        for each in receiver.accumulator.families.values()
+        for one in each.points.values()
+        for value in one.values.values()
+    ]
+    assert sorted(values) == [number + 0.5 for number in range(4_200)]
 
 
 async def test_a_fleet_that_comes_back_does_not_hold_up_the_loop(nursery: trio.Nursery) -> None:
