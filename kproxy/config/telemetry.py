@@ -72,8 +72,8 @@ class Telemetry(ConsistentSettings):
     )
     max_bytes: FrameBytes = Field(
         default=2**20,
-        description="The largest push, as it comes. Decompressed it may have eight times as much, where it has not "
-        "grown more than 256-fold. Bytes, or as 1MiB.",
+        description="The largest push, as it comes. Decompressed it may have eight times as much; if it has grown more "
+        "than 256-fold, it may have as much as here. Bytes, or as 1MiB.",
     )
     max_points: Count = Field(
         default=100_000,
@@ -87,8 +87,8 @@ class Telemetry(ConsistentSettings):
     )
     max_fields: Count = Field(
         default=1_000_000,
-        description="Fields of all messages of one push; a larger one is refused (118), and one with 60,000 and more "
-        "in the metrics of one resource. Java writes some 12 for each metric, with a resource for each.",
+        description="Fields of all messages of one push; a larger one is refused (118). Java writes some 12 for each "
+        "metric. Those of one resource may have 60,000, whatever stands here; Java has a resource for each metric.",
     )
     connection_decode: Share = Field(
         default=0.05,

@@ -98,7 +98,8 @@ TEXTS: Final[Mapping[ErrorCode, Text]] = MappingProxyType(
             "A push of the client's metrics is larger than what is accepted.",
             "Subscribe to fewer metrics, or raise the limit.",
             client="Java's client drops that push, and goes on with the next (read in its source).",
-            kproxy="For a push beyond max_bytes, max_points, max_attributes, max_buckets or max_fields.",
+            kproxy="For a push beyond max_bytes, max_points, max_attributes, max_buckets or max_fields, and for more "
+            "than 60,000 fields in the metrics of one resource.",
             kip=714,
         ),
         ErrorCode.REBOOTSTRAP_REQUIRED: Text(

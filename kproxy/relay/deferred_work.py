@@ -63,13 +63,20 @@ class DeferredWork:
     def take(self, now: float) -> None:
         """Give the first of each queue its turn, and more where many wait."""
         if self.waiting:
+            many = False
             for _ in range(1 + len(self.waiting) // SHARE):
-                self._step()
+                if self._step():
+                    many = False
+                elif many:  # of a push of megabytes: each of its steps may take 5 ms, so the others' turn is now
+                    break
+                else:
+                    many = True
         if self.resting:
             for _ in range(1 + len(self.resting) // SHARE):
                 self._go_on(now)
 
-    def _step(self) -> None:
+    def _step(self) -> bool:
+        """Take one step of the oldest answer; return whether it was the last one."""
         number, (connection, stepwise) = self.waiting.popitem(last=False)  # its end may bring in the next request
         try:
             stepwise.step()
@@ -78,6 +85,7 @@ class DeferredWork:
         if not stepwise.done:
             self.waiting[number] = connection, stepwise
             self.waiting.move_to_end(number, last=False)
+        return stepwise.done
 
     def _go_on(self, now: float) -> None:
         connection = self.resting.popitem(last=False)[1]

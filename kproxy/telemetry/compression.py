@@ -39,8 +39,8 @@ _ZSTD_BLOCKS: Final = 64  # of 128 KiB each, except the last one
 _LAST_BLOCK, _BLOCK_TYPE, _REPEATED, _CHECKSUM = 1, 6, 2, 4
 _BUFFER_FULL: Final = "failed to write whole buffer"  # the only error that cramjam distinguishes from corrupt bytes
 
-# Java's metrics shrink to a tenth, those of many partitions to a fortieth: the first guess is mostly large enough.
-_GUESSED_RATIO: Final = 40
+# Java's metrics shrink to a tenth, those of many partitions to a fiftieth: the first guess is mostly large enough.
+_GUESSED_RATIO: Final = 64
 _SMALLEST_BUFFER: Final = 4096
 
 # Each member or frame needs a codec's state anew: a megabyte of empty gzip members takes 170 ms, of zstd frames 5 ms.

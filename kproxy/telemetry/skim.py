@@ -34,8 +34,8 @@ class Bounds(NamedTuple):
 
     `points` bounds resources, scopes and metrics as well, of which each needs a point.
 
-    `fields` are those of all messages, as they are written: each metric has some ten. Bounds and counts of buckets and
-    quantiles are both `buckets`, and each counts as a field.
+    `fields` are those of all messages, as they are written: each metric has some ten. The metrics of one resource may
+    have `FIELDS_AT_ONCE`. Bounds and counts of buckets and quantiles are both `buckets`, and each counts as a field.
     """
 
     points: int = 100_000
@@ -46,9 +46,9 @@ class Bounds(NamedTuple):
 
 DEFAULT_BOUNDS: Final = Bounds()
 FIELDS_AT_ONCE: Final = 60_000
-"""The most fields of one part. They are counted in one step, of 5 ms."""
+"""The most fields in the metrics of one resource. They are counted in one step, of 5 ms."""
 _PART: Final = 32 << 10
-"""Bytes from which on a part ends with the next resource. Java writes 2,000 fields in as many."""
+"""Bytes from which on a part ends with the next resource: 2,000 fields as Java writes them, 33,000 at most."""
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _WIDTHS: Final[list[int]] = [0, 8, 0, 0, 0, 4]
@@ -123,15 +123,19 @@ _HOLDS: Final[list[list[int]]] = [
 def slices(payload: bytes) -> Iterator[tuple[int, int]]:
     """Yield where the parts of a payload begin and end. Each is MetricsData of its own, of whole resources.
 
-    Java writes a resource for each metric, so a payload of megabytes has many parts. What cannot be a resource, and all
-    that is behind it, is the last part: whoever reads it sees what is wrong.
+    Java writes a resource for each metric, so a payload of megabytes has many parts. A large resource is a part. What
+    cannot be a resource, and all that is behind it, is the last part: whoever reads it sees what is wrong.
     """
     start = position = 0
     while position < len(payload):
         size, content = _resource_size(payload, position)
-        position = content + size if size >= 0 else len(payload)
-        if position >= min(start + _PART, len(payload)):
-            yield start, min(position, len(payload))
+        end = min(content + size, len(payload)) if size >= 0 else len(payload)
+        if end - position >= _PART and start < position:
+            yield start, position
+            start = position
+        position = end
+        if position - start >= _PART or position == len(payload):
+            yield start, position
             start = position
 
 
@@ -246,6 +250,8 @@ class Skim:
 
     def _numbers(self, start: int, end: int, held: int) -> int:
         """Return how many numbers are packed there; each counts as a field."""
+        if end - start > _VARINT_BYTES * (self._bounds.buckets + 1):  # whatever they are: no need to look at megabytes
+            raise _too_large(Bound.BUCKETS, self._bounds.buckets)
         packed = (end - start) // 8 if held == _NUMBERS else _varints(self._payload[start:end])
         self.fields += packed
         return packed

@@ -15,9 +15,9 @@ import pytest
 
 from kproxy.telemetry.compression import decompress
 from kproxy.telemetry.errors import PayloadError
-from kproxy.telemetry.payload import decode
+from kproxy.telemetry.payload import decode, parts
 from tests.support.bounds import Bounds
-from tests.unit.telemetry.clients import NOW, metrics, pushed, telemetry
+from tests.unit.telemetry.clients import JAVA, NOW, metrics, pushed, request, telemetry, wide
 from tests.unit.telemetry.compressed import COMPRESS, XERIAL_HEADER
 
 MAX_BYTES = 1 << 20
@@ -115,6 +115,23 @@ def test_a_push_like_the_last_ones_gets_the_verdict_of_any(seed: int) -> None:
         for body in (usual, usual, flipped(usual, rng), mutated(usual, rng)):
             now += 10
             assert pushed(server, now, payload=body) == (plainly(0, body) if body else 0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_wide_push_gets_the_verdict_of_the_whole(seed: int) -> None:
+    """Checked part by part, it passes where protobuf takes all of it at once, and its parts are what it was."""
+    rng = random.Random(seed)
+    server, usual = telemetry(), wide(80)
+    outcomes: Counter[int] = Counter()
+    for number in range(FUZZED // 60):
+        body = rng.choice([mutated, flipped])(usual, rng) + usual
+        answer, push = server.push(JAVA, request(server, payload=body), NOW + 10 * number)
+        assert answer.error_code == plainly(0, body)
+        outcomes[answer.error_code] += 1
+        if push is not None:
+            assert b"".join(parts(push.payload)) == body
+            assert sum(len(part.resource_metrics) for part in push.parts()) == len(push.metrics.resource_metrics)
+    assert all(outcomes[code] > 50 for code in (0, 87))
 
 
 def flipped(body: bytes, rng: random.Random) -> bytes:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from kproxy.telemetry.payload import Push
 
+_GROWTH: Final = 8
+"""How many times the size of its push a line may have, besides a mebibyte. Each point repeats the metric's name: Java's
+lines have twice the size, librdkafka's six times; thousands of points of a long name would fill the memory."""
 STEP: Final = 100
 """Points and metrics between two moments at which others get their turn."""
 
@@ -36,30 +39,39 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), all
 def lines(push: Push, constant: Mapping[str, str]) -> Iterator[bytes | None]:
     """Yield the lines, each with its newline; None is a step in between.
 
-    Every line has the `constant` columns. Raise ValueError for more than `MAX_RESOURCES` different resources.
+    Every line has the `constant` columns. Raise ValueError for more than `MAX_RESOURCES` different resources, and for
+    lines that would be far larger than their push.
     """
-    by_resource: dict[str, list[str]] = {}
+    by_resource: dict[str, list[bytes]] = {}
+    room = _GROWTH * len(push.payload) + (1 << 20)
     for step, (resource, point) in enumerate(_with_resources(push), 1):
         points = by_resource.setdefault(resource, [])
+        if point is not None:
+            # A client's text may hold half of a surrogate pair, which UTF-8 cannot.
+            points.append(point.encode("utf-8", "replace"))
+            room -= len(points[-1])
         if len(by_resource) > MAX_RESOURCES:
             raise ValueError(f"MetricsData with more than {MAX_RESOURCES} resources")
-        if point is not None:
-            points.append(point)
+        if room < 0:
+            raise ValueError(
+                f"MetricsData of {len(push.payload)} bytes whose names make more than {_GROWTH} times as many"
+            )
         if not step % STEP:
             yield None
     head = _encode(_client(push) | dict(constant))[:-1]
     for resource, points in by_resource.items():
-        # A client's text may hold half of a surrogate pair, which UTF-8 cannot.
-        yield f'{head},"resource":{resource},"metrics":[{",".join(points)}]}}\n'.encode("utf-8", "replace")
+        before = f'{head},"resource":{resource},"metrics":['.encode("utf-8", "replace")
+        yield b"%b%b]}\n" % (before, b",".join(points))
 
 
 def _with_resources(push: Push) -> Iterator[tuple[str, str | None]]:
-    """Yield the points, each with the attributes of its resource, as JSON; None for each resource and each metric."""
+    """Yield the points, each with the attributes of its resource, as JSON; None for all else that takes time."""
     for part in push.parts():
         for one in part.resource_metrics:
             resource = _cached(_attributes, *_texts(one.resource.attributes))
             yield resource, None
             for scope in one.scope_metrics:
+                yield resource, None
                 for metric in scope.metrics:
                     for point in _points(metric):
                         yield resource, point
@@ -91,7 +103,9 @@ def _points(metric: Metric) -> Iterator[str | None]:
     about = _cached(_about, metric.name, form, metric.unit, temporality, monotonic)
     value = _VALUES[form]
     for point in data.data_points:
-        if not point.flags & _NO_VALUE:
+        if point.flags & _NO_VALUE:
+            yield None
+        else:
             start, end = point.start_time_unix_nano or "null", point.time_unix_nano or "null"
             attributes = _cached(_attributes, *_texts(point.attributes))
             yield f'{about},"start_unix_nano":{start},"unix_nano":{end},"attributes":{attributes},{value(point)}}}'

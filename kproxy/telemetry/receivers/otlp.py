@@ -56,11 +56,12 @@ class ContentEncoding(StrEnum):
 class _Labelled:
     """A push's payload with the client's attributes, which are `added` to a large one before it is sent."""
 
-    __slots__ = ("added", "body", "payload")
+    __slots__ = ("added", "body", "client_id", "payload")
 
-    def __init__(self, payload: bytes, added: bytes = b"") -> None:
+    def __init__(self, client_id: str | None, payload: bytes, added: bytes = b"") -> None:
+        self.client_id = client_id
         self.payload = payload
-        """What the queue counts."""
+        """What the queue counts; of a large push `body` has twice as much at most."""
         self.added = added
         self.body = payload
 
@@ -113,16 +114,17 @@ class Otlp(Queued[_Labelled]):
 
         Labelling a large one takes up to 100 ms; that waits until it is sent, and is done part by part.
         """
+        client_id = push.info.client_id
         if len(push.payload) >= LARGE:
-            return super().offer(_Labelled(push.payload, self._labelling.added(push.info)))
+            return super().offer(_Labelled(client_id, push.payload, self._labelling.added(push.info)))
         try:
             payload = self._labelling.labelled(push)
         except ValueError as error:
             self.counters.offered += 1
             self.counters.drop("malformed")
-            self.failed(f"a push of {push.info.client_id!r} is dropped: {error}")
+            self.failed(f"a push of {client_id!r} is dropped: {error}")
             return False
-        return super().offer(_Labelled(payload))
+        return super().offer(_Labelled(client_id, payload))
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Send until cancelled; then requests under way go back into the queue."""
@@ -154,7 +156,7 @@ class Otlp(Queued[_Labelled]):
                 labelled.append(part)
                 await trio.lowlevel.checkpoint()
         except ValueError as error:
-            self.failed(f"a large push is dropped: {error}")
+            self.failed(f"a push of {item.client_id!r} is dropped: {error}")
             self.dropped("malformed", item)
             return False
         item.body, item.added = b"".join(labelled), b""

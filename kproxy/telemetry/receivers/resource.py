@@ -205,14 +205,15 @@ def with_attributes(payload: bytes, added: bytes, ours: Names = OF_CLIENTS) -> b
 def labelled_parts(payload: bytes, added: bytes, ours: Names = OF_CLIENTS) -> Iterator[bytes]:
     """Yield what `with_attributes` makes of a payload, part by part; joined it is MetricsData.
 
-    Raise ValueError for other bytes, and where labels would be most of the result.
+    Raise ValueError for other bytes, and where the labels of thousands of resources would be most of the result: the
+    queue counts the payload.
     """
-    room = len(payload) + MAX_RESOURCES * len(added)
+    room = 2 * len(payload)
     for part in parts(payload):
         labelled = with_attributes(part, added, ours)
         room -= len(labelled)
         if room < 0:
-            raise ValueError(f"MetricsData with more than {MAX_RESOURCES} resources")
+            raise ValueError("MetricsData of so many resources that their labels would be most of it")
         yield labelled
 
 

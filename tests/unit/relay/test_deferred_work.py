@@ -209,8 +209,9 @@ async def test_many_that_wait() -> None:
         assert all(one.connection.answered > 10 for one in busy)
 
 
-async def test_a_few_of_many_that_wait_at_a_time() -> None:
-    """One of sixteen, and one more, takes a step before what has arrived meanwhile is relayed."""
+@pytest.mark.parametrize(("steps", "most"), [(1, 1 + 64 // 16), (20, 2)], ids=["short", "long"])
+async def test_a_few_of_many_that_wait_at_a_time(steps: int, most: int) -> None:
+    """One of sixteen, and one more, takes a step before what has arrived meanwhile is relayed. Of a long one, two."""
     async with talking() as (running, room):
         many, other = [running.relay() for _ in range(64)], running.relay()
         took: list[int] = []
@@ -227,10 +228,10 @@ async def test_a_few_of_many_that_wait_at_a_time() -> None:
 
         room.within = within
         for number, one in enumerate(many):
-            one.client.sock.send(work(number, 5))
+            one.client.sock.send(work(number, steps))
         for number, one in enumerate(many):
             await answered(one, number)
-        assert 1 < max(took) <= 1 + len(many) // 16
+        assert 1 < max(took) <= most
 
 
 async def test_steps_and_tasks_of_trio() -> None:

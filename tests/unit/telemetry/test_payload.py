@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kproxy.telemetry.errors import PayloadError
-from kproxy.telemetry.payload import Push, decode
+from kproxy.telemetry.payload import Push, decode, parts
 from kproxy.wire.generated.error_codes import ErrorCode
 from tests.unit.telemetry.clients import JAVA, NOW, metrics
 
@@ -43,6 +43,13 @@ def test_metrics_that_were_decoded_before_are_not_again() -> None:
     """The check of a push decodes it anyway."""
     decoded = decode(metrics())
     assert Push(JAVA, NOW, metrics(), metrics=decoded).metrics is decoded
+
+
+def test_a_small_payload_is_one_part() -> None:
+    """And its metrics are those that are decoded already."""
+    push = Push(JAVA, NOW, metrics(2))
+    assert list(parts(metrics(2))) == [metrics(2)]
+    assert [part is push.metrics for part in push.parts()] == [True]
 
 
 def test_attributes_of_a_push() -> None:

@@ -200,7 +200,19 @@ def test_a_slice_has_what_cannot_be_read(end: bytes) -> None:
     payload = wide(100) + end + wide(200)
     places = list(slices(payload))
     assert places[-1][1] == len(payload)
-    assert places[-1][0] <= len(wide(100))
+    assert places[-1][0] <= len(wide(100)) + 20  # what follows is taken for a resource's size, and ends soon
+
+
+def test_a_large_resource_is_a_slice() -> None:
+    """Whatever small ones stand before and behind it."""
+    small, large = field(1, b""), metrics(1_000)
+    assert list(slices(small + large + small)) == [(0, 2), (2, 2 + len(large)), (2 + len(large), 4 + len(large))]
+
+
+def test_numbers_of_a_megabyte_are_not_looked_at() -> None:
+    """As many bytes as no number has: `buckets`, before they are copied."""
+    packed = field(2, b"\x80" * (1 << 20))
+    assert refusal(field(1, field(2, field(2, field(10, field(1, field(8, packed))))))) == (TOO_LARGE, "buckets")
 
 
 def test_one_resource_has_a_bound_of_its_own() -> None:

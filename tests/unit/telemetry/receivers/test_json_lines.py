@@ -14,7 +14,7 @@ from kproxy.telemetry.receivers.json_lines import STEP, _about, lines
 from kproxy.telemetry.receivers.resource import MAX_RESOURCES
 from kproxy.telemetry.subscription import ClientInfo, kafka_text
 from tests.unit.telemetry.clients import wide
-from tests.unit.telemetry.receivers.pushes import CUMULATIVE, client, gauge, histogram, push, summary, total
+from tests.unit.telemetry.receivers.pushes import CUMULATIVE, client, gauge, histogram, metrics, push, summary, total
 
 
 def parsed(pushed: Push, **constant: str) -> list[dict[str, Any]]:
@@ -135,6 +135,27 @@ def test_a_wide_push_is_one_line() -> None:
     [line] = [json.loads(step) for step in steps if step is not None]
     assert line["resource"] == {"group_id": "orders-consumers"}
     assert [point["value"] for point in line["metrics"]] == [number + 0.5 for number in range(4_200)]
+
+
+def test_a_name_that_thousands_of_points_repeat() -> None:
+    """A push of 64 KB would be lines of 80 MB: it is refused, as soon as that is seen."""
+    named = Metric(name="n" * 20_000)
+    for each in range(4_000):
+        named.gauge.data_points.add(as_int=each)
+    with pytest.raises(ValueError, match="names make more than 8 times as many"):
+        parsed(push(named))
+
+
+def test_turns_where_there_is_nothing_to_write() -> None:
+    """Scopes without metrics and points without values take time as well."""
+    data = metrics(gauge("g", None))
+    data.resource_metrics[0].scope_metrics[0].metrics[0].gauge.data_points[0].flags = 1
+    points = data.resource_metrics[0].scope_metrics[0].metrics[0].gauge.data_points
+    points.extend([points[0]] * 10 * STEP)
+    for _ in range(10 * STEP):
+        data.resource_metrics[0].scope_metrics.add()
+    steps = list(lines(Push(client(), 0.0, data.SerializeToString()), {}))
+    assert (steps.count(None), len(steps)) == (20, 21)
 
 
 def test_text_that_is_no_unicode() -> None:

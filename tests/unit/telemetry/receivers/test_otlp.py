@@ -232,7 +232,7 @@ async def test_a_wide_push_of_thousands_of_resources(collector: Collector, start
     resources = [metrics(resource={"host": str(each)}).SerializeToString() for each in range(20_000)]
     await delivered(receiver, Push(client(), 0.0, b"".join(resources)), push(gauge("g", 1.0)))
     assert (receiver.counters.delivered, receiver.counters.dropped) == (1, {"malformed": 1})
-    assert "more than 4096 resources" in str(receiver.counters.last_error)
+    assert "a push of 'app' is dropped: MetricsData of so many resources" in str(receiver.counters.last_error)
     assert len(collector.resources) == 1
 
 
