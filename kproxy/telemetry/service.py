@@ -34,8 +34,8 @@ MAX_BYTES: Final = 1 << 20
 DELTAS: Final = True
 GROWTH: Final = 8
 """How many times `max_bytes` a push may have when it is decompressed. Brokers bound the compressed bytes only, and
-Java's metrics shrink to a fortieth: with all of them, a consumer of 1,500 partitions pushes 100 KB that become
-megabytes. 8 MiB are decompressed in one step, of 5 ms (gzip: 10)."""
+Java's metrics shrink to a fortieth: with all of them, a consumer of 3,000 partitions pushes 100 KB that become
+4 MB. 8 MiB are decompressed in one step, of 5 ms (gzip: 10)."""
 RATIO: Final = 256
 """How many times its own size a push may grow beyond `max_bytes`. Names in every metric that are as long as Kafka
 allows shrink to a hundredth; what repeats itself far more is made to: a bomb."""

@@ -22,10 +22,12 @@ async def test_list(view: MemoryView, ask: Asking) -> None:
     view.injection.add({"api": "Metadata", "half": "LEADER_NOT_AVAILABLE"})
     code, out, err = await ask("faults", "list")
     assert (code, err) == (0, "")
-    assert [cells(line) for line in out.splitlines()] == [
+    table = [cells(line) for line in out.splitlines()]
+    assert "200 s" <= table[2].pop() <= "300 s"  # it has begun to end
+    assert table == [
         ["Virtual cluster", "Rule", "API", "Fault", "Clients", "Rate", "Hits", "Ends in", "Fixed"],
         ["main", "1", "Fetch", "delay of 2 s", "client_id=slow-.*", "0.5", "0", "yes"],
-        ["main", "2", "Produce", "NOT_LEADER_OR_FOLLOWER", "all", "1", "0 of 3", "300 s"],
+        ["main", "2", "Produce", "NOT_LEADER_OR_FOLLOWER", "all", "1", "0 of 3"],
         ["main", "3", "Produce", "close", "software=librdkafka .*", "1", "0"],
         ["main", "4", "Metadata", "half of LEADER_NOT_AVAILABLE", "all", "1", "0"],
     ]
