@@ -47,6 +47,12 @@ class Bounds(NamedTuple):
 DEFAULT_BOUNDS: Final = Bounds()
 FIELDS_AT_ONCE: Final = 60_000
 """The most fields in the metrics of one resource. They are counted in one step, of 5 ms."""
+_POINTS: Final = 10_000
+_POINT_BYTES: Final = 64
+"""A push may have `_POINTS` points, and more where it has as many bytes for each: Java writes 170 and more. Else a
+hundred bytes that decompress to half a million empty resources would be ten times the work."""
+_FIELD_BYTES: Final = 4
+"""The same for fields, from `FIELDS_AT_ONCE` on. Java writes 7."""
 _PART: Final = 32 << 10
 """Bytes from which on a part ends with the next resource: 2,000 fields as Java writes them, 33,000 at most."""
 
@@ -160,7 +166,10 @@ class Skim:
 
     def __init__(self, payload: bytes, bounds: Bounds) -> None:
         self._payload = payload
-        self._bounds = bounds
+        self._bounds = bounds = bounds._replace(
+            points=min(bounds.points, max(_POINTS, len(payload) // _POINT_BYTES)),
+            fields=min(bounds.fields, max(FIELDS_AT_ONCE, len(payload) // _FIELD_BYTES)),
+        )
         self._most = bounds.attributes, bounds.buckets, bounds.fields  # by name they take longer, for each field
         self.fields = 0
         self.points = 0
@@ -277,7 +286,7 @@ def _varints(packed: bytes) -> int:
 
 
 def _too_large(bound: Bound, most: int) -> PayloadError:
-    where = "in one message" if bound in (Bound.ATTRIBUTES, Bound.BUCKETS) else "in one push"
+    where = "in one message" if bound in (Bound.ATTRIBUTES, Bound.BUCKETS) else "in one push of its size"
     return PayloadError(ErrorCode.TELEMETRY_TOO_LARGE, f"more than {most} {bound} {where}", bound)
 
 

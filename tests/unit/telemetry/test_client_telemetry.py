@@ -250,7 +250,7 @@ async def test_quotas_are_those_of_the_settings(tmp_path: Path) -> None:
         (instance,) = (await alive.get("/api/v1/clusters/c/telemetry/instances"))["instances"]
         assert (instance["last_error"], instance["last_error_reason"]) == (
             "TELEMETRY_TOO_LARGE",
-            "more than 5 fields in one push",
+            "more than 5 fields in one push of its size",
         )
         line = 'kproxy_telemetry_refused_total{cluster="c",reason="fields"} 1.0'
         assert line in (await alive.text("/metrics")).splitlines()

@@ -115,10 +115,10 @@ ATTACKS: Final[dict[str, tuple[bytes, str]]] = {
         field(1, field(1, field(1, field(1, b"client_id")) * 24_000 + field(1, b"") * 367_000)),
         "attributes",
     ),
-    "500,000 empty points": (point(b"", 500_000), "fields"),
+    "500,000 empty points": (point(b"", 500_000), "points"),
     "120,000 empty points": (point(b"", 30_000) * 4, "points"),
     "500,000 empty resources": (field(1, b"") * 500_000, "points"),
-    "500,000 empty metrics": (field(1, field(2, field(2, b"") * 500_000)), "fields"),
+    "500,000 empty metrics": (field(1, field(2, field(2, b"") * 500_000)), "points"),
     "120,000 empty metrics": (field(1, field(2, field(2, b"") * 30_000)) * 4, "points"),
     "500,000 times nothing": (b"\x78\x00" * 500_000, "fields"),
     "lists in an attribute": (point(field(7, field(2, field(5, field(1, b"") * 500_000)))), "fields"),
@@ -145,8 +145,7 @@ def test_the_walk_ends_where_a_bound_is_passed(attack: str) -> None:
         found.run()
     assert (caught.value.code, caught.value.reason) == (TOO_LARGE, reason)
     visited = sum(found.messages) if reason == "buckets" else found.fields  # packed numbers are counted at once
-    most = DEFAULT_BOUNDS.points + FIELDS_AT_ONCE if reason == "points" else FIELDS_AT_ONCE
-    assert visited <= most + DEFAULT_BOUNDS.buckets
+    assert visited <= FIELDS_AT_ONCE + DEFAULT_BOUNDS.buckets
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
@@ -215,11 +214,23 @@ def test_numbers_of_a_megabyte_are_not_looked_at() -> None:
     assert refusal(field(1, field(2, field(2, field(10, field(1, field(8, packed))))))) == (TOO_LARGE, "buckets")
 
 
+def test_crumbs_are_as_few_as_in_a_small_push() -> None:
+    """Half a million empty resources, or fields, are not what a push of a megabyte has."""
+    for crumb, most in ((field(1, b""), 16_384), (b"\x0a\x02\x78\x00", 16_384)):
+        found = Skim(crumb * ((1 << 20) // len(crumb)), DEFAULT_BOUNDS)
+        with pytest.raises(PayloadError, match="more than 16384 points in one push"):
+            found.run()
+        assert found.messages[RESOURCE_METRICS] == most + 1
+    crumbs = Skim(field(1, b"\x78\x00" * 10_000) * 52, DEFAULT_BOUNDS)
+    with pytest.raises(PayloadError, match="more than 260052 fields in one push"):
+        crumbs.run()
+
+
 def test_one_resource_has_a_bound_of_its_own() -> None:
     """It is counted in one step, however much the push may have."""
-    resource = field(1, field(2, field(2, field(1, b"m")) * 29_000))
+    resource = field(1, field(2, field(2, field(1, b"m" * 200)) * 29_000))
     assert skim(resource * 3).fields == 3 * 58_002
-    assert refusal(field(1, field(2, field(2, field(1, b"m")) * 31_000))) == (TOO_LARGE, "fields")
+    assert refusal(field(1, field(2, field(2, field(1, b"m" * 200)) * 31_000))) == (TOO_LARGE, "fields")
 
 
 MAKES_MALFORMED: Final[dict[str, bytes]] = {
