@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Final
 
 import structlog
@@ -20,11 +20,14 @@ from kproxy.admin.limits import Limits
 from kproxy.admin.security import Security
 from kproxy.admin.slots import Slot
 from kproxy.admin.view import View
+from kproxy.config.address import join_host_port
 from kproxy.errors import ConfigError
 from kproxy.observe.faults import note
 from kproxy.observe.troubles import Troubles, Where
 from kproxy.protocol.fault import Fault
 from kproxy.protocol.network import network
+from kproxy.routing.binding import bound_at, listen
+from kproxy.upstream.dial import reason
 
 _UNSENT_BYTES: Final = 16 << 10
 """The most that the system keeps beyond what the client's window takes: a client that does not read shows early."""
@@ -79,23 +82,15 @@ class _Port:
             accepted.close()
 
 
-async def _listen(host: str, port: int) -> list[socket.socket]:
-    """Listen on one port; an empty host means every address. Raises `ConfigError` when the address cannot be bound.
+def _listen(host: str, port: int) -> tuple[socket.socket, ...]:
+    """Listen on one port. Raises `ConfigError` when the address cannot be bound.
 
-    So does "::", as for clients' ports: a listener of its own for IPv4, where a peer's address looks as it should.
+    "::" has a listener of its own for IPv4, where a peer's address looks as it should.
     """
     try:
-        listeners = await trio.open_tcp_listeners(port, host=None if host in {"", "::"} else host)
+        return listen(host, port, apart=True)
     except OSError as error:
-        raise ConfigError("admin", f"cannot listen on {host or '*'}:{port}: {error.strerror or error}") from error
-    sockets = [socket.socket(fileno=listener.socket.detach()) for listener in listeners]
-    if port == 0:  # each address family got a port of its own, and the caller gets only one
-        for other in sockets[1:]:
-            other.close()
-        del sockets[1:]
-    for each in sockets:
-        each.setblocking(False)
-    return sockets
+        raise ConfigError("admin", f"cannot listen on {join_host_port(host, port)}: {reason(error)}") from error
 
 
 async def serve_admin(
@@ -108,14 +103,15 @@ async def serve_admin(
     troubles: Troubles | None = None,
     commanders: Commanders | None = None,
     security: Security = lambda: None,
+    opened: Callable[[list[str]], None] = lambda bound: None,
     task_status: trio.TaskStatus[tuple[str, int]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Serve the admin port until cancelled; `started` gets the bound (host, port). Port 0 means any free port.
 
     Raises `ConfigError` when the address cannot be bound at the start. `troubles` are the process'. `security` returns
-    what new connections are to be shown.
+    what new connections are to be shown. `opened` is told of all addresses that are bound, as `[::1]:9190`.
     """
-    listeners = await _listen(host, port)
+    listeners = _listen(host, port)
     bound = listeners[0].getsockname()
     hosts = frozenset(name.lower().removesuffix(".") for name in (host, *allowed_hosts))
     async with trio.open_nursery() as nursery:
@@ -124,4 +120,5 @@ async def serve_admin(
         for listener in listeners:
             acceptor = Acceptor(listener, taking.take, taking.room_in, taking.free, common.troubles)
             nursery.start_soon(acceptor.run)
+        opened(bound_at(listeners))
         task_status.started((bound[0], bound[1]))

@@ -99,7 +99,7 @@ class Launcher:
     def _start(self, cluster: Cluster, life: _Life) -> None:
         cluster.start(life.work, life.listening, self._relay, self._shared)
         self._lives[cluster.settings.name] = life
-        log.info("listening", cluster=cluster.settings.name, address="{}:{}".format(*cluster.listeners.listen))
+        cluster.listeners.announce()
 
     async def _begun(self) -> _Life:
         gone = trio.Event()

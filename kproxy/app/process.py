@@ -24,7 +24,6 @@ from kproxy.app.reloader import Read, Reloader
 from kproxy.app.view import ProcessView
 from kproxy.cluster.cluster import Cluster
 from kproxy.cluster.topic_clients import check_topics
-from kproxy.config.address import join_host_port
 from kproxy.errors import ConfigError
 from kproxy.observe.counters import Counters, LogCounters
 from kproxy.observe.faults import boundary, supervised
@@ -162,9 +161,9 @@ class Process:
             troubles=self._troubles,
             commanders=Commanders(settings.token_file, anyone=anyone, security=security),
             security=security,
+            opened=lambda bound: log.info("admin port is open", address=bound[0], bound=bound),
         )
-        host, port = await work.start(serve, ProcessView(self), settings.listen.host, settings.listen.port)
-        log.info("admin port is open", address=join_host_port(host, port))
+        await work.start(serve, ProcessView(self), settings.listen.host, settings.listen.port)
 
     async def _store(self) -> Store:
         """Open the store with what survived the last restart; raises `ConfigError`."""

@@ -14,7 +14,8 @@ import trio
 from kproxy.observe.faults import note, note_shortage, shortage_in
 from kproxy.observe.reasons import Reason
 from kproxy.observe.troubles import Where
-from kproxy.routing.listeners import Listener, listen
+from kproxy.routing.binding import listen
+from kproxy.routing.listeners import Listener
 from kproxy.routing.places import NoPortError
 
 if TYPE_CHECKING:
@@ -37,9 +38,10 @@ class Host(Protocol):
 
 
 class Doors(Protocol):
-    """The listeners of one virtual cluster; `port` is that of `listen`, once bound."""
+    """The listeners of one virtual cluster; `port` is that of `listen`, `bound` the addresses there, once bound."""
 
     port: int
+    bound: list[str]
     bootstrap: Listening
 
     def adopt(self, settings: VirtualCluster) -> None:
@@ -56,7 +58,7 @@ class Doors(Protocol):
 
 
 class PortDoors:
-    """A listening socket for each node. Implements `Doors`.
+    """A listener for each node. Implements `Doors`.
 
     Raises OSError when the bootstrap port cannot be bound. Clients are served in `work`; sockets live in `listening`.
     """
@@ -80,7 +82,7 @@ class PortDoors:
         self._listeners: dict[int, Listener] = {}
         """By port, the newest of each; some are just closed."""
         bootstrap = self._opened(None, address[1])
-        self.port = bootstrap.port
+        self.port, self.bound = bootstrap.port, bootstrap.bound
         self.bootstrap: Listening = bootstrap
 
     def adopt(self, settings: VirtualCluster) -> None:
@@ -106,7 +108,7 @@ class PortDoors:
         return found if found is not None and found.takes(host) else None
 
     def _opened(self, node_id: int | None, port: int) -> Listener:
-        known = None if self.before is None else self.before.copy(self._address, port)
+        known = None if self.before is None else self.before.copies(self._address, port)
         listener = Listener(listen(self._address, port) if known is None else known, node_id)
         self._listeners[listener.port] = listener
         if self._listening.cancel_scope.cancel_called:  # draining: this listener must not let clients in either
@@ -115,10 +117,10 @@ class PortDoors:
             self._listening.start_soon(self._serve, listener, known is None)
         return listener
 
-    def copy(self, address: str, port: int) -> socket.socket | None:
-        """Return another descriptor of the socket that listens at an address of these doors, if one does."""
+    def copies(self, address: str, port: int) -> tuple[socket.socket, ...] | None:
+        """Return other descriptors of the sockets that listen at an address of these doors, if some do."""
         found = self._listeners.get(port)
-        return None if found is None or found.closed or address != self._address else found.copy()
+        return None if found is None or found.closed or address != self._address else found.copies()
 
     async def _admit(self, listener: Listener, client: socket.socket) -> None:
         destination = self._host.destination

@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import structlog
 import trio
 
 from kproxy.cluster.doors import Doors, PortDoors
 from kproxy.cluster.shared_ports import NameDoors, SharedPorts
+from kproxy.config.address import join_host_port
 from kproxy.errors import ConfigError
 from kproxy.routing.address_map import AddressMap, Listening
 from kproxy.routing.places import NodePlaces, Place
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from kproxy.config import VirtualCluster
     from kproxy.relay.destination import Destination
     from kproxy.relay.relay import Relay
+
+log = structlog.get_logger("kproxy.cluster")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,11 @@ class Listeners:
             return PortDoors(self.listen, self, site.work, site.listening, site.relay, known)
         port = site.shared.at(self.listen, site.destination, site.relay)
         return NameDoors(port, self, self._settings, site.listening)
+
+    def announce(self) -> None:
+        """Log where clients bootstrap: as configured, and the addresses that this is on this machine."""
+        name = self.destination.counters.name
+        log.info("listening", cluster=name, address=join_host_port(*self.listen), bound=self._open.bound)
 
     def address_map(self, settings: VirtualCluster) -> AddressMap:
         """Return a new map of the nodes' addresses, by the settings."""

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import structlog
 import trio
 
-from kproxy.config.address import join_host_port
 from kproxy.errors import ConfigError
 from kproxy.observe.counters import BOOTSTRAP, ClusterCounters
 from kproxy.observe.reasons import Reason
@@ -93,7 +92,7 @@ class Nodes:
         before.addresses.close()
         before.listeners.close()
         self.listeners.settle()
-        log.info("listening", cluster=self._counters.name, address=join_host_port(*self.listeners.listen))
+        self.listeners.announce()
 
     @contextmanager
     def reserved(

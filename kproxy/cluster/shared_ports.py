@@ -1,4 +1,4 @@
-"""The ports that virtual clusters share: one listening socket each, and names by which clients say whom they mean.
+"""The ports that virtual clusters share: one listener each, and names by which clients say whom they mean.
 
 The process has one `SharedPorts`. A virtual cluster whose nodes have names opens its port there when it starts.
 """
@@ -13,7 +13,8 @@ import structlog
 from kproxy.observe.faults import note
 from kproxy.observe.troubles import Where
 from kproxy.relay.entrance import Way
-from kproxy.routing.listeners import Listener, listen
+from kproxy.routing.binding import listen
+from kproxy.routing.listeners import Listener
 from kproxy.routing.name_table import NamedListener, NameTable
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class SharedPort:
 
     def __init__(self, listener: Listener, home: Destination, relay: Relay) -> None:
         self.home = home
-        self.port = listener.port
+        self.port, self.bound = listener.port, listener.bound
         self.names: NameTable[Host] = NameTable()
         self._listener = listener
         self._relay = relay
@@ -108,7 +109,7 @@ class NameDoors:
 
     def __init__(self, shared: SharedPort, owner: Host, settings: VirtualCluster, listening: trio.Nursery) -> None:
         self._shared = shared
-        self.port = shared.port
+        self.port, self.bound = shared.port, shared.bound
         self._names = shared.names
         self._owner = owner
         self._listening = listening

@@ -64,8 +64,8 @@ class VirtualCluster(ConsistentSettings):
     )
     failover: Failover = Field(default=Failover(), description="When kproxy switches to another upstream, and how.")
     listen: HostPort = Field(
-        description="Where clients bootstrap. Host 0.0.0.0 or [::] for every address of the machine; "
-        "port 0 for any free one.",
+        description="Where clients bootstrap. Host 0.0.0.0 or [::] for every address of the machine; a name, as "
+        "localhost, for each of its addresses that the machine has; port 0 for any free one.",
         examples=["0.0.0.0:9092"],
     )
     advertised_host: AdvertisedHost | None = Field(

@@ -1,23 +1,23 @@
-"""Listening sockets: `listen` binds one, and a task of `Listener` accepts clients from it.
+"""The ports to which clients connect: a `Listener` accepts them at the sockets that kproxy.routing.binding has bound.
 
 kproxy.cluster.listeners opens one to bootstrap when kproxy starts, and one for each node that the configuration or the
-upstream cluster names. A socket is bound at once, so that its port can be advertised to clients.
+upstream cluster names. Sockets are bound at once, so that their port can be advertised to clients.
 """
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import trio
 
 from kproxy.observe.faults import note_shortage, shortage_in, supervised
 from kproxy.observe.troubles import Troubles, Where
+from kproxy.routing.binding import bound_at
 
-BACKLOG: Final = 4096
-"""Clients that wait to be accepted, as many as Linux allows unless net.core.somaxconn says otherwise."""
 _PAUSE_SECONDS: Final = 0.1
 
 Admit = Callable[[socket.socket], Awaitable[None]]
@@ -33,22 +33,6 @@ class Turns(Protocol):
 
     def end(self, accepted: int) -> None:
         """End the turn, in which so many clients were accepted."""
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Return a non-blocking listening socket; OSError when the address cannot be bound. `::` takes IPv4 clients too."""
-    family, address = _resolve(host, port)
-    both = family == socket.AF_INET6 and address[0] == "::" and socket.has_dualstack_ipv6()
-    listener = socket.create_server(address, family=family, backlog=BACKLOG, dualstack_ipv6=both)
-    listener.setblocking(False)
-    return listener
-
-
-def _resolve(host: str, port: int) -> tuple[int, tuple[Any, ...]]:
-    """Return the address family and the socket address to listen on; OSError when the host does not resolve."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    family, _, _, _, address = found[0]
-    return family, address
 
 
 async def accept(
@@ -90,18 +74,20 @@ async def _accept(
 class Listener:
     """A port to which clients connect: a node's, or the bootstrap port (`node_id` None).
 
-    `retired` is when (seconds, Trio's clock) its node left the topology; None while it is the node's listener.
+    `bound` are the addresses at which it listens, as `[::1]:9092`. `retired` is when (seconds, Trio's clock) its node
+    left the topology; None while it is the node's listener.
     """
 
-    __slots__ = ("_host", "_listener", "_scope", "_serving", "node_id", "port", "retired")
+    __slots__ = ("_hosts", "_scope", "_serving", "_sockets", "bound", "node_id", "port", "retired")
 
-    def __init__(self, listener: socket.socket, node_id: int | None) -> None:
+    def __init__(self, sockets: Sequence[socket.socket], node_id: int | None) -> None:
+        """`sockets` listen at one port each of the machine's addresses that the listener has; at least one."""
         self.node_id = node_id
-        self._host: str
-        self.port: int
-        self._host, self.port = listener.getsockname()[:2]
+        self._hosts: frozenset[str] = frozenset(each.getsockname()[0] for each in sockets)
+        self.port: int = sockets[0].getsockname()[1]
+        self.bound = bound_at(sockets)
         self.retired: float | None = None
-        self._listener = listener
+        self._sockets = tuple(sockets)
         self._scope = trio.CancelScope()
         self._serving = False
 
@@ -117,20 +103,26 @@ class Listener:
 
     def takes(self, host: str) -> bool:
         """Return whether connections to this address of the machine, at its port, are its clients."""
-        return not self.closed and self._host in {host, "0.0.0.0", "::"}
+        return not self.closed and not self._hosts.isdisjoint({host, "0.0.0.0", "::"})
 
-    def copy(self) -> socket.socket:
-        """Return another descriptor of the socket: clients that wait to be accepted wait at both."""
-        return self._listener.dup()
+    def copies(self) -> tuple[socket.socket, ...]:
+        """Return another descriptor of each socket: clients that wait to be accepted wait at both; raises OSError."""
+        with ExitStack() as copied:
+            copies = tuple(copied.enter_context(each.dup()) for each in self._sockets)
+            copied.pop_all()
+        return copies
 
     async def serve(self, work: trio.Nursery, admit: AdmitBy, turns: Turns, troubles: Troubles | None = None) -> None:
         """Accept clients in its `turns`, each in a task of `work`, until the listener is closed."""
         self._serving = True
         with self._scope:
-            await accept(self._listener, work, partial(admit, self), turns, troubles)
+            async with trio.open_nursery() as accepting:
+                for each in self._sockets:
+                    accepting.start_soon(accept, each, work, partial(admit, self), turns, troubles)
 
     def close(self) -> None:
-        """Accept no more clients; the port is free at the scheduler's next turn."""
+        """Accept no more clients; the port is free after a turn or two of the scheduler."""
         self._scope.cancel()
         if not self._serving:
-            self._listener.close()
+            for each in self._sockets:
+                each.close()

@@ -84,5 +84,5 @@ def _text(error: Exception) -> str:
     if isinstance(error, ssl.SSLError):
         return str(error.args[-1])
     if isinstance(error, OSError) and error.errno is not None:
-        return os.strerror(error.errno).lower()
+        return os.strerror(error.errno).lower() + (f" at {error.filename}" if error.filename else "")
     return str(error)

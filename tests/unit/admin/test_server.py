@@ -131,7 +131,7 @@ async def test_a_host_that_does_not_exist(view: MemoryView) -> None:
         await serve_admin(view, "no-such-host.invalid", 0)
 
 
-@pytest.mark.parametrize("host", ["", "localhost", "0.0.0.0"])
+@pytest.mark.parametrize("host", ["::", "localhost", "0.0.0.0"])
 async def test_a_free_port_is_reported(view: MemoryView, nursery: trio.Nursery, host: str) -> None:
     """Port 0 gives one port, also where a name stands for several addresses."""
     bound_host, port = await nursery.start(partial(serve_admin, view, host, 0))

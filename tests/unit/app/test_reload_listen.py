@@ -17,7 +17,7 @@ from kproxy.config import Config
 from kproxy.config.reload import Changes
 from kproxy.errors import ConfigError, KproxyError
 from kproxy.local_kafka.ports import free_port, free_ports
-from kproxy.routing.listeners import listen
+from kproxy.routing.binding import listen
 from tests.unit.app.living import HOST, Client, Living, brokers, living, named_itself
 from tests.unit.relay.sockets import eventually, open_files
 from tests.unit.upstream.scripted_broker import ScriptedBroker
@@ -66,7 +66,7 @@ class Moving:
 
         def is_free() -> bool:
             try:
-                listen(HOST, port).close()
+                listen(HOST, port)[0].close()
             except OSError:
                 return False
             return True

@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,6 +29,7 @@ from kproxy.local_kafka.ports import free_port, free_ports
 from kproxy.state.database import connect
 from kproxy.upstream.dial import reason
 from tests.support.file_limit import file_limit_restored
+from tests.support.hosts_file import with_hosts
 from tests.support.violation import never
 from tests.support.wait import until
 
@@ -37,9 +38,9 @@ COMMAND = (sys.executable, "-m", "kproxy", "serve")
 
 
 @contextmanager
-def serving(*flags: str, stderr: int = subprocess.PIPE) -> Iterator[subprocess.Popen[str]]:
-    """Yield the process; kill it at the end when it still runs."""
-    process = subprocess.Popen([*COMMAND, *flags], stdout=subprocess.PIPE, stderr=stderr, text=True)
+def serving(*flags: str, stderr: int = subprocess.PIPE, within: Sequence[str] = ()) -> Iterator[subprocess.Popen[str]]:
+    """Yield the process, whose command begins with `within`; kill it at the end when it still runs."""
+    process = subprocess.Popen([*within, *COMMAND, *flags], stdout=subprocess.PIPE, stderr=stderr, text=True)
     try:
         yield process
     finally:
@@ -121,6 +122,22 @@ def test_a_host_that_is_not_this_machine() -> None:
     assert unknown == f"kproxy: clusters.0.listen: cannot listen on no-such-host.invalid:9092: {why}"
     (foreign,) = refused("--bootstrap-servers", f"{HOST}:1", "--listen", "192.0.2.1:9092")
     assert foreign == "kproxy: clusters.0.listen: cannot listen on 192.0.2.1:9092: cannot assign requested address"
+
+
+def test_a_machine_without_ipv6(tmp_path: Path) -> None:
+    """Its hosts file has ::1 for localhost all the same: kproxy starts, at 127.0.0.1, and says so."""
+    flags = ["--listen", "localhost:9092", "--admin", "localhost:9190", "--log-format", "json"]
+    alone = with_hosts(tmp_path, ipv6=False)
+    with serving("--bootstrap-servers", f"{HOST}:1", *flags, within=alone) as process:
+        assert process.stderr is not None
+        opened: dict[str, object] = {}
+        while len(opened) < 2:
+            line = process.stderr.readline()
+            assert line, f"it ended with {process.wait(20)}; it had opened {opened}"
+            said = json.loads(line)
+            if said["event"] in {"admin port is open", "listening"}:
+                opened[said["event"]] = said["bound"]
+    assert opened == {"admin port is open": [f"{HOST}:9190"], "listening": [f"{HOST}:9092"]}
 
 
 def test_backend_that_is_not_there(ports: range) -> None:

@@ -10,7 +10,8 @@ import trio
 import trio.testing
 
 from kproxy.relay.accept_turns import A_TURN, AcceptTurns
-from kproxy.routing.listeners import accept, listen
+from kproxy.routing.binding import listen
+from kproxy.routing.listeners import accept
 from tests.unit.relay.sockets import HOST, eventually
 
 
@@ -52,7 +53,7 @@ def connected(listener: socket.socket, count: int) -> list[socket.socket]:
 async def test_a_storm_is_accepted_a_few_at_a_time(listeners: int) -> None:
     """However many wait, and on however many ports, a pass of the scheduler accepts 16; before, it accepted all."""
     door, turns = Door(), AcceptTurns(100_000)
-    ports = [listen(HOST, 0) for _ in range(listeners)]
+    ports = [listen(HOST, 0)[0] for _ in range(listeners)]
     clients = [client for port in ports for client in connected(port, 100)]
     trio.lowlevel.add_instrument(door.passes)
     with trio.fail_after(30):
@@ -72,7 +73,7 @@ async def test_a_storm_is_accepted_a_few_at_a_time(listeners: int) -> None:
 async def test_listeners_take_turns() -> None:
     """A client of a quiet port is not behind all those of a busy one."""
     door, turns = Door(), AcceptTurns(100_000)
-    busy, quiet = listen(HOST, 0), listen(HOST, 0)
+    (busy,), (quiet,) = listen(HOST, 0), listen(HOST, 0)
     clients = [*connected(busy, 200), *connected(quiet, 1)]
     before: list[int] = []
 
@@ -95,7 +96,7 @@ async def test_listeners_take_turns() -> None:
 async def test_the_rate_of_all() -> None:
     """Clients beyond the rate wait in the backlog: nobody is refused, and the pauses are counted."""
     door, turns = Door(), AcceptTurns(50)
-    listener = listen(HOST, 0)
+    (listener,) = listen(HOST, 0)
     clients = connected(listener, 100)
     began = time.monotonic()
     with trio.fail_after(30):

@@ -9,7 +9,8 @@ import trio
 import trio.testing
 
 from kproxy.relay.accept_turns import AcceptTurns
-from kproxy.routing.listeners import Listener, listen
+from kproxy.routing.binding import listen
+from kproxy.routing.listeners import Listener
 from tests.unit.relay.sockets import eventually, open_files
 
 HOST = "127.0.0.1"
@@ -67,5 +68,51 @@ async def test_a_listener_knows_that_it_is_closed() -> None:
 async def test_a_listener_that_never_served_is_closed_too() -> None:
     """A node that becomes known while kproxy ends has a port that no task serves."""
     before = open_files()
-    Listener(listen(HOST, 0), None).close()
+    listener = Listener(listen(HOST, 0), None)
+    listener.close()
+    assert open_files() <= before
+    assert listener.bound == [f"{HOST}:{listener.port}"]
+
+
+def at_both() -> Listener:
+    """Return a listener with a socket for each family, as for `localhost`."""
+    return Listener(listen("::", 0, apart=True), 1)
+
+
+def reached(host: str, port: int) -> bool:
+    """Return whether somebody listens at an address."""
+    with suppress(ConnectionRefusedError):
+        socket.create_connection((host, port), timeout=5).close()
+        return True
+    return False
+
+
+async def test_a_host_of_two_addresses() -> None:
+    """Clients are let in at both, by one listener; once it is closed, at neither."""
+    before = open_files()
+    porter, listener = Porter(), at_both()
+    assert listener.bound == [f"[::]:{listener.port}", f"0.0.0.0:{listener.port}"]
+    assert [listener.takes(host) for host in ("::1", HOST)] == [True, True]
+    async with trio.open_nursery() as work:
+        work.start_soon(listener.serve, work, porter.admit, AcceptTurns(1000))
+        for host in ("::1", HOST):
+            porter.seen.clear()
+            assert reached(host, listener.port)
+            await eventually(lambda: porter.seen == [(1, None)], "the client is let in")
+        listener.close()
+        await trio.testing.wait_all_tasks_blocked()
+        assert not listener.takes(HOST)
+        assert [reached(host, listener.port) for host in ("::1", HOST)] == [False, False]
+    await eventually(lambda: open_files() <= before, "descriptors are closed")
+
+
+async def test_another_listener_takes_its_sockets_over() -> None:
+    """A virtual cluster that moves keeps its open ports, at both addresses, until the last of the two is closed."""
+    before = open_files()
+    listener = at_both()
+    other = Listener(listener.copies(), 2)
+    listener.close()
+    assert [reached(host, other.port) for host in ("::1", HOST)] == [True, True]
+    other.close()
+    assert [reached(host, other.port) for host in ("::1", HOST)] == [False, False]
     assert open_files() <= before

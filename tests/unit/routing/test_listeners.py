@@ -1,4 +1,4 @@
-"""kproxy.routing.listeners: listening and accepting on real sockets."""
+"""kproxy.routing.listeners: accepting on real sockets."""
 
 from __future__ import annotations
 
@@ -10,62 +10,13 @@ import pytest
 import trio
 
 from kproxy.relay.accept_turns import AcceptTurns
-from kproxy.routing.listeners import accept, listen
-
-
-def test_a_port_is_bound_before_listen_returns() -> None:
-    """A client can connect at once, before any task accepts."""
-    with listen("127.0.0.1", 0) as listener:
-        assert not listener.getblocking()
-        with socket.create_connection(listener.getsockname(), timeout=5) as client:
-            assert client.getpeername() == listener.getsockname()
-
-
-def test_a_taken_port_is_an_error() -> None:
-    """The error has the kernel's reason."""
-    with listen("127.0.0.1", 0) as listener, pytest.raises(OSError, match="in use"):
-        listen("127.0.0.1", listener.getsockname()[1])
-
-
-def test_a_port_is_free_again_at_once() -> None:
-    """A restart need not wait for the former process's connections to expire."""
-    with listen("127.0.0.1", 0) as listener:
-        address = listener.getsockname()
-        client = socket.create_connection(address, timeout=5)
-        listener.setblocking(True)
-        listener.accept()[0].close()
-    with client, listen(*address) as again:
-        assert again.getsockname() == address
-
-
-def test_a_name_that_is_none_of_this_machine() -> None:
-    """It is impossible to listen on an unknown name or another machine's address."""
-    with pytest.raises(OSError, match=r".+"):
-        listen("no-such-host.invalid", 0)
-    with pytest.raises(OSError, match=r".+"):
-        listen("192.0.2.1", 0)
-
-
-def test_ipv6() -> None:
-    """`::1` is reachable over IPv6."""
-    with listen("::1", 0) as listener:
-        assert listener.family == socket.AF_INET6
-        socket.create_connection(("::1", listener.getsockname()[1]), timeout=5).close()
-
-
-def test_every_address_of_the_machine() -> None:
-    """`::` accepts clients of both families, `0.0.0.0` those of IPv4."""
-    with listen("::", 0) as both, listen("0.0.0.0", 0) as old:
-        for host in ("::1", "127.0.0.1"):
-            socket.create_connection((host, both.getsockname()[1]), timeout=5).close()
-        socket.create_connection(("127.0.0.1", old.getsockname()[1]), timeout=5).close()
-        with pytest.raises(ConnectionRefusedError):
-            socket.create_connection(("::1", old.getsockname()[1]), timeout=5)
+from kproxy.routing.binding import listen
+from kproxy.routing.listeners import accept
 
 
 async def test_every_client_is_admitted_in_a_task_of_its_own() -> None:
     """Many clients are admitted while none is finished; cancelling closes the listener and admits no more."""
-    listener = listen("127.0.0.1", 0)
+    (listener,) = listen("127.0.0.1", 0)
     address = listener.getsockname()
     admitted: list[socket.socket] = []
     everyone = trio.Event()
@@ -98,11 +49,12 @@ import os, resource, socket, sys
 import trio
 from kproxy.observe.logs import configure
 from kproxy.relay.accept_turns import AcceptTurns
-from kproxy.routing.listeners import accept, listen
+from kproxy.routing.binding import listen
+from kproxy.routing.listeners import accept
 
 async def main():
     configure("info", "json", sys.stdout)
-    listener = listen("127.0.0.1", 0)
+    (listener,) = listen("127.0.0.1", 0)
     address = listener.getsockname()
     clients = [socket.socket() for _ in range(4)]
     admitted = []
