@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from kproxy.admin.inventory import time_shown
 from kproxy.admin.models import Cause, Readiness, State
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from kproxy.observe.counters import Counters
     from kproxy.relay.relay import Relay
     from kproxy.upstream.validity import Validity
+
+
+_LIMITS: Final = "max.connections.per.ip counts all clients as kproxy's address; else the broker's log says why"
 
 
 class Reloading(Protocol):
@@ -125,6 +128,7 @@ def _warnings(cluster: Cluster) -> Iterable[Cause]:
     if cluster.faults is not None:
         yield Cause(cluster.settings.name, None, cluster.faults.warning)
     yield from _silent_servers(cluster)
+    yield from _turned_away(cluster)
     for upstream in cluster.upstreams.standbys:
         if upstream.standing.last is not None:
             for objection in cluster.standbys.objections(upstream):
@@ -149,6 +153,12 @@ def _silent_servers(cluster: Cluster) -> Iterable[Cause]:
         for (host, port), why in cluster.upstreams.active.servers.silent.items():
             if f"{host}:{port}" not in unreachable:
                 yield Cause(cluster.settings.name, None, f"the bootstrap server {host}:{port} does not answer: {why}")
+
+
+def _turned_away(cluster: Cluster) -> Iterable[Cause]:
+    """Yield a warning for each broker that ends new connections of clients, while kproxy's own, older ones go on."""
+    for broker in cluster.counters.turned_away.lately(time.monotonic()) if cluster.upstreams.watcher.reachable else ():
+        yield Cause(cluster.settings.name, None, f"{broker} ends clients' connections before it answers: {_LIMITS}")
 
 
 def _ended(name: str | None, validities: Mapping[str, Validity]) -> Iterable[Cause]:

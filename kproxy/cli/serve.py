@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 LEVELS: Final = ("debug", "info", "warning", "error", "critical")
+_LEVEL: Final = click.Choice((*LEVELS, "warn"), case_sensitive=False)  # as other programs have it
 FORMATS: Final = ("json", "console", "auto")
 
 
@@ -30,7 +31,7 @@ def config_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--listen", help="host:port where clients bootstrap; nodes follow on. [KPROXY_LISTEN]"),
         click.option("--advertised-host", help="Host that clients are told for nodes. [KPROXY_ADVERTISED_HOST]"),
         click.option("--admin", help="host:port of metrics, probes and the API. [KPROXY_ADMIN]"),
-        click.option("--log-level", type=click.Choice(LEVELS, case_sensitive=False), help="[KPROXY_LOG_LEVEL]"),
+        click.option("--log-level", type=_LEVEL, help="[KPROXY_LOG_LEVEL]"),
         click.option("--log-format", type=click.Choice(FORMATS, case_sensitive=False), help="[KPROXY_LOG_FORMAT]"),
     )
     for option in reversed(options):

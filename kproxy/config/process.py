@@ -252,13 +252,14 @@ class State(Settings):
 
 # As other programs have their levels, in variables that a chart gives to all of them.
 _IN_CAPITALS: Final = BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value)
+_WARN: Final = BeforeValidator(lambda value: "warning" if value == "warn" else value)
 
 
 class Log(Settings):
     """Log lines on standard error."""
 
-    level: Annotated[Literal["debug", "info", "warning", "error", "critical"], _IN_CAPITALS] = Field(
-        default="info", description="The least severe level that is logged; capitals are taken, too."
+    level: Annotated[Literal["debug", "info", "warning", "error", "critical"], _WARN, _IN_CAPITALS] = Field(
+        default="info", description="The least severe level that is logged; capitals and warn are taken, too."
     )
     format: Annotated[Literal["json", "console", "auto"], _IN_CAPITALS] = Field(
         default="auto",

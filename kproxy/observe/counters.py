@@ -15,6 +15,7 @@ from typing import Final, Protocol, TypeVar
 
 from kproxy.observe.loop_lag import LoopLag
 from kproxy.observe.troubles import Troubles
+from kproxy.observe.turned_away import TurnedAway
 
 MAX_PAIRS: Final = 100  # (name, version) pairs
 MAX_LENGTH: Final = 64  # characters of a name or a version that may become a label
@@ -309,8 +310,8 @@ class ClusterCounters:
     `notified` counts clients asked to rebootstrap, by means, software name and software version. `upstreams` maps each
     upstream to whether it is active, `looks` to how it was last seen. `orders` is None where replicas do not agree,
     `telemetry` when kproxy does not serve it, `groups` when it hosts none, `transactions` until the virtual cluster is
-    made. `certificates` are when kproxy's own end (seconds since the Unix epoch), by setting. `troubles` are the
-    process'.
+    made. `certificates` are when kproxy's own end (seconds since the Unix epoch), by setting. `turned_away` has the
+    brokers that ended clients' connections before they answered anything. `troubles` are the process'.
     """
 
     name: str
@@ -344,6 +345,7 @@ class ClusterCounters:
     groups: Groups | None = None
     transactions: Transactions | None = None
     certificates: Mapping[str, float] = field(default_factory=dict)
+    turned_away: TurnedAway = field(default_factory=TurnedAway)
     troubles: Troubles = field(default_factory=Troubles)
 
     def api(self, key: int, version: int) -> ApiCounters:

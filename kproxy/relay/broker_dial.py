@@ -119,10 +119,13 @@ class BrokerDial:
 
 async def _identify(arrival: Arrival, broker: socket.socket, address: str) -> None:
     """Authenticate kproxy at the broker; raises `Fault`, and closes the broker's socket then."""
+    login = BrokerLogin(broker, address)
     try:
-        seconds = await arrival.destination.identify(BrokerLogin(broker, address), address)
+        seconds = await arrival.destination.identify(login, address)
     except KproxyError as error:
         broker.close()
+        if login.turned_away:
+            arrival.context.cluster.counters.turned_away.note(address, time.monotonic())
         raise Fault(Reason.UPSTREAM_AUTHENTICATION_FAILED, str(error)) from error
     except BaseException:
         broker.close()
@@ -158,7 +161,9 @@ async def _connected(host: str, port: int, node_id: int | None, destination: Des
     secured = tls.wrap(plain, host)
     try:
         await shake_hands(secured, partial(trio.lowlevel.wait_readable, secured))
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error.__cause__, ssl.SSLEOFError | ConnectionError):
+            destination.counters.turned_away.note(f"{host}:{port}", time.monotonic())
         secured.close()
         raise
     return secured

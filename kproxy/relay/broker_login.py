@@ -51,6 +51,13 @@ class BrokerLogin:
         self._broker = ExactSocket(broker)
         self._where = where
         self._id = 0
+        self._answers = 0
+        self._has_ended = False
+
+    @property
+    def turned_away(self) -> bool:
+        """True when the broker has ended the connection before it answered anything."""
+        return self._has_ended and not self._answers
 
     async def request(self, message: Request, answer: type[Answer], limit: float) -> Answer:
         """Return the answer to `message` within `limit` seconds. Raises UpstreamError."""
@@ -60,12 +67,14 @@ class BrokerLogin:
                 await self._broker.send(question(message, self._id))
                 return self._decoded(await self._frame(), message, answer)
             except OSError as error:
+                self._has_ended = isinstance(error, ConnectionError)
                 raise UpstreamError(f"{self._where}: {words(error)}") from error
             except MalformedMessageError as error:
                 raise UpstreamError(f"{self._where}: {error}") from error
         raise UpstreamError(f"{self._where}: {silence(limit)}")
 
     def _decoded(self, frame: bytes, message: Request, answer: type[Answer]) -> Answer:
+        self._answers += 1
         correlation_id, found = decoded(frame, message, answer)
         if correlation_id != self._id:
             raise UpstreamError(f"{self._where}: the broker answers what it was not asked")
@@ -80,5 +89,6 @@ class BrokerLogin:
     async def _exactly(self, count: int) -> bytes:
         found = await self._broker.receive(count)
         if found is None:
+            self._has_ended = True
             raise UpstreamError(f"{self._where}: {CLOSED}")
         return found

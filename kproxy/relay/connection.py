@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from kproxy.relay.destination import Destination
 
 _clock: Final = time.monotonic
+_SOON: Final = 15.0
+"""Seconds: a broker that turns a client away does so at once, and one that limits the rate, after the quota's window.
+
+Later ends are others': an idle broker's, or of a client that nothing is answered (acks=0).
+"""
 _MOST_WAITING: Final = 1 << 20
 """Bytes of kproxy's own answers that wait for those of the broker; beyond it the client is not read."""
 _OPEN: Final = State.OPEN
@@ -361,7 +366,7 @@ class Connection(EndpointOwner):
 
     def _broker_ended(self) -> None:
         if self.life.reason is None:
-            self.requests.last_detail = self._unknown_to_broker()
+            self.requests.last_detail = self._why_the_broker_ended()
         self.life.take(Event.BROKER_ENDED, Reason.BROKER_CLOSED)
         self._abandon()
         self._balance()
@@ -544,8 +549,8 @@ class Connection(EndpointOwner):
 
     def close(self, reason: Reason, detail: str = "") -> None:
         """Close both sides now; the pump counts and logs the reason."""
-        if reason is Reason.BROKER_RESET and (unknown := self._unknown_to_broker()):
-            detail = f"{detail}; {unknown}" if detail else unknown
+        if reason is Reason.BROKER_RESET and (why := self._why_the_broker_ended()):
+            detail = f"{detail}; {why}" if detail else why
         if self.life.take(_CLOSE, reason):
             try:
                 self.requests.note()
@@ -554,6 +559,14 @@ class Connection(EndpointOwner):
             self.pump.holds(self, 0, 0)
             self.pump.closed(self.id, reason, detail)
             self._abandon()
+
+    def _why_the_broker_ended(self) -> str:
+        """Return why the broker may have ended the connection; note that it turned the client away, if it did."""
+        unknown = self._unknown_to_broker()
+        answered = self.responses.count or self.responses.under_way or not self.broker.plain  # TLS was a first answer
+        if not unknown and not answered and time.time() - self.context.opened < _SOON:
+            self.context.cluster.counters.turned_away.note(self.upstream, _clock())
+        return unknown
 
     def _unknown_to_broker(self) -> str:
         """Return why the broker may have ended the connection, if the request that it was to answer is that old.

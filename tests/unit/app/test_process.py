@@ -11,6 +11,7 @@ from kproxy.app import readiness
 from kproxy.app.process import CUT_SHORT, DRAINED
 from kproxy.cluster import agreement
 from kproxy.local_kafka.ports import free_port
+from kproxy.observe import turned_away
 from kproxy.observe.reasons import Reason
 from tests.support.bounds import Bounds
 from tests.unit.app.living import (
@@ -26,7 +27,7 @@ from tests.unit.app.living import (
     settings,
 )
 from tests.unit.relay.sockets import eventually
-from tests.unit.upstream.scripted_broker import ScriptedBroker, silent
+from tests.unit.upstream.scripted_broker import ScriptedBroker, closing, silent
 
 
 async def test_starting_ready_degraded_draining() -> None:
@@ -77,6 +78,25 @@ async def test_a_bootstrap_server_that_does_not_answer() -> None:
                     await trio.sleep(0.05)
             assert said["state"] == "degraded"
             assert any(dead in each["reason"] for each in said["reasons"])
+
+
+async def test_a_broker_that_turns_clients_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kproxy's own connection, which is older, goes on: it is a warning, once three clients had no answer."""
+    monkeypatch.setattr(turned_away, "LASTING_SECONDS", 0.0)
+    async with brokers((1,)) as (broker,), living(settings(broker)) as alive:
+        await alive.until_state("ready")
+        await (await alive.client()).introduce("app", "1")
+        broker.script[API_VERSIONS] = closing
+        for _ in range(3):
+            assert "warnings" not in await alive.get("/readyz")
+            client = await alive.client()
+            await client.say_hello("app", "1")
+            assert await client.receive_all() == b""
+        said = await alive.get("/readyz")
+        assert (said["state"], said["reasons"]) == ("ready", [])
+        ((warning,), server) = (said["warnings"], f"{HOST}:{broker.port}")
+        assert (warning["cluster"], warning["node"]) == ("c0", None)
+        assert warning["reason"].startswith(f"{server} ends clients' connections before it answers: max.connections.")
 
 
 async def test_names_that_no_name_server_answers_for(monkeypatch: pytest.MonkeyPatch) -> None:

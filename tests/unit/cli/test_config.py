@@ -149,12 +149,13 @@ def test_schema(capsys: pytest.CaptureFixture[str]) -> None:
 def test_show_prints_what_loads_again(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """The settings in effect, flags included, as a file that means the same."""
     file = tmp_path / "shown.yaml"
-    _, shown, _ = printed(capsys, ["config", "show", *SERVERS, "--admin", "[::1]:9190", "--log-format", "json"])
+    log = ["--log-format", "json", "--log-level", "WARN"]
+    _, shown, _ = printed(capsys, ["config", "show", *SERVERS, "--admin", "[::1]:9190", *log])
     file.write_text(shown)
     assert printed(capsys, ["config", "show", "--config", str(file)]) == (0, shown, "")
     settings = yaml.safe_load(shown)
     assert settings["admin"]["listen"] == "[::1]:9190"
-    assert settings["log"] == {"level": "info", "format": "json"}
+    assert settings["log"] == {"level": "warning", "format": "json"}
     assert settings["clusters"][0]["bootstrap_servers"] == ["a:1", "b:2"]
 
 

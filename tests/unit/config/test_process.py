@@ -88,3 +88,4 @@ def test_capitals_of_other_programs() -> None:
     """One variable may give all programs of a chart their level."""
     log = Log.model_validate({"level": "DEBUG", "format": "Json"})
     assert (log.level, log.format) == ("debug", "json")
+    assert {Log.model_validate({"level": level}).level for level in ("warn", "WARN")} == {"warning"}

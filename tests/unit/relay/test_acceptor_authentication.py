@@ -207,6 +207,23 @@ async def test_a_broker_that_kproxy_cannot_authenticate_at(error: Exception, rea
         assert await second.receive(len(request(1))) == request(1)
 
 
+async def test_a_broker_that_turns_kproxy_away() -> None:
+    """It ends the connection before it answers: that is noted, for /readyz."""
+
+    async def identify(broker: Asked, where: str) -> float:
+        del where
+        await broker.request(SaslHandshakeRequest(PLAIN), SaslHandshakeResponse, 10)
+        return math.inf
+
+    async with terminating(identify) as opened:
+        await came(opened)
+        broker = await opened.broker.accept()
+        await asked(broker)
+        await broker.close()
+        await opened.ended(Reason.UPSTREAM_AUTHENTICATION_FAILED)
+        assert opened.backend.counters.turned_away.brokers == {f"127.0.0.1:{opened.broker.address[1]}"}
+
+
 async def test_the_end_of_kproxy_while_it_authenticates() -> None:
     """Both sockets are closed."""
     begun = trio.Event()

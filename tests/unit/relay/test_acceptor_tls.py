@@ -522,6 +522,8 @@ async def test_a_broker_without_tls(ends: Ends, answer: bytes) -> None:
         assert (node_id, failure) == (7, Reason.UPSTREAM_TLS_FAILED)
         assert error.startswith("TLS failed: the peer ")
         assert "speak TLS" in error
+        turned_away = set() if answer else {f"127.0.0.1:{opened.broker.address[1]}"}
+        assert opened.backend.counters.turned_away.brokers == turned_away
 
 
 async def test_a_broker_with_a_wrong_certificate(ends: Ends) -> None:

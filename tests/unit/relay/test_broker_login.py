@@ -121,6 +121,7 @@ async def test_a_broker_that_closes(sent: bytes) -> None:
         await broker.close()
         with pytest.raises(UpstreamError, match=f"^{WHERE}: the broker closed the connection while kproxy auth"):
             await login.request(HANDSHAKE, SaslHandshakeResponse, 10)
+        assert login.turned_away
 
 
 async def test_a_broker_that_resets() -> None:
@@ -129,6 +130,7 @@ async def test_a_broker_that_resets() -> None:
         await broker.reset()
         with pytest.raises(UpstreamError, match=f"^{WHERE}: Connection reset by peer$"):
             await login.request(HANDSHAKE, SaslHandshakeResponse, 10)
+        assert login.turned_away
 
 
 async def test_a_broker_that_is_silent() -> None:
@@ -138,6 +140,7 @@ async def test_a_broker_that_is_silent() -> None:
         begun = trio.current_time()
         with pytest.raises(UpstreamError, match=rf"^{WHERE}: no answer within 0\.2 s while kproxy authenticated$"):
             await login.request(HANDSHAKE, SaslHandshakeResponse, 0.2)
+        assert not login.turned_away
         assert trio.current_time() - begun >= 0.2
 
 
@@ -184,6 +187,7 @@ async def test_over_tls(tmp_path: Path) -> None:
         broker.close()
         with pytest.raises(UpstreamError, match=f"^{WHERE}: the broker closed the connection while kproxy auth"):
             await login.request(HANDSHAKE, SaslHandshakeResponse, 10)
+        assert not login.turned_away  # it has answered before
 
 
 async def test_a_broker_that_wants_a_certificate(tmp_path: Path) -> None:

@@ -667,6 +667,37 @@ async def test_a_broker_that_ends_at_an_old_request(reset: bool, version: int, a
         (ended,) = (line for line in log if line["event"] == "connection ended")
         assert told in ended.get("detail", "")
         assert ("in flight" in ended.get("detail", "")) is bool(told)
+        assert bool(running.backend.counters.turned_away.brokers) is not bool(told or answered)
+
+
+@pytest.mark.parametrize("reset", [False, True])
+@pytest.mark.parametrize("seconds", [0, 60])
+async def test_a_broker_that_turns_a_client_away(reset: bool, seconds: int) -> None:
+    """It ends a connection that is new; one that has lived for a while without an answer ends for another reason."""
+    async with stage() as running:
+        relayed = running.relay()
+        relayed.connection.context.opened -= seconds
+        await relayed.client.send(request(1))
+        await relayed.broker.receive(len(request(1)))
+        await (relayed.broker.reset() if reset else relayed.broker.close())
+        await relayed.ended(Reason.BROKER_RESET if reset else Reason.BROKER_CLOSED)
+        assert running.backend.counters.turned_away.brokers == (set() if seconds else {"broker:9092"})
+
+
+@pytest.mark.parametrize("part", [2, 20])
+async def test_a_broker_that_has_begun_to_answer(part: int) -> None:
+    """It turns nobody away, nor does one whose client ends first."""
+    async with stage() as running:
+        relayed, other = running.relay(), running.relay()
+        await relayed.client.send(request(1))
+        await relayed.broker.receive(len(request(1)))
+        await relayed.broker.send(response(1, noise(100))[:part])
+        await eventually(lambda: relayed.connection.responses.under_way, "a part of the answer")
+        await relayed.broker.reset()
+        await relayed.ended(Reason.BROKER_RESET)
+        other.close_client()
+        await other.ended(Reason.BROKER_RESET, Reason.CLIENT_CLOSED)
+        assert not running.backend.counters.turned_away.brokers
 
 
 async def test_a_request_that_cannot_be_sent_is_counted() -> None:
