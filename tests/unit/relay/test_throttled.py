@@ -35,12 +35,19 @@ async def test_what_comes_behind_is_read_later(bounds: Bounds) -> None:
     async with stage() as running:
         relayed = running.relay()
         large, behind = request(1, noise(3 * MIB)), [request(number, noise(KIB, number)) for number in range(2, 9)]
+        throttled = trio.Event()
+
+        async def send() -> None:
+            await relayed.client.send(large[:MIB])
+            await throttled.wait()
+            await relayed.client.send(large[MIB:], *behind)
+
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(relayed.client.send, large[:MIB])
+            nursery.start_soon(send)
             assert await relayed.broker.receive(MIB - 64 * KIB) == large[: MIB - 64 * KIB]
             begun = time.monotonic()
             relayed.connection.throttle(PAUSE)
-            nursery.start_soon(relayed.client.send, large[MIB:], *behind)
+            throttled.set()
             assert await relayed.broker.receive(len(large) - MIB + 64 * KIB) == large[MIB - 64 * KIB :]
             bounds.below(time.monotonic() - begun, PAUSE, "seconds until the present request was through")
             assert await relayed.broker.receive(len(behind[0])) == behind[0]
