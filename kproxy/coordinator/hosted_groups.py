@@ -91,10 +91,15 @@ class HostedGroups:
     def _settings_of(self, group_id: str) -> GroupSettings:
         return self._rules.settings_of(group_id) or GroupSettings()
 
+    @property
+    def now(self) -> float:
+        """As `Hosting`."""
+        return trio.current_time()
+
     @contextmanager
     def acting(self) -> Iterator[float]:
         """Give the time to a block that calls the coordinator, then see to the timers that it has set."""
-        yield trio.current_time()
+        yield self.now
         self._acted()
 
     def clash(self, group_id: str, refused: str) -> None:

@@ -14,6 +14,10 @@ class Hosting(Protocol):
 
     coordinator: Coordinator
 
+    @property
+    def now(self) -> float:
+        """The time, as the coordinator counts it: seconds."""
+
     def hosts(self, group_id: str) -> bool:
         """Return whether a group is hosted here; all others are their broker's."""
 

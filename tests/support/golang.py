@@ -20,7 +20,7 @@ MISSING = (
 
 
 def franz_go() -> Path:
-    """Return the program of franz-go's scenarios, and of Sarama's. AssertionError: Go is missing, or its complaint."""
+    """Return the program of franz-go's scenarios, of Sarama's and of kafka-go's. AssertionError: Go is missing, or its complaint."""
     go = shutil.which("go")
     assert go, MISSING
     home = jars.cache() / f"franz-go-{franz_go_version()}-{_digest()}"
@@ -38,6 +38,11 @@ def franz_go_version() -> str:
 def sarama_version() -> str:
     """Return the pinned version, as `1.61.1`."""
     return _version("github.com/IBM/sarama")
+
+
+def kafka_go_version() -> str:
+    """Return the pinned version, as `0.4.51`."""
+    return _version("github.com/segmentio/kafka-go")
 
 
 def _version(module: str) -> str:

@@ -38,6 +38,8 @@ class OldClient(NamedTuple):
         said = {"servers": servers, "topic": topic, "group": topic, "count": COUNT, "version": self.version}
         if self.library == "sarama":
             return [str(golang.franz_go()), "old-sarama", json.dumps(said)]
+        if self.library == "kafka-go":
+            return [str(golang.franz_go()), "old-kafka-go", json.dumps(said)]
         if self.library == "java":
             return java.command(
                 java_classpath(self.release), str(_SCRIPTS / "OldClient.java"), servers, topic, str(COUNT)
@@ -79,4 +81,5 @@ SARAMA: Final = tuple(
     for told in ((0, 8, 2, 0), (0, 9, 0, 1), (0, 10, 2, 0), (1, 0, 0))
 )
 JAVA: Final = tuple(OldClient("java", release) for release in ("0.10.2.2", "1.1.1", "2.1.1", "2.8.2"))
+KAFKA_GO: Final = OldClient("kafka-go", golang.kafka_go_version())
 KAFKA_NODE: Final = OldClient("kafka-node", npm.KAFKA_NODE)

@@ -1,8 +1,8 @@
 # This module is pure (no I/O, no clock).
 """Handlers of group requests: those of hosted groups are answered here, all others pass unread.
 
-A client is answered only after its broker was asked, once a connection and group, whether its principal may be a
-member: the broker has the ACLs.
+A client is answered only after its broker was asked, for each connection and group, whether its principal may be a
+member: the broker has the ACLs. Heartbeats have it asked again now and then.
 """
 
 from __future__ import annotations
@@ -49,6 +49,11 @@ _GROUP_ID_BYTES: Final = 5 + MAX_STRING
 """The most bytes of a group id with its length. A leader's SyncGroup may have 8 MiB behind it, which are not copied."""
 _MOST_GROUPS: Final = 16
 """The groups of one connection whose permission is remembered; clients use a connection for one."""
+_ASKED_AGAIN: Final = 30.0
+"""Seconds. By its connection to the coordinator a member that commits nothing sends heartbeats only, which are answered
+here: if nothing went on to the broker, that would end the connection as idle (`connections.max.idle.ms`, 10 min; load
+balancers before brokers do so after one), and the client's with it. An ACL that is taken back counts then, too.
+"""
 _NOBODY: Final = "kproxy asks whether this principal may be a member"
 """A member id that no group has."""
 _PERMITTED: Final = frozenset(
@@ -69,23 +74,32 @@ librdkafka's mock cluster has 69 for a group that it does not know.
 class Permissions:
     """The groups that a connection's principal may be a member of."""
 
-    __slots__ = ("_groups", "_principal")
+    __slots__ = ("_again", "_principal")
 
     def __init__(self) -> None:
-        self._groups: set[str] = set()
+        self._again: dict[str, float] = {}
+        """By group, when its broker is to be asked again."""
         self._principal: str | None = None
 
     def has(self, group_id: str, principal: str | None) -> bool:
         """Return whether the broker has permitted it to this principal."""
-        return principal == self._principal and group_id in self._groups
+        return principal == self._principal and group_id in self._again
 
-    def add(self, group_id: str, principal: str | None) -> None:
+    def are_due(self, group_id: str, now: float) -> bool:
+        """Return whether the broker is to be asked again about a group that it has permitted."""
+        return now >= self._again.get(group_id, now + 1)
+
+    def add(self, group_id: str, principal: str | None, now: float) -> None:
         """Remember that the broker has permitted it; a connection may change its principal (KIP-368)."""
-        if principal != self._principal or len(self._groups) >= _MOST_GROUPS:
-            self._groups.clear()
+        if principal != self._principal or len(self._again) >= _MOST_GROUPS:
+            self._again.clear()
         self._principal = principal
         if len(group_id) <= LONGEST_REMEMBERED:
-            self._groups.add(group_id)
+            self._again[group_id] = now + _ASKED_AGAIN
+
+    def withdraw(self, group_id: str) -> None:
+        """Forget that the broker has permitted it."""
+        self._again.pop(group_id, None)
 
 
 def group_in(frame: Buffer, body: int, header: RequestHeader) -> str:
@@ -113,7 +127,7 @@ def of_members(groups: Hosting, decode: Decode[M], act: Act[M]) -> Callable[[Con
 
         if context.state(Permissions).has(group_id, context.principal):
             return answered()
-        return AskBroker(if_permitted(context, header, group_id, answered))
+        return AskBroker(if_permitted(groups, context, header, group_id, answered))
 
     return handle
 
@@ -132,9 +146,21 @@ def _asking(deferred: Deferred, questions: Questions) -> Steps:
 
 
 def if_permitted(
-    context: Context, header: RequestHeader, group_id: str, answered: Callable[[], bytes | Deferred | AskBroker]
+    groups: Hosting,
+    context: Context,
+    header: RequestHeader,
+    group_id: str,
+    answered: Callable[[], bytes | Deferred | AskBroker],
 ) -> Steps:
-    """Answer as `answered` does where the broker says that the principal may be a member, else with its error.
+    """Answer as `answered` does where the broker says that the principal may be a member, else with its error."""
+    if error := (yield from permission(groups, context, header, group_id)):
+        return at_the_top(header.api_key, header.api_version, header.correlation_id, error)
+    outcome = answered()
+    return (yield from outcome.steps) if isinstance(outcome, AskBroker) else outcome
+
+
+def permission(groups: Hosting, context: Context, header: RequestHeader, group_id: str) -> Generator[bytes, bytes, int]:
+    """Ask the broker whether the principal may be a member, and remember it; return its error, 0 for yes.
 
     It is asked by a heartbeat of nobody, which names the group as read, and changes nothing.
     """
@@ -142,8 +168,9 @@ def if_permitted(
     answer = yield request_frame(header, (ApiKey.HEARTBEAT, 0, question))
     _, body = decode_response_header(answer, 0, len(answer), ApiKey.HEARTBEAT, 0)
     error = HeartbeatResponse.decode(memoryview(answer)[body:], 0, exact=False).error_code
+    permissions = context.state(Permissions)
     if error not in _PERMITTED:
-        return at_the_top(header.api_key, header.api_version, header.correlation_id, error)
-    context.state(Permissions).add(group_id, context.principal)
-    outcome = answered()
-    return (yield from outcome.steps) if isinstance(outcome, AskBroker) else outcome
+        permissions.withdraw(group_id)
+        return error
+    permissions.add(group_id, context.principal, groups.now)
+    return ErrorCode.NONE

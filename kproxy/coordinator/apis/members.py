@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from kproxy.coordinator.apis.group_request import Permissions, permission
 from kproxy.coordinator.apis.newer_groups import CLASSIC
 from kproxy.coordinator.apis.offset_refresh import refreshing
 from kproxy.coordinator.consumer_protocol import assigned
@@ -114,8 +115,10 @@ def _synced(synced: Synced, version: int) -> SyncGroupResponse:
 def heartbeat(
     groups: Hosting, context: Context, header: RequestHeader, request: HeartbeatRequest, reply: Reply
 ) -> Questions | None:
-    """Take a Heartbeat request to the coordinator; now and then the member's offsets are committed again before."""
-    del context
+    """Take a Heartbeat request to the coordinator; now and then the broker is asked something before the answer.
+
+    The member is known to be alive by then: a broker that takes long to answer costs it no session.
+    """
     with groups.acting() as now:
         error = groups.coordinator.heartbeat(
             request.group_id, request.member_id, request.group_instance_id, request.generation_id, now
@@ -124,8 +127,17 @@ def heartbeat(
     assignment = None if due is None else assigned(due)
     if assignment:
         return _refreshed(groups, header, request, reply, assignment)
+    if context.state(Permissions).are_due(request.group_id, now):
+        return _permitted_again(groups, context, header, request, reply, error)
     reply(HeartbeatResponse(error_code=error))
     return None
+
+
+def _permitted_again(
+    groups: Hosting, context: Context, header: RequestHeader, request: HeartbeatRequest, reply: Reply, error: int
+) -> Questions:
+    refused = yield from permission(groups, context, header, request.group_id)
+    reply(HeartbeatResponse(error_code=refused or error))
 
 
 def _refreshed(

@@ -15,6 +15,7 @@ stays, since the broker would give the other kind the same partitions:
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -98,7 +99,8 @@ def _take(groups: Hosting, context: Context, frame: memoryview) -> AskBroker | N
         said = _Said(reader.string(True), reader.string(True), reader.int32())
     hosted = groups.hosts(said.group_id)
     if hosted and said.epoch == _JOINS and groups.coordinator.has_members(said.group_id):
-        return AskBroker(if_permitted(context, header, said.group_id, lambda: _refusal(groups, header, said.group_id)))
+        refusal = partial(_refusal, groups, header, said.group_id)
+        return AskBroker(if_permitted(groups, context, header, said.group_id, refusal))
     noted = (
         said._replace(member_id=said.member_id[: MAX_NAME + 1]) if hosted and len(said.group_id) <= MAX_NAME else None
     )

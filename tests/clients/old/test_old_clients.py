@@ -23,7 +23,7 @@ MOVED = 20
 CLIENTS = [
     *old_clients.PYTHON,
     *old_clients.JAVA,
-    *(pytest.param(client, marks=pytest.mark.go) for client in old_clients.SARAMA),
+    *(pytest.param(client, marks=pytest.mark.go) for client in (*old_clients.SARAMA, old_clients.KAFKA_GO)),
     pytest.param(old_clients.KAFKA_NODE, marks=pytest.mark.node),
 ]
 

@@ -1,4 +1,4 @@
-// franz-go, and Sarama in some scenarios, as a user runs it: one scenario a process. What the scenarios do is the same as in tests/support/clients.
+// franz-go, and Sarama and kafka-go in some scenarios, as a user runs it: one scenario a process. What the scenarios do is the same as in tests/support/clients.
 package main
 
 import (
@@ -32,6 +32,10 @@ func main() {
 		saramaInRounds(spoken[rounds]())
 	case "old-sarama":
 		oldSarama(spoken[old]())
+	case "old-kafka-go":
+		oldKafkaGo(spoken[inKafkaGo]())
+	case "member-kafka-go":
+		memberKafkaGo(spoken[inKafkaGo]())
 	default:
 		fail(fmt.Errorf("no scenario %q", scenario))
 	}

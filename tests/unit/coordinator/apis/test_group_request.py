@@ -19,11 +19,11 @@ from kproxy.wire.generated.leave_group_request import LeaveGroupRequest
 from kproxy.wire.generated.leave_group_response import LeaveGroupResponse
 from kproxy.wire.generated.sync_group_request import SyncGroupRequest
 from kproxy.wire.generated.sync_group_response import SyncGroupResponse
-from kproxy.wire.header import RequestHeader
+from kproxy.wire.header import RequestHeader, encode_response_header
 from kproxy.wire.message import WireMessage
 from tests.support.every import every
-from tests.unit.coordinator.apis.hosting import GROUP, OTHER, UNKNOWN, Connection, Hosting
-from tests.unit.coordinator.apis.test_members import join
+from tests.unit.coordinator.apis.hosting import GROUP, ID, OTHER, UNKNOWN, Connection, Hosting, Response
+from tests.unit.coordinator.apis.test_members import join, stable
 
 REQUESTS: dict[int, tuple[type[WireMessage], type[WireMessage]]] = {
     ApiKey.JOIN_GROUP: (JoinGroupRequest, JoinGroupResponse),
@@ -126,6 +126,69 @@ def test_permission_is_asked_again_for_another_principal() -> None:
     connection.context.principal = "User:alice"
     heartbeat(connection)
     assert len(connection.questions) == 4
+
+
+class Beating:
+    """The only member of a group, with a session of 10 s, and its connection."""
+
+    def __init__(self) -> None:
+        self.hosting = Hosting()
+        self.connection = Connection(self.hosting)
+        (joined,) = stable(self.hosting, None)
+        self.request = HeartbeatRequest(GROUP, joined.generation_id, joined.member_id)
+
+    def beat(self, permits: int = UNKNOWN) -> int:
+        """Send a heartbeat; return its error."""
+        return self.connection.send(self.request, 4, HeartbeatResponse, permits).body.error_code
+
+    def asked(self, times: int) -> list[int]:
+        """Beat every three seconds; return how often the broker had been asked after each time."""
+        asked = []
+        for _ in range(times):
+            self.hosting.wait(3)
+            assert self.beat() == 0
+            asked.append(len(self.connection.questions))
+        return asked
+
+
+def test_a_heartbeat_has_permission_asked_again() -> None:
+    """Each half minute: else the broker of a member that commits nothing would end its connection as idle."""
+    member = Beating()
+    assert member.asked(25) == [1] * 10 + [2] * 10 + [3] * 5
+    assert member.connection.questions[-1] == member.connection.questions[0]
+
+
+def test_a_permission_that_is_taken_back() -> None:
+    """The member gets the broker's error, at each request from then on, until it is given again."""
+    member = Beating()
+    member.asked(10)
+    member.hosting.wait(3)
+    assert [member.beat(FORBIDDEN), member.beat(FORBIDDEN), member.beat()] == [FORBIDDEN, FORBIDDEN, 0]
+
+
+def test_a_broker_that_answers_late_when_it_is_asked_again() -> None:
+    """The member is alive since its heartbeat came, and no session ends for the broker's sake."""
+    member = Beating()
+    member.asked(10)
+    member.hosting.wait(9)
+    outcome = member.connection.outcome(ApiKey.HEARTBEAT, 4, member.request.encode(4))
+    assert isinstance(outcome, AskBroker)
+    next(outcome.steps)
+    member.hosting.wait(9)
+    answer = bytes(encode_response_header(ID, ApiKey.HEARTBEAT, 0)) + HeartbeatResponse(error_code=UNKNOWN).encode(0)
+    with pytest.raises(StopIteration) as end:
+        outcome.steps.send(answer)
+    assert Response(end.value.value, ApiKey.HEARTBEAT, 4, HeartbeatResponse).body.error_code == 0
+    assert member.beat() == 0
+
+
+def test_a_rebalance_is_heard_of_where_the_broker_is_asked_again() -> None:
+    """The coordinator's error is the heartbeat's, where the broker has none."""
+    member = Beating()
+    member.asked(10)
+    join(Connection(member.hosting), 9)
+    member.hosting.wait(3)
+    assert (member.beat(), len(member.connection.questions)) == (ErrorCode.REBALANCE_IN_PROGRESS, 2)
 
 
 def test_a_connection_with_very_many_groups() -> None:

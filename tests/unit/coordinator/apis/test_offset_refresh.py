@@ -108,7 +108,7 @@ def test_a_broker_that_refuses_the_group(error: int, told: int, again: float) ->
     hosting.wait(DELAY)
     assert member.sync({member.member_id: ASSIGNED}).error == 0
     connection = Connection(hosting)
-    connection.context.state(Permissions).add(GROUP, None)
+    connection.context.state(Permissions).add(GROUP, None, hosting.now)
     outcome = connection.outcome(
         ApiKey.HEARTBEAT, 4, HeartbeatRequest(GROUP, member.generation, member.member_id).encode(4)
     )
@@ -134,7 +134,7 @@ def test_before_a_heartbeat_is_answered(permitted: bool) -> None:
     assert member.sync({member.member_id: ASSIGNED}).error == 0
     connection = Connection(hosting)
     if permitted:
-        connection.context.state(Permissions).add(GROUP, None)
+        connection.context.state(Permissions).add(GROUP, None, hosting.now)
     request = HeartbeatRequest(GROUP, member.generation, member.member_id)
     outcome = connection.outcome(ApiKey.HEARTBEAT, 4, request.encode(4))
     assert isinstance(outcome, AskBroker)
