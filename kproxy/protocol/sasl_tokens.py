@@ -1,7 +1,8 @@
 # This module is pure (no I/O, no clock).
 """SASL tokens without Kafka's header: what follows SaslHandshake v0, as clients of before Kafka 1.0 send it.
 
-Some libraries went on with it for long: kafka-python until 2.0.2, of 2020.
+Some libraries went on with it for long: kafka-python until 2.0.2, of 2020. With Kerberos a client may even begin with a
+token, as there was no SaslHandshake in Kafka 0.9: Sarama with `SASLHandshakeV0`, and what is built on it, still do.
 
 A token is its length and its bytes, in both directions. A broker knows it by the state of the connection. So does the
 request flow (`Context.unframed`), and hands it on as the SaslAuthenticate request that later clients send.
@@ -30,6 +31,19 @@ class Unframed(NamedTuple):
     accepted: Accepted
     tells_the_end: bool
     """False where a broker sends no last token, not even an empty one."""
+    shaken: bool = True
+    """False where the client has sent no SaslHandshake, and the broker needs one before the first token."""
+
+
+_GSS_TOKEN: Final = 0x60
+"""What a client's first token of GSSAPI begins with (RFC 2743, 3.1). No API key does: those are small numbers."""
+BARE: Final = Unframed(lambda token: not token, tells_the_end=False, shaken=False)
+"""An exchange of GSSAPI that the client begins with a token."""
+
+
+def is_bare(first: Buffer, pos: int) -> bool:
+    """Return whether what a client begins with, at `pos` behind its size, is a GSSAPI token and no request."""
+    return len(first) > pos and first[pos] == _GSS_TOKEN
 
 
 def authenticate(client_id: str | None, token: Buffer) -> bytes:

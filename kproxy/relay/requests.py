@@ -16,7 +16,7 @@ from kproxy.protocol.body_rewriter import BodyRewriter
 from kproxy.protocol.context import MAX_NAME, Context
 from kproxy.protocol.fault import Fault, RequestFault
 from kproxy.protocol.outcomes import Answer, AskBroker, Deferred, Forward, Hold, Incremental
-from kproxy.protocol.sasl_tokens import AUTHENTICATE_V0, authenticate
+from kproxy.protocol.sasl_tokens import AUTHENTICATE_V0, BARE, authenticate, is_bare
 from kproxy.relay.broker_dialogue import BrokerDialogue, begun
 from kproxy.relay.flow import SHIFT, SMALL, TURN, UNTIL_RESUMED, Flow, Outlet, Owner
 from kproxy.relay.in_flight import Expected, InFlight
@@ -40,6 +40,7 @@ FIRST_HELD: Final = 64 << 10
 One that has authenticated to kproxy has shown who it is, and may begin with any request: franz-go asks for versions
 once for each broker, not for each connection.
 """
+_AUTHENTICATE: Final = AUTHENTICATE_V0 >> 16
 _PASS: Final = OnRequest.PASS
 _ACKS: Final = OnRequest.ACKS
 _WHOLE: Final = OnRequest.WHOLE
@@ -184,6 +185,9 @@ class RequestFlow(Flow):
     def _introduced(self, held: bytearray, buf: Chunk) -> bool:
         """Read the client id from the first request's header; hold the bytes and return False until it is all there."""
         first = memoryview(held + buf) if held else buf
+        if is_bare(first, INT32.size):
+            self.context.unframed, self._need = BARE, len(held)
+            return True
         client_id, needed = client_id_in(first, self.limit)
         if needed > len(first):
             held += buf
@@ -496,8 +500,19 @@ class RequestFlow(Flow):
         """Take what was held: the dialogue or the answer in steps before it is over, or it is this flow's turn."""
         self.asking_broker = False
         self._working = None
-        self._take_up(now, Reason.MALFORMED_REQUEST, 0 if self.suspended else TURN)
+        if self.last_api == _AUTHENTICATE and self.context.client_id is None and self.context.unframed is None:
+            self._meet(now)
+        else:
+            self._take_up(now, Reason.MALFORMED_REQUEST, 0 if self.suspended else TURN)
         self.settle(now)
+
+    def _meet(self, now: float) -> None:
+        """Take what comes from a client that has sent tokens only as its first request, which has its client id."""
+        held, self._held, self._need = self._held, bytearray(), 0
+        self.resting = False
+        rest = self.feed(bytes(held or b""), now)
+        if rest is not None:
+            self.sink.send(rest)
 
 
 def _more_to_acks(there: int, frame: int) -> int:

@@ -16,6 +16,8 @@ Fetch = Callable[[], object]
 _KAFKA: Final = ("real", "faults", "old", "secure", "groups", "pipeline", "demo")
 OLD_LIBRDKAFKA: Final = ("2.0.2", "2.10.0")
 """tests/clients/sasl/test_old_librdkafka.py."""
+KERBEROS_JAVA: Final = ("0.10.2.2", "2.8.2")
+"""tests/clients/sasl/test_kerberos.py."""
 _MINUTES: Final = 1200.0
 """Seconds for a virtual environment: Spark is 400 MB."""
 
@@ -48,6 +50,9 @@ def _needed(stages: frozenset[str]) -> Iterator[tuple[str, Fetch]]:
     if "secure" in stages:
         for version in OLD_LIBRDKAFKA:
             yield f"confluent-kafka {version}", partial(venvs.python_with, "confluent-kafka", version)
+        for version in KERBEROS_JAVA:
+            yield f"java {version}", partial(old_clients.java_classpath, version)
+        yield "kerberos", partial(tools.ensure, "kerberos")
     if "pipeline" in stages:
         yield "the environment with Spark", partial(_make, "build/pipeline/.installed")
     if "deploy" in stages:

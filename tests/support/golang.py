@@ -20,7 +20,7 @@ MISSING = (
 
 
 def franz_go() -> Path:
-    """Return the program of franz-go's scenarios, of Sarama's and of kafka-go's. AssertionError: Go is missing, or its complaint."""
+    """Return the program of all scenarios in Go. AssertionError: Go is missing, or its complaint."""
     go = shutil.which("go")
     assert go, MISSING
     home = jars.cache() / f"franz-go-{franz_go_version()}-{_digest()}"

@@ -41,9 +41,7 @@ class OldClient(NamedTuple):
         if self.library == "kafka-go":
             return [str(golang.franz_go()), "old-kafka-go", json.dumps(said)]
         if self.library == "java":
-            return java.command(
-                java_classpath(self.release), str(_SCRIPTS / "OldClient.java"), servers, topic, str(COUNT)
-            )
+            return java_command(self.release, servers, topic)
         if self.library == "kafka-node":
             node = shutil.which("node")
             assert node, "no node on PATH"
@@ -57,6 +55,12 @@ def following(servers: str, topic: str) -> Sequence[str]:
     python = venvs.python_with("kafka-python", "2.0.2")
     script = _SCRIPTS / "following_kafka_python.py"
     return [python, str(script), json.dumps({"servers": servers, "topic": topic})]
+
+
+def java_command(release: str, servers: str, topic: str, options: Sequence[str] = java.QUICK) -> Sequence[str]:
+    """Return the command of a release of Java's client; the options are the JVM's."""
+    script = str(_SCRIPTS / "OldClient.java")
+    return java.command(java_classpath(release), script, servers, topic, str(COUNT), options=options)
 
 
 def java_classpath(release: str) -> str:

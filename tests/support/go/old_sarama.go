@@ -16,6 +16,32 @@ type old struct {
 	Servers, Topic, Group string
 	Count                 int
 	Version               []int
+	Kerberos              *kerberos
+}
+
+// kerberos is how to log in by GSSAPI: the file is a krb5.conf, Host that of the brokers' principal, kafka/HOST.
+// Without a handshake it begins with a token, as to Kafka 0.9.
+type kerberos struct {
+	File, Realm, User, Password, Host string
+	Handshake                         bool
+}
+
+func (the kerberos) put(config *sarama.Config) {
+	config.Net.SASL.Enable = true
+	config.Net.SASL.Mechanism = sarama.SASLTypeGSSAPI
+	config.Net.SASL.Version = sarama.SASLHandshakeV0
+	if the.Handshake {
+		config.Net.SASL.Version = sarama.SASLHandshakeV1
+	}
+	config.Net.SASL.GSSAPI = sarama.GSSAPIConfig{
+		AuthType:           sarama.KRB5_USER_AUTH,
+		KerberosConfigPath: the.File,
+		Realm:              the.Realm,
+		Username:           the.User,
+		Password:           the.Password,
+		ServiceName:        "kafka",
+		BuildSpn:           func(service, _ string) string { return service + "/" + the.Host },
+	}
 }
 
 const membersFrom = "0.10.2.0" // Sarama's own lowest version for a consumer group
@@ -30,6 +56,9 @@ func (the old) config() *sarama.Config {
 	config.Producer.Return.Successes = true
 	config.Consumer.Offsets.Initial = sarama.OffsetOldest
 	config.Consumer.Offsets.AutoCommit.Enable = false
+	if the.Kerberos != nil {
+		the.Kerberos.put(config)
+	}
 	return config
 }
 
@@ -103,13 +132,17 @@ func (the old) readAlone(config *sarama.Config, values chan<- []byte) (stop func
 
 type member struct{ values chan<- []byte }
 
-func (member) Setup(sarama.ConsumerGroupSession) error   { return nil }
-func (member) Cleanup(sarama.ConsumerGroupSession) error { return nil }
+func (member) Setup(sarama.ConsumerGroupSession) error { return nil }
+
+// Cleanup commits: once, since each commit would wait for the fetch before it, by the same connection.
+func (member) Cleanup(session sarama.ConsumerGroupSession) error {
+	session.Commit()
+	return nil
+}
 
 func (one member) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.ConsumerGroupClaim) error {
 	for message := range claim.Messages() {
 		session.MarkMessage(message, "")
-		session.Commit()
 		one.values <- message.Value
 	}
 	return nil

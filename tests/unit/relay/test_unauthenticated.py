@@ -320,6 +320,15 @@ async def test_a_mechanism_that_is_not_offered() -> None:
         assert await client.shaken() == SaslHandshakeResponse(33, [PLAIN, SHA_256])
 
 
+async def test_a_kerberos_token_first() -> None:
+    """As clients of GSSAPI may begin: it is no request of an API that nobody knows."""
+    async with stranger() as client:
+        await client.peer.send(frame(b"\x60\x82\x02\x10" + bytes(20)))
+        fault = await client.fault()
+        detail = "it sends a Kerberos token; GSSAPI is not offered"
+        assert (fault.reason, fault.detail) == (Reason.AUTHENTICATION_FAILED, detail)
+
+
 async def test_a_message_without_a_handshake() -> None:
     """Right as it may be, it is refused."""
     async with stranger() as client:

@@ -1,6 +1,7 @@
 // Java's client as its users have it who have not rebuilt for years: a producer, and members of a group.
-// It compiles with every release from 0.10.1 to 3.9. Takes servers, topic, which is the group, too, and a count; prints
-// what each of two consumers of the group has read, as JSON.
+// It compiles with every release from 0.10.1 to 3.9. Takes servers, topic, which is the group, too, and a count; system
+// properties that begin with `client.` are settings of the client. Prints what each of two consumers of the group has
+// read, as JSON.
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -38,6 +39,11 @@ public class OldClient {
     private Properties settings() {
         Properties settings = new Properties();
         settings.put("bootstrap.servers", servers);
+        for (String name : System.getProperties().stringPropertyNames()) {
+            if (name.startsWith("client.")) {
+                settings.put(name.substring("client.".length()), System.getProperty(name));
+            }
+        }
         return settings;
     }
 

@@ -8,7 +8,7 @@ from kproxy.observe.reasons import Reason
 from kproxy.relay.apis.sasl import MAX_REQUEST, Exchanges
 from kproxy.wire.primitives import frame as framed
 from tests.unit.relay import frames
-from tests.unit.relay.flows import Cluster, Relay, Script, Side, by, play, whole
+from tests.unit.relay.flows import Cluster, Cut, Relay, Script, Side, by, play, whole
 
 HANDSHAKE, AUTHENTICATE = 17, 36
 FAILED = 58
@@ -48,7 +48,7 @@ EXCHANGES = {
     "PLAIN": [(PLAIN, b"")],
     "SCRAM-SHA-256": [(CLIENT_FIRST, SERVER_FIRST), (CLIENT_FINAL, SERVER_FINAL)],
     "OAUTHBEARER": [(b"n,,\x01auth=Bearer e30.eyJzdWIiOiJhbGljZSJ9.\x01\x01", b"")],
-    "GSSAPI": [(b"\x60\x82initial", b"reply"), (b"", b"offer"), (b"choice", b"")],
+    "GSSAPI": [(b"\x60\x82 initial", b"reply"), (b"", b"offer"), (b"choice", b"")],
 }
 
 
@@ -67,6 +67,58 @@ def test_an_exchange(mechanism: str) -> None:
     assert (relay.context.unframed, relay.context.find(Exchanges), relay.errors()) == (None, None, {})
 
 
+SHAKEN = frames.response(HANDSHAKE, 1, 0, {"Mechanisms": ["GSSAPI"]})
+CUTS = pytest.mark.parametrize("cut", [whole, by(1), by(3), by(50)], ids=["whole", "1", "3", "50"])
+
+
+@CUTS
+def test_kerberos_without_a_handshake(cut: Cut) -> None:
+    """A client may begin with a token, as to Kafka 0.9: the broker gets a handshake of kproxy's before it."""
+    first, *others = EXCHANGES["GSSAPI"]
+    relay = Relay().play([("client", framed(first[0]))], cut)
+    shaken = frames.request(HANDSHAKE, 1, 0, {"Mechanism": "GSSAPI"}, None)
+    assert bytes(relay.broker.data) == shaken
+    relay.play([("broker", SHAKEN), hears(first[1])], cut)
+    for said, heard in others:
+        relay.play([("client", framed(said)), hears(heard)], cut)
+    relay.play([("client", PING), ("broker", PONG)], cut)
+    asked = [frames.request(AUTHENTICATE, 0, 0, {"AuthBytes": said}, None) for said, _ in EXCHANGES["GSSAPI"]]
+    assert bytes(relay.broker.data) == shaken + b"".join(asked) + PING
+    assert bytes(relay.client.data) == framed(b"reply") + framed(b"offer") + PONG
+    assert (relay.reason, relay.context.unframed, relay.context.find(Exchanges)) == (None, None, None)
+    assert relay.requests.count == relay.responses.count == 4
+    assert relay.context.client_id == "c1", "as its first request says"
+
+
+def test_a_request_at_once_behind_the_last_token() -> None:
+    """To that a broker says nothing, so a client may go on without waiting."""
+    *before, last = EXCHANGES["GSSAPI"]
+    script: list[tuple[Side, bytes]] = [("client", framed(before[0][0])), ("broker", SHAKEN), hears(before[0][1])]
+    script += [("client", framed(before[1][0])), hears(before[1][1]), ("client", framed(last[0]) + PING + PING)]
+    relay = play([*script, hears(), ("broker", PONG), ("broker", PONG)])
+    assert (relay.reason, relay.context.client_id) == (None, "c1")
+    assert bytes(relay.broker.data).endswith(PING + PING)
+    assert bytes(relay.client.data).endswith(PONG + PONG)
+
+
+@pytest.mark.parametrize(("error", "offered", "told"), [(33, ["PLAIN", "SCRAM"], "PLAIN, SCRAM"), (34, [], "no mech")])
+def test_kerberos_that_the_broker_does_not_offer(error: int, offered: list[str], told: str) -> None:
+    """The token goes nowhere, and the connection ends, as at a broker: its log has what that offers."""
+    refusal = frames.response(HANDSHAKE, 1, 0, {"ErrorCode": error, "Mechanisms": offered})
+    relay = play([("client", framed(b"\x60\x82 initial") + PING), ("broker", refusal)])
+    assert (relay.reason, bytes(relay.client.data)) == (Reason.BROKER_CLOSED, b"")
+    assert bytes(relay.broker.data) == frames.request(HANDSHAKE, 1, 0, {"Mechanism": "GSSAPI"}, None)
+    assert relay.detail.startswith("the client begins with a Kerberos token; the broker offers " + told)
+
+
+def test_what_only_looks_like_a_kerberos_token() -> None:
+    """Behind a request it is none; and no more of one is held than of a client's first request."""
+    assert play([("client", PING + framed(b"\x60\x82 initial"))]).reason is Reason.UNKNOWN_API
+    large = (1 << 16 | 1).to_bytes(4) + b"\x60"
+    relay = play([("client", large)])
+    assert (relay.reason, relay.requests.held_bytes) == (Reason.FRAME_TOO_LARGE, 0)
+
+
 def test_the_name_is_believed_when_the_broker_has_accepted_it() -> None:
     """Not before the last answer."""
     relay = play([*exchange("SCRAM-SHA-256", (CLIENT_FIRST, SERVER_FIRST)), ("client", framed(CLIENT_FINAL))])
@@ -75,15 +127,15 @@ def test_the_name_is_believed_when_the_broker_has_accepted_it() -> None:
     assert relay.context.principal == "User:alice"
 
 
-@pytest.mark.parametrize("cut", [whole, by(1), by(3), by(50)], ids=["whole", "1", "3", "50"])
-def test_a_client_that_does_not_wait(cut: object) -> None:
+@CUTS
+def test_a_client_that_does_not_wait(cut: Cut) -> None:
     """What it sends at once is taken in its turn: tokens, and then requests."""
     at_once = asks("PLAIN") + framed(PLAIN) + PING
-    relay = Relay().play([("client", at_once)], cut)  # type: ignore[arg-type]
+    relay = Relay().play([("client", at_once)], cut)
     assert bytes(relay.broker.data) == asks("PLAIN", 1)
-    relay.play([("broker", answers("PLAIN"))], cut)  # type: ignore[arg-type]
+    relay.play([("broker", answers("PLAIN"))], cut)
     assert bytes(relay.broker.data) == asks("PLAIN", 1) + wrapped(PLAIN)
-    relay.play([hears(), ("broker", PONG)], cut)  # type: ignore[arg-type]
+    relay.play([hears(), ("broker", PONG)], cut)
     assert (relay.reason, bytes(relay.client.data)) == (None, answers("PLAIN") + framed(b"") + PONG)
 
 
