@@ -29,7 +29,7 @@ from kproxy.coordinator.messages import (
 from kproxy.coordinator.newer_members import NewerMembers
 from kproxy.coordinator.rebalance import Rebalance, expel
 from kproxy.coordinator.records import GroupRecord
-from kproxy.coordinator.settings import NEW_MEMBER_TIMEOUT, GroupSettings
+from kproxy.coordinator.settings import BROKER_WAIT, NEW_MEMBER_TIMEOUT, GroupSettings
 from kproxy.coordinator.states import ANSWERS, Cause, GroupState
 from kproxy.coordinator.timers import Timer
 from kproxy.coordinator.usage import MOST_GROUPS, MOST_PENDING, Usage, size_of, size_of_all
@@ -248,6 +248,14 @@ class Coordinator:
     def heartbeat(self, group_id: str, member_id: str, instance_id: str | None, generation: int, now: float) -> int:
         """Take a Heartbeat request; return its error."""
         return self._alive(ApiKey.HEARTBEAT, group_id, member_id, instance_id, generation, now)
+
+    def keep(self, group_id: str, member_id: str, now: float) -> None:
+        """Keep a member beyond its session for a while: its broker is asked something, and its heartbeats wait for it.
+
+        A broker that stalls would end the sessions of all of its members else, with nobody to blame here.
+        """
+        member = self.groups[group_id].members[member_id]
+        self._timers.set(member.session, now + member.session_timeout + BROKER_WAIT)
 
     def offsets_due(self, group_id: str, member_id: str, now: float) -> bytes | None:
         """Return a consumer's assignment if its offsets are to be committed again now; the next time is set then.

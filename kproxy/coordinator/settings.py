@@ -30,3 +30,5 @@ LEAST_WAIT = 1.0
 """Static members are waited for again and again until their sessions end, though their rebalance timeout may be 0."""
 EMPTY_KEPT = 600.0
 """So long an empty group is kept, so that its generations go on when its members come back."""
+BROKER_WAIT = 60.0
+"""A member is kept for so long beyond its session while its broker does not answer what it is asked for the member."""

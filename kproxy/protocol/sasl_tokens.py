@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.header import RequestHeader, encode_request_header
-from kproxy.wire.primitives import Buffer
+from kproxy.wire.primitives import INT32, Buffer
 from kproxy.wire.primitives import frame as framed
 
 AUTHENTICATE_V0: Final = ApiKey.SASL_AUTHENTICATE << 16
@@ -35,15 +35,18 @@ class Unframed(NamedTuple):
     """False where the client has sent no SaslHandshake, and the broker needs one before the first token."""
 
 
-_GSS_TOKEN: Final = 0x60
+GSS_TOKEN: Final = 0x60
 """What a client's first token of GSSAPI begins with (RFC 2743, 3.1). No API key does: those are small numbers."""
 BARE: Final = Unframed(lambda token: not token, tells_the_end=False, shaken=False)
 """An exchange of GSSAPI that the client begins with a token."""
 
 
-def is_bare(first: Buffer, pos: int) -> bool:
-    """Return whether what a client begins with, at `pos` behind its size, is a GSSAPI token and no request."""
-    return len(first) > pos and first[pos] == _GSS_TOKEN
+def is_bare(first: Buffer) -> bool:
+    """Return whether a client's first bytes are a size and a GSSAPI token, and no request, nor a TLS handshake.
+
+    That has a first byte that would be a size of more than 16 MiB.
+    """
+    return len(first) > INT32.size and first[0] == 0 and first[INT32.size] == GSS_TOKEN
 
 
 def authenticate(client_id: str | None, token: Buffer) -> bytes:

@@ -185,7 +185,7 @@ class RequestFlow(Flow):
     def _introduced(self, held: bytearray, buf: Chunk) -> bool:
         """Read the client id from the first request's header; hold the bytes and return False until it is all there."""
         first = memoryview(held + buf) if held else buf
-        if is_bare(first, INT32.size):
+        if not self.count and is_bare(first):
             self.context.unframed, self._need = BARE, len(held)
             return True
         client_id, needed = client_id_in(first, self.limit)

@@ -24,7 +24,7 @@ from kproxy.observe.reasons import Reason
 from kproxy.protocol.context import MAX_NAME, Context
 from kproxy.protocol.fault import Fault
 from kproxy.protocol.outcomes import Answer
-from kproxy.protocol.sasl_tokens import is_bare
+from kproxy.protocol.sasl_tokens import GSS_TOKEN
 from kproxy.relay.exact_socket import ExactSocket, words
 from kproxy.relay.password_turns import check_in_turn
 from kproxy.wire.generated.api_keys import ApiKey
@@ -122,7 +122,7 @@ class Unauthenticated:
             raise Fault(Reason.AUTHENTICATION_UNAVAILABLE, str(error)) from error
 
     async def _answer(self, request: memoryview) -> LoginStep:
-        if is_bare(request, 0):
+        if request[0] == GSS_TOKEN:
             raise Fault(Reason.AUTHENTICATION_FAILED, self._said("it sends a Kerberos token; GSSAPI is not offered"))
         (key_and_version,) = _KEY_AND_VERSION.unpack_from(request)
         if key_and_version >> 16 not in LOGIN_KEYS:

@@ -7,7 +7,8 @@ assignment. LeaveGroup has one member up to v2, and its error at the top. SyncGr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from kproxy.coordinator.apis.group_request import Permissions, permission
@@ -115,29 +116,44 @@ def _synced(synced: Synced, version: int) -> SyncGroupResponse:
 def heartbeat(
     groups: Hosting, context: Context, header: RequestHeader, request: HeartbeatRequest, reply: Reply
 ) -> Questions | None:
-    """Take a Heartbeat request to the coordinator; now and then the broker is asked something before the answer.
-
-    The member is known to be alive by then: a broker that takes long to answer costs it no session.
-    """
-    with groups.acting() as now:
-        error = groups.coordinator.heartbeat(
-            request.group_id, request.member_id, request.group_instance_id, request.generation_id, now
-        )
-    due = None if error else groups.coordinator.offsets_due(request.group_id, request.member_id, now)
+    """Take a Heartbeat request to the coordinator; now and then the broker is asked something before the answer."""
+    if error := _beat(groups, request):
+        reply(HeartbeatResponse(error_code=error))
+        return None
+    due = groups.coordinator.offsets_due(request.group_id, request.member_id, groups.now)
     assignment = None if due is None else assigned(due)
     if assignment:
         return _refreshed(groups, header, request, reply, assignment)
-    if context.state(Permissions).are_due(request.group_id, now):
-        return _permitted_again(groups, context, header, request, reply, error)
-    reply(HeartbeatResponse(error_code=error))
+    if context.state(Permissions).are_due(request.group_id, groups.now):
+        return _permitted_again(groups, context, header, request, reply)
+    reply(HeartbeatResponse())
     return None
 
 
+def _beat(groups: Hosting, request: HeartbeatRequest) -> int:
+    with groups.acting() as now:
+        return groups.coordinator.heartbeat(
+            request.group_id, request.member_id, request.group_instance_id, request.generation_id, now
+        )
+
+
+@contextmanager
+def _kept(groups: Hosting, request: HeartbeatRequest) -> Iterator[None]:
+    """Keep a member while its broker is asked something: its next heartbeats are read after the broker's answer."""
+    with groups.acting() as now:
+        groups.coordinator.keep(request.group_id, request.member_id, now)
+    try:
+        yield
+    finally:
+        _beat(groups, request)
+
+
 def _permitted_again(
-    groups: Hosting, context: Context, header: RequestHeader, request: HeartbeatRequest, reply: Reply, error: int
+    groups: Hosting, context: Context, header: RequestHeader, request: HeartbeatRequest, reply: Reply
 ) -> Questions:
-    refused = yield from permission(groups, context, header, request.group_id)
-    reply(HeartbeatResponse(error_code=refused or error))
+    with _kept(groups, request):
+        refused = yield from permission(groups, context, header, request.group_id)
+    reply(HeartbeatResponse(error_code=refused or _beat(groups, request)))
 
 
 def _refreshed(
@@ -152,7 +168,7 @@ def _refreshed(
     A member whose broker is not the group's coordinator any more is told so (16), as by that broker: else its commits
     would meet that only when it has something to commit.
     """
-    with groups.coordinator.refreshing(request.group_id):
+    with _kept(groups, request), groups.coordinator.refreshing(request.group_id):
         given_up = yield from refreshing(header, request.group_id, assignment)
     moved = given_up == ErrorCode.NOT_COORDINATOR
     if moved or given_up == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:

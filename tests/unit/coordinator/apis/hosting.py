@@ -116,11 +116,12 @@ class Connection:
     def _asked(self, asked: AskBroker, permits: int) -> Deferred | Answer:
         question = next(asked.steps)
         header, body = decode_request_header(question, SIZE, len(question))
-        assert header == RequestHeader(ApiKey.HEARTBEAT, 0, ID, CLIENT)
-        self.questions.append(HeartbeatRequest.decode(question[body:], 0))
-        answer = encode_response_header(ID, ApiKey.HEARTBEAT, 0)
+        version = header.api_version
+        assert header == RequestHeader(ApiKey.HEARTBEAT, version, ID, CLIENT)
+        self.questions.append(HeartbeatRequest.decode(question[body:], version))
+        answer = encode_response_header(ID, ApiKey.HEARTBEAT, version)
         try:
-            asked.steps.send(bytes(answer) + HeartbeatResponse(error_code=permits).encode(0))
+            asked.steps.send(bytes(answer) + HeartbeatResponse(error_code=permits).encode(version))
         except StopIteration as end:
             return end.value if isinstance(end.value, Deferred) else Answer(end.value)
         raise AssertionError("the broker is asked twice")

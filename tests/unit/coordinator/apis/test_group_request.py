@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kproxy.coordinator.apis.group_request import Permissions
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.troubles import Where
 from kproxy.protocol.answer import response_frame
@@ -19,7 +20,7 @@ from kproxy.wire.generated.leave_group_request import LeaveGroupRequest
 from kproxy.wire.generated.leave_group_response import LeaveGroupResponse
 from kproxy.wire.generated.sync_group_request import SyncGroupRequest
 from kproxy.wire.generated.sync_group_response import SyncGroupResponse
-from kproxy.wire.header import RequestHeader, encode_response_header
+from kproxy.wire.header import RequestHeader, decode_request_header, encode_response_header
 from kproxy.wire.message import WireMessage
 from tests.support.every import every
 from tests.unit.coordinator.apis.hosting import GROUP, ID, OTHER, UNKNOWN, Connection, Hosting, Response
@@ -166,29 +167,82 @@ def test_a_permission_that_is_taken_back() -> None:
     assert [member.beat(FORBIDDEN), member.beat(FORBIDDEN), member.beat()] == [FORBIDDEN, FORBIDDEN, 0]
 
 
-def test_a_broker_that_answers_late_when_it_is_asked_again() -> None:
-    """The member is alive since its heartbeat came, and no session ends for the broker's sake."""
+@pytest.mark.parametrize("error", [15, NOT_COORDINATOR])
+def test_a_broker_that_is_not_the_coordinator_any_more(error: int) -> None:
+    """The member is told so, and stays a member: at the right one it goes on."""
     member = Beating()
     member.asked(10)
-    member.hosting.wait(9)
-    outcome = member.connection.outcome(ApiKey.HEARTBEAT, 4, member.request.encode(4))
-    assert isinstance(outcome, AskBroker)
-    next(outcome.steps)
-    member.hosting.wait(9)
-    answer = bytes(encode_response_header(ID, ApiKey.HEARTBEAT, 0)) + HeartbeatResponse(error_code=UNKNOWN).encode(0)
-    with pytest.raises(StopIteration) as end:
-        outcome.steps.send(answer)
-    assert Response(end.value.value, ApiKey.HEARTBEAT, 4, HeartbeatResponse).body.error_code == 0
+    for _ in range(9):
+        member.hosting.wait(3)
+        assert member.beat(error) == error
     assert member.beat() == 0
 
 
-def test_a_rebalance_is_heard_of_where_the_broker_is_asked_again() -> None:
-    """The coordinator's error is the heartbeat's, where the broker has none."""
+class Asked:
+    """A heartbeat of a member whose broker is asked again; it came 9 s after the one before."""
+
+    def __init__(self, member: Beating) -> None:
+        member.asked(10)
+        member.hosting.wait(9)
+        outcome = member.connection.outcome(ApiKey.HEARTBEAT, 4, member.request.encode(4))
+        assert isinstance(outcome, AskBroker)
+        self.steps = outcome.steps
+        next(self.steps)
+
+    def answered(self) -> int:
+        """Have the broker answer; return the heartbeat's error."""
+        answer = bytes(encode_response_header(ID, ApiKey.HEARTBEAT, 0)) + HeartbeatResponse(error_code=UNKNOWN).encode(
+            0
+        )
+        with pytest.raises(StopIteration) as end:
+            self.steps.send(answer)
+        return Response(end.value.value, ApiKey.HEARTBEAT, 4, HeartbeatResponse).body.error_code
+
+
+def test_a_broker_that_stalls_when_it_is_asked_again() -> None:
+    """No session ends for the broker's sake, within bounds: heartbeats behind the question are not read."""
+    member = Beating()
+    asked = Asked(member)
+    member.hosting.wait(65)
+    assert asked.answered() == 0
+    member.hosting.wait(9)
+    assert member.beat() == 0
+    asked = Asked(member := Beating())
+    member.hosting.wait(71)
+    assert asked.answered() == UNKNOWN
+
+
+def test_a_member_that_goes_while_its_broker_is_asked_again() -> None:
+    """It has its session from then on, as one whose connection ends at any time."""
+    member = Beating()
+    Asked(member).steps.close()
+    member.hosting.wait(9)
+    assert member.beat() == 0
+    Asked(member := Beating()).steps.close()
+    member.hosting.wait(11)
+    assert member.beat() == UNKNOWN
+
+
+def test_a_rebalance_that_begins_while_its_broker_is_asked_again() -> None:
+    """The heartbeat's answer has what holds by then; during a rebalance nobody is asked."""
+    member = Beating()
+    asked = Asked(member)
+    join(Connection(member.hosting), 9)
+    assert asked.answered() == ErrorCode.REBALANCE_IN_PROGRESS
     member = Beating()
     member.asked(10)
     join(Connection(member.hosting), 9)
     member.hosting.wait(3)
-    assert (member.beat(), len(member.connection.questions)) == (ErrorCode.REBALANCE_IN_PROGRESS, 2)
+    assert (member.beat(), len(member.connection.questions)) == (ErrorCode.REBALANCE_IN_PROGRESS, 1)
+
+
+@pytest.mark.parametrize("version", [0, 1, 4])
+def test_the_question_is_of_another_version(version: int) -> None:
+    """Else the relay would take the broker's answer for the client's, and count its error."""
+    outcome = Connection(Hosting()).outcome(ApiKey.HEARTBEAT, version, HeartbeatRequest(GROUP).encode(version))
+    assert isinstance(outcome, AskBroker)
+    question = next(outcome.steps)
+    assert decode_request_header(question, 4, len(question))[0].api_version == (1 if version == 0 else 0) != version
 
 
 def test_a_connection_with_very_many_groups() -> None:
@@ -197,6 +251,15 @@ def test_a_connection_with_very_many_groups() -> None:
     for number in (*range(300), 299, 0):
         heartbeat(connection, f"hosted-{number}")
     assert len(connection.questions) == 301
+
+
+def test_a_connection_with_as_many_groups_as_are_remembered() -> None:
+    """To ask again about one of them makes none of the others forgotten."""
+    connection = Connection(Hosting())
+    permissions = connection.context.state(Permissions)
+    for number in (*range(16), 0):
+        permissions.add(f"hosted-{number}", None, 0.0)
+    assert all(permissions.has(f"hosted-{number}", None) for number in range(16))
 
 
 def test_a_permission_for_a_long_id_is_not_remembered() -> None:
