@@ -104,7 +104,8 @@ class LogQueue:
         return not self._dropping
 
     def _fits(self, size: int, part: float) -> bool:
-        return self._lines + 1 <= self._max_lines * part and self._bytes + size <= self._max_bytes * part
+        lines = 2 if self._lost else 1  # the notice of what was lost comes before the line
+        return self._lines + lines <= self._max_lines * part and self._bytes + size <= self._max_bytes * part
 
     def _add(self, line: bytes) -> None:
         self._lines += 1
