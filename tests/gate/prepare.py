@@ -10,7 +10,7 @@ from typing import Final
 from kproxy.errors import KproxyError
 from kproxy.local_kafka import jars
 from tests.gate.stage import ROOT
-from tests.support import golang, npm, old_clients, tools, venvs
+from tests.support import client_releases, golang, npm, tools, venvs
 
 Fetch = Callable[[], object]
 _KAFKA: Final = ("real", "faults", "old", "secure", "groups", "pipeline", "demo")
@@ -42,16 +42,16 @@ def _needed(stages: frozenset[str]) -> Iterator[tuple[str, Fetch]]:
         yield "kafkajs", npm.kafkajs
     if "old" in stages:
         yield jars.KAFKA_2_8.name, partial(jars.classpath, jars.KAFKA_2_8)
-        for library, version in sorted({(client.library, client.release) for client in old_clients.PYTHON}):
+        for library, version in sorted({(client.library, client.release) for client in client_releases.PYTHON}):
             yield f"{library} {version}", partial(venvs.python_with, library, version)
-        for client in old_clients.JAVA:
-            yield str(client), partial(old_clients.java_classpath, client.release)
+        for client in client_releases.JAVA:
+            yield str(client), partial(client_releases.java_classpath, client.release)
         yield f"kafka-node {npm.KAFKA_NODE}", npm.kafka_node
     if "secure" in stages:
         for version in OLD_LIBRDKAFKA:
             yield f"confluent-kafka {version}", partial(venvs.python_with, "confluent-kafka", version)
         for version in KERBEROS_JAVA:
-            yield f"java {version}", partial(old_clients.java_classpath, version)
+            yield f"java {version}", partial(client_releases.java_classpath, version)
         yield "kerberos", partial(tools.ensure, "kerberos")
     if "pipeline" in stages:
         yield "the environment with Spark", partial(_make, "build/pipeline/.installed")

@@ -9,10 +9,10 @@ import pytest
 
 from kproxy.local_kafka import jars
 from kproxy.local_kafka.cluster import Cluster
-from tests.support import old_clients
+from tests.support import client_releases
 from tests.support.backend import Backend
 from tests.support.client import Running, running
-from tests.support.old_clients import COUNT, READ, OldClient
+from tests.support.client_releases import COUNT, READ, ClientRelease
 from tests.support.proxy import Proxy
 from tests.support.violation import never
 from tests.support.wait import until
@@ -21,17 +21,17 @@ MOVED = 20
 """Records that show that a client goes on."""
 
 CLIENTS = [
-    *old_clients.PYTHON,
-    *old_clients.JAVA,
-    *(pytest.param(client, marks=pytest.mark.go) for client in (*old_clients.SARAMA, old_clients.KAFKA_GO)),
-    pytest.param(old_clients.KAFKA_NODE, marks=pytest.mark.node),
+    *client_releases.PYTHON,
+    *client_releases.JAVA,
+    *(pytest.param(client, marks=pytest.mark.go) for client in (*client_releases.SARAMA, client_releases.KAFKA_GO)),
+    pytest.param(client_releases.KAFKA_NODE, marks=pytest.mark.node),
 ]
 
 
 @pytest.mark.parametrize("cluster", ["relayed", "hosted"])
 @pytest.mark.parametrize("client", CLIENTS, ids=str)
 def test_it_writes_reads_and_commits(
-    old_kafka: Backend, old_proxy: Proxy, tmp_path: Path, client: OldClient, cluster: str
+    old_kafka: Backend, old_proxy: Proxy, tmp_path: Path, client: ClientRelease, cluster: str
 ) -> None:
     """Nothing is lost, doubled or forgotten, and it has connected to kproxy only."""
     topic = old_kafka.topic(3, 2)
@@ -43,7 +43,7 @@ def test_it_writes_reads_and_commits(
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=str)
-def test_it_does_so_directly(old_kafka: Backend, tmp_path: Path, client: OldClient) -> None:
+def test_it_does_so_directly(old_kafka: Backend, tmp_path: Path, client: ClientRelease) -> None:
     """So what it does through kproxy is what it does."""
     topic = old_kafka.topic(3, 2)
     with running(client.command(old_kafka.cluster.bootstrap, topic), tmp_path) as process:
@@ -62,7 +62,7 @@ def test_one_follows_a_failover(old_kafka: Backend, tmp_path: Path) -> None:
         upstreams = {"east": old_kafka.cluster.bootstrap, "west": other.bootstrap}
         with (
             Proxy(tmp_path, {"orders": upstreams}) as proxy,
-            running(old_clients.following(proxy.bootstrap(), topic), tmp_path) as process,
+            running(client_releases.following(proxy.bootstrap(), topic), tmp_path) as process,
         ):
             _goes_on(process, 0)
             proxy.fail_over("orders", "west")

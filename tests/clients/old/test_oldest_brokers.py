@@ -12,21 +12,21 @@ import pytest
 
 from tests.support.backend import Backend
 from tests.support.client import running
-from tests.support.old_clients import READ, OldClient
+from tests.support.client_releases import READ, ClientRelease
 from tests.support.proxy import Proxy
 
 OLD = (
-    OldClient("java", "0.10.2.2"),
-    OldClient("java", "2.8.2"),
-    OldClient("kafka-python", "2.0.2", (0, 9)),
-    OldClient("confluent-kafka", "2.0.2", (0, 9, 0, 1)),
+    ClientRelease("java", "0.10.2.2"),
+    ClientRelease("java", "2.8.2"),
+    ClientRelease("kafka-python", "2.0.2", (0, 9)),
+    ClientRelease("confluent-kafka", "2.0.2", (0, 9, 0, 1)),
 )
 
 
 @pytest.mark.parametrize("cluster", ["relayed", "hosted"])
 @pytest.mark.parametrize("client", OLD, ids=str)
 def test_an_old_client(
-    oldest_kafka: Backend, oldest_proxy: Proxy, tmp_path: Path, client: OldClient, cluster: str
+    oldest_kafka: Backend, oldest_proxy: Proxy, tmp_path: Path, client: ClientRelease, cluster: str
 ) -> None:
     """It writes, reads and commits as at 3.9."""
     topic = oldest_kafka.topic(3, 1)

@@ -16,11 +16,11 @@ import pytest
 from kproxy.local_kafka import jars, java
 from kproxy.local_kafka.broker import HOST
 from kproxy.local_kafka.cluster import Cluster
-from tests.support import golang, old_clients
+from tests.support import client_releases, golang
 from tests.support.backend import Backend
 from tests.support.client import running
+from tests.support.client_releases import COUNT, READ
 from tests.support.kerberos import NODE_ID, PASSWORD, REALM, SERVER, USER, Kdc, kerberized
-from tests.support.old_clients import COUNT, READ
 from tests.support.proxy import Proxy
 from tests.support.raw import RawClient
 from tests.support.wait import until
@@ -46,7 +46,7 @@ class Kerberized(NamedTuple):
             kerberos = {"file": str(self.kdc.config), "realm": REALM, "user": USER, "password": PASSWORD}
             kerberos |= {"host": SERVER, "handshake": how == "handshake"}  # type: ignore[dict-item]
             said = {"servers": servers, "topic": topic, "group": topic, "count": COUNT, "version": (2, 1, 0)}
-            return [str(golang.franz_go()), "old-sarama", json.dumps({**said, "kerberos": kerberos})]
+            return [str(golang.franz_go()), "resuming-sarama", json.dumps({**said, "kerberos": kerberos})]
         settings = {
             "security.protocol": "SASL_PLAINTEXT",
             "sasl.mechanism": "GSSAPI",
@@ -54,7 +54,7 @@ class Kerberized(NamedTuple):
             "sasl.jaas.config": self.kdc.jaas(USER),
         }
         options = (*java.QUICK, self.kdc.option, *(f"-Dclient.{name}={value}" for name, value in settings.items()))
-        return old_clients.java_command(how, servers, topic, options)
+        return client_releases.java_command(how, servers, topic, options)
 
 
 @contextmanager

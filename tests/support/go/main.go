@@ -30,9 +30,9 @@ func main() {
 		franzInRounds(spoken[rounds]())
 	case "rounds-sarama":
 		saramaInRounds(spoken[rounds]())
-	case "old-sarama":
+	case "resuming-sarama":
 		oldSarama(spoken[old]())
-	case "old-kafka-go":
+	case "resuming-kafka-go":
 		oldKafkaGo(spoken[inKafkaGo]())
 	case "member-kafka-go":
 		memberKafkaGo(spoken[inKafkaGo]())

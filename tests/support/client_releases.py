@@ -19,10 +19,10 @@ from tests.support import golang, npm, venvs
 COUNT: Final = 50
 READ: Final = [list(range(COUNT)), [COUNT]]
 """What each prints where nothing is lost, doubled or forgotten."""
-_SCRIPTS: Final = Path(__file__).with_name("clients") / "old"
+_SCRIPTS: Final = Path(__file__).with_name("clients") / "releases"
 
 
-class OldClient(NamedTuple):
+class ClientRelease(NamedTuple):
     """A library in one release, and the version of the brokers that it is told it has."""
 
     library: str
@@ -37,16 +37,16 @@ class OldClient(NamedTuple):
         """Return its command; the group is named as the topic."""
         said = {"servers": servers, "topic": topic, "group": topic, "count": COUNT, "version": self.version}
         if self.library == "sarama":
-            return [str(golang.franz_go()), "old-sarama", json.dumps(said)]
+            return [str(golang.franz_go()), "resuming-sarama", json.dumps(said)]
         if self.library == "kafka-go":
-            return [str(golang.franz_go()), "old-kafka-go", json.dumps(said)]
+            return [str(golang.franz_go()), "resuming-kafka-go", json.dumps(said)]
         if self.library == "java":
             return java_command(self.release, servers, topic)
         if self.library == "kafka-node":
             node = shutil.which("node")
             assert node, "no node on PATH"
-            return [node, str(_SCRIPTS / "old_kafka_node.js"), str(npm.kafka_node()), json.dumps(said)]
-        script = _SCRIPTS / f"old_{self.library.replace('-', '_')}.py"
+            return [node, str(_SCRIPTS / "resuming_kafka_node.js"), str(npm.kafka_node()), json.dumps(said)]
+        script = _SCRIPTS / f"resuming_{self.library.replace('-', '_')}.py"
         return [venvs.python_with(self.library, self.release), str(script), json.dumps(said)]
 
 
@@ -59,7 +59,7 @@ def following(servers: str, topic: str) -> Sequence[str]:
 
 def java_command(release: str, servers: str, topic: str, options: Sequence[str] = java.QUICK) -> Sequence[str]:
     """Return the command of a release of Java's client; the options are the JVM's."""
-    script = str(_SCRIPTS / "OldClient.java")
+    script = str(_SCRIPTS / "Resuming.java")
     return java.command(java_classpath(release), script, servers, topic, str(COUNT), options=options)
 
 
@@ -70,20 +70,20 @@ def java_classpath(release: str) -> str:
 
 
 PYTHON: Final = (
-    OldClient("kafka-python", "1.4.7", (0, 9)),
-    OldClient("kafka-python", "2.0.2", (0, 8, 2)),
-    OldClient("kafka-python", "2.0.2", (0, 9)),
-    OldClient("kafka-python", "2.0.2", (0, 10, 1)),
-    OldClient("kafka-python", "2.0.2", (0, 11)),
-    OldClient("pykafka", "2.8.0", (0, 9, 0)),
-    OldClient("pykafka", "2.8.0", (0, 10, 2)),
-    OldClient("confluent-kafka", "2.0.2", (0, 9, 0, 1)),
-    OldClient("confluent-kafka", "2.0.2", (0, 10, 0)),
+    ClientRelease("kafka-python", "1.4.7", (0, 9)),
+    ClientRelease("kafka-python", "2.0.2", (0, 8, 2)),
+    ClientRelease("kafka-python", "2.0.2", (0, 9)),
+    ClientRelease("kafka-python", "2.0.2", (0, 10, 1)),
+    ClientRelease("kafka-python", "2.0.2", (0, 11)),
+    ClientRelease("pykafka", "2.8.0", (0, 9, 0)),
+    ClientRelease("pykafka", "2.8.0", (0, 10, 2)),
+    ClientRelease("confluent-kafka", "2.0.2", (0, 9, 0, 1)),
+    ClientRelease("confluent-kafka", "2.0.2", (0, 10, 0)),
 )
 SARAMA: Final = tuple(
-    OldClient("sarama", golang.sarama_version(), told)
+    ClientRelease("sarama", golang.sarama_version(), told)
     for told in ((0, 8, 2, 0), (0, 9, 0, 1), (0, 10, 2, 0), (1, 0, 0))
 )
-JAVA: Final = tuple(OldClient("java", release) for release in ("0.10.2.2", "1.1.1", "2.1.1", "2.8.2"))
-KAFKA_GO: Final = OldClient("kafka-go", golang.kafka_go_version())
-KAFKA_NODE: Final = OldClient("kafka-node", npm.KAFKA_NODE)
+JAVA: Final = tuple(ClientRelease("java", release) for release in ("0.10.2.2", "1.1.1", "2.1.1", "2.8.2"))
+KAFKA_GO: Final = ClientRelease("kafka-go", golang.kafka_go_version())
+KAFKA_NODE: Final = ClientRelease("kafka-node", npm.KAFKA_NODE)

@@ -17,18 +17,18 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
-public class OldClient {
+public class Resuming {
     private static final int SECONDS = 60;
     private final String servers;
     private final String topic;
 
-    private OldClient(String servers, String topic) {
+    private Resuming(String servers, String topic) {
         this.servers = servers;
         this.topic = topic;
     }
 
     public static void main(String[] arguments) throws Exception {
-        OldClient client = new OldClient(arguments[0], arguments[1]);
+        Resuming client = new Resuming(arguments[0], arguments[1]);
         int count = Integer.parseInt(arguments[2]);
         client.write(0, count);
         List<Integer> first = client.read(count);

@@ -1,5 +1,5 @@
 // kafka-node 5, which speaks what brokers knew before they could be asked: a producer and a consumer group.
-// `node old_kafka_node.js PACKAGE JSON`: servers, topic, group, count. Prints what each of two consumers has read.
+// `node resuming_kafka_node.js PACKAGE JSON`: servers, topic, group, count. Prints what each of two consumers has read.
 "use strict";
 
 const { ConsumerGroup, KafkaClient, Producer } = require(process.argv[2]);
