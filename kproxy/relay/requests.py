@@ -34,11 +34,12 @@ HEAD_BYTES: Final = _HEAD.size
 _MIN_SIZE: Final = HEAD_BYTES - 4
 _MAX_HEAD: Final = 128 << 10
 """More bytes than any Produce request has before its acks: two names of 32,767 at most, and tagged fields."""
-FIRST_HELD: Final = 64 << 10
+FIRST_HELD: Final = 1 << 20
 """The most bytes that are held of a request before any has been answered, of a client of which nothing is known.
 
-One that has authenticated to kproxy has shown who it is, and may begin with any request: franz-go asks for versions
-once for each broker, not for each connection.
+It takes what honest clients begin with: franz-go asks for versions once for each broker, not for each connection, so
+that a connection may begin with Metadata of 18,000 topics, or with a push of telemetry. One that has authenticated to
+kproxy has shown who it is, and may have held what the API needs.
 """
 _AUTHENTICATE: Final = AUTHENTICATE_V0 >> 16
 _PASS: Final = OnRequest.PASS

@@ -20,6 +20,7 @@ from tests.unit.relay import frames
 from tests.unit.relay.sockets import KIB, MIB, Relayed, eventually, noise, request, stage
 
 SASL_AUTHENTICATE = 36
+ALTER_CONFIGS = 33
 SMALL_BUFFER = 4 * KIB
 
 
@@ -135,6 +136,13 @@ async def test_what_ends_is_counted_no_longer() -> None:
         assert running.pump.held_responses.total == 0
 
 
+def _alter_configs(size: int) -> bytes:
+    """AlterConfigs v1 for topics: as many as make more than these bytes."""
+    topic = Struct(">bhci").pack(2, 1, b"t", 0)
+    count = size // len(topic) + 1
+    return Struct(">i").pack(count) + count * topic + b"\0"
+
+
 @pytest.mark.parametrize(
     ("answered", "principal"), [(False, None), (True, None), (False, "User:carol")], ids=["new", "answered", "known"]
 )
@@ -148,7 +156,7 @@ async def test_before_the_first_response(answered: bool, principal: str | None) 
         relayed.connection.context.principal = principal
         if answered:
             await relayed.exchange(1)
-        large = frames.raw_request(SASL_AUTHENTICATE, 2, 2, noise(FIRST_HELD + 1))
+        large = frames.raw_request(ALTER_CONFIGS, 1, 2, _alter_configs(FIRST_HELD))
         relayed.client.sock.send(large[:1000])
         if answered or principal is not None:
             await eventually(lambda: relayed.connection.requests.collecting, "a held request")
