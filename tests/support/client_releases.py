@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from kproxy.local_kafka import java
 from kproxy.local_kafka.jars import Artifact, Release, classpath
-from tests.support import golang, npm, venvs
+from tests.support import cargo, golang, npm, venvs
 
 COUNT: Final = 50
 READ: Final = [list(range(COUNT)), [COUNT]]
@@ -45,6 +45,8 @@ class ClientRelease(NamedTuple):
             return java_command(self.release, servers, topic)
         if self.library in _IN_GO:
             return [str(golang.franz_go()), f"resuming-{self.library}", said]
+        if self.library == "rskafka":
+            return [str(cargo.rskafka()), said]
         script = str(_SCRIPTS / f"resuming_{self.library.replace('-', '_')}")
         if self.library in _IN_NODE:
             return [_node(), f"{script}.js", str(_IN_NODE[self.library]()), said]
@@ -108,5 +110,7 @@ ASKING_SARAMA: Final = ClientRelease("sarama", golang.sarama_version())
 FRANZ_GO: Final = ClientRelease("franz-go", golang.franz_go_version())
 JAVA_TODAY: Final = tuple(ClientRelease("java", release) for release in ("3.9.2", "4.4.0"))
 KAFKAJS: Final = ClientRelease("kafkajs", npm.KAFKAJS)
-OTHERS: Final = (*ASKING_PYTHON, *AIOKAFKA, ASKING_SARAMA, FRANZ_GO, *JAVA_TODAY, KAFKAJS)
+RSKAFKA: Final = ClientRelease("rskafka", cargo.rskafka_version())
+"""It has no groups: its second reading begins at the offsets that it knows."""
+OTHERS: Final = (*ASKING_PYTHON, *AIOKAFKA, ASKING_SARAMA, FRANZ_GO, *JAVA_TODAY, KAFKAJS, RSKAFKA)
 """What the gate does not run: releases without a pin, which ask their brokers."""
