@@ -44,7 +44,7 @@ class ClientRelease(NamedTuple):
         if self.library == "java":
             return java_command(self.release, servers, topic)
         if self.library in _IN_GO:
-            return [str(golang.franz_go()), f"resuming-{self.library}", said]
+            return [*golang.resuming(self.library, self.release), said]
         if self.library == "rskafka":
             return [str(cargo.rskafka()), said]
         script = str(_SCRIPTS / f"resuming_{self.library.replace('-', '_')}")
@@ -112,5 +112,10 @@ JAVA_TODAY: Final = tuple(ClientRelease("java", release) for release in ("3.9.2"
 KAFKAJS: Final = ClientRelease("kafkajs", npm.KAFKAJS)
 RSKAFKA: Final = ClientRelease("rskafka", cargo.rskafka_version())
 """It has no groups: its second reading begins at the offsets that it knows."""
-OTHERS: Final = (*ASKING_PYTHON, *AIOKAFKA, ASKING_SARAMA, FRANZ_GO, *JAVA_TODAY, KAFKAJS, RSKAFKA)
-"""What the gate does not run: releases without a pin, which ask their brokers."""
+OLD_GO: Final = (
+    ClientRelease("kafka-go", "0.3.10"),
+    ClientRelease("franz-go", "1.0.0"),
+    ClientRelease("sarama", "1.20.1", (1, 0, 0)),
+)
+OTHERS: Final = (*ASKING_PYTHON, *AIOKAFKA, ASKING_SARAMA, FRANZ_GO, *JAVA_TODAY, KAFKAJS, RSKAFKA, *OLD_GO)
+"""What the gate does not run. Kafka 4 serves all but old Sarama, which commits with OffsetCommit v1 and asks no broker."""
