@@ -1,4 +1,4 @@
-"""Clients that speak what brokers knew before they could be asked for their versions: each a process of its own.
+"""Releases of client libraries, also those of brokers that could not be asked for their versions: each its own process.
 
 Each writes `COUNT` numbers, reads and commits them as a group, writes one more, and reads as the group again. It prints
 what the two readings gave.
@@ -14,16 +14,20 @@ from typing import Final, NamedTuple
 
 from kproxy.local_kafka import java
 from kproxy.local_kafka.jars import Artifact, Release, classpath
-from tests.support import golang, npm, venvs
+from tests.support import cargo, golang, npm, venvs
 
 COUNT: Final = 50
 READ: Final = [list(range(COUNT)), [COUNT]]
 """What each prints where nothing is lost, doubled or forgotten."""
 _SCRIPTS: Final = Path(__file__).with_name("clients") / "releases"
+_IN_GO: Final = ("sarama", "kafka-go", "franz-go")
+_IN_NODE: Final = {"kafka-node": npm.kafka_node, "kafkajs": npm.kafkajs}
+# It imports modules of kafka-python that later releases have no more, and asks for 2.0.2 or any later one.
+_BESIDE: Final = {("aiokafka", "0.8.1"): ("kafka-python==2.0.2",)}
 
 
 class ClientRelease(NamedTuple):
-    """A library in one release, and the version of the brokers that it is told it has."""
+    """A library in one release, and the version of the brokers that it is told it has: none, and it asks them."""
 
     library: str
     release: str
@@ -35,19 +39,25 @@ class ClientRelease(NamedTuple):
 
     def command(self, servers: str, topic: str) -> Sequence[str]:
         """Return its command; the group is named as the topic."""
-        said = {"servers": servers, "topic": topic, "group": topic, "count": COUNT, "version": self.version}
-        if self.library == "sarama":
-            return [str(golang.franz_go()), "resuming-sarama", json.dumps(said)]
-        if self.library == "kafka-go":
-            return [str(golang.franz_go()), "resuming-kafka-go", json.dumps(said)]
+        values = {"servers": servers, "topic": topic, "group": topic, "count": COUNT, "version": self.version}
+        said = json.dumps(values)
         if self.library == "java":
             return java_command(self.release, servers, topic)
-        if self.library == "kafka-node":
-            node = shutil.which("node")
-            assert node, "no node on PATH"
-            return [node, str(_SCRIPTS / "resuming_kafka_node.js"), str(npm.kafka_node()), json.dumps(said)]
-        script = _SCRIPTS / f"resuming_{self.library.replace('-', '_')}.py"
-        return [venvs.python_with(self.library, self.release), str(script), json.dumps(said)]
+        if self.library in _IN_GO:
+            return [*golang.resuming(self.library, self.release), said]
+        if self.library == "rskafka":
+            return [str(cargo.rskafka()), said]
+        script = str(_SCRIPTS / f"resuming_{self.library.replace('-', '_')}")
+        if self.library in _IN_NODE:
+            return [_node(), f"{script}.js", str(_IN_NODE[self.library]()), said]
+        beside = _BESIDE.get((self.library, self.release), ())
+        return [venvs.python_with(self.library, self.release, *beside), f"{script}.py", said]
+
+
+def _node() -> str:
+    node = shutil.which("node")
+    assert node, "no node on PATH"
+    return node
 
 
 def following(servers: str, topic: str) -> Sequence[str]:
@@ -87,3 +97,25 @@ SARAMA: Final = tuple(
 JAVA: Final = tuple(ClientRelease("java", release) for release in ("0.10.2.2", "1.1.1", "2.1.1", "2.8.2"))
 KAFKA_GO: Final = ClientRelease("kafka-go", golang.kafka_go_version())
 KAFKA_NODE: Final = ClientRelease("kafka-node", npm.KAFKA_NODE)
+
+ASKING_PYTHON: Final = (
+    ClientRelease("kafka-python", "2.2.21"),
+    ClientRelease("kafka-python", "2.3.3"),
+    ClientRelease("kafka-python", "3.0.12"),
+    # 2.0.2 is the oldest with a wheel for Python 3.11.
+    *(ClientRelease("confluent-kafka", release) for release in ("2.0.2", "2.3.0", "2.8.0", "2.10.0", "2.16.1")),
+)
+AIOKAFKA: Final = tuple(ClientRelease("aiokafka", release) for release in ("0.8.1", "0.14.0"))
+ASKING_SARAMA: Final = ClientRelease("sarama", golang.sarama_version())
+FRANZ_GO: Final = ClientRelease("franz-go", golang.franz_go_version())
+JAVA_TODAY: Final = tuple(ClientRelease("java", release) for release in ("3.9.2", "4.4.0"))
+KAFKAJS: Final = ClientRelease("kafkajs", npm.KAFKAJS)
+RSKAFKA: Final = ClientRelease("rskafka", cargo.rskafka_version())
+"""It has no groups: its second reading begins at the offsets that it knows."""
+OLD_GO: Final = (
+    ClientRelease("kafka-go", "0.3.10"),
+    ClientRelease("franz-go", "1.0.0"),
+    ClientRelease("sarama", "1.20.1", (1, 0, 0)),
+)
+OTHERS: Final = (*ASKING_PYTHON, *AIOKAFKA, ASKING_SARAMA, FRANZ_GO, *JAVA_TODAY, KAFKAJS, RSKAFKA, *OLD_GO)
+"""What the gate does not run. Kafka 4 serves all but old Sarama, which commits with OffsetCommit v1 and asks no broker."""

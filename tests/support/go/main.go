@@ -30,6 +30,8 @@ func main() {
 		franzInRounds(spoken[rounds]())
 	case "rounds-sarama":
 		saramaInRounds(spoken[rounds]())
+	case "resuming-franz-go":
+		resumingFranz(spoken[resuming]())
 	case "resuming-sarama":
 		oldSarama(spoken[old]())
 	case "resuming-kafka-go":

@@ -11,7 +11,8 @@ import (
 	"github.com/IBM/sarama"
 )
 
-// old is what the scripts in tests/support/clients/old take: Sarama asks no broker, it takes each for one of this version.
+// old is what the scripts in tests/support/clients/releases take: with a version, Sarama asks no broker and takes each for
+// one of that version; without one, it has its defaults.
 type old struct {
 	Servers, Topic, Group string
 	Count                 int
@@ -46,12 +47,18 @@ func (the kerberos) put(config *sarama.Config) {
 
 const membersFrom = "0.10.2.0" // Sarama's own lowest version for a consumer group
 
-func (the old) config() *sarama.Config {
+func (the old) pin(config *sarama.Config) {
 	version, err := sarama.ParseKafkaVersion(strings.Trim(strings.ReplaceAll(fmt.Sprint(the.Version), " ", "."), "[]"))
 	must(err)
-	config := sarama.NewConfig()
 	config.Version = version
 	config.ApiVersionsRequest = false
+}
+
+func (the old) config() *sarama.Config {
+	config := sarama.NewConfig()
+	if len(the.Version) > 0 {
+		the.pin(config)
+	}
 	config.Producer.RequiredAcks = sarama.WaitForAll
 	config.Producer.Return.Successes = true
 	config.Consumer.Offsets.Initial = sarama.OffsetOldest

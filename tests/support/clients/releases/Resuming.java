@@ -1,8 +1,10 @@
-// Java's client as its users have it who have not rebuilt for years: a producer, and members of a group.
-// It compiles with every release from 0.10.1 to 3.9. Takes servers, topic, which is the group, too, and a count; system
+// Java's client as its users have it, also those who have not rebuilt for years: a producer, and members of a group.
+// It compiles with every release from 0.10.1 to 4.x. Takes servers, topic, which is the group, too, and a count; system
 // properties that begin with `client.` are settings of the client. Prints what each of two consumers of the group has
 // read, as JSON.
 
+import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -10,6 +12,7 @@ import java.util.Properties;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -19,6 +22,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
 
 public class Resuming {
     private static final int SECONDS = 60;
+    private static final long MILLISECONDS = 200;
     private final String servers;
     private final String topic;
 
@@ -65,7 +69,7 @@ public class Resuming {
         }
     }
 
-    private List<Integer> read(int count) {
+    private List<Integer> read(int count) throws Exception {
         Properties settings = settings();
         settings.put("group.id", topic);
         settings.put("auto.offset.reset", "earliest");
@@ -78,7 +82,7 @@ public class Resuming {
         try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(settings)) {
             consumer.subscribe(Collections.singletonList(topic));
             while (found.size() < count && System.nanoTime() < deadline) {
-                for (ConsumerRecord<String, String> one : consumer.poll(200)) {
+                for (ConsumerRecord<String, String> one : polled(consumer)) {
                     found.add(Integer.valueOf(one.value()));
                 }
             }
@@ -86,5 +90,18 @@ public class Resuming {
         }
         Collections.sort(found);
         return found;
+    }
+
+    // By reflection: up to 1.1 there is poll(long) only, and 4.0 has it no more. It goes first, as in an application that
+    // was not rebuilt.
+    @SuppressWarnings("unchecked")
+    private static ConsumerRecords<String, String> polled(KafkaConsumer<String, String> consumer) throws Exception {
+        try {
+            Method ofOld = KafkaConsumer.class.getMethod("poll", long.class);
+            return (ConsumerRecords<String, String>) ofOld.invoke(consumer, MILLISECONDS);
+        } catch (NoSuchMethodException since4) {
+            Method ofToday = KafkaConsumer.class.getMethod("poll", Duration.class);
+            return (ConsumerRecords<String, String>) ofToday.invoke(consumer, Duration.ofMillis(MILLISECONDS));
+        }
     }
 }

@@ -1,6 +1,7 @@
-"""librdkafka that does not ask for versions and takes its broker for an old one (`broker.version.fallback`).
+"""librdkafka, which takes its broker for an old one (`broker.version.fallback`) where it is told a version.
 
-Takes JSON: servers, topic, group, count, version. Prints JSON: what each of two consumers of the group has read.
+Takes JSON: servers, topic, group, count, version; without a version, it asks the brokers for theirs. Prints JSON: what
+each of two consumers of the group has read.
 """
 
 from __future__ import annotations
@@ -12,11 +13,9 @@ from confluent_kafka import Consumer, KafkaException, Producer
 
 SETTINGS = json.loads(sys.argv[1])
 TOPIC = SETTINGS["topic"]
-COMMON = {
-    "bootstrap.servers": SETTINGS["servers"],
-    "api.version.request": False,
-    "broker.version.fallback": ".".join(map(str, SETTINGS["version"])),
-}
+VERSION = ".".join(map(str, SETTINGS["version"]))
+PIN = {"api.version.request": False, "broker.version.fallback": VERSION} if VERSION else {}
+COMMON = {"bootstrap.servers": SETTINGS["servers"], **PIN}
 SECONDS = 60
 
 

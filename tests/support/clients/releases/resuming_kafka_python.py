@@ -1,6 +1,7 @@
-"""kafka-python up to 2.0.2 with a pinned `api_version`: it writes and reads what brokers of that version knew.
+"""kafka-python, with a pinned `api_version` or without: it writes and reads what brokers of that version knew.
 
-Takes JSON: servers, topic, group, count, version. Prints JSON: what each of two consumers of the group has read.
+Takes JSON: servers, topic, group, count, version; without a version, it asks the brokers for theirs. Prints JSON: what
+each of two consumers of the group has read.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
 SETTINGS = json.loads(sys.argv[1])
 VERSION = tuple(SETTINGS["version"])
+COMMON = {"bootstrap_servers": SETTINGS["servers"], **({"api_version": VERSION} if VERSION else {})}
 TOPIC = SETTINGS["topic"]
 MILLISECONDS = 60_000
 WITH_MEMBERS = (0, 9)
@@ -20,14 +22,13 @@ WITH_MEMBERS = (0, 9)
 def consumer() -> KafkaConsumer:
     """A member of the group; before 0.9 there are no members, and each names its partitions."""
     found = KafkaConsumer(
-        bootstrap_servers=SETTINGS["servers"],
-        api_version=VERSION,
+        **COMMON,
         group_id=SETTINGS["group"],
         auto_offset_reset="earliest",
         enable_auto_commit=False,
         consumer_timeout_ms=MILLISECONDS,
     )
-    if VERSION >= WITH_MEMBERS:
+    if not VERSION or VERSION >= WITH_MEMBERS:
         found.subscribe([TOPIC])
     else:
         found.assign([TopicPartition(TOPIC, number) for number in sorted(found.partitions_for_topic(TOPIC))])
@@ -36,8 +37,7 @@ def consumer() -> KafkaConsumer:
 
 def write(numbers: range) -> None:
     """Write numbers, each acknowledged by all replicas: compressed, a message has the others in it."""
-    common = {"bootstrap_servers": SETTINGS["servers"], "api_version": VERSION}
-    producer = KafkaProducer(acks="all", compression_type="gzip", linger_ms=5, **common)
+    producer = KafkaProducer(acks="all", compression_type="gzip", linger_ms=5, **COMMON)
     sent = [producer.send(TOPIC, str(number).encode(), str(number).encode()) for number in numbers]
     for future in sent:
         future.get(MILLISECONDS / 1000)

@@ -1,0 +1,3 @@
+module kproxy.test/resuming
+
+go 1.26.0
