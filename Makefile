@@ -14,7 +14,7 @@ PIPELINE_STAMP = $(PIPELINE)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve check test test-fast test-real test-long coverage test-pipeline bench-pipeline test-groups test-deploy compiled test-compiled bench bench-groups conformance attack fuzz soak interruptions generate format clean
+.PHONY: help setup demo serve check test test-fast test-real test-long coverage test-pipeline bench-pipeline test-groups test-deploy compiled test-compiled bench bench-groups conformance clients-table attack fuzz soak interruptions generate format clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -127,6 +127,10 @@ bench-groups: $(STAMP)  ## a large rebalance and many heartbeats of hosted group
 
 conformance: $(STAMP)  ## what seven client libraries do about each class of error, into docs/error-conformance.md; needs Java, node, Go
 	$(BIN)/python -m tests.conformance $(CONFORMANCE)
+
+# CLIENTS="--only java-2. --brokers 3.9" runs a part, and leaves the other cells.
+clients-table: $(STAMP)  ## which releases of clients work directly, relayed and hosted, into docs/clients.md; needs Java, node, Go, cargo
+	$(BIN)/python -m tests.clients_table $(CLIENTS)
 
 # BEFORE=/path/to/kproxy attacks another build beside it; ATTACK="--only NAME --rounds 1" chooses.
 attack: $(STAMP) $(COMPILED_STAMP)  ## hostile clients beside a healthy one: how slow it gets, and what memory they take

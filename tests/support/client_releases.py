@@ -54,6 +54,11 @@ class ClientRelease(NamedTuple):
         return [venvs.python_with(self.library, self.release, *beside), f"{script}.py", said]
 
 
+def _in_table(client: ClientRelease) -> tuple[str, list[int], bool, tuple[int, ...]]:
+    """Orders releases by their numbers; what is told most comes last."""
+    return client.library, [*map(int, client.release.split("."))], not client.version, client.version
+
+
 def _node() -> str:
     node = shutil.which("node")
     assert node, "no node on PATH"
@@ -118,4 +123,7 @@ OLD_GO: Final = (
     ClientRelease("sarama", "1.20.1", (1, 0, 0)),
 )
 OTHERS: Final = (*ASKING_PYTHON, *AIOKAFKA, ASKING_SARAMA, FRANZ_GO, *JAVA_TODAY, KAFKAJS, RSKAFKA, *OLD_GO)
-"""What the gate does not run. Kafka 4 serves all but old Sarama, which commits with OffsetCommit v1 and asks no broker."""
+"""What the gate does not run."""
+
+ALL: Final = tuple(sorted((*PYTHON, *JAVA, *SARAMA, KAFKA_GO, KAFKA_NODE, *OTHERS), key=_in_table))
+"""In the order of the table: by library, each from its oldest release."""

@@ -1,0 +1,22 @@
+"""What a client says that does not do its work, in one line. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+MOST: Final = 160
+"""Characters of a complaint."""
+_NAMED: Final = re.compile(
+    r"\b[\w.]*(?:Error|Exception)\b|\b(?:err|error|failed|unsupported|refused|EOF)\b", re.IGNORECASE
+)
+_AT: Final = re.compile(r"\S*(?:127\.0\.0\.1|localhost|\[::1\])\S*")
+_STACK: Final = re.compile(r"^\s+at |^\s*File \"|^\s+\^|^Caused by: java\.util\.concurrent")
+
+
+def complaint(output: str) -> str:
+    """Return the last line that names an error, without addresses; the last line where none does."""
+    lines = [line.strip() for line in output.splitlines() if line.strip() and not _STACK.match(line)]
+    named = [line for line in lines if _NAMED.search(line)]
+    found = (named or lines or ["it says nothing"])[-1]
+    return " ".join(_AT.sub("…", found).replace("|", "/").split())[:MOST]

@@ -1,0 +1,67 @@
+"""The table of docs/clients.md, made of a record. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from kproxy.docs_part import with_part
+from tests.clients_table.record import WAYS, WORKS, Record, Ways
+
+PAGE: Final = Path("docs", "clients.md")
+_BEGIN: Final = "<!-- clients: written by `make clients-table` -->\n"
+_END: Final = "<!-- end of clients -->\n"
+ALL: Final = "yes"
+NONE: Final = "no"
+
+
+def with_table(page: str, record: Record) -> str:
+    """Return the page with what was run; ValueError where a mark is missing."""
+    parts = (_table(record), *_reasons(record))
+    return with_part(PAGE, page, _BEGIN, "\n" + "\n".join(parts) + "\n", _END)
+
+
+def _table(record: Record) -> str:
+    head = ("client", "told", *(f"Kafka {brokers}" for brokers in record))
+    clients = dict.fromkeys(client for runs in record.values() for client in runs.clients)
+    rows = ((*_named(one), *(cell(runs.clients.get(one)) for runs in record.values())) for one in clients)
+    return "".join(f"| {' | '.join(line)} |\n" for line in (head, ("---",) * len(head), *rows))
+
+
+def _named(client: str) -> tuple[str, str]:
+    """Return the release, and the version of brokers that it is told."""
+    release, _, told = client.partition("-at-")
+    library, _, version = release.rpartition("-")
+    return f"{library} {version}", told or "–"
+
+
+def cell(ways: Ways | None) -> str:
+    """Return in which ways a client works: in all, in none, or which."""
+    if ways is None:
+        return "not run"
+    working = [way for way in WAYS if ways.get(way) == WORKS]
+    return {len(WAYS): ALL, 0: NONE}.get(len(working), f"**{', '.join(working)} only**")
+
+
+def _reasons(record: Record) -> Iterator[str]:
+    """A paragraph of what clients say that do not work, for each release of the brokers."""
+    for brokers, runs in record.items():
+        failing = {client: ways for client, ways in runs.clients.items() if cell(ways) != ALL}
+        if failing:
+            lines = [
+                f"- {' '.join(_named(client)).removesuffix(' –')}: {_said(ways)}" for client, ways in failing.items()
+            ]
+            yield f"At Kafka {brokers}, {runs.day}:\n\n" + "\n".join(lines) + "\n"
+
+
+def _said(ways: Ways) -> str:
+    """Return what a client says, once where it says the same in each way."""
+    said = {way: says for way, says in ways.items() if says != WORKS}
+    if len({*said.values()}) == 1 and len(said) == len(WAYS):
+        return f"`{next(iter(said.values()))}`"
+    return "; ".join(_quoted(said.items()))
+
+
+def _quoted(said: Iterable[tuple[str, str]]) -> Iterator[str]:
+    return (f"{way} `{says}`" for way, says in said)
