@@ -118,4 +118,4 @@ OLD_GO: Final = (
     ClientRelease("sarama", "1.20.1", (1, 0, 0)),
 )
 OTHERS: Final = (*ASKING_PYTHON, *AIOKAFKA, ASKING_SARAMA, FRANZ_GO, *JAVA_TODAY, KAFKAJS, RSKAFKA, *OLD_GO)
-"""What the gate does not run. Kafka 4 serves all but old Sarama, which commits with OffsetCommit v1 and asks no broker."""
+"""What the gate does not run. Kafka 4 serves all but old Sarama, which asks no broker and sends OffsetCommit v1."""
