@@ -8,12 +8,13 @@ from __future__ import annotations
 import shlex
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from kproxy.local_kafka import java
+from kproxy.local_kafka.known import known_brokers
 from kproxy.local_kafka.ports import free_ports
 from kproxy.local_kafka.processes import Tick, ToolError, kill_group, no_tick, signal_group, spawn, wait_until
 
@@ -86,10 +87,17 @@ class Broker:
 
     def wait_ready(self, timeout: float, tick: Tick = no_tick) -> None:
         """Wait until the cluster's controller has unfenced this broker; `timeout` in seconds."""
+        self._wait(self._has_started, "", timeout, tick)
+
+    def wait_knows(self, node_ids: Collection[int], timeout: float, tick: Tick = no_tick) -> None:
+        """Wait until this broker names these in its answers: its clients take any of them for the cluster."""
+        self._wait(lambda: known_brokers(HOST, self.port).issuperset(node_ids), " knowing the others", timeout, tick)
+
+    def _wait(self, happened: Callable[[], bool], what: str, timeout: float, tick: Tick) -> None:
         if self._process is None:
             raise ToolError(f"broker {self.node_id} does not run")
         try:
-            wait_until(self._has_started, f"broker {self.node_id}", timeout=timeout, tick=tick, process=self._process)
+            wait_until(happened, f"broker {self.node_id}{what}", timeout=timeout, tick=tick, process=self._process)
         except ToolError as error:
             raise ToolError(f"{error}; its log ends: {self._last_lines()}") from None
 

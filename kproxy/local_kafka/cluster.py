@@ -95,9 +95,12 @@ class Cluster:
             self.brokers[node_id].start(self._classpath, self._heap_mb, self._options, self.cluster_id)
 
     def wait_ready(self, *node_ids: int, timeout: float = START_TIMEOUT, tick: Tick = no_tick) -> None:
-        """Wait until these nodes, or all, serve; `tick` is called at every poll and may raise."""
-        for node_id in node_ids or self.brokers:
-            self.brokers[node_id].wait_ready(timeout, tick)
+        """Wait until these nodes, or all, serve and know each other; `tick` is called at every poll and may raise."""
+        waited = [self.brokers[node_id] for node_id in node_ids or self.brokers]
+        for broker in waited:
+            broker.wait_ready(timeout, tick)
+        for broker in waited:
+            broker.wait_knows([each.node_id for each in waited], timeout, tick)
 
     def check(self) -> None:
         """Raise ToolError when a node that was started has ended by itself."""

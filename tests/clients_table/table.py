@@ -49,10 +49,8 @@ def _reasons(record: Record) -> Iterator[str]:
     for brokers, runs in record.items():
         failing = {client: ways for client, ways in runs.clients.items() if cell(ways) != ALL}
         if failing:
-            lines = [
-                f"- {' '.join(_named(client)).removesuffix(' –')}: {_said(ways)}" for client, ways in failing.items()
-            ]
-            yield f"At Kafka {brokers}, {runs.day}:\n\n" + "\n".join(lines) + "\n"
+            lines = (f"- {client}: {_said(ways)}\n" for client, ways in failing.items())
+            yield f"At Kafka {brokers}, {runs.day}:\n\n{''.join(lines)}"
 
 
 def _said(ways: Ways) -> str:
