@@ -19,11 +19,33 @@ from tests.support import cargo, golang, npm, venvs
 COUNT: Final = 50
 READ: Final = [list(range(COUNT)), [COUNT]]
 """What each prints where nothing is lost, doubled or forgotten."""
+PLAIN: Final = "PLAIN"
+SCRAM: Final = "SCRAM-SHA-256"
 _SCRIPTS: Final = Path(__file__).with_name("clients") / "releases"
+_LOGIN_MODULES: Final = {
+    PLAIN: "org.apache.kafka.common.security.plain.PlainLoginModule",
+    SCRAM: "org.apache.kafka.common.security.scram.ScramLoginModule",
+}
 _IN_GO: Final = ("sarama", "kafka-go", "franz-go")
 _IN_NODE: Final = {"kafka-node": npm.kafka_node, "kafkajs": npm.kafkajs}
 # It imports modules of kafka-python that later releases have no more, and asks for 2.0.2 or any later one.
 _BESIDE: Final = {("aiokafka", "0.8.1"): ("kafka-python==2.0.2",)}
+
+
+class Login(NamedTuple):
+    """How a client logs in by SASL, over plain TCP; the mechanism is PLAIN or SCRAM-SHA-256."""
+
+    mechanism: str
+    username: str
+    password: str
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The JVM's options, which Resuming.java makes settings of."""
+        module = _LOGIN_MODULES[self.mechanism]
+        jaas = f'{module} required username="{self.username}" password="{self.password}";'
+        settings = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": self.mechanism, "sasl.jaas.config": jaas}
+        return tuple(f"-Dclient.{name}={value}" for name, value in settings.items())
 
 
 class ClientRelease(NamedTuple):
@@ -37,12 +59,11 @@ class ClientRelease(NamedTuple):
         told = ".".join(map(str, self.version))
         return f"{self.library}-{self.release}" + (f"-at-{told}" if told else "")
 
-    def command(self, servers: str, topic: str) -> Sequence[str]:
-        """Return its command; the group is named as the topic."""
-        values = {"servers": servers, "topic": topic, "group": topic, "count": COUNT, "version": self.version}
-        said = json.dumps(values)
+    def command(self, servers: str, topic: str, login: Login | None = None) -> Sequence[str]:
+        """Return its command; the group is named as the topic. Without a login it is nobody."""
         if self.library == "java":
-            return java_command(self.release, servers, topic)
+            return java_command(self.release, servers, topic, (*java.QUICK, *(login.options if login else ())))
+        said = self._said(servers, topic, login)
         if self.library in _IN_GO:
             return [*golang.resuming(self.library, self.release), said]
         if self.library == "rskafka":
@@ -52,6 +73,11 @@ class ClientRelease(NamedTuple):
             return [_node(), f"{script}.js", str(_IN_NODE[self.library]()), said]
         beside = _BESIDE.get((self.library, self.release), ())
         return [venvs.python_with(self.library, self.release, *beside), f"{script}.py", said]
+
+    def _said(self, servers: str, topic: str, login: Login | None) -> str:
+        """Return what every script but Java's takes."""
+        values = {"servers": servers, "topic": topic, "group": topic, "count": COUNT, "version": self.version}
+        return json.dumps({**values, "login": login and login._asdict()})
 
 
 def _in_table(client: ClientRelease) -> tuple[str, list[int], bool, tuple[int, ...]]:

@@ -8,20 +8,49 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/sasl"
+	"github.com/segmentio/kafka-go/sasl/plain"
+	"github.com/segmentio/kafka-go/sasl/scram"
 )
 
 // inKafkaGo is what the scenarios of segmentio's kafka-go take.
 type inKafkaGo struct {
 	Servers, Topic, Group string
 	Count                 int
+	Login                 map[string]string
+}
+
+// logsIn are a transport and a dialer that log in; without a login they are kafka-go's own.
+func (the inKafkaGo) logsIn() (kafka.RoundTripper, *kafka.Dialer) {
+	if the.Login == nil {
+		return kafka.DefaultTransport, kafka.DefaultDialer
+	}
+	dialer := *kafka.DefaultDialer
+	dialer.SASLMechanism = the.mechanism()
+	return &kafka.Transport{SASL: dialer.SASLMechanism}, &dialer
+}
+
+func (the inKafkaGo) mechanism() sasl.Mechanism {
+	user, password := the.Login["username"], the.Login["password"]
+	switch the.Login["mechanism"] {
+	case "PLAIN":
+		return plain.Mechanism{Username: user, Password: password}
+	case "SCRAM-SHA-256":
+		found, err := scram.Mechanism(scram.SHA256, user, password)
+		must(err)
+		return found
+	}
+	return nil
 }
 
 func (the inKafkaGo) write(first, count int) {
+	transport, _ := the.logsIn()
 	writer := &kafka.Writer{
 		Addr:         kafka.TCP(strings.Split(the.Servers, ",")...),
 		Topic:        the.Topic,
 		RequiredAcks: kafka.RequireAll,
 		BatchTimeout: time.Millisecond,
+		Transport:    transport,
 	}
 	messages := make([]kafka.Message, count)
 	for number := range messages {
@@ -33,6 +62,7 @@ func (the inKafkaGo) write(first, count int) {
 }
 
 func (the inKafkaGo) member() *kafka.Reader {
+	_, dialer := the.logsIn()
 	return kafka.NewReader(kafka.ReaderConfig{
 		Brokers:           strings.Split(the.Servers, ","),
 		GroupID:           the.Group,
@@ -42,6 +72,7 @@ func (the inKafkaGo) member() *kafka.Reader {
 		MaxBytes:          1 << 20,
 		MaxWait:           time.Second,
 		HeartbeatInterval: time.Second,
+		Dialer:            dialer,
 	})
 }
 

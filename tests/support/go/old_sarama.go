@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/IBM/sarama"
+	"github.com/xdg-go/scram"
 )
 
 // old is what the scripts in tests/support/clients/releases take: with a version, Sarama asks no broker and takes each for
@@ -18,6 +19,7 @@ type old struct {
 	Count                 int
 	Version               []int
 	Kerberos              *kerberos
+	Login                 map[string]string
 }
 
 // kerberos is how to log in by GSSAPI: the file is a krb5.conf, Host that of the brokers' principal, kafka/HOST.
@@ -45,6 +47,26 @@ func (the kerberos) put(config *sarama.Config) {
 	}
 }
 
+// logIn leaves the handshake as it is in Sarama: it has its second version, also where the brokers are said to be old.
+func (the old) logIn(config *sarama.Config) {
+	config.Net.SASL.Enable = true
+	config.Net.SASL.Mechanism = sarama.SASLMechanism(the.Login["mechanism"])
+	config.Net.SASL.User = the.Login["username"]
+	config.Net.SASL.Password = the.Login["password"]
+	config.Net.SASL.SCRAMClientGeneratorFunc = func() sarama.SCRAMClient { return &scramClient{} }
+}
+
+// scramClient is SCRAM-SHA-256 for Sarama, which has none of its own.
+type scramClient struct{ *scram.ClientConversation }
+
+func (the *scramClient) Begin(user, password, authorized string) error {
+	client, err := scram.SHA256.NewClient(user, password, authorized)
+	if err == nil {
+		the.ClientConversation = client.NewConversation()
+	}
+	return err
+}
+
 const membersFrom = "0.10.2.0" // Sarama's own lowest version for a consumer group
 
 func (the old) pin(config *sarama.Config) {
@@ -65,6 +87,9 @@ func (the old) config() *sarama.Config {
 	config.Consumer.Offsets.AutoCommit.Enable = false
 	if the.Kerberos != nil {
 		the.Kerberos.put(config)
+	}
+	if the.Login != nil {
+		the.logIn(config)
 	}
 	return config
 }

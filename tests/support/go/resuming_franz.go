@@ -13,6 +13,7 @@ import (
 type resuming struct {
 	Servers, Topic, Group string
 	Count                 int
+	Login                 map[string]string
 }
 
 func resumingFranz(the resuming) {
@@ -23,6 +24,9 @@ func resumingFranz(the resuming) {
 }
 
 func (the resuming) client(more ...kgo.Opt) *kgo.Client {
+	if mechanism := mechanism(the.Login); mechanism != nil {
+		more = append(more, kgo.SASL(mechanism))
+	}
 	client, err := kgo.NewClient(append(options(map[string]any{"bootstrap.servers": the.Servers}), more...)...)
 	must(err)
 	return client

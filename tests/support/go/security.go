@@ -25,7 +25,7 @@ func security() (found []kgo.Opt) {
 	if ca, ok := said["ca"]; ok {
 		found = append(found, kgo.DialTLSConfig(trusting(ca, said["certificate"], said["key"])))
 	}
-	if mechanism := mechanism(); mechanism != nil {
+	if mechanism := mechanism(said); mechanism != nil {
 		found = append(found, kgo.SASL(mechanism))
 	}
 	if name, ok := said["client_id"]; ok {
@@ -34,7 +34,8 @@ func security() (found []kgo.Opt) {
 	return found
 }
 
-func mechanism() sasl.Mechanism {
+// mechanism is how to log in: with TEST_SECURITY, or with the login of tests/support/client_releases.py.
+func mechanism(said map[string]string) sasl.Mechanism {
 	switch user, password := said["username"], said["password"]; said["mechanism"] {
 	case "PLAIN":
 		return plain.Auth{User: user, Pass: password}.AsMechanism()

@@ -1,7 +1,7 @@
 """librdkafka, which takes its broker for an old one (`broker.version.fallback`) where it is told a version.
 
-Takes JSON: servers, topic, group, count, version; without a version, it asks the brokers for theirs. Prints JSON: what
-each of two consumers of the group has read.
+Takes JSON: servers, topic, group, count, version, login; without a version, it asks the brokers for theirs. Prints JSON:
+what each of two consumers of the group has read.
 """
 
 from __future__ import annotations
@@ -15,8 +15,23 @@ SETTINGS = json.loads(sys.argv[1])
 TOPIC = SETTINGS["topic"]
 VERSION = ".".join(map(str, SETTINGS["version"]))
 PIN = {"api.version.request": False, "broker.version.fallback": VERSION} if VERSION else {}
-COMMON = {"bootstrap.servers": SETTINGS["servers"], **PIN}
 SECONDS = 60
+
+
+def security() -> dict[str, object]:
+    """How it logs in."""
+    login = SETTINGS["login"]
+    if not login:
+        return {}
+    return {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": login["mechanism"],
+        "sasl.username": login["username"],
+        "sasl.password": login["password"],
+    }
+
+
+COMMON = {"bootstrap.servers": SETTINGS["servers"], **PIN, **security()}
 
 
 def write(numbers: range) -> None:

@@ -1,10 +1,11 @@
 // kafka-node 5, which speaks what brokers knew before they could be asked: a producer and a consumer group.
-// `node resuming_kafka_node.js PACKAGE JSON`: servers, topic, group, count. Prints what each of two consumers has read.
+// `node resuming_kafka_node.js PACKAGE JSON`: servers, topic, group, count, login. Prints what each of two consumers has read.
 "use strict";
 
 const { ConsumerGroup, KafkaClient, Producer } = require(process.argv[2]);
 const settings = JSON.parse(process.argv[3]);
-const { servers, topic, group, count } = settings;
+const { servers, topic, group, count, login } = settings;
+const sasl = login ? { sasl: { ...login, mechanism: login.mechanism.toLowerCase() } } : {};
 const PATIENCE = 60000;
 
 function fail(error) {
@@ -15,7 +16,7 @@ function fail(error) {
 const done = (action) => new Promise((resolve, reject) => action((error, value) => (error ? reject(error) : resolve(value))));
 
 async function write(numbers) {
-  const client = new KafkaClient({ kafkaHost: servers });
+  const client = new KafkaClient({ kafkaHost: servers, ...sasl });
   const producer = new Producer(client, { requireAcks: -1, ackTimeoutMs: 10000, partitionerType: 2 });
   producer.on("error", fail);
   await new Promise((resolve) => producer.once("ready", resolve));
@@ -27,7 +28,7 @@ async function write(numbers) {
 
 async function read(wanted) {
   const options = { kafkaHost: servers, groupId: group, fromOffset: "earliest", autoCommit: false, protocol: ["range"] };
-  const member = new ConsumerGroup(options, [topic]);
+  const member = new ConsumerGroup({ ...options, ...sasl }, [topic]);
   const found = [];
   await new Promise((resolve) => {
     member.on("error", fail);

@@ -1,7 +1,7 @@
 """kafka-python, with a pinned `api_version` or without: it writes and reads what brokers of that version knew.
 
-Takes JSON: servers, topic, group, count, version; without a version, it asks the brokers for theirs. Prints JSON: what
-each of two consumers of the group has read.
+Takes JSON: servers, topic, group, count, version, login; without a version, it asks the brokers for theirs. Prints JSON:
+what each of two consumers of the group has read.
 """
 
 from __future__ import annotations
@@ -13,10 +13,25 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
 SETTINGS = json.loads(sys.argv[1])
 VERSION = tuple(SETTINGS["version"])
-COMMON = {"bootstrap_servers": SETTINGS["servers"], **({"api_version": VERSION} if VERSION else {})}
 TOPIC = SETTINGS["topic"]
 MILLISECONDS = 60_000
 WITH_MEMBERS = (0, 9)
+
+
+def security() -> dict[str, object]:
+    """How it logs in."""
+    login = SETTINGS["login"]
+    if not login:
+        return {}
+    return {
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": login["mechanism"],
+        "sasl_plain_username": login["username"],
+        "sasl_plain_password": login["password"],
+    }
+
+
+COMMON = {"bootstrap_servers": SETTINGS["servers"], **({"api_version": VERSION} if VERSION else {}), **security()}
 
 
 def consumer() -> KafkaConsumer:

@@ -1,11 +1,12 @@
 // kafkajs: a producer, and members of a group.
-// `node resuming_kafkajs.js PACKAGE JSON`: servers, topic, group, count. Prints what each of two consumers has read.
+// `node resuming_kafkajs.js PACKAGE JSON`: servers, topic, group, count, login. Prints what each of two consumers has read.
 "use strict";
 
 const { Kafka, Partitioners, logLevel } = require(process.argv[2]);
-const { servers, topic, group, count } = JSON.parse(process.argv[3]);
+const { servers, topic, group, count, login } = JSON.parse(process.argv[3]);
 const PATIENCE = 60000;
-const kafka = new Kafka({ brokers: servers.split(","), logLevel: logLevel.WARN });
+const sasl = login ? { ...login, mechanism: login.mechanism.toLowerCase() } : undefined;
+const kafka = new Kafka({ brokers: servers.split(","), sasl, logLevel: logLevel.WARN });
 
 function fail(error) {
   console.error(error);

@@ -6,6 +6,9 @@ import (
 	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
 	"kproxy.test/resuming"
 )
 
@@ -16,9 +19,19 @@ func main() {
 }
 
 func (the client) connected(more ...kgo.Opt) *kgo.Client {
+	if the.Login != nil {
+		more = append(more, kgo.SASL(mechanism(*the.Login)))
+	}
 	found, err := kgo.NewClient(append(more, kgo.SeedBrokers(the.Seeds()...))...)
 	resuming.Must(err)
 	return found
+}
+
+func mechanism(login resuming.Login) sasl.Mechanism {
+	if login.Mechanism == "PLAIN" {
+		return plain.Auth{User: login.Username, Pass: login.Password}.AsMechanism()
+	}
+	return scram.Auth{User: login.Username, Pass: login.Password}.AsSha256Mechanism()
 }
 
 func (the client) Write(first, count int) {

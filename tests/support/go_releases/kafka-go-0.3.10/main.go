@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/sasl"
+	"github.com/segmentio/kafka-go/sasl/plain"
+	"github.com/segmentio/kafka-go/sasl/scram"
 	"kproxy.test/resuming"
 )
 
@@ -17,12 +20,30 @@ func main() {
 	resuming.Run(func(settings resuming.Settings) resuming.Client { return client{settings} })
 }
 
+func (the client) dialer() *kafka.Dialer {
+	found := *kafka.DefaultDialer
+	if the.Login != nil {
+		found.SASLMechanism = mechanism(*the.Login)
+	}
+	return &found
+}
+
+func mechanism(login resuming.Login) sasl.Mechanism {
+	if login.Mechanism == "PLAIN" {
+		return plain.Mechanism{Username: login.Username, Password: login.Password}
+	}
+	found, err := scram.Mechanism(scram.SHA256, login.Username, login.Password)
+	resuming.Must(err)
+	return found
+}
+
 func (the client) Write(first, count int) {
 	writer := kafka.NewWriter(kafka.WriterConfig{
 		Brokers:      the.Seeds(),
 		Topic:        the.Topic,
 		RequiredAcks: -1,
 		BatchTimeout: time.Millisecond,
+		Dialer:       the.dialer(),
 	})
 	messages := make([]kafka.Message, count)
 	for number := range messages {
@@ -43,6 +64,7 @@ func (the client) member() *kafka.Reader {
 		MaxBytes:          1 << 20,
 		MaxWait:           time.Second,
 		HeartbeatInterval: time.Second,
+		Dialer:            the.dialer(),
 		ErrorLogger:       kafka.LoggerFunc(log.Printf), // it tries again for ever, and says why only there
 	})
 }

@@ -17,7 +17,11 @@ type Settings struct {
 	Servers, Topic, Group string
 	Count                 int
 	Version               []int
+	Login                 *Login
 }
+
+// Login is how to log in by SASL; the mechanism is PLAIN or SCRAM-SHA-256.
+type Login struct{ Mechanism, Username, Password string }
 
 // Client is a library in one release; it ends the program where anything fails.
 type Client interface {

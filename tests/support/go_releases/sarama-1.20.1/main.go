@@ -30,6 +30,10 @@ func configured(settings resuming.Settings) *sarama.Config {
 	config.Producer.RequiredAcks = sarama.WaitForAll
 	config.Producer.Return.Successes = true
 	config.Consumer.Offsets.Initial = sarama.OffsetOldest
+	if settings.Login != nil { // by PLAIN: it has no other mechanism
+		config.Net.SASL.Enable = true
+		config.Net.SASL.User, config.Net.SASL.Password = settings.Login.Username, settings.Login.Password
+	}
 	return config
 }
 

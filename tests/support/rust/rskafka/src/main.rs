@@ -1,14 +1,14 @@
 //! rskafka, which has no groups: it writes to partitions, and reads them from the offsets that it knows.
 //!
-//! `resuming JSON`: servers, topic, count. Prints JSON: what each of two readings has found.
+//! `resuming JSON`: servers, topic, count, login. Prints JSON: what each of two readings has found.
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Duration;
 
 use chrono::Utc;
-use rskafka::client::ClientBuilder;
 use rskafka::client::partition::{Compression, PartitionClient, UnknownTopicHandling};
+use rskafka::client::{ClientBuilder, Credentials, SaslConfig};
 use rskafka::record::Record;
 use serde_json::{Value, json};
 
@@ -35,17 +35,33 @@ async fn resume(said: &Value) -> Outcome<Value> {
     let servers = said["servers"].as_str().ok_or("no servers")?;
     let topic = said["topic"].as_str().ok_or("no topic")?;
     let count = said["count"].as_u64().ok_or("no count")?;
-    let mut places = places(servers, topic).await?;
+    let mut places = places(servers, topic, login(&said["login"])?).await?;
     write(&places, 0..count).await?;
     let first = read(&mut places, count).await?;
     write(&places, count..count + 1).await?;
     Ok(json!([first, read(&mut places, 1).await?]))
 }
 
-async fn places(servers: &str, topic: &str) -> Outcome<Vec<Place>> {
-    let client = ClientBuilder::new(servers.split(',').map(String::from).collect())
-        .build()
-        .await?;
+fn login(said: &Value) -> Outcome<Option<SaslConfig>> {
+    let Some(mechanism) = said["mechanism"].as_str() else {
+        return Ok(None);
+    };
+    let user = said["username"].as_str().ok_or("no username")?;
+    let password = said["password"].as_str().ok_or("no password")?;
+    let credentials = Credentials::new(user.into(), password.into());
+    match mechanism {
+        "PLAIN" => Ok(Some(SaslConfig::Plain(credentials))),
+        "SCRAM-SHA-256" => Ok(Some(SaslConfig::ScramSha256(credentials))),
+        other => Err(format!("no mechanism {other}").into()),
+    }
+}
+
+async fn places(servers: &str, topic: &str, login: Option<SaslConfig>) -> Outcome<Vec<Place>> {
+    let mut builder = ClientBuilder::new(servers.split(',').map(String::from).collect());
+    if let Some(login) = login {
+        builder = builder.sasl_config(login);
+    }
+    let client = builder.build().await?;
     let topics = client.list_topics().await?;
     let found = topics
         .iter()
