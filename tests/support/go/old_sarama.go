@@ -47,8 +47,11 @@ func (the kerberos) put(config *sarama.Config) {
 	}
 }
 
-// logIn leaves the handshake as it is in Sarama: it has its second version, also where the brokers are said to be old.
+// logIn pins the handshake, too: before 1.0, brokers knew its first version only, after which tokens go unframed.
 func (the old) logIn(config *sarama.Config) {
+	if len(the.Version) > 0 && !config.Version.IsAtLeast(sarama.V1_0_0_0) {
+		config.Net.SASL.Version = sarama.SASLHandshakeV0
+	}
 	config.Net.SASL.Enable = true
 	config.Net.SASL.Mechanism = sarama.SASLMechanism(the.Login["mechanism"])
 	config.Net.SASL.User = the.Login["username"]

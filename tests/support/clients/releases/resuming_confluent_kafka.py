@@ -1,7 +1,7 @@
 """librdkafka, which takes its broker for an old one (`broker.version.fallback`) where it is told a version.
 
-Takes JSON: servers, topic, group, count, version, login; without a version, it asks the brokers for theirs. Prints JSON:
-what each of two consumers of the group has read.
+Takes JSON: servers, topic, group, count, version, login; without a version, it asks the brokers for theirs. Prints
+JSON: what each of two consumers of the group has read.
 """
 
 from __future__ import annotations

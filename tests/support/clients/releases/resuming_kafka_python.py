@@ -1,7 +1,7 @@
 """kafka-python, with a pinned `api_version` or without: it writes and reads what brokers of that version knew.
 
-Takes JSON: servers, topic, group, count, version, login; without a version, it asks the brokers for theirs. Prints JSON:
-what each of two consumers of the group has read.
+Takes JSON: servers, topic, group, count, version, login; without a version, it asks the brokers for theirs. Prints
+JSON: what each of two consumers of the group has read.
 """
 
 from __future__ import annotations
