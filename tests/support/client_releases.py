@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -30,6 +30,28 @@ _IN_GO: Final = ("sarama", "kafka-go", "franz-go")
 _IN_NODE: Final = {"kafka-node": npm.kafka_node, "kafkajs": npm.kafkajs}
 # It imports modules of kafka-python that later releases have no more, and asks for 2.0.2 or any later one.
 _BESIDE: Final = {("aiokafka", "0.8.1"): ("kafka-python==2.0.2",)}
+# Its SCRAM takes Base64 from javax.xml.bind, which is no part of Java since 11.
+_BESIDE_JAVA: Final = {"0.10.2.2": (Artifact("javax.xml.bind", "jaxb-api", "2.3.1"),)}
+
+
+# What was run at brokers, of those that cannot log in by both.
+_MECHANISMS: Final[Mapping[str, tuple[str, ...]]] = {
+    # librdkafka does not try: such a broker has no SaslHandshake, which came with 0.10.
+    "confluent-kafka-2.0.2-at-0.9.0.1": (),
+    # Its last message of SCRAM has the client's nonce where the server's belongs, and Kafka refuses that.
+    "franz-go-1.0.0": (PLAIN,),
+    # It has PLAIN only, and writes an error in place of any other token.
+    "kafka-node-5.0.0": (PLAIN,),
+    # It asserts that brokers are of 0.10 at least (`_try_authenticate`), and its producer hangs: its thread has ended.
+    "kafka-python-1.4.7-at-0.9": (),
+    "kafka-python-2.0.2-at-0.8.2": (),
+    "kafka-python-2.0.2-at-0.9": (),
+    # It has no SASL.
+    "pykafka-2.8.0-at-0.9.0": (),
+    "pykafka-2.8.0-at-0.10.2": (),
+    # It has PLAIN only.
+    "sarama-1.20.1-at-1.0.0": (PLAIN,),
+}
 
 
 class Login(NamedTuple):
@@ -58,6 +80,11 @@ class ClientRelease(NamedTuple):
     def __str__(self) -> str:
         told = ".".join(map(str, self.version))
         return f"{self.library}-{self.release}" + (f"-at-{told}" if told else "")
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        """Those by which it can log in where nothing is between it and the brokers."""
+        return _MECHANISMS.get(str(self), (PLAIN, SCRAM))
 
     def command(self, servers: str, topic: str, login: Login | None = None) -> Sequence[str]:
         """Return its command; the group is named as the topic. Without a login it is nobody."""
@@ -107,7 +134,7 @@ def java_command(release: str, servers: str, topic: str, options: Sequence[str] 
 def java_classpath(release: str) -> str:
     """Return the class path of a release of kafka-clients."""
     clients = Artifact("org.apache.kafka", "kafka-clients", release)
-    return classpath(Release(f"kafka-clients-{release}", (clients,)))
+    return classpath(Release(f"kafka-clients-{release}", (clients, *_BESIDE_JAVA.get(release, ()))))
 
 
 PYTHON: Final = (

@@ -1,6 +1,7 @@
 """pykafka 2.8, which speaks the first versions of every API: a producer, and members of a group that it balances.
 
-Takes JSON: servers, topic, group, count, version. Prints JSON: what each of two consumers of the group has read.
+Takes JSON: servers, topic, group, count, version, login. It has no SASL. Prints JSON: what each of two consumers of
+the group has read.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from pykafka import KafkaClient
 from pykafka.common import OffsetType
 
 SETTINGS = json.loads(sys.argv[1])
+if SETTINGS["login"]:
+    sys.exit("error: pykafka 2.8 has no SASL")
 MILLISECONDS = 60_000
 CLIENT = KafkaClient(hosts=SETTINGS["servers"], broker_version=".".join(map(str, SETTINGS["version"])))
 TOPIC = CLIENT.topics[SETTINGS["topic"].encode()]

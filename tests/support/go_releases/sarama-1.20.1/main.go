@@ -30,11 +30,18 @@ func configured(settings resuming.Settings) *sarama.Config {
 	config.Producer.RequiredAcks = sarama.WaitForAll
 	config.Producer.Return.Successes = true
 	config.Consumer.Offsets.Initial = sarama.OffsetOldest
-	if settings.Login != nil { // by PLAIN: it has no other mechanism
-		config.Net.SASL.Enable = true
-		config.Net.SASL.User, config.Net.SASL.Password = settings.Login.Username, settings.Login.Password
+	if settings.Login != nil {
+		logIn(config, *settings.Login)
 	}
 	return config
+}
+
+func logIn(config *sarama.Config, login resuming.Login) {
+	if login.Mechanism != "PLAIN" {
+		resuming.Must(fmt.Errorf("error: it has PLAIN only, not %s", login.Mechanism))
+	}
+	config.Net.SASL.Enable = true
+	config.Net.SASL.User, config.Net.SASL.Password = login.Username, login.Password
 }
 
 func (the client) Write(first, count int) {
