@@ -19,7 +19,7 @@ Ways = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """All runs at one release of the brokers, by client; the day is that of the last one, as 2026-12-01."""
+    """All runs at one place, by client; the day is that of the last one, as 2026-12-01."""
 
     day: str = ""
     clients: Mapping[str, Ways] = field(default_factory=dict)
@@ -30,7 +30,12 @@ class Runs:
 
 
 Record = Mapping[str, Runs]
-"""By release of the brokers, as 3.9.2."""
+"""By place: the brokers' release and, where clients log in, the mechanism, as `3.9.2` and `3.9.2 PLAIN`."""
+
+
+def with_login(place: str) -> bool:
+    """Say whether clients log in there."""
+    return " " in place
 
 
 def differing(runs: Runs) -> list[tuple[str, str, str]]:
@@ -45,10 +50,10 @@ def differing(runs: Runs) -> list[tuple[str, str, str]]:
 
 def dumped(record: Record) -> str:
     """Return the text of the file."""
-    said = {brokers: {"day": one.day, "clients": one.clients} for brokers, one in record.items()}
+    said = {place: {"day": one.day, "clients": one.clients} for place, one in record.items()}
     return json.dumps(said, indent=1) + "\n"
 
 
 def loaded(text: str) -> Record:
     """Return the record of a file's text."""
-    return {brokers: Runs(said["day"], said["clients"]) for brokers, said in json.loads(text).items()}
+    return {place: Runs(said["day"], said["clients"]) for place, said in json.loads(text).items()}

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from kproxy.local_kafka import java
-from kproxy.local_kafka.jars import Artifact, Release, classpath
+from kproxy.local_kafka.broker import LOGGING
+from kproxy.local_kafka.jars import KAFKA_2_8, KAFKA_4_3, Artifact, Release, classpath
 from tests.support import cargo, golang, npm, venvs
 
 COUNT: Final = 50
@@ -30,6 +32,15 @@ _IN_GO: Final = ("sarama", "kafka-go", "franz-go")
 _IN_NODE: Final = {"kafka-node": npm.kafka_node, "kafkajs": npm.kafkajs}
 # It imports modules of kafka-python that later releases have no more, and asks for 2.0.2 or any later one.
 _BESIDE: Final = {("aiokafka", "0.8.1"): ("kafka-python==2.0.2",)}
+# The console tools' jars and classes.
+_TOOLS: Final = {
+    "2.8.2": (KAFKA_2_8, "kafka.tools.ConsoleProducer", "kafka.tools.ConsoleConsumer"),
+    "4.3.1": (
+        KAFKA_4_3,
+        "org.apache.kafka.tools.ConsoleProducer",
+        "org.apache.kafka.tools.consumer.ConsoleConsumer",
+    ),
+}
 # Its SCRAM takes Base64 from javax.xml.bind, which is no part of Java since 11.
 _BESIDE_JAVA: Final = {"0.10.2.2": (Artifact("javax.xml.bind", "jaxb-api", "2.3.1"),)}
 
@@ -46,6 +57,9 @@ _MECHANISMS: Final[Mapping[str, tuple[str, ...]]] = {
     "kafka-python-1.4.7-at-0.9": (),
     "kafka-python-2.0.2-at-0.8.2": (),
     "kafka-python-2.0.2-at-0.9": (),
+    # They take settings from a file; the Java client, which they are, is in the table by itself.
+    "kafka-tools-2.8.2": (),
+    "kafka-tools-4.3.1": (),
     # It has no SASL.
     "pykafka-2.8.0-at-0.9.0": (),
     "pykafka-2.8.0-at-0.10.2": (),
@@ -91,6 +105,8 @@ class ClientRelease(NamedTuple):
         if self.library == "java":
             return java_command(self.release, servers, topic, (*java.QUICK, *(login.options if login else ())))
         said = self._said(servers, topic, login)
+        if self.library == "kafka-tools":
+            return tools_command(self.release, servers, topic)
         if self.library in _IN_GO:
             return [*golang.resuming(self.library, self.release), said]
         if self.library == "rskafka":
@@ -131,6 +147,21 @@ def java_command(release: str, servers: str, topic: str, options: Sequence[str] 
     return java.command(java_classpath(release), script, servers, topic, str(COUNT), options=options)
 
 
+def tools_command(release: str, servers: str, topic: str) -> Sequence[str]:
+    """Return the command of Kafka's console producer and consumer in a release."""
+    jars, *classes = _TOOLS[release]
+    producer, consumer = (java.command(classpath(jars), one, options=(*java.QUICK, LOGGING)) for one in classes)
+    said = {
+        "servers": servers,
+        "topic": topic,
+        "group": topic,
+        "count": COUNT,
+        "producer": producer,
+        "consumer": consumer,
+    }
+    return [sys.executable, str(_SCRIPTS / "resuming_kafka_tools.py"), json.dumps(said)]
+
+
 def java_classpath(release: str) -> str:
     """Return the class path of a release of kafka-clients."""
     clients = Artifact("org.apache.kafka", "kafka-clients", release)
@@ -168,6 +199,7 @@ ASKING_SARAMA: Final = ClientRelease("sarama", golang.sarama_version())
 FRANZ_GO: Final = ClientRelease("franz-go", golang.franz_go_version())
 JAVA_TODAY: Final = tuple(ClientRelease("java", release) for release in ("3.9.2", "4.4.0"))
 KAFKAJS: Final = ClientRelease("kafkajs", npm.KAFKAJS)
+KAFKA_TOOLS: Final = tuple(ClientRelease("kafka-tools", release) for release in _TOOLS)
 RSKAFKA: Final = ClientRelease("rskafka", cargo.rskafka_version())
 """It has no groups: its second reading begins at the offsets that it knows."""
 OLD_GO: Final = (
@@ -175,7 +207,17 @@ OLD_GO: Final = (
     ClientRelease("franz-go", "1.0.0"),
     ClientRelease("sarama", "1.20.1", (1, 0, 0)),
 )
-OTHERS: Final = (*ASKING_PYTHON, *AIOKAFKA, ASKING_SARAMA, FRANZ_GO, *JAVA_TODAY, KAFKAJS, RSKAFKA, *OLD_GO)
+OTHERS: Final = (
+    *ASKING_PYTHON,
+    *AIOKAFKA,
+    ASKING_SARAMA,
+    FRANZ_GO,
+    *JAVA_TODAY,
+    KAFKAJS,
+    *KAFKA_TOOLS,
+    RSKAFKA,
+    *OLD_GO,
+)
 """What the gate does not run."""
 
 ALL: Final = tuple(sorted((*PYTHON, *JAVA, *SARAMA, KAFKA_GO, KAFKA_NODE, *OTHERS), key=_in_table))
