@@ -6,6 +6,7 @@ import pytest
 
 from kproxy.observe.reasons import Reason
 from kproxy.relay.apis.sasl import MAX_REQUEST, Exchanges
+from kproxy.relay.requests import FIRST_HELD
 from kproxy.wire.primitives import frame as framed
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Cut, Relay, Script, Side, by, play, whole
@@ -115,7 +116,7 @@ def test_what_only_looks_like_a_kerberos_token() -> None:
     """Behind a request it is none; and no more of one is held than of a client's first request."""
     assert play([("client", PING + framed(b"\x60\x82 initial"))]).reason is Reason.UNKNOWN_API
     assert play([("client", b"\x16\x03\x01\x02\x60" + bytes(64))]).reason is Reason.TLS_ON_PLAINTEXT
-    large = (1 << 16 | 1).to_bytes(4) + b"\x60"
+    large = (FIRST_HELD + 1).to_bytes(4) + b"\x60"
     relay = play([("client", large)])
     assert (relay.reason, relay.requests.held_bytes) == (Reason.FRAME_TOO_LARGE, 0)
 
