@@ -39,7 +39,7 @@ _BESIDE_JAVA: Final = {"0.10.2.2": (Artifact("javax.xml.bind", "jaxb-api", "2.3.
 _MECHANISMS: Final[Mapping[str, tuple[str, ...]]] = {
     # librdkafka does not try: such a broker has no SaslHandshake, which came with 0.10.
     "confluent-kafka-2.0.2-at-0.9.0.1": (),
-    # Its last message of SCRAM has the client's nonce where the server's belongs: refused since CVE-2024-56128 is fixed.
+    # Its last message of SCRAM lacks the server's nonce, which Kafka 3.9 refuses (CVE-2024-56128).
     "franz-go-1.0.0": (PLAIN,),
     # It has PLAIN only, and writes an error in place of any other token.
     "kafka-node-5.0.0": (PLAIN,),
