@@ -32,8 +32,6 @@ _IN_NODE: Final = {"kafka-node": npm.kafka_node, "kafkajs": npm.kafkajs}
 _BESIDE: Final = {("aiokafka", "0.8.1"): ("kafka-python==2.0.2",)}
 # Its SCRAM takes Base64 from javax.xml.bind, which is no part of Java since 11.
 _BESIDE_JAVA: Final = {"0.10.2.2": (Artifact("javax.xml.bind", "jaxb-api", "2.3.1"),)}
-
-
 # What was run at brokers, of those that cannot log in by both. Kafka 4 alone refuses SCRAM of librdkafka before 2.6.1,
 # which has the client's nonce twice in its last message (its pull request 4895).
 _MECHANISMS: Final[Mapping[str, tuple[str, ...]]] = {
