@@ -19,7 +19,7 @@ from tests.support.secured import PASSWORD
 _USER: Final = "alice"
 _MODULES: Final = "org.apache.kafka.common.security"
 _LISTENER: Final = "listener.name.front"
-# None: each advertises its listeners as they are. Nobody must log in again, which old clients cannot.
+# None: each advertises its listeners as they are. Nobody has to log in again: old clients cannot.
 _SETTINGS: Final[Mapping[str, object]] = {
     "advertised.listeners": None,
     "listener.security.protocol.map": "CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT,FRONT:SASL_PLAINTEXT",

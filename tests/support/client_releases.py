@@ -43,17 +43,16 @@ _TOOLS: Final = {
 }
 # Its SCRAM takes Base64 from javax.xml.bind, which is no part of Java since 11.
 _BESIDE_JAVA: Final = {"0.10.2.2": (Artifact("javax.xml.bind", "jaxb-api", "2.3.1"),)}
-
-
-# What was run at brokers, of those that cannot log in by both.
+# What was run at brokers, of those that cannot log in by both. Kafka 4 alone refuses SCRAM of librdkafka before 2.6.1,
+# which has the client's nonce twice in its last message (its pull request 4895).
 _MECHANISMS: Final[Mapping[str, tuple[str, ...]]] = {
     # librdkafka does not try: such a broker has no SaslHandshake, which came with 0.10.
     "confluent-kafka-2.0.2-at-0.9.0.1": (),
-    # Its last message of SCRAM has the client's nonce where the server's belongs, and Kafka refuses that.
+    # Its last message of SCRAM lacks the server's nonce, which Kafka 3.9 refuses (CVE-2024-56128).
     "franz-go-1.0.0": (PLAIN,),
     # It has PLAIN only, and writes an error in place of any other token.
     "kafka-node-5.0.0": (PLAIN,),
-    # It asserts that brokers are of 0.10 at least (`_try_authenticate`), and its producer hangs: its thread has ended.
+    # It asserts that brokers are of 0.10 at least; 1.4.7 has no SCRAM at any. The producer hangs: its thread has ended.
     "kafka-python-1.4.7-at-0.9": (),
     "kafka-python-2.0.2-at-0.8.2": (),
     "kafka-python-2.0.2-at-0.9": (),
