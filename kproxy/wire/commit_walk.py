@@ -15,9 +15,9 @@ from typing import Final
 
 from kproxy.errors import MalformedMessageError
 from kproxy.wire.apis import APIS
-from kproxy.wire.arriving import ArrivingWalk, behind_string, count_at, number_at, text_at
+from kproxy.wire.arriving import ArrivingWalk, behind_string, count_at, number_at
 from kproxy.wire.generated.api_keys import ApiKey
-from kproxy.wire.primitives import INT16, INT32, Buffer, uvarint
+from kproxy.wire.primitives import INT16, Buffer
 
 MOST_NAMED: Final = 100_000
 """The most topics and partitions of a commit that can be refused: the walk keeps some 60 bytes of each."""
@@ -115,20 +115,20 @@ class CommitWalk(ArrivingWalk):
             pos = behind_string(data, pos + _GENERATION, flexible)
         if self._instance:
             pos = behind_string(data, pos, flexible)
-        self._topics, pos = count_at(data, pos + self._retention, flexible)
-        self._answer_count(self._topics)
+        pos += self._retention
+        self._topics, behind = count_at(data, pos, flexible)
+        self._between += data[pos:behind]
         self._next_topic()
-        return pos
+        return behind
 
     def _topic(self, data: bytes, pos: int) -> int:
         """Take a topic's name or id, and the number of its partitions."""
-        behind = pos + _UUID if self._by_id else text_at(data, pos, self._flexible)[1]
-        self._partitions, first = count_at(data, behind, self._flexible)
+        behind = pos + _UUID if self._by_id else behind_string(data, pos, self._flexible)
+        self._partitions, behind = count_at(data, behind, self._flexible)
         self._between += data[pos:behind]
-        self._answer_count(self._partitions)
         self._name_one()
         self._next_partition()
-        return first
+        return behind
 
     def _partition(self, data: bytes, pos: int) -> int:
         behind = behind_string(data, pos + _INDEX + self._offset, self._flexible)
@@ -179,9 +179,6 @@ class CommitWalk(ArrivingWalk):
         if self._state == _END and not self._tags:
             self._over = True
         return pos
-
-    def _answer_count(self, count: int) -> None:
-        self._between += uvarint(count + 1) if self._flexible else INT32.pack(count)
 
     def _end_struct(self) -> None:
         """End a partition, a topic or the message in the response."""
