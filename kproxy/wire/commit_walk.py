@@ -6,21 +6,23 @@ the response has the error for each of them. To decode that would hold up all ot
 
 Version notes: OffsetCommit has a member from v1 on and an instance from v7 on, TxnOffsetCommit both from v3 on. A
 retention is in OffsetCommit v2 to v4, a timestamp for each partition in v1. Leader epochs are in OffsetCommit from v6
-on, in TxnOffsetCommit from v2 on; topics are named by id from v10 and v6 on.
+on, in TxnOffsetCommit from v2 on; topics are named by id from v10 and v6 on. The response of OffsetCommit has a
+throttle time from v3 on, that of TxnOffsetCommit always.
 """
 
 from __future__ import annotations
 
+from array import array
 from typing import Final
 
 from kproxy.errors import MalformedMessageError
 from kproxy.wire.apis import APIS
-from kproxy.wire.arriving import ArrivingWalk, behind_string, count_at, number_at
+from kproxy.wire.arriving import ArrivingWalk, behind_string, count_at, number_at, text_at
 from kproxy.wire.generated.api_keys import ApiKey
-from kproxy.wire.primitives import INT16, Buffer
+from kproxy.wire.primitives import INT16, INT32, MAX_TAGS, Buffer, uvarint
 
 MOST_NAMED: Final = 100_000
-"""The most topics and partitions of a commit that can be refused: the walk keeps some 60 bytes of each."""
+"""The most topics and partitions of a commit that can be refused."""
 _KEY_VERSION_ID: Final = 8
 """Bytes of a request's header in front of the client id."""
 _PRODUCER: Final = 10
@@ -29,6 +31,7 @@ _GENERATION: Final = 4
 _UUID: Final = 16
 _INDEX: Final = 4
 _NO_THROTTLE: Final = bytes(4)
+_NO_ERROR: Final = bytes(2)
 _NO_TAGS: Final = b"\0"
 _NOWHERE: Final = 1 << 62
 """A position that no frame reaches."""
@@ -38,22 +41,23 @@ _HEADER, _HEADER_TAGS, _FRONT, _TOPIC, _PARTITION, _TOPIC_TAGS, _LAST_TAGS, _END
 class CommitWalk(ArrivingWalk):
     """Walks over a commit; `refused` returns the body of its response.
 
-    The response names topics and partitions by the bytes of the request. The error is not known yet while the request
-    arrives, so what stands between two places for it is kept.
+    The response is written while the request arrives, with no error at each partition, since the error is known last.
     """
 
     __slots__ = (
-        "_between",
+        "_answer",
+        "_behind_index",
         "_by_id",
+        "_counts",
+        "_firsts",
         "_flexible",
         "_in_transaction",
         "_instance",
         "_member",
-        "_offset",
         "_partitions",
-        "_pieces",
         "_retention",
         "_state",
+        "_to_metadata",
         "_topics",
         "named",
     )
@@ -69,17 +73,27 @@ class CommitWalk(ArrivingWalk):
         self._by_id = version >= (6 if txn else 10)
         epoch = 4 if version >= (2 if txn else 6) else 0
         timestamp = 8 if not txn and version == 1 else 0
-        self._offset = 8 + epoch + timestamp  # bytes of a partition between its index and its metadata
+        self._to_metadata = _INDEX + 8 + epoch + timestamp  # bytes of a partition in front of its metadata
         self._state = _HEADER
         self._topics = 0  # still to come
         self._partitions = 0  # of the present topic, still to come
-        self._between = bytearray(_NO_THROTTLE if txn or version >= 3 else b"")  # what follows the last error
-        self._pieces: list[bytes] = []  # what is in front of each error, and behind the one before
+        self._answer = bytearray(_NO_THROTTLE if txn or version >= 3 else b"")
+        self._behind_index = _NO_ERROR + (_NO_TAGS if self._flexible else b"")  # of a partition, in the answer
+        self._firsts = array("I")  # for each topic with partitions: where its first error is in the answer
+        self._counts = array("I")  # and how many it has; they are at equal distances
         self.named = 0
         """How many topics and partitions there are; the walk ends where they are more than `MOST_NAMED`."""
 
+    @property
+    def kept(self) -> int:
+        """As `ArrivingWalk`."""
+        return len(self._answer) + 8 * len(self._firsts)
+
     def look(self, buf: Buffer, pos: int, end: int) -> None:
-        """As `ArrivingWalk`, but it raises nothing: a commit that is not refused is the broker's, whatever is in it."""
+        """As `ArrivingWalk`, but what is malformed is raised by `finish`: no commit is at fault that is not refused.
+
+        The broker may be its group's coordinator.
+        """
         try:
             super().look(buf, pos, end)
         except MalformedMessageError:
@@ -87,7 +101,11 @@ class CommitWalk(ArrivingWalk):
 
     def refused(self, error: int) -> bytes:
         """Return the body of a response, in the request's version, with the error for each partition."""
-        return INT16.pack(error).join([*self._pieces, bytes(self._between)])
+        answer, distance = self._answer, _INDEX + len(self._behind_index)
+        for place, byte in enumerate(INT16.pack(error)):
+            for first, count in zip(self._firsts, self._counts, strict=True):
+                answer[first + place : first + count * distance : distance] = bytes((byte,)) * count
+        return bytes(answer)
 
     def _step(self, data: bytes, pos: int) -> int:
         state = self._state
@@ -115,39 +133,44 @@ class CommitWalk(ArrivingWalk):
             pos = behind_string(data, pos + _GENERATION, flexible)
         if self._instance:
             pos = behind_string(data, pos, flexible)
-        pos += self._retention
-        self._topics, behind = count_at(data, pos, flexible)
-        self._between += data[pos:behind]
+        self._topics, pos = count_at(data, pos + self._retention, flexible)
+        self._answer_count(self._topics)
         self._next_topic()
-        return behind
+        return pos
 
     def _topic(self, data: bytes, pos: int) -> int:
         """Take a topic's name or id, and the number of its partitions."""
-        behind = pos + _UUID if self._by_id else behind_string(data, pos, self._flexible)
+        if self._by_id:
+            behind = pos + _UUID
+            named = data[pos:behind]
+        else:
+            name, behind = text_at(data, pos, self._flexible)
+            named = (uvarint(len(name) + 1) if self._flexible else INT16.pack(len(name))) + name
         self._partitions, behind = count_at(data, behind, self._flexible)
-        self._between += data[pos:behind]
-        self._name_one()
+        self._answer += named
+        self._answer_count(self._partitions)
+        if self._partitions and not self._over:
+            self._firsts.append(len(self._answer) + _INDEX)
+            self._counts.append(self._partitions)
         self._next_partition()
         return behind
 
     def _partition(self, data: bytes, pos: int) -> int:
-        behind = behind_string(data, pos + _INDEX + self._offset, self._flexible)
+        behind = behind_string(data, pos + self._to_metadata, self._flexible)
         if self._flexible:
-            self._tags, behind = number_at(data, behind)
-        self._between += data[pos : pos + _INDEX]
-        self._pieces.append(bytes(self._between))
-        self._between.clear()
-        self._end_struct()
+            self._tags, behind = _tag_count(data, behind)  # `look` takes the tagged fields themselves
+        self._answer += data[pos : pos + _INDEX]
+        self._answer += self._behind_index
         self._partitions -= 1
-        self._name_one()
         self._next_partition()
         return behind
 
     def _next_partition(self) -> None:
+        """Go on with the topic's next partition, or end the topic."""
         if self._partitions:
             self._state = _PARTITION
             return
-        self._end_struct()
+        self._answer_no_tags()
         self._topics -= 1
         if self._flexible:
             self._state = _TOPIC_TAGS
@@ -155,16 +178,17 @@ class CommitWalk(ArrivingWalk):
             self._next_topic()
 
     def _next_topic(self) -> None:
+        """Go on with the next topic, or end the message."""
         if self._topics:
             self._state = _TOPIC
             return
-        self._end_struct()
+        self._answer_no_tags()
         self._state = _LAST_TAGS
         self._over = not self._flexible
 
     def _section(self, data: bytes, pos: int) -> int:
         """Take the number of tagged fields at the end of the header, of a topic or of the message."""
-        self._tags, pos = number_at(data, pos)
+        self._tags, pos = _tag_count(data, pos)
         if self._state == _HEADER_TAGS:
             self._state = _FRONT
         elif self._state == _TOPIC_TAGS:
@@ -180,12 +204,21 @@ class CommitWalk(ArrivingWalk):
             self._over = True
         return pos
 
-    def _end_struct(self) -> None:
-        """End a partition, a topic or the message in the response."""
-        if self._flexible:
-            self._between += _NO_TAGS
+    def _answer_count(self, count: int) -> None:
+        """Begin an array of topics or of partitions in the response."""
+        self._answer += uvarint(count + 1) if self._flexible else INT32.pack(count)
+        self.named += count
+        self._over = self.named > MOST_NAMED
 
-    def _name_one(self) -> None:
-        self.named += 1
-        if self.named > MOST_NAMED:
-            self._over = True
+    def _answer_no_tags(self) -> None:
+        """End a topic or the message in the response."""
+        if self._flexible:
+            self._answer += _NO_TAGS
+
+
+def _tag_count(data: bytes, pos: int) -> tuple[int, int]:
+    """Return the number of tagged fields in a section, and the position of the first."""
+    count, pos = number_at(data, pos)
+    if count > MAX_TAGS:
+        raise MalformedMessageError(f"{count} tagged fields in a section; the limit is {MAX_TAGS}")
+    return count, pos

@@ -66,7 +66,7 @@ def test_a_commit_that_is_cut(message: Message, version: int, data: st.DataObjec
 @given(data=st.data())
 @settings(max_examples=30)
 def test_any_bytes(message: Message, version: int, data: st.DataObject) -> None:
-    """What the codecs take, the walk takes; nothing but `MalformedMessageError` is raised."""
+    """What the codecs take, the walk takes, and says the same; nothing but `MalformedMessageError` is raised."""
     body = bytearray(data.draw(instances(message, version)).encode(version))
     for position in data.draw(st.lists(st.integers(0, len(body) - 1), max_size=3)):
         body[position] ^= data.draw(st.integers(1, 255))

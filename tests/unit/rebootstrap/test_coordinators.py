@@ -218,6 +218,16 @@ def test_a_commit_of_thousands_of_partitions(key: int, version: int) -> None:
         assert bytes(ended.broker.data) == b""
 
 
+def test_what_is_held_of_a_commit_that_arrives() -> None:
+    """Its bytes, and what will be its answer: both count against the limit of what all connections hold."""
+    partitions = [{"PartitionIndex": index} for index in range(9000)]
+    content = {"GroupId": "group", "Topics": [{"Name": "orders", "Partitions": partitions}]}
+    sent = frames.request(ApiKey.OFFSET_COMMIT, 8, 5, content)[:-1]
+    relay = make()
+    relay.play([("epoch", b""), ("client", sent)], whole)
+    assert relay.requests.held_bytes == pytest.approx(len(sent) + 7 * 9000, abs=100)
+
+
 def test_a_commit_of_thousands_of_partitions_that_is_served() -> None:
     """It goes on unchanged, and is not decoded either."""
     partitions = [{"PartitionIndex": index} for index in range(9000)]

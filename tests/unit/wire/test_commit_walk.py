@@ -14,6 +14,7 @@ from kproxy.wire.generated.offset_commit_request import (
 )
 from kproxy.wire.generated.offset_commit_response import OffsetCommitResponse
 from kproxy.wire.header import RequestHeader, encode_request_header
+from kproxy.wire.primitives import MAX_TAGS, uvarint
 from tests.support.every import every
 from tests.unit.relay import frames
 
@@ -50,6 +51,34 @@ def test_tens_of_thousands_of_partitions(version: int) -> None:
     assert (topic.name, walk.named) == ("orders", 30_001)
     assert [one.partition_index for one in topic.partitions] == list(range(30_000))
     assert {one.error_code for one in topic.partitions} == {27}
+
+
+@every(("key", "version"), EACH)
+def test_what_is_kept(key: int, version: int) -> None:
+    """Less than the frame has, so that memory is bounded as that of frames is."""
+    for partitions, topics in ((10_000, 1), (1, 5_000), (0, 5_000)):
+        frame = commit(key, version, partitions, topics)
+        walk = walked(key, version, frame)
+        assert len(walk.refused(22)) <= walk.kept <= 1.2 * len(frame)
+        assert CommitWalk(key, version).kept <= 4
+
+
+@every(("key", "version"), [(OFFSET, 8), (OFFSET, 10), (TXN, 3), (TXN, 6)])
+def test_thousands_of_tagged_fields(key: int, version: int) -> None:
+    """They are as malformed as in a message that is decoded, in each section."""
+    few, many = (uvarint(count) + b"\0\0" * count for count in (MAX_TAGS, MAX_TAGS + 1))
+    by_id = version in {10, 6}
+    front = b"\2g" + bytes(4) + b"\2m" + b"\0" if key == OFFSET else b"\2t" + b"\2g" + bytes(14) + b"\2m" + b"\0"
+    topic, partition = (b"i" * 16 if by_id else b"\2t") + b"\2", bytes(16) + b"\1"
+    for section in range(3):
+        for tags, right in ((few, True), (many, False)):
+            of = [tags if each == section else b"\0" for each in range(3)]
+            frame = head(key, version) + front + b"\2" + topic + partition + of[0] + of[1] + of[2]
+            if right:
+                assert walked(key, version, frame).named == 2
+            else:
+                with pytest.raises(MalformedMessageError):
+                    walked(key, version, frame)
 
 
 @every(("key", "version"), EACH)
