@@ -228,10 +228,10 @@ def test_what_is_held_of_a_commit_that_arrives() -> None:
     assert relay.requests.held_bytes == pytest.approx(len(sent) + 7 * 9000, abs=100)
 
 
-def test_a_commit_of_thousands_of_partitions_that_is_served() -> None:
-    """It goes on unchanged, and is not decoded either."""
-    partitions = [{"PartitionIndex": index} for index in range(9000)]
-    content = {"GroupId": "group", "Topics": [{"Name": "orders", "Partitions": partitions}]}
-    sent = frames.request(ApiKey.OFFSET_COMMIT, 8, 5, content)
+@pytest.mark.parametrize("topics", [1, 12])
+def test_a_commit_of_thousands_of_partitions_that_is_served(topics: int) -> None:
+    """It goes on unchanged, also one that has too many to be answered."""
+    named = {"Name": "orders", "Partitions": [{"PartitionIndex": index} for index in range(9000)]}
+    sent = frames.request(ApiKey.OFFSET_COMMIT, 8, 5, {"GroupId": "group", "Topics": [named] * topics})
     served = Relay(earlier=1).play([("epoch", b""), ("client", sent)], whole)
     assert (bytes(served.broker.data), served.reason) == (sent, None)
