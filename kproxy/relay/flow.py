@@ -91,9 +91,7 @@ class Flow(metaclass=ABCMeta):
 
     @property
     def held_bytes(self) -> int:
-        if not self._held:
-            return 0
-        return len(self._held) + (0 if self._arriving is None else self._arriving.kept)
+        return len(self._held) if self._held else 0
 
     @property
     def collecting(self) -> bool:
